@@ -1,0 +1,153 @@
+"""Every setting of the project, and the Scrapy settings that it changes.
+
+`DEDUP_*` settings are read by `crawler.config`, which rejects what is out of range; the add-on
+takes their defaults from this file, so they hold in other Scrapy projects too. Override any of them
+in a project's settings, in a spider's `custom_settings`, or with `-s NAME=VALUE`.
+"""
+
+
+# --- Scrapy ------------------------------------------------------------------------------------
+
+BOT_NAME = "scrapy-dedup"
+SPIDER_MODULES = ["crawler.spiders"]
+COMMANDS_MODULE = "crawler.commands"
+ADDONS = {"crawler.addon.DedupAddon": 500}
+
+# Polite by default. An honest user agent; add a way to reach you before a large crawl.
+USER_AGENT = "scrapy-dedup/0.1 (a web crawler; it obeys robots.txt)"
+ROBOTSTXT_OBEY = True
+ROBOTSTXT_USER_AGENT = "scrapy-dedup"
+# The delay follows the server's own speed. Hosts on loopback are not throttled (crawler.spiders).
+AUTOTHROTTLE_ENABLED = True
+AUTOTHROTTLE_START_DELAY = 0.5
+AUTOTHROTTLE_MAX_DELAY = 30.0
+AUTOTHROTTLE_TARGET_CONCURRENCY = 2.0
+CONCURRENT_REQUESTS = 16
+CONCURRENT_REQUESTS_PER_DOMAIN = 8
+
+# A page is text: 16 MiB is more than any, and bounds a compression bomb; 30 s bounds a slow server.
+DOWNLOAD_MAXSIZE = 16 * 1024 * 1024
+DOWNLOAD_WARNSIZE = 0
+DOWNLOAD_TIMEOUT = 30
+REDIRECT_MAX_TIMES = 10
+# The spiders read meta refresh from the page's one parse.
+METAREFRESH_ENABLED = False
+# Breadth first: the shortest URL of a page tends to be the one that is met, and kept, first.
+DEPTH_PRIORITY = 1
+SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
+
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+LOG_LEVEL = "WARNING"  # progress and the closing table are printed by crawler.extensions.progress
+FEED_EXPORT_ENCODING = "utf-8"
+FEED_EXPORT_FIELDS = [
+    "id",
+    "url",
+    "title",
+    "language",
+    "text",
+    "canonical_url",
+    "status",
+    "content_type",
+    "fetched_at",
+    "depth",
+]
+
+# --- The job -----------------------------------------------------------------------------------
+
+DEDUP_ENABLED = True
+"""Switch for everything below."""
+
+DEDUP_JOBS_DIR = "crawls"
+"""Folder that holds the folders of jobs. Scrapy's JOBDIR, where set, names the job's own folder."""
+
+DEDUP_JOB = ""
+"""Name of the job, a folder below DEDUP_JOBS_DIR. "": the spider argument `job`, or else made from
+the spider's name and arguments, so that the same command means the same job."""
+
+DEDUP_STORE_BODIES = True
+"""Keep the body of each unique page (zstd), so that it can be exported or extracted anew. Off:
+texts only, about a third of the disk space."""
+
+DEDUP_STORE_GROUP_PAGES = 100
+"""Pages that are committed together, 1 or more. A killed crawl fetches at most these again; larger
+groups gain little: commits are 1% of the time at 100."""
+
+DEDUP_STORE_GROUP_SECONDS = 1.0
+"""Longest wait of a finished page for its commit, seconds, more than 0: bounds what a kill costs on
+a slow crawl."""
+
+# --- URLs --------------------------------------------------------------------------------------
+
+DEDUP_URL_ENABLED = True
+"""Filter URLs by their canonical form. Off: Scrapy's own dupefilter."""
+
+DEDUP_URL_RULES: list[str] = []
+"""Rules that also merge URLs which may differ, by name: tracking, session, slash, index, www,
+https. None by default: on some site each of them merges different pages. See dedup.urls.rules."""
+
+DEDUP_URL_CAPACITY = 100_000
+"""URLs the Bloom filter is first made for, 1 or more; it grows by itself. 0.4 MB at the default
+error rate."""
+
+DEDUP_URL_ERROR_RATE = 1e-6
+"""Chance that a new URL needs a look into the store, 0 to 1. Costs 20 bits a URL at 1e-6; a smaller
+filter at 1e-3 costs half, and one look-up in a thousand."""
+
+DEDUP_URL_EXACT = True
+"""Confirm in the store what the Bloom filter calls seen. Off: no look-ups, and a share of
+DEDUP_URL_ERROR_RATE of the new URLs is never fetched."""
+
+DEDUP_URL_CANONICAL = "rules"
+"""When a page's canonical link counts as a seen URL of the same page: "rules" (the two URLs are
+the same under all URL rules together: the page confirms what a rule would guess), "any", or "off".
+"any" loses pages where old versions name the current one as canonical, as large documentation sites
+do; at "rules" such a link is one more URL, fetched if linked, and compared."""
+
+# --- Main text ---------------------------------------------------------------------------------
+
+DEDUP_TEXT_EXTRACTOR = "resiliparse"
+"""What takes the main text out of a page: "resiliparse", "trafilatura" (install the extra of that
+name), or "all" (all visible text). See dedup.html.main_text for the figures."""
+
+DEDUP_ROBOTS_META_OBEY = True
+"""Leave pages marked noindex out of the store and links marked nofollow unfollowed."""
+
+# --- Content: exact ----------------------------------------------------------------------------
+
+DEDUP_BODY_ENABLED = True
+"""Find pages whose bodies are the same bytes."""
+
+DEDUP_SENTENCES_ENABLED = True
+"""Find pages whose longest sentences are the same, then compare the texts."""
+
+DEDUP_SENTENCES_COUNT = 3
+"""Longest sentences in the signature, 1 or more. 3 is what Baidu is said to use; fewer gives more
+candidates to compare."""
+
+# --- Content: near -----------------------------------------------------------------------------
+
+DEDUP_NEAR_RESEMBLANCE = 0.8
+"""Resemblance (Jaccard coefficient of shingles) from which two texts are near duplicates, above 0
+to 1. At 0.8 a reader finds the same page with small changes; at 0.5, another page of the same
+form."""
+
+DEDUP_SHORT_SHINGLES = 50
+"""Texts of fewer shingles are compared exactly, 1 or more: one other word changes 3 shingles, and a
+fingerprint of so few is noise."""
+
+DEDUP_SIMHASH_ENABLED = True
+"""Find near duplicates by simhash."""
+
+DEDUP_SIMHASH_DISTANCE = 3
+"""Bits in which the fingerprints of candidates may differ, 0 to 7. 3 of 64 is Manku's choice for
+the web; each bit more multiplies the candidates."""
+
+DEDUP_MINHASH_ENABLED = True
+"""Find the near duplicates that simhash does not reach, by MinHash bands."""
+
+# --- Output ------------------------------------------------------------------------------------
+
+DEDUP_PROGRESS = "auto"
+"""Progress on standard error: "live" (a line that renews itself), "plain" (a line a minute), "off",
+or "auto": live on a terminal, else plain."""
