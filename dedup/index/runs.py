@@ -1,0 +1,315 @@
+"""The two things an index consists of: runs, which never grow, and a tail, which only grows."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup.index.layouts import Layout, directory_bits
+from dedup.index.words import Words, digests, distances
+
+REMOVED = 2**32 - 1
+"""Stands for the number of a document that was removed; the row goes at the next merge."""
+
+_CANDIDATES_AT_ONCE = 1 << 16
+"""What a batch compares at a time: so little that the temporary arrays stay in the cache."""
+
+_WINDOW = 16
+"""Digests that a batch reads at once of each long bucket: 64 bytes, the line of a cache."""
+
+_FEW_QUERIES = 256
+"""For fewer long buckets than that, reading by windows is slower than reading them whole."""
+
+Numbers = NDArray[np.uint32]
+Indices = NDArray[np.intp]
+Digests = NDArray[np.uint32]
+Distances = NDArray[np.uint8]
+
+
+class Table:
+    """The rows of a run in the order of one permutation, with the directory of its buckets.
+
+    Bucket `b` holds the rows whose key starts with the bits of `b`; they are
+    `rows[directory[b] : directory[b + 1]]`, ascending, and their digests stand in the same places
+    of `digests`, side by side in memory.
+    """
+
+    __slots__ = ("digests", "directory", "lookup", "padded", "row_at", "rows", "shift", "starts")
+
+    def __init__(self, keys: NDArray[np.uint32], key_bits: int, row_digests: Digests) -> None:
+        n_bits = directory_bits(key_bits, len(keys))
+        self.shift = key_bits - n_bits
+        buckets = keys >> np.uint32(self.shift)
+        order = _stable_order(buckets, n_bits)
+        self.rows = order.astype(np.uint32)
+        self.padded = np.empty(len(keys) + _WINDOW, dtype=np.uint32)
+        self.padded[len(keys) :] = 0
+        self.digests = self.padded[: len(keys)]
+        np.take(row_digests, order, out=self.digests)
+        self.directory = np.zeros((1 << n_bits) + 1, dtype=np.uint32)
+        np.cumsum(np.bincount(buckets, minlength=1 << n_bits), out=self.directory[1:])
+        self.starts = elements(self.directory)
+        self.row_at = elements(self.rows)
+        self.lookup = (self.shift, self.starts, self.digests, self.row_at)
+
+    @property
+    def size_bytes(self) -> int:
+        return self.rows.nbytes + self.padded.nbytes + self.directory.nbytes
+
+    def near(
+        self, keys: NDArray[np.uint32], query_digests: Digests, limit: int
+    ) -> Iterator[tuple[Indices, Indices]]:
+        """Yield query indices and places in the table, where digests are within `limit`.
+
+        All of each query's bucket, and what happens to be read from the next buckets.
+        """
+        buckets = keys >> np.uint32(self.shift)
+        starts = self.directory[buckets].astype(np.intp)
+        counts = self.directory[buckets + np.uint32(1)] - starts
+        while (long := np.flatnonzero(counts > _WINDOW // 2)).size >= _FEW_QUERIES:
+            yield self._near_in_windows(long, starts[long], query_digests[long], limit)
+            starts[long] += _WINDOW
+            counts[long] = np.maximum(counts[long] - _WINDOW, 0)
+        ends = np.cumsum(counts)
+        first = read = 0
+        while first < len(counts):
+            last = int(np.searchsorted(ends, read + _CANDIDATES_AT_ONCE, side="right"))
+            some = slice(first, max(last, first + 1))
+            indices, places = self._near_in_buckets(
+                starts[some], counts[some], query_digests[some], limit
+            )
+            yield indices + first, places
+            first, read = some.stop, int(ends[some.stop - 1])
+
+    def _near_in_windows(
+        self, queries: Indices, starts: Indices, query_digests: Digests, limit: int
+    ) -> tuple[Indices, Indices]:
+        """Compare each query with the digests in one window; return queries and places."""
+        # Each window is one element: taking it is a copy of 64 bytes, not of 16 numbers.
+        windows: NDArray[np.void] = np.ndarray(
+            (len(self.digests),), np.dtype((np.void, 4 * _WINDOW)), self.padded, 0, (4,)
+        )
+        differing = windows[starts].view(np.uint32).reshape(-1, _WINDOW)
+        differing ^= query_digests[:, np.newaxis]
+        hits = np.flatnonzero(np.bitwise_count(differing) <= limit)
+        indices = hits // _WINDOW
+        places = starts[indices] + hits % _WINDOW
+        inside = places < len(self.digests)
+        return queries[indices[inside]], places[inside]
+
+    def _near_in_buckets(
+        self, starts: Indices, counts: Indices, query_digests: Digests, limit: int
+    ) -> tuple[Indices, Indices]:
+        """Compare each query with all digests of its bucket; return queries and places."""
+        ends = np.cumsum(counts)
+        places = np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts)
+        differing = self.digests[places]
+        differing ^= np.repeat(query_digests, counts)
+        hits = np.flatnonzero(np.bitwise_count(differing) <= limit)
+        return np.searchsorted(ends, hits, side="right"), places[hits]
+
+
+def elements(array: NDArray[np.unsignedinteger[Any]]) -> Sequence[int]:
+    """View an array so that its elements are Python ints, and several times as fast to get."""
+    return memoryview(array)  # type: ignore[arg-type]  # arrays are buffers, from Python 3.12 on
+
+
+def _stable_order(keys: NDArray[np.uint32], n_bits: int) -> Indices:
+    """The order that sorts `keys` and leaves equal ones as they are.
+
+    numpy sorts 16-bit integers by radix, five times as fast as wider ones; so wider keys are
+    sorted by their lower and then by their upper half.
+    """
+    order = np.argsort(keys.astype(np.uint16), kind="stable")
+    if n_bits <= 16:
+        return order
+    upper = (keys >> np.uint32(16)).astype(np.uint16)
+    return order[np.argsort(upper[order], kind="stable")]
+
+
+class Run:
+    """Documents that were sorted together, in every table of a layout.
+
+    Row `i` is the document `numbers[i]` with the fingerprint `words[i]`. Nothing in a run changes
+    but that a number becomes `REMOVED`.
+    """
+
+    __slots__ = (
+        "_n_words",
+        "_word_at",
+        "layout",
+        "lookups",
+        "number_at",
+        "numbers",
+        "tables",
+        "words",
+    )
+
+    def __init__(self, layout: Layout, words: Words, numbers: Numbers) -> None:
+        self.layout = layout
+        self.words = words
+        self.numbers = numbers
+        row_digests = digests(words)
+        self.tables = [
+            Table(layout.key_column(words, table), key_bits, row_digests)
+            for table, key_bits in enumerate(layout.key_bits)
+        ]
+        self.lookups = [table.lookup for table in self.tables]
+        self.number_at = elements(numbers)
+        self._word_at = elements(words.reshape(-1))
+        self._n_words = words.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def size_bytes(self) -> int:
+        own = self.words.nbytes + self.numbers.nbytes
+        return own + sum(table.size_bytes for table in self.tables)
+
+    def search(
+        self, queries: Words, max_distance: int
+    ) -> Iterator[tuple[Indices, Indices, Distances]]:
+        """Yield query indices, rows and distances, each pair within `max_distance` once.
+
+        In no order. Fastest for some 30,000 queries at a time.
+        """
+        query_digests = digests(queries)
+        for number, table in enumerate(self.tables):
+            keys = self.layout.key_column(queries, number)
+            for indices, places in table.near(keys, query_digests, max_distance):
+                rows = table.rows[places]
+                differing = queries.take(indices, axis=0) ^ self.words.take(rows, axis=0)
+                bits = distances(differing)
+                keep = (bits <= max_distance) & self._is_first(differing, number)
+                keep &= self.numbers[rows] != REMOVED
+                if keep.any():
+                    yield indices[keep], rows[keep].astype(np.intp), bits[keep]
+
+    def fingerprint(self, row: int) -> int:
+        return _fingerprint(self._word_at, self._n_words, row)
+
+    def remove(self, key: int, words: list[int], number: int) -> bool:
+        """Mark one row of `words` and `number`; `key` is the fingerprint's in the first table."""
+        table = self.tables[0]
+        bucket = key >> table.shift
+        rows = table.rows[table.starts[bucket] : table.starts[bucket + 1]]
+        return _mark(self.words, self.numbers, rows[self.numbers[rows] == number], words)
+
+    def check(self) -> None:
+        """Raise `AssertionError` where an invariant does not hold."""
+        row_digests = digests(self.words)
+        for number, (table, bits) in enumerate(zip(self.tables, self.layout.key_bits, strict=True)):
+            keys = self.layout.key_column(self.words, number)[table.rows]
+            buckets = keys >> np.uint32(table.shift)
+            n_buckets = 1 << (bits - table.shift)
+            order = np.lexsort((table.rows, buckets))
+            require(np.array_equal(np.sort(table.rows), np.arange(len(self))), "each row once")
+            require(np.array_equal(order, np.arange(len(self))), "sorted by bucket, then by row")
+            require(
+                np.array_equal(table.directory, np.searchsorted(buckets, np.arange(n_buckets + 1))),
+                "the directory has the bounds of each bucket",
+            )
+            require(
+                np.array_equal(table.digests, row_digests[table.rows]), "digests are the rows' own"
+            )
+
+    def _is_first(self, differing: Words, table: int) -> NDArray[np.bool_]:
+        """Is `table` the first whose equal bits are equal? Then the pair is reported there."""
+        first = _is_zero(differing & self.layout.masks[table])
+        for earlier in self.layout.masks[:table]:
+            first &= ~_is_zero(differing & earlier)
+        return first
+
+
+def require(condition: bool, invariant: str) -> None:
+    """An assertion that `python -O` does not take away."""
+    if not condition:
+        raise AssertionError(f"broken invariant: {invariant}")
+
+
+def _fingerprint(word_at: Sequence[int], n_words: int, row: int) -> int:
+    if n_words == 1:
+        return word_at[row]
+    return word_at[2 * row] << 64 | word_at[2 * row + 1]
+
+
+def _mark(all_words: Words, numbers: Numbers, rows: NDArray[Any], words: list[int]) -> bool:
+    """Mark the first of `rows` that has the fingerprint `words`, if any."""
+    same = rows[np.all(all_words[rows] == np.array(words, dtype=np.uint64), axis=1)]
+    if not same.size:
+        return False
+    numbers[same[0]] = REMOVED
+    return True
+
+
+def _is_zero(words: Words) -> NDArray[np.bool_]:
+    zero: NDArray[np.bool_] = words[:, 0] == 0
+    for place in range(1, words.shape[1]):
+        zero &= words[:, place] == 0
+    return zero
+
+
+class Tail:
+    """The documents added last, in the order of adding; read as a whole by every lookup."""
+
+    def __init__(self, capacity: int, n_words: int) -> None:
+        self._words = np.empty((capacity, n_words), dtype=np.uint64)
+        self._digests = np.empty(capacity, dtype=np.uint32)
+        self._numbers = np.empty(capacity, dtype=np.uint32)
+        self._count = 0
+        self.number_at = elements(self._numbers)
+        self._word_at = elements(self._words.reshape(-1))
+        self._n_words = n_words
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def is_full(self) -> bool:
+        return self._count == len(self._numbers)
+
+    @property
+    def space(self) -> int:
+        return len(self._numbers) - self._count
+
+    @property
+    def words(self) -> Words:
+        return self._words[: self._count]
+
+    @property
+    def digests(self) -> Digests:
+        return self._digests[: self._count]
+
+    @property
+    def numbers(self) -> Numbers:
+        return self._numbers[: self._count]
+
+    @property
+    def size_bytes(self) -> int:
+        return self._words.nbytes + self._digests.nbytes + self._numbers.nbytes
+
+    def append(self, words: Sequence[int], digest: int, number: int) -> None:
+        row = self._count
+        self._words[row] = words
+        self._digests[row] = digest
+        self._numbers[row] = number
+        self._count = row + 1
+
+    def extend(self, words: Words, numbers: Numbers) -> None:
+        rows = slice(self._count, self._count + len(numbers))
+        self._words[rows] = words
+        self._digests[rows] = digests(words)
+        self._numbers[rows] = numbers
+        self._count += len(numbers)
+
+    def fingerprint(self, row: int) -> int:
+        return _fingerprint(self._word_at, self._n_words, row)
+
+    def remove(self, words: list[int], number: int) -> bool:
+        """Mark one row of `words` and `number`."""
+        return _mark(self._words, self._numbers, np.flatnonzero(self.numbers == number), words)
+
+    def clear(self) -> None:
+        self._count = 0

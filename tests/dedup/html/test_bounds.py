@@ -1,0 +1,47 @@
+import pytest
+
+from dedup.html import extract_text, parse_page
+from dedup.html.bounds import MAX_DEPTH, MAX_TAG_CHARACTERS, bounded
+
+N = 100_000
+
+
+@pytest.mark.parametrize(
+    ("page", "is_flat"),
+    [
+        ("<div>" * N + "word<a href=/x>y</a>" + "</div>" * N, True),
+        ("<ul><li>" * N + "word<a href=/x>y</a>", True),
+        ("<template>" * N + "word<a href=/x>y</a>", True),
+        ("<noscript>" * N + "</noscript>" * N + "word<a href=/x>y</a>", True),
+        ("<DIV><p>x" * (MAX_DEPTH + 1) + "</p>" * 5000 + "word<a href=/x>y</a>", True),
+        # closers that a parser does not see
+        ("<div title='</div>'><!--</div>-->" * N + "word<a href=/x>y</a>", True),
+        # what is wide, or closes by itself, is not deep
+        ("<li><a href=/x>word</a>" * 30_000, False),
+        ("<div><span>word<a href=/x>y</a></div>" * 20_000, False),
+        ("<p " + " ".join(f"a{i}=1" for i in range(N)) + ">word<a href=/x>y</a>", False),
+    ],
+)  # fmt: skip
+def test_pages_that_take_parsers_seconds_are_bounded(page, is_flat):
+    # Without the bound each of the deep ones takes a parser 10 s and more, or ends the process.
+    assert bounded(page).is_flat == is_flat
+    assert parse_page(page, "http://example.com/").links() == ["http://example.com/x"]
+    assert "word" in extract_text(page)
+
+
+def test_bounded_leaves_pages_alone():
+    page = "<div>" * MAX_DEPTH + "</div>" * MAX_DEPTH + "<p>x" * 6000
+    assert bounded(page) == (page, False)
+
+
+def test_bounded_drops_a_large_tag_only():
+    large = f"<img src='data:,<p>{'a' * MAX_TAG_CHARACTERS}'>"
+    script = f"<script>{'a' * MAX_TAG_CHARACTERS}</script>"
+    assert bounded(f"<p>x{large}y</p>{script}") == (f"<p>xy</p>{script}", False)
+
+
+def test_flat_page_keeps_metadata_and_scripts_hidden():
+    head = "<head><title>T</title><base href=/b/></head><script>'<p>'</script>"
+    page = parse_page(head + "<div>" * 6000 + "<a href=c>", "http://example.com/")
+    assert (page.title, page.links()) == ("T", ["http://example.com/b/c"])
+    assert extract_text(head + "<div>" * 6000 + "word") == "word"

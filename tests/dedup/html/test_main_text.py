@@ -1,0 +1,110 @@
+import subprocess
+import sys
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dedup.html import EXTRACTORS, extract_text
+
+SENTENCE = "The committee met on Tuesday to discuss the plans for the new harbour bridge. "
+MENU = (
+    "<nav><ul>"
+    + "".join(f"<li><a href=/{i}>Section {i}</a></li>" for i in range(40))
+    + "</ul></nav>"
+)
+ARTICLE = f"<html><body>{MENU}<main><article><h1>Bridge</h1>" + (
+    f"<p>{SENTENCE * 3}</p><p>Second {SENTENCE * 3}</p></article></main></body></html>"
+)
+
+
+@pytest.mark.parametrize("extractor", EXTRACTORS)
+def test_extract_text_blocks_are_lines(extractor):
+    if extractor == "trafilatura":
+        pytest.importorskip("trafilatura")
+    lines = extract_text(ARTICLE, extractor=extractor).splitlines()
+    assert (SENTENCE * 3).strip() in lines
+    assert ("Section 7" in lines) == (extractor == "all")
+
+
+def test_extract_text_unknown_extractor():
+    with pytest.raises(ValueError, match=r"extractor must be one of 'resiliparse', .*got 'magic'"):
+        extract_text("<p>x", extractor="magic")
+
+
+def test_extract_text_trafilatura_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "trafilatura", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'scrapy-dedup\[trafilatura\]'"):
+        extract_text("<p>x", extractor="trafilatura")
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        "<textarea>{}</textarea>",
+        "<input value='{}'>",
+        "<select><option>{}</select>",
+        "<div class=comments><p>{}</p></div>",
+    ],
+)
+def test_extract_text_keeps_what_tells_pages_apart(control):
+    body = ARTICLE.replace("</article>", control.format("distinguishing words") + "</article>")
+    assert "distinguishing words" in extract_text(body)
+
+
+def test_extract_text_leaves_out_bullets_alternative_texts_and_scripts():
+    extra = f"<ol><li>{SENTENCE}</li></ol><img src=x alt=seagull><script>var x</script>"
+    text = extract_text(ARTICLE.replace("</article>", extra + "</article>"))
+    assert SENTENCE.strip() in text.splitlines()
+    assert not any(word in text for word in ("•", "seagull", "var x"))
+
+
+def test_extract_text_tiny_main_text_gives_way_to_all_visible_text():
+    pages = [
+        f"<body><main>Loading</main><div class=sidebar><p>{name} {SENTENCE * 5}</p></div></body>"
+        for name in ("Ann", "Bob", "Cid")
+    ]
+    assert all(a != b for a, b in combinations(map(extract_text, pages), 2))
+
+
+def test_extract_text_short_main_text_between_long_menus_stays():
+    page = f"<body>{MENU * 10}<article><p>{SENTENCE * 5}</p></article></body>"
+    assert extract_text(page) == (SENTENCE * 5).strip()
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<script type='text/x-handlebars-template'><p>unfolded &amp; shown</p></script><div></div>",
+        "<template><p>unfolded &amp; shown</p></template>",
+    ],
+)
+def test_extract_text_content_that_waits_in_a_template(page):
+    assert extract_text(page) == "unfolded & shown"
+
+
+def test_extract_text_script_that_is_no_template_stays_hidden():
+    assert extract_text("<script>let template = 1</script><p>x</p>") == "x"
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<p>", "</p>", "<div class=main>", "<table>", "<td", "<!--", "\0", "\ud800", "text ",
+             "<textarea>", "</body>", "<svg>", "<template>", "&#xD800;", "中文。", "<noscript>"]
+        )
+    )
+)  # fmt: skip
+def test_extract_text_never_raises(parts):
+    extract_text("".join(parts)).encode()
+
+
+def test_import_is_light():
+    heavy = {"bs4", "lxml", "scrapy", "trafilatura"}
+    code = f"import dedup.html, sys; print(*{heavy} & set(sys.modules))"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == ""

@@ -1,0 +1,387 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from dedup.index import Layout, PermutedTables, permuted_tables
+from dedup.index.permuted_tables import TAIL_CAPACITY
+
+ALL_ONES = 2**64 - 1
+
+# (n_bits, max_distance, name): every standard layout that the tests below go through.
+STANDARD = [
+    (n_bits, max_distance, name)
+    for n_bits, max_distance in [(64, 0), (64, 1), (64, 3), (64, 6), (128, 3), (128, 6)]
+    for name in Layout.standard(n_bits, max_distance)
+    if int(name) < 60  # 84 tables take seconds and show nothing that 28 and 49 do not
+]
+
+
+def random_fingerprints(count: int, n_bits: int = 64, seed: int = 1) -> NDArray[np.uint64]:
+    shape = (count,) if n_bits == 64 else (count, 2)
+    return np.random.default_rng(seed).integers(0, 2**64, shape, dtype=np.uint64)
+
+
+def with_neighbours(count: int, n_bits: int, farthest: int) -> NDArray[np.uint64]:
+    """Random fingerprints, then copies of some with 0 to `farthest` bits flipped anywhere."""
+    rng = np.random.default_rng(2)
+    originals = random_fingerprints(count, n_bits).reshape(count, -1)
+    copies = np.repeat(originals[: count // 20], farthest + 1, axis=0)
+    for row in range(len(copies)):
+        for bit in rng.choice(n_bits, row % (farthest + 1), replace=False):
+            copies[row, bit // 64] ^= np.uint64(1) << np.uint64(bit % 64)
+    return np.concatenate((originals, copies)).reshape(-1, *((2,) if n_bits == 128 else ()))
+
+
+def as_int(fingerprint: NDArray[np.uint64] | np.uint64) -> int:
+    return int("".join(f"{word:016x}" for word in np.atleast_1d(fingerprint).tolist()), 16)
+
+
+def scan(
+    fingerprints: NDArray[np.uint64], query: NDArray[np.uint64] | np.uint64, limit: int
+) -> list[tuple[int, int]]:
+    """The oracle: compare the query with all."""
+    rows = fingerprints.reshape(len(fingerprints), -1)
+    distances = np.bitwise_count(rows ^ np.atleast_1d(query)).sum(axis=1)
+    near = np.flatnonzero(distances <= limit).tolist()
+    return sorted(((row, int(distances[row])) for row in near), key=lambda match: match[::-1])
+
+
+def build(fingerprints: NDArray[np.uint64], **arguments: object) -> PermutedTables:
+    index = PermutedTables(**arguments)  # type: ignore[arg-type]
+    index.add_many(fingerprints, np.arange(len(fingerprints)))
+    return index
+
+
+def answers(index: PermutedTables, queries: NDArray[np.uint64], limit: int | None = None) -> list:
+    """The result of `find_many` in the form of `find`."""
+    found: list[list[tuple[int, int]]] = [[] for _ in queries]
+    for query, number, distance in zip(*index.find_many(queries, limit), strict=True):
+        found[query].append((int(number), int(distance)))
+    return found
+
+
+@pytest.mark.parametrize(("n_bits", "max_distance", "name"), STANDARD)
+def test_every_layout_and_distance_agree_with_a_scan(n_bits, max_distance, name):
+    fingerprints = with_neighbours(3_000, n_bits, max_distance + 2)
+    index = build(fingerprints, n_bits=n_bits, max_distance=max_distance, layout=name)
+    queries = fingerprints[:: len(fingerprints) // 40]
+    index._check()
+    for limit in range(max_distance + 1):
+        expected = [scan(fingerprints, query, limit) for query in queries]
+        assert [index.find(as_int(query), limit) for query in queries] == expected
+        assert answers(index, queries, limit) == expected
+
+
+@pytest.mark.parametrize("distance", range(5))
+def test_finds_neighbours_at_the_greatest_distance_and_none_beyond(distance):
+    index = build(random_fingerprints(20_000))
+    query = int(random_fingerprints(1, seed=3)[0])
+    for first_bit in range(0, 60, 7):
+        flipped = sum(1 << (first_bit + 13 * i) % 64 for i in range(distance))
+        index.add(query ^ flipped, 50_000 + first_bit)
+    found = [number - 50_000 for number, _ in index.find(query)]
+    assert found == (list(range(0, 60, 7)) if distance <= 3 else [])
+
+
+# Block structure that no random fingerprint has.
+ADVERSARIAL = {
+    "all equal": np.full(3_000, 0x0123_4567_89AB_CDEF, np.uint64),
+    "all zeros": np.zeros(3_000, np.uint64),
+    "all ones": np.full(3_000, ALL_ONES, np.uint64),
+    "zeros and ones": np.array([0, ALL_ONES] * 1_500, np.uint64),
+    "one block differs": np.arange(3_000, dtype=np.uint64) << np.uint64(16),
+    "first block differs": np.arange(3_000, dtype=np.uint64) << np.uint64(48),
+    "one bit each": np.uint64(1) << np.arange(64, dtype=np.uint64),
+    "few": np.array([5, 7], np.uint64),
+}
+
+
+@pytest.mark.parametrize("layout", ["4", "10", "16", "20"])
+@pytest.mark.parametrize("name", ADVERSARIAL)
+def test_adversarial_sets_agree_with_a_scan(name, layout):
+    fingerprints = ADVERSARIAL[name]
+    index = build(fingerprints, layout=layout)
+    queries = np.append(fingerprints[:: len(fingerprints) // 2], np.array([0, 3], np.uint64))
+    expected = [scan(fingerprints, query, 3) for query in queries]
+    index._check()
+    assert [index.find(int(query)) for query in queries] == expected
+    assert answers(index, queries) == expected
+
+
+def test_equal_fingerprints_are_found_and_the_limit_is_inclusive():
+    index = PermutedTables()
+    for number, fingerprint in enumerate([0, 0, 0b1, 0b11, 0b111, 0b1111]):
+        index.add(fingerprint, number)
+    assert index.find(0) == [(0, 0), (1, 0), (2, 1), (3, 2), (4, 3)]
+    assert index.find(0, max_distance=0) == [(0, 0), (1, 0)]
+
+
+def test_matches_come_nearest_first_then_by_number():
+    index = PermutedTables()
+    for number, fingerprint in [(9, 0b1), (2, 0b111), (5, 0), (4, 0b10), (1, 0b101)]:
+        index.add(fingerprint, number)
+    assert index.find(0) == [(5, 0), (4, 1), (9, 1), (1, 2), (2, 3)]
+
+
+@pytest.mark.parametrize(("n_bits", "n_equal"), [(64, 510), (64, 515), (64, 6_000), (128, 6_000)])
+def test_many_equal_fingerprints_among_others(n_bits, n_equal):
+    fingerprints = random_fingerprints(8_000, n_bits)
+    fingerprints[:n_equal] = fingerprints[0]
+    fingerprints[7_900:7_990] = fingerprints[0]
+    index = build(fingerprints[:7_500], n_bits=n_bits)
+    index.add_many(fingerprints[7_500:], np.arange(7_500, 8_000))  # these stay in the tail
+    assert index.remove(as_int(fingerprints[0]), 3)
+    expected = [match for match in scan(fingerprints, fingerprints[0], 3) if match[0] != 3]
+    assert index.find(as_int(fingerprints[0])) == expected
+    assert answers(index, fingerprints[:1]) == [expected]
+
+
+@pytest.mark.parametrize("batch", [1, 7, TAIL_CAPACITY, 5_000, 20_000])
+def test_batch_size_of_adding_changes_no_answer(batch):
+    fingerprints = with_neighbours(3_000, 64, 4)
+    index = PermutedTables()
+    for start in range(0, len(fingerprints), batch):
+        stop = min(start + batch, len(fingerprints))
+        index.add_many(fingerprints[start:stop], np.arange(start, stop))
+    index._check()
+    queries = fingerprints[::100]
+    assert answers(index, queries) == [scan(fingerprints, query, 3) for query in queries]
+    assert len(index) == len(fingerprints)
+
+
+def test_single_and_batch_adding_make_the_same_index():
+    fingerprints = with_neighbours(8_000, 64, 4)
+    index = PermutedTables()
+    for number, fingerprint in enumerate(fingerprints.tolist()):
+        index.add(fingerprint, number)
+    index._check()
+    queries = fingerprints[-300:]
+    assert answers(index, queries) == answers(build(fingerprints), queries)
+    assert [index.find(query) for query in queries.tolist()] == answers(index, queries)
+
+
+@pytest.mark.parametrize("limit", [0, 2, 3])
+@pytest.mark.parametrize("name", ["4", "16"])
+def test_pairs_are_those_of_all_against_all(name, limit):
+    fingerprints = with_neighbours(1_500, 64, 4)
+    index = PermutedTables(layout=name)
+    for start in (0, 900, 1_700):  # a long run, a short one and a tail
+        part = fingerprints[start : {0: 900, 900: 1_700}.get(start, len(fingerprints))]
+        index.add_many(part, np.arange(start, start + len(part)))
+    distances = np.bitwise_count(fingerprints[:, np.newaxis] ^ fingerprints)
+    expected = np.argwhere(np.triu(distances <= limit, 1))
+    first, second, distance = index.pairs(limit)
+    assert np.array_equal(np.column_stack((first, second)), expected)
+    assert np.array_equal(distance, distances[first, second])
+
+
+def test_pairs_over_several_runs_and_the_tail():
+    fingerprints = np.random.default_rng(7).permutation(with_neighbours(16_500, 64, 3))
+    whole, index = build(fingerprints), build(fingerprints[:17_000])
+    for number, fingerprint in enumerate(fingerprints[17_000:].tolist(), start=17_000):
+        index.add(fingerprint, number)
+    assert len(index._runs) == 2
+    assert len(index._tail) > 0
+    assert len(whole.pairs()[0]) > 1_000
+    for ours, theirs in zip(index.pairs(), whole.pairs(), strict=True):
+        assert np.array_equal(ours, theirs)
+    assert answers(index, fingerprints[::50]) == answers(whole, fingerprints[::50])
+
+
+@pytest.mark.parametrize("limit", [0, 3])
+@pytest.mark.parametrize("n_ones", [0, 7, 300])
+def test_batches_over_long_buckets_agree_with_a_scan(n_ones, limit):
+    crowded = with_neighbours(2_000, 64, 4) | np.uint64(0xFFE0 << 48)  # 32 values of block 1
+    ones = np.full(n_ones, ALL_ONES, np.uint64)  # in every table's last bucket, with digest 0
+    fingerprints = np.concatenate((crowded, ones))
+    indices, numbers, distances = build(fingerprints).find_many(fingerprints, limit)
+    expected = np.bitwise_count(fingerprints[:, np.newaxis] ^ fingerprints)
+    assert np.count_nonzero(expected <= limit) == len(indices)
+    assert np.array_equal(expected[indices, numbers], distances)
+    assert len(np.unique(indices * len(fingerprints) + numbers)) == len(indices)
+    assert (distances <= limit).all()
+
+
+@pytest.mark.parametrize("at_once", [1, 999, 1_000, 2_000])
+def test_how_many_queries_are_looked_up_at_once_changes_nothing(at_once, monkeypatch):
+    fingerprints = with_neighbours(800, 64, 4)[:1_000]
+    index = build(fingerprints)
+    expected = [*index.find_many(fingerprints), *index.pairs()]
+    monkeypatch.setattr(permuted_tables, "_QUERIES_AT_ONCE", at_once)
+    found = [*index.find_many(fingerprints), *index.pairs()]
+    for ours, theirs in zip(found, expected, strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+def test_pairs_leave_out_what_was_removed():
+    index = build(np.array([0, 1, 3], np.uint64))
+    index.remove(1, 1)
+    assert [column.tolist() for column in index.pairs()] == [[0], [2], [2]]
+
+
+def test_remove_takes_one_entry_and_tells_whether_there_was_one():
+    index = PermutedTables()
+    for number in (1, 1, 2):
+        index.add(5, number)
+    assert not index.remove(5, 3)
+    assert not index.remove(4, 1)
+    assert index.remove(5, 1)
+    assert index.find(5) == [(1, 0), (2, 0)]
+    assert index.remove(5, 1)
+    assert not index.remove(5, 1)
+    assert len(index) == 1
+
+
+def test_removing_everything_gives_the_memory_back():
+    fingerprints = random_fingerprints(20_000)
+    index = build(fingerprints)
+    empty, full = PermutedTables().size_bytes, index.size_bytes
+    for number, fingerprint in enumerate(fingerprints.tolist()):
+        assert index.remove(fingerprint, number)
+    index._check()
+    assert len(index) == 0
+    assert index.size_bytes - empty < (full - empty) / 4
+    assert answers(index, fingerprints[:10]) == [[]] * 10
+
+
+@pytest.mark.parametrize(("n_bits", "layout"), [(64, "4"), (64, "20"), (128, None)])
+def test_stress(n_bits, layout):
+    rng = np.random.default_rng(4)
+    index = PermutedTables(n_bits, layout=layout)
+    kept: dict[int, int] = {}
+    centres = [as_int(one) for one in random_fingerprints(20, n_bits, seed=5)]
+    for number in range(9_000):
+        flipped = sum(1 << int(bit) for bit in rng.choice(n_bits, number % 6, replace=False))
+        kept[number] = centres[number % 17] ^ flipped
+        index.add(kept[number], number)
+        if number % 3 == 0:
+            victim = int(rng.choice(max(1, number // 2)))
+            assert index.remove(kept.get(victim, 0), victim) == (kept.pop(victim, None) is not None)
+        if number % 1_500 == 0:
+            index._check()
+            query = centres[number % 20]
+            near = [(one, (f ^ query).bit_count()) for one, f in kept.items()]
+            expected = sorted((d, one) for one, d in near if d <= 3)
+            assert [(d, one) for one, d in index.find(query)] == expected
+    assert len(index) == len(kept)
+
+
+def test_lookups_change_no_memory():
+    fingerprints = random_fingerprints(5_000)
+    index = build(fingerprints)
+    index.add(1, 5_000)
+    before = (index.size_bytes, [run.words.tobytes() for run in index._runs], len(index._tail))
+    for query in random_fingerprints(2_000, seed=6).tolist():
+        index.find(query)
+    index.find_many(fingerprints)
+    index.pairs()
+    after = (index.size_bytes, [run.words.tobytes() for run in index._runs], len(index._tail))
+    assert before == after
+
+
+def test_four_tables_take_48_bytes_a_document_at_most():
+    index = build(random_fingerprints(20_000), layout="4")
+    empty = PermutedTables().size_bytes
+    assert index.layout.bytes_per_document == 44
+    assert (index.size_bytes - empty) / 20_000 < 44 + 4 * 2  # directories of 1 to 2 bytes a row
+
+
+@pytest.mark.parametrize(
+    ("damage", "invariant"),
+    [
+        (lambda run: run.tables[2].rows.__setitem__(5, 6), "each row once"),
+        (lambda run: run.tables[1].digests.__setitem__(5, 6), "digests are the rows' own"),
+        (lambda run: run.tables[0].directory.__setitem__(5, 6_000), "the directory"),
+        (lambda run: run.tables[3].rows.sort(), "sorted by bucket"),
+        (lambda run: run.numbers.__setitem__(0, 2**32 - 1), "marked rows are counted"),
+    ],
+)
+def test_check_notices_damage(damage, invariant):
+    index = build(random_fingerprints(5_000))
+    index._check()
+    damage(index._runs[0])
+    with pytest.raises(AssertionError, match=invariant):
+        index._check()
+
+
+def test_empty_index():
+    index = PermutedTables()
+    assert len(index) == 0
+    assert index.find(0) == []
+    assert [len(column) for column in index.find_many(random_fingerprints(3))] == [0, 0, 0]
+    assert [len(column) for column in index.find_many(random_fingerprints(0))] == [0, 0, 0]
+    assert [len(column) for column in index.pairs()] == [0, 0, 0]
+    index.add_many(random_fingerprints(0), np.empty(0, int))
+    assert not index.remove(0, 0)
+    index._check()
+
+
+def test_adds_numpy_integers_too():
+    index = PermutedTables()
+    index.add(np.uint64(ALL_ONES), np.int64(7))  # type: ignore[arg-type]
+    assert index.find(np.uint64(ALL_ONES - 1)) == [(7, 1)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "number", "message"),
+    [
+        (2**64, 0, "fingerprint must be 0 to"),
+        (-1, 0, "fingerprint must be 0 to"),
+        (0, -1, "number must be 0 to 4294967294, got -1"),
+        (0, 2**32 - 1, "number must be 0 to 4294967294, got 4294967295"),
+    ],
+)
+def test_rejects_what_does_not_fit(fingerprint, number, message):
+    index = PermutedTables()
+    for method in (index.add, index.remove):
+        with pytest.raises(ValueError, match=message):
+            method(fingerprint, number)
+    assert len(index) == 0
+
+
+def test_rejects_wrong_arrays():
+    index = PermutedTables()
+    with pytest.raises(TypeError, match="fingerprints must be an array of uint64, got dtype int64"):
+        index.add_many(np.array([1]), np.array([1]))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"must have shape \(n,\), got \(3, 2\)"):
+        index.find_many(random_fingerprints(3, 128))
+    with pytest.raises(ValueError, match=r"must have shape \(n, 2\), got \(3,\)"):
+        PermutedTables(128).find_many(random_fingerprints(3))
+    with pytest.raises(ValueError, match="numbers must be one for each of 3 fingerprints"):
+        index.add_many(random_fingerprints(3), np.array([1]))
+    with pytest.raises(ValueError, match="numbers must be 0 to 4294967294, got"):
+        index.add_many(random_fingerprints(2), np.array([1, -1]))
+    with pytest.raises(TypeError, match="numbers must be an array of integers"):
+        index.add_many(random_fingerprints(1), np.array([1.0]))
+
+
+@pytest.mark.parametrize("limit", [-1, 4])
+def test_rejects_a_distance_it_was_not_made_for(limit):
+    with pytest.raises(ValueError, match="max_distance must be 0 to 3, for which the index was"):
+        PermutedTables().find(0, limit)
+
+
+def test_rejects_a_layout_for_other_fingerprints():
+    with pytest.raises(ValueError, match="layout must be one for 64 bits and distance 2"):
+        PermutedTables(64, 2, layout=Layout.from_blocks(64, 3, blocks=4))
+
+
+@given(
+    st.lists(st.integers(0, ALL_ONES) | st.integers(0, 255), min_size=1, max_size=60),
+    st.integers(0, ALL_ONES) | st.integers(0, 255),
+    st.integers(0, 6).flatmap(
+        lambda k: st.sampled_from(
+            sorted(Layout.standard(64, k).values(), key=lambda one: one.n_tables)[:3]
+        )
+    ),
+)
+@settings(deadline=None, max_examples=150)
+def test_any_set_agrees_with_a_scan(fingerprints, query, layout):
+    index = PermutedTables(64, layout.max_distance, layout=layout)
+    array = np.array(fingerprints, np.uint64)
+    index._merge(array.reshape(-1, 1), np.arange(len(array), dtype=np.uint32))
+    expected = scan(array, np.uint64(query), layout.max_distance)
+    assert index.find(query) == expected
+    assert answers(index, np.array([query], np.uint64)) == [expected]
