@@ -24,6 +24,9 @@ AUTOTHROTTLE_MAX_DELAY = 30.0
 AUTOTHROTTLE_TARGET_CONCURRENCY = 2.0
 CONCURRENT_REQUESTS = 16
 CONCURRENT_REQUESTS_PER_DOMAIN = 8
+# Scrapy starts so many tasks for each response, 25 µs each; a page is one item. Links of a page are
+# queued in their order, before the page is recorded.
+CONCURRENT_ITEMS = 1
 
 # A page is text: 16 MiB is more than any, and bounds a compression bomb; 30 s bounds a slow server.
 DOWNLOAD_MAXSIZE = 16 * 1024 * 1024
@@ -117,6 +120,9 @@ DEDUP_ROBOTS_META_OBEY = True
 
 DEDUP_BODY_ENABLED = True
 """Find pages whose bodies are the same bytes."""
+
+DEDUP_TEXT_ENABLED = True
+"""Find pages whose main texts (where short, titles too) are equal up to case and width."""
 
 DEDUP_SENTENCES_ENABLED = True
 """Find pages whose longest sentences are the same, then compare the texts."""

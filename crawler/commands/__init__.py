@@ -1,0 +1,1 @@
+"""Commands that replace Scrapy's of the same name."""

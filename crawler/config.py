@@ -1,0 +1,136 @@
+"""The `DEDUP_*` settings, read once and checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, TypeVar
+
+from scrapy.settings import BaseSettings
+
+from dedup.config import DedupConfig
+from dedup.store import SqliteStore
+
+_Value = TypeVar("_Value")
+
+CANONICAL_LINKS = ("rules", "any", "off")
+PROGRESS = ("auto", "live", "plain", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlConfig:
+    """What the crawl's components need to know. `settings/base.py` says what each setting means."""
+
+    job: str
+    jobs_dir: str
+    job_dir: str
+    is_store_bodies: bool
+    group_pages: int
+    group_seconds: float
+    url_capacity: int
+    url_error_rate: float
+    url_exact: bool
+    url_canonical: str
+    extractor: str
+    is_robots_meta_obeyed: bool
+    progress: str
+    detection: DedupConfig
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> CrawlConfig:
+        """Read and check the settings.
+
+        Raises:
+            ValueError: one is out of range; the message names it.
+        """
+        return cls(
+            job=str(settings.get("DEDUP_JOB") or ""),
+            jobs_dir=str(settings.get("DEDUP_JOBS_DIR")),
+            job_dir=str(settings.get("JOBDIR") or ""),
+            is_store_bodies=settings.getbool("DEDUP_STORE_BODIES"),
+            group_pages=_number(settings, "DEDUP_STORE_GROUP_PAGES", int, low=1),
+            group_seconds=_number(settings, "DEDUP_STORE_GROUP_SECONDS", float, low=1e-3),
+            url_capacity=_number(settings, "DEDUP_URL_CAPACITY", int, low=1),
+            url_error_rate=_number(settings, "DEDUP_URL_ERROR_RATE", float, low=1e-12, high=0.5),
+            url_exact=settings.getbool("DEDUP_URL_EXACT"),
+            url_canonical=_choice(settings, "DEDUP_URL_CANONICAL", CANONICAL_LINKS),
+            extractor=str(settings["DEDUP_TEXT_EXTRACTOR"]),
+            is_robots_meta_obeyed=settings.getbool("DEDUP_ROBOTS_META_OBEY"),
+            progress=_choice(settings, "DEDUP_PROGRESS", PROGRESS),
+            detection=DedupConfig(
+                near_resemblance=_number(
+                    settings, "DEDUP_NEAR_RESEMBLANCE", float, low=1e-6, high=1
+                ),
+                short_shingles=_number(settings, "DEDUP_SHORT_SHINGLES", int, low=1),
+                sentences_count=_number(settings, "DEDUP_SENTENCES_COUNT", int, low=1),
+                simhash_distance=_number(settings, "DEDUP_SIMHASH_DISTANCE", int, low=0, high=7),
+            ),
+        )
+
+    def folder(self, spider: Any) -> Path:
+        """The job's folder: `JOBDIR`, or a name given, or one made from the spider's arguments."""
+        if self.job_dir:
+            return Path(self.job_dir)
+        given = str(getattr(spider, "job", "") or self.job)
+        folder = Path(self.jobs_dir, file_name(given or getattr(spider, "job_name", spider.name)))
+        if given or not getattr(spider, "always_new", False):
+            return folder
+        later = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+        return next(path for path in chain([folder], later) if not path.exists())
+
+    def open_store(self, path: Path) -> SqliteStore:
+        return SqliteStore(
+            path,
+            keep_bodies=False,  # until StorePage says so
+            group_units=self.group_pages,
+            group_seconds=self.group_seconds,
+        )
+
+
+def file_name(name: str) -> str:
+    """A name that is safe as a folder's, the same for the same name.
+
+    >>> file_name("docs.example.org")
+    'docs.example.org'
+    >>> file_name("../../etc")
+    'etc-e5e8e5b8'
+    """
+    safe = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)[:80].strip(".-")
+    if safe == name != "":
+        return name
+    # The command line makes lone surrogates of bytes that are not UTF-8.
+    digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{safe or 'job'}-{digest}"
+
+
+def _number(
+    settings: BaseSettings,
+    name: str,
+    kind: Callable[[Any], _Value],
+    *,
+    low: float,
+    high: float = float("inf"),
+) -> _Value:
+    value = settings.get(name)
+    rule = f"{name} must be a number of at least {low:g}" + (
+        "" if high == float("inf") else f" and at most {high:g}"
+    )
+    try:
+        number = kind(value)
+    except (OverflowError, TypeError, ValueError):
+        raise ValueError(f"{rule}, got {value!r}") from None
+    is_cut = isinstance(value, float) and number != value
+    if is_cut or not low <= number <= high:  # type: ignore[operator]
+        raise ValueError(f"{rule}, got {value!r}")
+    return number
+
+
+def _choice(settings: BaseSettings, name: str, choices: tuple[str, ...]) -> str:
+    value = str(settings.get(name))
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+    return value

@@ -1,0 +1,1 @@
+"""Extensions: a job's files, and progress on the terminal."""

@@ -1,0 +1,50 @@
+"""Extension: `stats.json` in the job's folder, and the commits of a crawl that waits."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+
+from crawler.job import Job
+from crawler.looping import repeat
+from dedup.files import write_atomically
+
+
+class JobFiles:
+    """Closes the job's account when the spider closes.
+
+    Handlers of `spider_closed` run in no fixed order; whoever needs the numbers calls `account`.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._task: Any = None
+        crawler.signals.connect(self._spider_opened, signals.spider_opened)
+        crawler.signals.connect(self._spider_closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> JobFiles:
+        return cls(crawler)
+
+    def _spider_opened(self) -> None:
+        database = Job.of(self._crawler).store.database
+        self._task = repeat(database.commit_if_due, 0.5)
+
+    def _spider_closed(self, reason: str) -> None:
+        if self._task is not None:
+            self._task.stop()
+        job = Job.of(self._crawler)
+        if job.is_finished:
+            return
+        database = job.store.database
+        database.set_meta("reason", reason)
+        if reason == "finished" and not job.store.urls.count_queued():
+            database.set_meta("finished", repr(time.time()))
+        database.commit()
+        account = job.account(finished=time.time(), reason=reason)
+        text = json.dumps(account, ensure_ascii=False, indent=2, default=str)
+        write_atomically(job.folder / "stats.json", text + "\n")

@@ -1,0 +1,41 @@
+"""What the project's spiders yield."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Settled(NamedTuple):
+    """A URL that needs no fetching once a page is recorded.
+
+    `kind` tells why: it is the `page` itself, a `redirect` to it, or its `canonical` link.
+    """
+
+    key: bytes
+    url: str
+    kind: str
+
+
+@dataclass(slots=True)
+class PageItem:
+    """A fetched HTML page.
+
+    Attributes:
+        id: number of the page in the job's store; None until it is stored.
+        fetched_at: seconds since 1970, UTC.
+        body: as received, after decompression; not part of feeds.
+        settles: the URLs that are done with once the page is recorded.
+    """
+
+    url: str
+    text: str
+    title: str = ""
+    language: str = ""
+    canonical_url: str | None = None
+    status: int = 200
+    content_type: str = ""
+    encoding: str = ""
+    fetched_at: float = 0.0
+    depth: int = 0
+    id: int | None = None
+    body: bytes = field(default=b"", repr=False)
+    settles: list[Settled] = field(default_factory=list, repr=False)

@@ -1,0 +1,335 @@
+"""One crawl's state, shared by the components of a crawler."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from itemadapter import ItemAdapter
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.utils.request import request_from_dict
+
+from crawler.config import CrawlConfig
+from crawler.items import Settled
+from dedup.deduplicator import Deduplicator, OriginalsCache
+from dedup.detectors import Detector, default_detectors
+from dedup.document import Match
+from dedup.store import Page, summarise
+from dedup.urls import RULES, Canonicaliser, SeenUrls
+
+logger = logging.getLogger(__name__)
+
+KEY = "dedup_key"
+"""Name of the request's key in its meta: it follows the request through redirects and retries."""
+
+STORE_NAME = "crawl.sqlite"
+
+
+class Job:
+    """The store, the URL filter and the detectors of one crawl.
+
+    Raises:
+        StateError: the job's store cannot be used.
+        ValueError: a setting is out of range.
+    """
+
+    _jobs: ClassVar[WeakKeyDictionary[Crawler, Job]] = WeakKeyDictionary()
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Job:
+        """The crawler's job, opened when first asked for."""
+        if crawler not in cls._jobs:
+            cls._jobs[crawler] = cls(crawler)
+        return cls._jobs[crawler]
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._spider: Any = crawler.spider
+        self.config = CrawlConfig.from_settings(crawler.settings)
+        self.folder = self.config.folder(self._spider)
+        self.store = self.config.open_store(self.folder / STORE_NAME)
+        self.is_finished = self.store.database.meta("finished") is not None
+        self.is_resumed = self.store.database.meta("started") is not None
+        if not self.is_resumed:
+            self.store.database.set_meta("started", repr(time.time()))
+        self.seen = SeenUrls(
+            self.store.urls if self.config.url_exact else None,
+            error_rate_target=self.config.url_error_rate,
+            initial_capacity=self.config.url_capacity,
+        )
+        self.seen.load(self.store.urls.keys())
+        self._opened_at = time.time()
+        self.fetched = self._fetched_before = self.store.count_fetched()
+        originals = OriginalsCache(
+            self.store.document, size_bytes=self.config.detection.cache_bytes
+        )
+        self._cascade = {
+            detector.stage: detector
+            for detector in default_detectors(originals, self.config.detection)
+        }
+        self.detectors: list[Detector] = []
+        self.deduplicator: Deduplicator | None = None
+        self.last_pipeline: object = None
+        """The content pipeline that stands last, and admits pages."""
+        self._admitted = 0
+        # By id() of the items in the pipelines: the analysed page, and `_admitted` at that time.
+        self._documents: dict[int, tuple[Page, int]] = {}
+        self._recorded: set[int] = set()
+        self.queued = self.store.urls.count_queued()
+        self._filtered = 0
+        self._merge = Canonicaliser(sorted(RULES))
+        crawler.signals.connect(self._forget, signals.item_scraped)
+        crawler.signals.connect(self._forget, signals.item_dropped)
+        crawler.signals.connect(self._record_item_error, signals.item_error)
+        crawler.signals.connect(self.close, signals.engine_stopped)
+
+    # --- URLs ------------------------------------------------------------------------------------
+
+    def queue(self, key: bytes, request: Request) -> None:
+        """Note a request as queued, under `key`, in the store and in the request's meta."""
+        self.seen.mark([key])
+        self.queued += 1
+        request.meta[KEY] = key
+        self.store.urls.queue(
+            key, request.url, request.meta.get("depth", 0), self._serialise(request)
+        )
+
+    def queued_requests(self) -> list[Request]:
+        """The requests that an earlier run of the job left queued or in flight."""
+        fingerprinter = self._crawler.request_fingerprinter
+        requests = []
+        for url, depth, pickled in self.store.urls.queued():
+            if pickled is not None:
+                request = request_from_dict(pickle.loads(pickled), spider=self._spider)  # noqa: S301 -- the job's own file, as in Scrapy's queues
+                request = request.replace(dont_filter=True)
+            else:
+                request = self._spider.page_request(url, depth=depth, dont_filter=True)
+            request.meta.setdefault(KEY, fingerprinter.fingerprint(request))
+            requests.append(request)
+        return requests
+
+    def settled_by(self, response: Response) -> list[Settled]:
+        """The response's own URL, and the one that was asked for first."""
+        request: Any = response.request
+        page = Settled(
+            self._crawler.request_fingerprinter.fingerprint(request), response.url, "page"
+        )
+        first_key = request.meta.get(KEY, page.key)
+        if first_key == page.key:
+            return [page]
+        return [page, Settled(first_key, request.meta["redirect_urls"][0], "redirect")]
+
+    def settled_by_canonical(self, url: str, canonical: str | None) -> list[Settled]:
+        """A page's canonical link, where it counts as a URL of the same page."""
+        fingerprinter = self._crawler.request_fingerprinter
+        mode = self.config.url_canonical
+        if canonical is None or mode == "off" or not hasattr(fingerprinter, "key"):
+            return []
+        try:
+            if mode == "rules" and self._merge(canonical) != self._merge(url):
+                return []
+            key = fingerprinter.key(canonical)
+        except ValueError:
+            return []
+        return [] if key == fingerprinter.key(url) else [Settled(key, canonical, "canonical")]
+
+    def count_filtered(self, amount: int) -> None:
+        """Count links that were dropped because their URL had been seen."""
+        self._filtered += amount
+        self._crawler.stats.inc_value("dedup/url/filtered", amount)
+
+    # --- Content ---------------------------------------------------------------------------------
+
+    def use_detectors(self, stages: Iterable[str]) -> list[Detector]:
+        """Put the detectors of these stages to use, those that no earlier pipeline took."""
+        detectors = [
+            self._cascade[stage] for stage in stages if self._cascade[stage] not in self.detectors
+        ]
+        self.detectors.extend(detectors)
+        return detectors
+
+    def open_index(self) -> Deduplicator:
+        """Rebuild the detectors' memory from the store, once all are known.
+
+        Raises:
+            SchemeError: the store was made with other detectors or settings.
+        """
+        if self.deduplicator is None:
+            self.deduplicator = Deduplicator(self.detectors, store=self.store)
+        return self.deduplicator
+
+    def document(self, item: Any) -> Page | None:
+        """The item as a document, analysed once for all pipelines; None: it has no text."""
+        if id(item) not in self._documents:
+            page = _as_page(item)
+            if page is None:
+                return None
+            self._documents[id(item)] = (page, self._admitted)
+        return self._documents[id(item)][0]
+
+    def has_grown_since(self, item: Any) -> bool:
+        """Has a page been admitted since the item was first looked at?"""
+        return self._documents[id(item)][1] != self._admitted
+
+    def admit(self, item: Any, document: Page) -> int:
+        """Store the page with all its signatures, and note its URLs as done."""
+        with self.store.unit():
+            number: int = self.open_index().add(document)
+            self._settle(item)
+        self._admitted += 1
+        self._crawler.stats.inc_value("dedup/pages/unique")
+        return number
+
+    def record_duplicate(self, item: Any, document: Page, match: Match) -> None:
+        with self.store.unit():
+            self.store.add_duplicate(document, match)
+            self._settle(item)
+        self._crawler.stats.inc_value(f"dedup/pages/duplicate/{match.stage}")
+
+    def record_skipped(
+        self,
+        url: str,
+        reason: str,
+        settles: list[Settled],
+        *,
+        detail: str = "",
+        response: Response | None = None,
+    ) -> None:
+        """Record a URL that gave no page to compare. With a response, it counts as fetched."""
+        with self.store.unit():
+            self.store.add_skipped(
+                url,
+                reason,
+                detail=detail,
+                is_fetched=response is not None,
+                size_bytes=0 if response is None else len(response.body),
+            )
+            self._finish(settles, url)
+        if response is not None:
+            self.fetched += 1
+            self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
+        else:
+            self._crawler.stats.inc_value(f"dedup/pages/failed/{reason}")
+
+    def record_alias(self, url: str, page_url: str, kind: str, settles: list[Settled]) -> None:
+        """Record that `url` leads to a page that is fetched under another URL."""
+        with self.store.unit():
+            self.store.add_alias(url, page_url, kind)
+            self._finish(settles, url)
+        self._crawler.stats.inc_value(f"dedup/url/alias/{kind}")
+
+    def account(self, *, finished: float, reason: str) -> dict[str, Any]:
+        """The content of `stats.json`."""
+        summary = summarise(self.store.database.connection)
+        summary["urls"]["bloom"] = {
+            "capacity": self.seen.capacity,
+            "count": self.seen.count,
+            "error_rate_target": self.seen.error_rate_target,
+            "error_rate_estimate": self.seen.error_rate_estimate,
+            "size_bytes": self.seen.size_bytes,
+        }
+        documents = summary["pages"]["unique"]
+        index_bytes = sum(detector.size_bytes for detector in self.detectors)
+        seconds = max(finished - self._opened_at, 1e-9)
+        pages_now = self.fetched - self._fetched_before
+        return {
+            **summary,
+            "index": {
+                "documents": documents,
+                "bytes": index_bytes,
+                "bytes_per_document": round(index_bytes / documents, 1) if documents else 0.0,
+            },
+            "rates": {"seconds": round(seconds, 3), "pages_per_second": pages_now / seconds},
+            "settings": {
+                name: self._crawler.settings[name]
+                for name in sorted(self._crawler.settings)
+                if name.startswith("DEDUP_")
+            },
+            "started": _iso_time(float(self.store.database.meta("started") or self._opened_at)),
+            "finished": _iso_time(finished),
+            "reason": reason,
+        }
+
+    def close(self) -> None:
+        """Commit and close the store. A second call does nothing."""
+        self.store.close()
+
+    # --- Private ---------------------------------------------------------------------------------
+
+    def _settle(self, item: Any) -> None:
+        self.fetched += 1
+        self._recorded.add(id(item))
+        self._finish(getattr(item, "settles", []), getattr(item, "url", ""))
+
+    def _finish(self, settles: list[Settled], page_url: str) -> None:
+        self.queued = max(self.queued - 1, 0)
+        self.store.urls.finish([(settled.key, settled.url) for settled in settles])
+        self.seen.mark([settled.key for settled in settles])
+        for settled in settles:
+            if settled.kind != "page":
+                self.store.add_alias(settled.url, page_url, settled.kind)
+        if self._filtered:
+            self.store.add_to_counter("urls_filtered", self._filtered)
+            self._filtered = 0
+
+    def _serialise(self, request: Request) -> bytes | None:
+        spider = self._spider
+        if hasattr(spider, "page_request") and request.callback == spider.parse:
+            return None  # page_request makes the same from the URL
+        try:
+            return pickle.dumps(request.to_dict(spider=spider))
+        except (ValueError, TypeError, AttributeError, pickle.PicklingError) as error:
+            self._crawler.stats.inc_value("dedup/url/unserializable")
+            logger.warning("%s cannot be resumed after an interruption: %s", request, error)
+            return None
+
+    def _forget(self, item: Any) -> None:
+        self._documents.pop(id(item), None)
+        self._recorded.discard(id(item))
+
+    def _record_item_error(self, item: Any, failure: Any) -> None:
+        is_recorded = id(item) in self._recorded
+        self._forget(item)
+        if is_recorded:  # a later pipeline of the project's own failed
+            return
+        url = ItemAdapter(item).get("url") or ""
+        detail = f"{failure.type.__name__}: {failure.getErrorMessage()}"
+        with self.store.unit():
+            self.store.add_skipped(
+                url, "pipeline_error", detail=detail, is_fetched=True, size_bytes=0
+            )
+            self._settle(item)
+        self._crawler.stats.inc_value("dedup/pages/skipped/pipeline_error")
+
+
+def _iso_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def _as_page(item: Any) -> Page | None:
+    adapter = ItemAdapter(item)
+    text, body = adapter.get("text"), adapter.get("body")
+    if not isinstance(text, str):
+        return None
+    body = body if isinstance(body, bytes) else None
+    return Page(
+        id="",
+        text=text,
+        url=adapter.get("url"),
+        title=adapter.get("title") or "",
+        body=body,
+        language=adapter.get("language") or "",
+        canonical_url=adapter.get("canonical_url"),
+        status=adapter.get("status"),
+        content_type=adapter.get("content_type") or "",
+        encoding=adapter.get("encoding") or "",
+        fetched_at=adapter.get("fetched_at") or time.time(),
+        size_bytes=len(body) if body is not None else len(text.encode("utf-8", "replace")),
+    )

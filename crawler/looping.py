@@ -1,0 +1,21 @@
+"""Calling a function again and again while a crawl runs, with and without a Twisted reactor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def repeat(function: Callable[[], None], seconds: float) -> Any:
+    """Call `function` every `seconds`, first after that time; the result has `stop()`."""
+    task: Any
+    try:
+        from scrapy.utils.asyncio import create_looping_call  # Scrapy 2.14
+    except ImportError:
+        from twisted.internet.task import LoopingCall
+
+        task = LoopingCall(function)
+    else:
+        task = create_looping_call(function)
+    task.start(seconds, now=False)
+    return task

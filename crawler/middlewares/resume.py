@@ -1,0 +1,45 @@
+"""Spider middleware: a job goes on where it stopped."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+
+from crawler.job import Job
+
+logger = logging.getLogger(__name__)
+
+
+class ResumeMiddleware:
+    """Queues what an interrupted job left, and gives a finished job nothing to do."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not crawler.settings.getbool("DEDUP_URL_ENABLED"):
+            raise NotConfigured
+        self._job = Job.of(crawler)
+        self._fingerprinter = crawler.request_fingerprinter
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> ResumeMiddleware:
+        return cls(crawler)
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        if self._job.is_finished:
+            return
+        for request in self._job.queued_requests():
+            yield request
+        async for request in start:
+            if not self._is_done(request):
+                yield request
+
+    def _is_done(self, request: Any) -> bool:
+        return (
+            self._job.is_resumed
+            and isinstance(request, Request)
+            and bool(self._job.store.urls.known([self._fingerprinter.fingerprint(request)]))
+        )

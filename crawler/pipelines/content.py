@@ -1,0 +1,88 @@
+"""What the content pipelines share: look for an original, and drop the item for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem, NotConfigured
+
+from crawler.items import PageItem
+from crawler.job import Job
+from dedup.detectors import Detector
+from dedup.document import Match
+from dedup.store import Page
+
+
+class DuplicatePage(DropItem):
+    """The page is a duplicate; `match` names the original, stage, distance and resemblance."""
+
+    def __init__(self, match: Match) -> None:
+        super().__init__(f"duplicate of page {match.original} ({match.stage})", log_level="DEBUG")
+        self.match = match
+
+
+class ExactDuplicate(DuplicatePage):
+    """Its body or its sentences are those of a stored page."""
+
+
+class NearDuplicatePage(DuplicatePage):
+    """Its text resembles that of a stored page."""
+
+
+class ContentPipeline:
+    """Drops items that duplicate a stored page, by the detectors of one stage of the cascade.
+
+    The page that passes is admitted to the store by the last of the content pipelines, normally
+    `StorePage`. A copy that was admitted since the item was looked at (another pipeline in between
+    awaited something) is found by looking again.
+    """
+
+    drops: ClassVar[type[DuplicatePage]] = DuplicatePage
+
+    switches: ClassVar[dict[str, str]] = {}
+    """The setting that switches each stage on."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        stages = [stage for stage, name in self.switches.items() if crawler.settings.getbool(name)]
+        if self.switches and not stages:
+            raise NotConfigured
+        self._job = Job.of(crawler)
+        self._detectors = self._job.use_detectors(stages)
+        self._job.last_pipeline = self
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def open_spider(self, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
+        self._job.open_index()
+
+    def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002
+        document = self._job.document(item)
+        if document is None:
+            return item
+        match = first_match(self._detectors, document)
+        if match is None and self._job.last_pipeline is self:
+            match = self._admit(item, document)
+        if match is not None:
+            self._job.record_duplicate(item, document, match)
+            raise self.drops(match)
+        return item
+
+    def _admit(self, item: Any, document: Page) -> Match | None:
+        if self._job.has_grown_since(item):
+            match = first_match(self._job.detectors, document)
+            if match is not None:
+                return match
+        number = self._job.admit(item, document)
+        if isinstance(item, PageItem):
+            item.id = number
+        return None
+
+
+def first_match(detectors: Sequence[Detector], document: Page) -> Match | None:
+    found = (detector.find(document) for detector in detectors)
+    return next((match for match in found if match is not None), None)

@@ -1,0 +1,55 @@
+"""Pipeline 100: main text, title, language and canonical link, where the item lacks them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from itemadapter import ItemAdapter
+from scrapy import Spider
+from scrapy.crawler import Crawler
+
+from crawler.job import Job
+from dedup.html import decode, extract_text, parse_page
+
+
+class ExtractText:
+    """Reads `body` (bytes) or `html` (text) of items that have no `text`.
+
+    The project's own spiders fill `text` in while they parse for links; this is for the items of
+    other spiders. Items with none of the three fields are not pages, and pass through all of the
+    project's pipelines untouched.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._extractor = Job.of(crawler).config.extractor
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> ExtractText:
+        return cls(crawler)
+
+    def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002 -- 2.13
+        adapter = ItemAdapter(item)
+        if isinstance(adapter.get("text"), str):
+            return item
+        html = adapter.get("html")
+        if not isinstance(html, str):
+            body = adapter.get("body")
+            if not isinstance(body, bytes):
+                return item
+            html = decode(body, adapter.get("content_type") or None).text
+        page = parse_page(html, adapter.get("url") or "")
+        found = {
+            "text": extract_text(html, extractor=self._extractor),
+            "title": page.title,
+            "language": page.language,
+            "canonical_url": page.canonical_url,
+        }
+        for name, value in found.items():
+            if not adapter.get(name) and _takes(adapter, name):
+                adapter[name] = value
+        return item
+
+
+def _takes(adapter: ItemAdapter, name: str) -> bool:
+    """Items with declared fields refuse others; a dict takes all."""
+    return isinstance(adapter.item, dict) or name in adapter.field_names()

@@ -1,0 +1,87 @@
+"""Which URLs belong to a crawl."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class Scope:
+    """The hosts of the start URLs, narrowed by `allow` and `deny`.
+
+    Args:
+        start_urls: their hosts (with port) are in scope.
+        allow: a regular expression; only URLs in which it is found are in scope. One that contains
+            "://" names hosts itself, and then stands instead of the start hosts.
+        deny: a regular expression; URLs in which it is found are out of scope, whatever else holds.
+
+    Raises:
+        ValueError: an expression does not compile.
+    """
+
+    def __init__(self, start_urls: Iterable[str], *, allow: str = "", deny: str = "") -> None:
+        self.hosts = {host_key(url) for url in start_urls}
+        self._allow = _compile("allow", allow)
+        self._deny = _compile("deny", deny)
+        self._is_any_host = "://" in allow
+
+    def __contains__(self, url: str) -> bool:
+        if not self._is_any_host and host_key(url) not in self.hosts:
+            return False
+        if self._allow is not None and not self._allow.search(url):
+            return False
+        return self._deny is None or not self._deny.search(url)
+
+    def follow_start(self, url: str, start_url: str) -> None:
+        """Take in the host that a start URL redirects to, if only "www." tells the two apart."""
+        if _without_www(host_key(url)) == _without_www(host_key(start_url)):
+            self.hosts.add(host_key(url))
+
+
+def host_key(url: str) -> str:
+    """Host, lower case, with the port unless it is the scheme's own; "" for what is not a URL.
+
+    Hosts with letters beyond ASCII take their form in the DNS, as they do in Scrapy's requests.
+
+    >>> host_key("https://Example.org:443/a"), host_key("http://localhost:8000/")
+    ('example.org', 'localhost:8000')
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        host = (parts.hostname or "").rstrip(".")
+        host = host if host.isascii() else host.encode("idna").decode()
+    except ValueError:
+        return ""
+    return host if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{port}"
+
+
+def is_loopback(url: str) -> bool:
+    """Is the URL's host this machine?"""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _without_www(host: str) -> str:
+    return host.removeprefix("www.")
+
+
+def _compile(name: str, expression: str) -> re.Pattern[str] | None:
+    if not expression:
+        return None
+    try:
+        return re.compile(expression)
+    except re.error as error:
+        raise ValueError(
+            f"{name} must be a regular expression, got {expression!r} ({error})"
+        ) from None

@@ -1,0 +1,101 @@
+"""Reading sitemaps (sitemaps.org protocol 0.9): XML, plain text, or either compressed by gzip."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from typing import NamedTuple
+
+from lxml import etree
+
+MAX_SIZE_BYTES = 64 * 1024 * 1024
+"""The protocol allows 50 MB uncompressed; more is a mistake or an attack."""
+
+_PART_BYTES = 65_536
+
+
+class Sitemap(NamedTuple):
+    """The URLs that a sitemap lists: of pages, or (`is_index`) of other sitemaps."""
+
+    urls: list[str]
+    is_index: bool
+
+
+class SitemapError(ValueError):
+    """The sitemap cannot be read; the message says why."""
+
+
+def read_sitemap(body: bytes) -> Sitemap:
+    """Read a sitemap as far as it can be read; broken XML counts up to the damage.
+
+    A document type declaration is refused: sitemaps have none, and entities can be made to expand
+    without bound or to read files.
+
+    Raises:
+        SitemapError: not a sitemap, too large, or with a document type declaration.
+    """
+    body = _gunzip(body)
+    if len(body) > MAX_SIZE_BYTES:
+        raise SitemapError(f"larger than {MAX_SIZE_BYTES} bytes")
+    if not body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        return _read_text(body)
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        recover=True,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(body, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise SitemapError(f"not XML: {error}") from None
+    if root is None:
+        raise SitemapError("not XML")
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise SitemapError("has a document type declaration")
+    name = etree.QName(root).localname
+    if name not in ("urlset", "sitemapindex"):
+        raise SitemapError(f"expected <urlset> or <sitemapindex>, found <{name}>")
+    locations = (loc.text or "" for loc in root.iterfind("{*}*/{*}loc"))
+    return Sitemap([url for loc in locations if (url := loc.strip())], name == "sitemapindex")
+
+
+def sitemaps_in_robots(body: bytes) -> list[str]:
+    r"""The URLs in the `Sitemap:` lines of a robots.txt.
+
+    >>> sitemaps_in_robots(b"User-agent: *\nSITEMAP: http://example.com/map.xml # all\n")
+    ['http://example.com/map.xml']
+    """
+    lines = (line.partition("#")[0] for line in body.decode("utf-8-sig", "replace").splitlines())
+    fields = (line.partition(":") for line in lines)
+    return [
+        value.strip()
+        for name, _, value in fields
+        if name.strip().lower() == "sitemap" and value.strip()
+    ]
+
+
+def _gunzip(body: bytes) -> bytes:
+    """Decompress up to a little more than the limit; what is damaged or cut off, up to there."""
+    if not body.startswith(b"\x1f\x8b"):
+        return body
+    plain = bytearray()
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
+            while len(plain) <= MAX_SIZE_BYTES and (part := file.read(_PART_BYTES)):
+                plain += part
+    except (EOFError, OSError, zlib.error) as error:
+        if not plain:
+            raise SitemapError(f"damaged gzip: {error}") from None
+    return bytes(plain)
+
+
+def _read_text(body: bytes) -> Sitemap:
+    lines = (line.strip() for line in body.decode("utf-8-sig", "replace").splitlines())
+    urls = [line for line in lines if line.startswith(("http://", "https://"))]
+    if not urls:
+        raise SitemapError("neither XML nor a list of URLs")
+    return Sitemap(urls, is_index=False)

@@ -1,0 +1,24 @@
+"""`scrapy crawl site -a url=…`: a whole site, by its links."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, ClassVar
+
+from crawler.spiders.page_spider import PageSpider
+
+
+class SiteSpider(PageSpider):
+    """Follows the links in scope from the given URLs on. Arguments: see `PageSpider`."""
+
+    name = "site"
+    follows_links: ClassVar[bool] = True
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not self.urls:
+            raise ValueError("url is missing: give -a url=https://…")
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.urls:
+            yield self.page_request(url)

@@ -1,0 +1,59 @@
+"""`scrapy crawl urls -a file=…`: the pages of a list, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+from scrapy.exceptions import CloseSpider
+
+from crawler.spiders.page_spider import PageSpider
+from dedup.urls import canonical_url
+
+
+class UrlsSpider(PageSpider):
+    """Fetches each URL of a text file, one a line; blank lines and those with # first are passed.
+
+    Redirects are followed wherever they lead. Other arguments: see `PageSpider`.
+    """
+
+    name = "urls"
+
+    def __init__(self, file: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._path = Path(file)
+        if not file:
+            raise ValueError("file is missing: give -a file=PATH, a file of URLs, one a line")
+        if not self._path.is_file():
+            raise ValueError(f"file must be a file that can be read, got {file!r}")
+
+    @property
+    def job_name(self) -> str:
+        return f"urls-{self._path.resolve()}"
+
+    def is_in_scope(self, url: str, request: Any = None) -> bool:  # noqa: ARG002
+        return True
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number, line in self._lines():
+            if self.is_full():
+                raise CloseSpider("max_pages")
+            try:
+                canonical_url(line)
+            except ValueError as error:
+                self._record_bad_line(number, line, error)
+            else:
+                yield self.page_request(line)
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        with self._path.open(encoding="utf-8-sig", errors="replace") as file:
+            for number, line in enumerate(file, start=1):
+                if (line := line.strip()) and not line.startswith("#"):
+                    yield number, line
+
+    def _record_bad_line(self, number: int, line: str, error: ValueError) -> None:
+        self.logger.warning("%s, line %d: %s", self._path, number, error)
+        job = self.dedup_job
+        if job is not None and not job.is_resumed:
+            job.record_skipped(line[:2000], "invalid_url", [], detail=f"line {number}: {error}")

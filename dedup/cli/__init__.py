@@ -1,0 +1,27 @@
+"""`dedup`: the command line of the library, and of jobs that have been crawled."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from dedup.cli import export, run, stats
+from dedup.errors import StateError
+
+_COMMANDS = (run, stats, export)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit status: 0, or 2 with one sentence on standard error."""
+    parser = argparse.ArgumentParser(prog="dedup", description="Find and drop duplicate documents.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in _COMMANDS:
+        command.add_parser(commands)
+    options = parser.parse_args(arguments)
+    try:
+        options.execute(options)
+    except (StateError, ValueError, OSError) as error:
+        print(f"dedup: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0

@@ -1,0 +1,115 @@
+"""Runs detectors over a stream of documents and keeps one of each."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from dedup.config import DedupConfig
+from dedup.detectors import Detector, Originals, default_detectors
+from dedup.document import Document, Match, Verdict
+from dedup.store.base import Store
+from dedup.store.memory import MemoryStore
+
+
+class Deduplicator:
+    """Tells of each document whether an earlier one makes it superfluous.
+
+    The detectors are asked in their order and the first match wins. Where there is none, the
+    document is kept: in the store, and in each detector's index. An index that starts on a store
+    with documents is rebuilt from their signatures first.
+
+    No document is dropped on a hash alone: see `dedup.detectors.SecondCheck`. The same documents
+    in the same order get the same verdicts on every machine.
+
+    Args:
+        detectors: asked in this order; None: the default cascade. They fetch originals for their
+            second check: give them `Originals` of the same store.
+        store: where documents are kept; None: in memory.
+        config: for the default cascade and the cache of originals.
+
+    Raises:
+        SchemeError: the store's signatures were made by other features, weights or widths.
+
+    >>> deduplicator = Deduplicator()
+    >>> for text in ("One page.", "Another page.", "ONE  page."):
+    ...     verdict = deduplicator.process(Document(id=text, text=text))
+    ...     print(verdict.number, verdict.match and verdict.match.stage)
+    0 None
+    1 None
+    None text
+    """
+
+    def __init__(
+        self,
+        detectors: Sequence[Detector] | None = None,
+        *,
+        store: Store | None = None,
+        config: DedupConfig | None = None,
+    ) -> None:
+        config = config or DedupConfig()
+        self.store: Store = MemoryStore() if store is None else store
+        self._cache = OriginalsCache(self.store.document, size_bytes=config.cache_bytes)
+        if detectors is None:
+            detectors = default_detectors(self._cache, config)
+        self.detectors = tuple(detectors)
+        self.store.check_schemes({detector.stage: detector.scheme for detector in self.detectors})
+        for detector in self.detectors:
+            for numbers, signatures in self.store.signatures(detector.stage):
+                detector.load(numbers, signatures)
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory of all indexes; the cache of originals comes on top."""
+        return sum(detector.size_bytes for detector in self.detectors)
+
+    def find(self, document: Document) -> Match | None:
+        """Return what the first detector that finds anything finds. Changes nothing."""
+        for detector in self.detectors:
+            if match := detector.find(document):
+                return match
+        return None
+
+    def add(self, document: Document) -> int:
+        """Keep `document`, whatever it may duplicate; return its number."""
+        signatures = {
+            detector.stage: signature
+            for detector in self.detectors
+            if (signature := detector.signature(document)) is not None
+        }
+        number = self.store.add(document, signatures)
+        for detector in self.detectors:
+            detector.add(document, number)
+        return number
+
+    def process(self, document: Document) -> Verdict:
+        """Find what `document` duplicates and record that, or else keep it."""
+        if match := self.find(document):
+            self.store.add_duplicate(document, match)
+            return Verdict(number=None, match=match)
+        return Verdict(number=self.add(document), match=None)
+
+
+class OriginalsCache:
+    """Fetches originals, and keeps those used last with what was computed of them."""
+
+    def __init__(self, originals: Originals, *, size_bytes: int) -> None:
+        self._originals = originals
+        self._capacity_bytes = size_bytes
+        self._kept: OrderedDict[int, tuple[Document, int]] = OrderedDict()
+        self._kept_bytes = 0
+
+    def __call__(self, number: int) -> Document:
+        if number in self._kept:
+            self._kept.move_to_end(number)
+            return self._kept[number][0]
+        document = self._originals(number)
+        self._kept[number] = document, _analysed_bytes(document)
+        self._kept_bytes += self._kept[number][1]
+        while self._kept_bytes > self._capacity_bytes:
+            _, (_, size_bytes) = self._kept.popitem(last=False)
+            self._kept_bytes -= size_bytes
+        return document
+
+
+def _analysed_bytes(document: Document) -> int:
+    """Estimate the memory of a document, its normal text and its shingles, from above."""
+    return 16 * len(document.text) + 2_000

@@ -1,0 +1,76 @@
+"""Exact copies: the same bytes under another URL."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from dedup.detectors.base import Originals
+from dedup.detectors.latest import Latest
+from dedup.document import Document, Match
+from dedup.index.multimap import Multimap
+
+_KEYS = 2
+"""Of the digest, 64 bits are indexed, as two keys: 16 bytes a document."""
+
+
+class BodyDetector:
+    """Finds the document with the same body.
+
+    The signature is the 128-bit XXH3 of the body. A candidate shares 64 bits of it; its text must
+    be equal too, and its body, where the store hands it out. Documents without a body, or with
+    one of no bytes, are not for this detector.
+    """
+
+    stage = "body"
+
+    def __init__(self, originals: Originals, *, max_candidates: int = 64) -> None:
+        self._originals = originals
+        self._max_candidates = max_candidates
+        self._index = Multimap()
+        self._digest = Latest(_digest)
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {"digest": "xxh3-128"}
+
+    @property
+    def size_bytes(self) -> int:
+        return self._index.size_bytes
+
+    def signature(self, document: Document) -> bytes | None:
+        return self._digest(document)
+
+    def find(self, document: Document) -> Match | None:
+        signature = self.signature(document)
+        if signature is None:
+            return None
+        numbers, shared = self._index.find(_keys(signature), at_most=self._max_candidates)
+        for number in numbers[shared == _KEYS].tolist():
+            if _is_copy(document, self._originals(number)):
+                return Match(number, self.stage, resemblance=1.0)
+        return None
+
+    def add(self, document: Document, number: int) -> None:
+        signature = self.signature(document)
+        if signature is not None:
+            self._index.add(_keys(signature), number)
+
+    def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
+        digests = np.frombuffer(b"".join(signatures), "<u4").reshape(len(numbers), -1)
+        self._index.add_many(digests[:, :_KEYS], numbers)
+
+
+def _digest(document: Document) -> bytes | None:
+    return xxhash.xxh3_128_digest(document.body) if document.body else None
+
+
+def _keys(signature: bytes) -> NDArray[Any]:
+    return np.frombuffer(signature, "<u4")[:_KEYS]
+
+
+def _is_copy(document: Document, original: Document) -> bool:
+    is_body_kept = original.body is not None
+    return document.text == original.text and (not is_body_kept or document.body == original.body)

@@ -1,0 +1,69 @@
+"""Equal texts, whatever their markup: the only rule for documents too short for fingerprints."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from dedup.detectors.latest import Latest
+from dedup.detectors.second_check import SecondCheck, comparable_text, is_same_text
+from dedup.document import Document, Match
+from dedup.index.multimap import Multimap
+
+
+class TextDetector:
+    """Finds the document with the same text, after normalisation and up to white space.
+
+    Of a short document the title must be the same too: pages that say nothing but "Page not
+    found" or "Sold out" are told apart by it. An empty text equals nothing.
+    """
+
+    stage = "text"
+
+    def __init__(self, check: SecondCheck, *, max_candidates: int = 64) -> None:
+        self._check = check
+        self._max_candidates = max_candidates
+        self._index = Multimap()
+        self._digest = Latest(self._compute_digest)
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {"digest": "xxh3-64", "shingles": 1, "short_shingles": self._check.short_shingles}
+
+    @property
+    def size_bytes(self) -> int:
+        return self._index.size_bytes
+
+    def signature(self, document: Document) -> bytes | None:
+        return self._digest(document)
+
+    def find(self, document: Document) -> Match | None:
+        signature = self.signature(document)
+        if signature is None:
+            return None
+        numbers, _ = self._index.find(_keys(signature), at_most=self._max_candidates)
+        with_title = self._check.is_short(document)
+        for number in numbers.tolist():
+            if is_same_text(document, self._check.original(number), with_title=with_title):
+                return Match(number, self.stage, resemblance=1.0)
+        return None
+
+    def add(self, document: Document, number: int) -> None:
+        signature = self.signature(document)
+        if signature is not None:
+            self._index.add(_keys(signature), number)
+
+    def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
+        digests = np.frombuffer(b"".join(signatures), ">u4").reshape(len(numbers), -1)
+        self._index.add_many(digests[:, 0], numbers)
+
+    def _compute_digest(self, document: Document) -> bytes | None:
+        if not self._check.is_short(document):  # equal texts have equal shingles, at hand already
+            return xxhash.xxh3_64_digest(document.shingles.tobytes())
+        text = comparable_text(document, with_title=True)
+        return None if text is None else xxhash.xxh3_64_digest(text.encode(errors="surrogatepass"))
+
+
+def _keys(signature: bytes) -> NDArray[np.uint32]:
+    return np.frombuffer(signature, ">u4")[:1]

@@ -1,0 +1,77 @@
+"""What goes into a detector and what comes out of it.
+
+A `Document` computes each of its features once, when first asked; detectors that need the same
+feature share it. Inside an index a document is known by its *number*, the row of its page in the
+store; `id` is the caller's own name for it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup.text import is_unspaced, normalise, shingle_hashes
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A page's main text, and what else the detectors look at.
+
+    Attributes:
+        id: the caller's name for the document; unique in its collection.
+        text: the main text, without markup.
+        url: where it came from, for the record; no detector compares URLs.
+        title: compared, with the text, where the text is too short for fingerprints.
+        body: the raw bytes, where there are any (the `body` detector compares them).
+    """
+
+    id: str
+    text: str
+    url: str | None = None
+    title: str = ""
+    body: bytes | None = None
+
+    @cached_property
+    def normal_text(self) -> str:
+        """The text after NFKC and case folding."""
+        return normalise(self.text)
+
+    @cached_property
+    def is_unspaced(self) -> bool:
+        """Is the text mostly in a script without spaces between words (Chinese, Japanese, Thai)?"""
+        return is_unspaced(self.normal_text)
+
+    @cached_property
+    def shingles(self) -> NDArray[np.uint64]:
+        """The 64-bit hashes of the set of shingles, ascending, without repeats."""
+        return shingle_hashes(self.normal_text, unspaced=self.is_unspaced)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An earlier document that this one duplicates.
+
+    Attributes:
+        original: the number of the earlier document.
+        stage: the detector that found it: `body`, `sentences`, `text`, `simhash`, `minhash`.
+        distance: Hamming distance of the fingerprints in bits, or None where the stage has none.
+        resemblance: Jaccard coefficient of the shingle sets, 0 to 1, or None where not computed.
+    """
+
+    original: int
+    stage: str
+    distance: int | None = None
+    resemblance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a document: stored under `number`, or a duplicate as `match` says."""
+
+    number: int | None
+    match: Match | None
+
+    @property
+    def is_duplicate(self) -> bool:
+        return self.match is not None

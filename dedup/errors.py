@@ -1,0 +1,20 @@
+"""The errors that a caller may want to tell apart. Wrong arguments are `ValueError` as everywhere."""
+
+from pathlib import Path
+
+
+class StateError(Exception):
+    """A state file (a job's store) cannot be used. Nothing was changed in it.
+
+    The message is one sentence for a person: what, where, and how to go on.
+    """
+
+    def __init__(self, path: Path | str, problem: str, remedy: str) -> None:
+        super().__init__(f"{path}: {problem}. {remedy}")
+        self.path = Path(path)
+        self.problem = problem
+        self.remedy = remedy
+
+
+class SchemeError(StateError):
+    """The store's signatures were made by other features, weights or widths than those asked for."""

@@ -1,0 +1,119 @@
+"""Files that are there whole or not at all, and input that may be compressed."""
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, TextIO
+
+import zstandard
+
+_PART_BYTES = 65_536
+_ZSTD_WINDOW_BYTES = 2**31  # as far as `zstd --long` goes; the library's own limit is 2**27
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write UTF-8 text to a temporary name, sync it, and rename it to `path`."""
+    part = path.with_name(path.name + ".part")
+    with part.open("w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def open_text(path: Path) -> TextIO:
+    """Open UTF-8 text for reading; by the file's first bytes, gzip and zstd are decompressed.
+
+    Bytes that are not UTF-8 become U+FFFD. A pipe will do as well as a file.
+
+    Raises:
+        OSError: the file cannot be read; when reading, also: what is compressed is damaged or cut
+            off.
+    """
+    file = path.open("rb")
+    start = file.peek(4)[:4]
+    decompressor: Callable[[], _Decompressor] | None = None
+    if start[:2] == b"\x1f\x8b":
+        decompressor = _gzip_decompressor
+    elif start == b"\x28\xb5\x2f\xfd":
+        decompressor = _zstd_decompressor
+    plain = file if decompressor is None else io.BufferedReader(_Plain(file, decompressor))
+    return io.TextIOWrapper(plain, encoding="utf-8-sig", errors="replace")
+
+
+def create_text(path: Path) -> TextIO:
+    """Open a text file for writing; the ending .gz or .zst compresses it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".gz":
+        return gzip.open(path, "wt", encoding="utf-8", errors="replace")
+    if path.suffix == ".zst":
+        writer = zstandard.ZstdCompressor(level=3).stream_writer(path.open("wb"), closefd=True)
+        return io.TextIOWrapper(writer, encoding="utf-8", errors="replace")
+    return path.open("w", encoding="utf-8", errors="replace")
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def _gzip_decompressor() -> _Decompressor:
+    return zlib.decompressobj(zlib.MAX_WBITS | 16)
+
+
+def _zstd_decompressor() -> _Decompressor:
+    return zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
+
+
+class _Plain(io.RawIOBase):
+    """What a compressed file holds, its members or frames one after the other.
+
+    The readers of `gzip` and `zstandard` would do, but the one leaves the file open and the other
+    takes a file that is cut off for a whole one.
+    """
+
+    def __init__(self, file: BinaryIO, decompressor: Callable[[], _Decompressor]) -> None:
+        self._file = file
+        self._new = decompressor
+        self._decompressor = decompressor()
+        self._is_between = True
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            compressed = self._decompressor.unused_data or self._file.read(_PART_BYTES)
+            if self._decompressor.eof:
+                self._decompressor = self._new()
+                self._is_between = True
+            if not compressed:
+                if self._is_between:
+                    return 0
+                raise OSError(f"{self._file.name}: the compressed file is cut off")
+            if self._is_between:
+                compressed = compressed.lstrip(b"\0")  # padding, which gzip allows
+            if compressed:
+                self._is_between = False
+                self._rest = memoryview(self._decompress(compressed))
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def _decompress(self, compressed: bytes) -> bytes:
+        try:
+            return self._decompressor.decompress(compressed)
+        except (zlib.error, zstandard.ZstdError) as error:
+            raise OSError(f"{self._file.name}: the compressed file is damaged ({error})") from error

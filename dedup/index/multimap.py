@@ -1,0 +1,140 @@
+"""A compact map from 32-bit keys to document numbers, for indexes that are many and large."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_TAIL_ENTRIES = 1 << 9
+"""Entries that are collected, unsorted, before they become a run: a lookup scans them all."""
+
+_GROWTH = 8
+"""A run is merged with the one before it unless that is more than so many times as long."""
+
+_KEY_BITS = np.uint64(32)
+_NUMBER_MASK = np.uint64(0xFFFF_FFFF)
+_LAST_NUMBER = 2**32 - 1
+
+_NOTHING = np.empty(0, np.uint64)
+_NOBODY = np.empty(0, np.int64)
+
+
+class Multimap:
+    """Documents by key: each may have several keys, each key any number of documents.
+
+    Exact for its 32-bit keys. Where a key stands for something longer, what is found is a
+    candidate; of n entries, n / 2^32 collide with a random key.
+
+    An entry is one 64-bit integer, key before number, so it takes 8 bytes. Entries stand in sorted
+    runs, each the older the longer, and a tail of at most 512, which every lookup reads. A full
+    tail becomes a run; a run at most 8 times as long as what follows it is merged with that. So
+    there are few runs, and an entry is copied a few dozen times.
+
+    Numbers are 0 to 2^32 - 1 and must not descend from one call to the next: then the entries of
+    a key have ascending numbers, and the first of them are the same however they were added.
+
+    >>> index = Multimap()
+    >>> index.add(np.uint32([7, 8]), 1)
+    >>> index.add(np.uint32([8, 9]), 2)
+    >>> index.find(np.uint32([8, 9]))
+    (array([2, 1]), array([2, 1]))
+    """
+
+    def __init__(self) -> None:
+        self._runs: list[NDArray[np.uint64]] = []
+        self._tail = np.empty(_TAIL_ENTRIES, np.uint64)
+        self._tail_length = 0
+
+    def __len__(self) -> int:
+        return self._tail_length + sum(map(len, self._runs))
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory of all entries; while runs are merged, about as much again."""
+        return self._tail.nbytes + sum(run.nbytes for run in self._runs)
+
+    def add(self, keys: NDArray[np.uint32], number: int) -> None:
+        """Make `number` findable under each of `keys`.
+
+        Raises:
+            ValueError: `number` has more than 32 bits.
+        """
+        if not 0 <= number <= _LAST_NUMBER:
+            raise ValueError(f"number must be 0 to {_LAST_NUMBER}, got {number!r}")
+        self._append((keys.astype(np.uint64) << _KEY_BITS) | np.uint64(number))
+
+    def add_many(self, keys: NDArray[np.uint32], numbers: NDArray[Any]) -> None:
+        """Add documents at once: row `i` of `keys`, or key `i`, are those of `numbers[i]`."""
+        if len(numbers) and not 0 <= numbers[0] <= numbers[-1] <= _LAST_NUMBER:
+            raise ValueError(f"numbers must ascend from 0 to {_LAST_NUMBER}, got {numbers!r}")
+        columns = keys.reshape(len(numbers), -1).astype(np.uint64)
+        entries = (columns << _KEY_BITS) | numbers.astype(np.uint64)[:, np.newaxis]
+        self._append(entries.ravel())
+
+    def find(
+        self, keys: NDArray[np.uint32], *, at_most: int = 1 << 10
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the numbers under `keys`, and under how many of them each is.
+
+        Those under the most keys come first, then smaller numbers before greater ones. Of a key
+        with more than `at_most` numbers, the smallest so many are looked at: a sentence or a band
+        that a whole site has in common says little, and reading it out would take ever longer.
+
+        Args:
+            keys: different ones.
+            at_most: numbers that are looked at for each key.
+        """
+        entries = np.concatenate(
+            [_NOTHING, *self._entries(keys.astype(np.uint64) << _KEY_BITS, at_most)]
+        )
+        if not len(entries):
+            return _NOBODY, _NOBODY
+        numbers, counts = np.unique(entries & _NUMBER_MASK, return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        return numbers[order].astype(np.int64), counts[order]
+
+    def _entries(self, first: NDArray[np.uint64], at_most: int) -> Iterator[NDArray[np.uint64]]:
+        """Yield the entries of some keys; `first` are the smallest entries that they can have."""
+        room = np.full(len(first), at_most)
+        for run in self._runs:
+            starts = np.searchsorted(run, first)
+            if not ((run.take(starts, mode="clip") & ~_NUMBER_MASK) == first).any():
+                continue
+            stops = np.searchsorted(run, first | _NUMBER_MASK, side="right")
+            stops = np.minimum(stops, starts + room)
+            room -= stops - starts
+            for place in np.flatnonzero(stops > starts).tolist():
+                yield run[starts[place] : stops[place]]
+        tail = self._tail[: self._tail_length]
+        rows, columns = np.nonzero((tail & ~_NUMBER_MASK) == first[:, np.newaxis])
+        if not len(rows):
+            return
+        ranks = np.arange(len(rows)) - np.searchsorted(rows, rows)
+        yield tail[columns[ranks < room[rows]]]
+
+    def _append(self, entries: NDArray[np.uint64]) -> None:
+        length = self._tail_length + len(entries)
+        if length <= len(self._tail):
+            self._tail[self._tail_length : length] = entries
+            self._tail_length = length
+            return
+        run = np.concatenate((self._tail[: self._tail_length], entries))
+        self._tail_length = 0
+        run.sort()
+        while self._runs and len(self._runs[-1]) <= _GROWTH * len(run):
+            run = np.concatenate((self._runs.pop(), run))
+        run.sort(kind="stable")  # merges what is sorted already
+        self._runs.append(run)
+
+    def _check(self) -> None:
+        """Raise `AssertionError` where an invariant does not hold."""
+        for run in self._runs:
+            if not np.all(run[1:] >= run[:-1]):
+                raise AssertionError("broken invariant: a run is sorted")
+        for older, newer in pairwise(self._runs):
+            if len(older) <= _GROWTH * len(newer):
+                raise AssertionError("broken invariant: an older run is much longer")
+            if (older & _NUMBER_MASK).max() > (newer & _NUMBER_MASK).min():
+                raise AssertionError("broken invariant: an older run has the smaller numbers")

@@ -1,0 +1,1 @@
+"""What a job's counts look like to a person."""

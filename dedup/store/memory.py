@@ -1,0 +1,64 @@
+"""A store that forgets everything when the process ends."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from dedup.document import Document, Match
+
+_ZSTD_LEVEL = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    id: str
+    url: str | None
+    title: str
+    text: bytes
+
+
+class MemoryStore:
+    """Keeps texts compressed, signatures and duplicate records; bodies are not kept.
+
+    Attributes:
+        duplicates: the dropped documents' ids and what they duplicate, in the order of dropping.
+    """
+
+    def __init__(self) -> None:
+        self.duplicates: list[tuple[str, Match]] = []
+        self._documents: list[_Kept] = []
+        self._signatures: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
+        self._compressor = zstandard.ZstdCompressor(level=_ZSTD_LEVEL)
+        self._decompressor = zstandard.ZstdDecompressor()
+
+    def __len__(self) -> int:
+        """How many unique documents there are; their numbers are 0 to one less."""
+        return len(self._documents)
+
+    def check_schemes(self, schemes: Mapping[str, Mapping[str, object]]) -> None:
+        """Accept any: a new store has no signatures yet."""
+
+    def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
+        number = len(self._documents)
+        text = self._compressor.compress(document.text.encode(errors="surrogatepass"))
+        self._documents.append(_Kept(document.id, document.url, document.title, text))
+        for stage, signature in signatures.items():
+            self._signatures[stage].append((number, signature))
+        return number
+
+    def add_duplicate(self, document: Document, match: Match) -> None:
+        self.duplicates.append((document.id, match))
+
+    def document(self, number: int) -> Document:
+        kept = self._documents[number]
+        text = self._decompressor.decompress(kept.text).decode(errors="surrogatepass")
+        return Document(id=kept.id, text=text, url=kept.url, title=kept.title)
+
+    def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+        if self._signatures[stage]:
+            numbers, signatures = zip(*self._signatures[stage], strict=True)
+            yield np.array(numbers, np.int64), signatures

@@ -1,0 +1,99 @@
+"""The tables of a job's store.
+
+Every page that was fetched is one record in `pages`, `duplicates` or `skipped`; the three share one
+sequence of numbers, so a number names a record. Large columns stand last: SQLite then counts and
+scans rows without reading them.
+"""
+
+APPLICATION_ID = 0x44454455
+"""Marks the file as ours (`PRAGMA application_id`): "DEDU"."""
+
+SCHEMA_VERSION = 1
+
+QUEUED, DONE = 0, 1
+"""States of a URL: still to be fetched (or in flight), or recorded."""
+
+SCHEMA = f"""
+BEGIN;
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {SCHEMA_VERSION};
+
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- What is counted and leaves no row of its own, such as links to URLs seen before.
+CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+
+-- Every URL ever queued, by the 16-byte key of its canonical form, in order of discovery.
+CREATE TABLE urls (
+    id INTEGER PRIMARY KEY,
+    key BLOB NOT NULL UNIQUE,
+    state INTEGER NOT NULL,
+    depth INTEGER NOT NULL,         -- links from the start
+    url TEXT NOT NULL,
+    request BLOB                    -- pickled, while queued; NULL: made anew from the URL
+);
+CREATE INDEX urls_queued ON urls (id) WHERE state = {QUEUED};
+
+-- One copy of each page.
+CREATE TABLE pages (
+    number INTEGER PRIMARY KEY,
+    name TEXT,                      -- the caller's id; NULL: the number
+    url TEXT,
+    host TEXT NOT NULL,
+    title TEXT NOT NULL,
+    language TEXT NOT NULL,
+    canonical_url TEXT,
+    status INTEGER,                 -- HTTP
+    content_type TEXT NOT NULL,
+    encoding TEXT NOT NULL,
+    fetched_at REAL NOT NULL,       -- seconds since 1970, UTC
+    size_bytes INTEGER NOT NULL,    -- of the body as received, after decompression
+    text BLOB NOT NULL,             -- zstd, UTF-8
+    body BLOB                       -- zstd
+);
+
+-- Every page dropped, and the stored page that it duplicates.
+CREATE TABLE duplicates (
+    number INTEGER PRIMARY KEY,
+    name TEXT,
+    url TEXT,
+    host TEXT NOT NULL,
+    original INTEGER NOT NULL REFERENCES pages (number),
+    stage TEXT NOT NULL,
+    distance INTEGER,               -- bits
+    resemblance REAL,               -- 0 to 1
+    fetched_at REAL NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    text BLOB                       -- zstd, UTF-8; NULL: the original's
+);
+
+-- Every URL that gave no page to compare. is_fetched: a response arrived, and counts as a page.
+CREATE TABLE skipped (
+    number INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,
+    host TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    is_fetched INTEGER NOT NULL,
+    seen_at REAL NOT NULL,
+    size_bytes INTEGER NOT NULL
+);
+
+-- Other URLs of a page, not fetched for themselves: kind is redirect or canonical.
+CREATE TABLE aliases (
+    url TEXT NOT NULL,
+    page_url TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    PRIMARY KEY (url, kind)
+) WITHOUT ROWID;
+
+-- What the detectors' memory is rebuilt from.
+CREATE TABLE signatures (
+    stage TEXT NOT NULL,
+    page INTEGER NOT NULL REFERENCES pages (number),
+    value BLOB NOT NULL,
+    PRIMARY KEY (stage, page)
+) WITHOUT ROWID;
+COMMIT;
+"""

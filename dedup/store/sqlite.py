@@ -1,0 +1,345 @@
+"""A job's store in one SQLite file: pages, duplicates, what was skipped, and the URLs seen."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import Connection, Row
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from dedup.document import Document, Match
+from dedup.errors import SchemeError, StateError
+from dedup.store.database import Database, storable
+from dedup.store.url_table import UrlTable
+
+_SIGNATURES_PER_BATCH = 65_536
+_ZSTD_LEVEL = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Page(Document):
+    """A fetched page: a document with what its response said of it.
+
+    Attributes:
+        fetched_at: seconds since 1970, UTC.
+        size_bytes: of the body after decompression.
+    """
+
+    language: str = ""
+    canonical_url: str | None = None
+    status: int | None = None
+    content_type: str = ""
+    encoding: str = ""
+    fetched_at: float = 0.0
+    size_bytes: int = 0
+
+
+class SqliteStore:
+    """The truth about a job; everything in memory is rebuilt from it. See `schema` for the tables.
+
+    Args:
+        path: the SQLite file; created, with its folder, if missing (not with `read_only`).
+        keep_bodies: store bodies as well as texts.
+        group_units, group_seconds: see `Database`.
+
+    Texts come back as they were, lone surrogates included; URLs, ids and titles with question marks
+    for those. Texts and bodies carry checksums.
+
+    Raises:
+        StateError: see `Database`; from `document` and `pages` also for a text that is damaged.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        read_only: bool = False,
+        keep_bodies: bool = True,
+        group_units: int = 100,
+        group_seconds: float = 1.0,
+    ) -> None:
+        self.database = Database(
+            path, read_only=read_only, group_units=group_units, group_seconds=group_seconds
+        )
+        self.urls = UrlTable(self.database)
+        self.keep_bodies = keep_bodies
+        self._compress = zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True).compress
+        self._decompress = zstandard.ZstdDecompressor().decompress
+        try:
+            self._next_number = self._last_number() + 1
+        except StateError:
+            self.close()
+            raise
+
+    @property
+    def path(self) -> Path:
+        return self.database.path
+
+    def unit(self) -> AbstractContextManager[Connection]:
+        """Groups writes that belong together: a page, its links, its URL done."""
+        return self.database.unit()
+
+    def check_schemes(self, schemes: Mapping[str, Mapping[str, object]]) -> None:
+        wanted = json.dumps(schemes, sort_keys=True)
+        found = self.database.meta("schemes")
+        if found is None:
+            self.database.set_meta("schemes", wanted)
+        elif found != wanted:
+            raise SchemeError(
+                self.path,
+                f"made with other fingerprint settings: {_difference(json.loads(found), schemes)}",
+                "Set them as they were, or crawl into a new job",
+            )
+
+    def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
+        page = _as_page(document)
+        number = self._take_number()
+        body = page.body if self.keep_bodies else None
+        with self.unit() as connection:
+            connection.execute(
+                "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    number,
+                    storable(page.id) or None,
+                    storable(page.url),
+                    host_of(page.url),
+                    storable(page.title),
+                    storable(page.language),
+                    storable(page.canonical_url),
+                    page.status,
+                    storable(page.content_type),
+                    storable(page.encoding),
+                    page.fetched_at,
+                    page.size_bytes,
+                    self._compress(_encode(page.text)),
+                    None if body is None else self._compress(body),
+                ),
+            )
+            connection.executemany(
+                "INSERT INTO signatures VALUES (?, ?, ?)",
+                [(stage, number, value) for stage, value in signatures.items()],
+            )
+        return number
+
+    def add_duplicate(self, document: Document, match: Match) -> None:
+        page = _as_page(document)
+        number = self._take_number()
+        is_copy = match.stage == "body"
+        with self.unit() as connection:
+            connection.execute(
+                "INSERT INTO duplicates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    number,
+                    storable(page.id) or None,
+                    storable(page.url),
+                    host_of(page.url),
+                    match.original,
+                    match.stage,
+                    match.distance,
+                    match.resemblance,
+                    page.fetched_at,
+                    page.size_bytes,
+                    storable(page.title),
+                    None if is_copy else self._compress(_encode(page.text)),
+                ),
+            )
+
+    def add_skipped(
+        self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0
+    ) -> None:
+        """Record a URL that gave no page to compare, and why."""
+        number = self._take_number()
+        with self.unit() as connection:
+            connection.execute(
+                "INSERT INTO skipped VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    number,
+                    storable(url),
+                    host_of(url),
+                    reason,
+                    storable(detail),
+                    is_fetched,
+                    time.time(),
+                    size_bytes,
+                ),
+            )
+
+    def add_alias(self, url: str, page_url: str, kind: str) -> None:
+        """Record that `url` leads to the page at `page_url`: by `redirect` or `canonical` link."""
+        with self.unit() as connection:
+            connection.execute(
+                "INSERT INTO aliases VALUES (?, ?, ?) ON CONFLICT (url, kind) DO NOTHING",
+                (storable(url), storable(page_url), kind),
+            )
+
+    def add_to_counter(self, name: str, amount: int) -> None:
+        """Add to a named counter."""
+        with self.database.unit(weight=0) as connection:
+            connection.execute(
+                "INSERT INTO counters VALUES (?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
+                (name, amount),
+            )
+
+    def count_fetched(self) -> int:
+        """Records for which a response arrived."""
+        query = (
+            "SELECT (SELECT count(*) FROM pages) + (SELECT count(*) FROM duplicates)"
+            " + (SELECT count(*) FROM skipped WHERE is_fetched)"
+        )
+        return self._number(query)
+
+    def document(self, number: int) -> Document:
+        query = "SELECT name, text, url, title FROM pages WHERE number = ?"
+        with self.database.reporting():
+            row = self.database.connection.execute(query, (number,)).fetchone()
+        if row is None:
+            raise KeyError(number)
+        name, text, url, title = row
+        text = self._text(number, text).decode(errors="surrogatepass")
+        return Document(id=name or str(number), text=text, url=url, title=title)
+
+    def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+        query = "SELECT page, value FROM signatures WHERE stage = ? ORDER BY page"
+        with self.database.reporting():
+            cursor = self.database.connection.execute(query, (stage,))
+            while rows := cursor.fetchmany(_SIGNATURES_PER_BATCH):
+                numbers, values = zip(*rows, strict=True)
+                yield np.array(numbers, dtype=np.int64), values
+
+    def pages(self) -> Iterator[dict[str, Any]]:
+        """The unique pages without their bodies, as exported."""
+        query = (
+            "SELECT number, name, url, title, language, canonical_url, status, content_type,"
+            " fetched_at, text FROM pages ORDER BY number"
+        )
+        for row in self._rows(query):
+            yield {
+                "id": row["name"] or row["number"],
+                "url": row["url"],
+                "title": row["title"],
+                "language": row["language"],
+                "text": self._text(row["number"], row["text"]).decode(errors="replace"),
+                "canonical_url": row["canonical_url"],
+                "status": row["status"],
+                "content_type": row["content_type"],
+                "fetched_at": row["fetched_at"],
+            }
+
+    def duplicates(self) -> Iterator[dict[str, Any]]:
+        """The record of each dropped page, as exported."""
+        query = (
+            "SELECT d.*, p.name AS original_name, p.url AS original_url FROM duplicates AS d"
+            " JOIN pages AS p ON p.number = d.original ORDER BY d.number"
+        )
+        for row in self._rows(query):
+            yield {
+                "id": row["name"] or row["number"],
+                "url": row["url"],
+                "duplicate_of": row["original_name"] or row["original"],
+                "duplicate_of_url": row["original_url"],
+                "stage": row["stage"],
+                "distance": row["distance"],
+                "resemblance": row["resemblance"],
+                "first_seen": row["fetched_at"],
+            }
+
+    def count(self, table: str) -> int:
+        """Rows of `pages` or `duplicates`."""
+        if table not in ("pages", "duplicates"):
+            raise ValueError(f"table must be 'pages' or 'duplicates', got {table!r}")
+        query = f"SELECT count(*) FROM {table}"  # noqa: S608 -- one of two words
+        return self._number(query)
+
+    def close(self) -> None:
+        self.database.close()
+
+    def _rows(self, query: str) -> Iterator[Row]:
+        with self.database.reporting():
+            cursor = self.database.connection.cursor()
+            cursor.row_factory = Row
+            yield from cursor.execute(query)
+
+    def _number(self, query: str) -> int:
+        with self.database.reporting():
+            return int(self.database.connection.execute(query).fetchone()[0])
+
+    def _last_number(self) -> int:
+        return self._number(
+            "SELECT max((SELECT coalesce(max(number), 0) FROM pages),"
+            " (SELECT coalesce(max(number), 0) FROM duplicates),"
+            " (SELECT coalesce(max(number), 0) FROM skipped))"
+        )
+
+    def _text(self, number: int, compressed: bytes) -> bytes:
+        try:
+            return self._decompress(compressed)
+        # Damage can turn the column into NULL, and the size that zstd notes into an enormous one.
+        except (zstandard.ZstdError, TypeError, MemoryError) as error:
+            raise StateError(
+                self.path,
+                f"the text of page {number} is damaged ({error})",
+                "Restore the store from a copy, or move it away and crawl again",
+            ) from error
+
+    def _take_number(self) -> int:
+        number = self._next_number
+        self._next_number += 1
+        return number
+
+
+def host_of(url: str | None) -> str:
+    """Host and port of a URL, lower case; "" where there is none.
+
+    >>> host_of("https://Example.org:8080/a")
+    'example.org:8080'
+    """
+    try:
+        host = urlsplit(url or "").netloc.rpartition("@")[2].lower()
+        return storable(host)
+    except ValueError:
+        return ""
+
+
+def _as_page(document: Document) -> Page:
+    if isinstance(document, Page):
+        return document
+    size_bytes = len(document.text.encode("utf-8", "replace"))
+    return Page(
+        id=document.id,
+        text=document.text,
+        url=document.url,
+        title=document.title,
+        body=document.body,
+        fetched_at=time.time(),
+        size_bytes=size_bytes,
+    )
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _difference(
+    found: Mapping[str, Mapping[str, object]], wanted: Mapping[str, Mapping[str, object]]
+) -> str:
+    parts = []
+    for stage in sorted({*found, *wanted}):
+        if stage not in wanted:
+            parts.append(f"it has {stage!r}, now switched off")
+        elif stage not in found:
+            parts.append(f"it lacks {stage!r}, now switched on")
+        else:
+            parts += [
+                f"{stage} {name} {found[stage].get(name)!r}, now {wanted[stage].get(name)!r}"
+                for name in sorted({*found[stage], *wanted[stage]})
+                if found[stage].get(name) != wanted[stage].get(name)
+            ]
+    return "; ".join(parts)

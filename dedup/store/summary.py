@@ -1,0 +1,90 @@
+"""A job's counts, read from its store.
+
+Each is counted from the rows themselves, so the counts reconcile by construction and are the same
+after any number of restarts: fetched = unique + duplicates by stage + skipped by reason.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any
+
+from dedup.store.database import reporting
+
+_TOP_HOSTS = 1000
+
+_BY_HOST = """
+SELECT host, sum(is_unique), sum(is_duplicate), sum(is_skipped), sum(size_bytes) FROM (
+    SELECT host, 1 AS is_unique, 0 AS is_duplicate, 0 AS is_skipped, size_bytes FROM pages
+    UNION ALL SELECT host, 0, 1, 0, size_bytes FROM duplicates
+    UNION ALL SELECT host, 0, 0, 1, size_bytes FROM skipped WHERE is_fetched
+) GROUP BY host ORDER BY count(*) DESC, host LIMIT ?
+"""
+
+
+def summarise(connection: Connection) -> dict[str, Any]:
+    """The `pages`, `bytes`, `failed`, `urls`, `hosts` part of `stats.json` (plain JSON values).
+
+    `hosts` lists the 1,000 hosts with most pages.
+
+    Raises:
+        StateError: the store is damaged.
+    """
+    with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
+        return _summarise(connection)
+
+
+def _summarise(connection: Connection) -> dict[str, Any]:
+    unique, unique_bytes = _one(connection, "SELECT count(*), total(size_bytes) FROM pages")
+    duplicates = _groups(
+        connection, "SELECT stage, count(*), total(size_bytes) FROM duplicates GROUP BY stage"
+    )
+    skipped = _groups(
+        connection,
+        "SELECT reason, count(*), total(size_bytes) FROM skipped WHERE is_fetched GROUP BY reason",
+    )
+    failed = _groups(
+        connection, "SELECT reason, count(*), 0 FROM skipped WHERE NOT is_fetched GROUP BY reason"
+    )
+    counters = dict(connection.execute("SELECT name, value FROM counters"))
+    return {
+        "pages": _parts(unique, duplicates, skipped, column=0),
+        "bytes": _parts(unique_bytes, duplicates, skipped, column=1),
+        "failed": {reason: count for reason, (count, _) in failed.items()},
+        "urls": {
+            "seen": _one(connection, "SELECT count(*) FROM urls")[0],
+            "queued": _one(connection, "SELECT count(*) FROM urls WHERE state = 0")[0],
+            "filtered": counters.get("urls_filtered", 0),
+            "aliases": _one(connection, "SELECT count(*) FROM aliases")[0],
+        },
+        "hosts": [
+            {"host": host, "unique": u, "duplicates": d, "skipped": s, "bytes": b}
+            for host, u, d, s, b in connection.execute(_BY_HOST, (_TOP_HOSTS,))
+        ],
+    }
+
+
+def _one(connection: Connection, query: str) -> list[int]:
+    return [int(value) for value in connection.execute(query).fetchone()]
+
+
+def _groups(connection: Connection, query: str) -> dict[str, tuple[int, int]]:
+    rows: Iterable[tuple[str, int, float]] = connection.execute(query + " ORDER BY 1")
+    return {name: (count, int(size)) for name, count, size in rows}
+
+
+def _parts(
+    unique: int,
+    duplicates: dict[str, tuple[int, int]],
+    skipped: dict[str, tuple[int, int]],
+    *,
+    column: int,
+) -> dict[str, Any]:
+    by_stage = {stage: values[column] for stage, values in duplicates.items()}
+    by_reason = {reason: values[column] for reason, values in skipped.items()}
+    return {
+        "fetched": unique + sum(by_stage.values()) + sum(by_reason.values()),
+        "unique": unique,
+        "duplicates": by_stage,
+        "skipped": by_reason,
+    }

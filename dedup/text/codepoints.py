@@ -1,0 +1,137 @@
+"""Texts as arrays of code points, and hashes computed on them without a Python loop.
+
+All hashes here are arithmetic on code points with fixed constants: the same on every machine and
+in every run. They are not meant to withstand somebody who searches for collisions; what they find
+is decided by a second check.
+"""
+
+import re
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+WORD, UNSPACED = 1, 2
+r"""Kinds of `\w` characters; 0 is every other character."""
+
+_UNSPACED_RANGES = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x3005, 0x3007),  # Han iteration mark and zero
+    (0x3041, 0x312F),  # hiragana, katakana, bopomofo
+    (0x31A0, 0x31FF),  # their extensions
+    (0x3400, 0x4DBF),  # Han, extension A
+    (0x4E00, 0x9FFF),  # Han
+    (0xF900, 0xFAFF),  # Han, compatibility
+    (0x20000, 0x3FFFF),  # Han, the later extensions
+)
+
+
+CodePoints = NDArray[np.uint32] | NDArray[np.uint8]
+
+
+def code_points(text: str) -> CodePoints:
+    """Return the code points of `text`, lone surrogates included; an ASCII text's as bytes."""
+    if text.isascii():
+        return np.frombuffer(text.encode(), np.uint8)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+
+def from_code_points(codes: NDArray[np.uint32]) -> str:
+    """Return the text that has these code points."""
+    return codes.tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def character_kinds(codes: CodePoints) -> NDArray[np.uint8]:
+    r"""Return 0, `WORD` or `UNSPACED` for each code point; not 0 is what `\w` matches."""
+    return kind_table()[codes]
+
+
+def mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread each value over all 64 bits, one to one, in place.
+
+    Source: the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014; constants by Stafford).
+    """
+    hashes ^= hashes >> np.uint64(30)
+    hashes *= np.uint64(0xBF58476D1CE4E5B9)
+    hashes ^= hashes >> np.uint64(27)
+    hashes *= np.uint64(0x94D049BB133111EB)
+    hashes ^= hashes >> np.uint64(31)
+    return hashes
+
+
+def hash_windows(values: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
+    """Hash every `width` consecutive values; the order within a window matters.
+
+    Returns:
+        `len(values) - width + 1` hashes, none where there are fewer values than `width`.
+    """
+    count = len(values) - width + 1
+    if count <= 0:
+        return np.empty(0, np.uint64)
+    powers, _ = _powers(width)
+    hashes = values[:count] * powers[0]
+    for offset in range(1, width):
+        hashes += values[offset : offset + count] * powers[offset]
+    return mix(hashes)
+
+
+def hash_words(codes: CodePoints, is_word: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Hash each maximal run of code points where `is_word` holds, in order of appearance."""
+    edges = np.zeros(len(codes) + 2, np.bool_)
+    edges[1:-1] = is_word
+    places = np.flatnonzero(edges[1:] != edges[:-1])
+    return hash_pieces(codes, places[0::2], places[1::2])
+
+
+def hash_pieces(
+    codes: CodePoints, starts: NDArray[np.intp], ends: NDArray[np.intp]
+) -> NDArray[np.uint64]:
+    """Hash the pieces of `codes` from each start up to its end.
+
+    The hash of a piece is a polynomial modulo 2^64 whose coefficients are the code points. Those
+    of all pieces come from the sums of one polynomial over the whole text: the difference of two
+    sums, divided by the power at which the piece starts.
+    """
+    powers, inverse_powers = _powers(len(codes))
+    sums = np.zeros(len(codes) + 1, np.uint64)
+    np.cumsum(codes * powers, out=sums[1:])
+    return mix((sums[ends] - sums[starts]) * inverse_powers[starts])
+
+
+_BASE = 0x9E3779B97F4A7C15
+"""Odd, so that it has an inverse: 2^64 over the golden ratio, the increment of SplitMix64."""
+
+_POWERS_KEPT = 1 << 16
+"""Code points up to which the powers of the base are computed once: 1 MB."""
+
+
+def _powers(count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the first `count` powers of the base and of its inverse."""
+    if count > _POWERS_KEPT:
+        return _compute_powers(count)
+    powers, inverse_powers = _powers_kept()
+    return powers[:count], inverse_powers[:count]
+
+
+@cache
+def _powers_kept() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    return _compute_powers(_POWERS_KEPT)
+
+
+def _compute_powers(count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    first, second = np.full((2, count), [[_BASE], [pow(_BASE, -1, 1 << 64)]], np.uint64)
+    first[0] = second[0] = 1
+    return np.multiply.accumulate(first), np.multiply.accumulate(second)
+
+
+@cache
+def kind_table() -> NDArray[np.uint8]:
+    everything = from_code_points(np.arange(0x110000, dtype="<u4"))
+    table = np.zeros(0x110000, np.uint8)
+    for run in re.finditer(r"\w+", everything):
+        table[run.start() : run.end()] = WORD
+    for first, last in _UNSPACED_RANGES:
+        table[first : last + 1] *= UNSPACED
+    return table

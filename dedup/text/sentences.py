@@ -1,0 +1,105 @@
+"""Sentences, as the method of the longest sentences wants them: those that carry content."""
+
+import re
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup.text.codepoints import code_points, from_code_points
+
+_NOTICES = (
+    "©",
+    "(c)",
+    "copyright",
+    "all rights reserved",
+    "版权所有",
+    "版權所有",
+    "保留所有权利",
+    "保留所有權利",
+    "icp备",
+    "icp備",
+    "icp证",
+    "公网安备",
+)
+"""Notices that stand on every page of a site."""
+
+_DIGITS_AND_SPACES = re.compile(r"[\d\s]+")
+
+_END, _DOT, _SPACE, _HAN, _DIGIT = 1, 2, 4, 8, 16
+
+
+def sentences(normal_text: str) -> list[str]:
+    r"""Return the sentences of `normal_text` in their order, without digits, spaces and notices.
+
+    A sentence ends at a line end; at `! ? ; …` and their Chinese, Hindi and Arabic forms; at a dot
+    before a space, or two in a row; at a space after a Chinese character, where headings and the
+    numbers of paragraphs end. Digits and white space are dropped from each (dates and counters
+    change where the sentence does not), copyright lines and empty sentences altogether.
+
+    >>> sentences("pi is 3.14. 对吗？对；版权所有 2020\nyes 1")
+    ['piis..', '对吗？', '对；', 'yes']
+
+    Source: Baidu's method as described by Yanyi Wu, 2014; what to leave out is our choice.
+    """
+    starts, ends, _ = _pieces(normal_text)
+    cut = (_content(normal_text[a:b]) for a, b in zip(starts.tolist(), ends.tolist(), strict=True))
+    return [sentence for sentence in cut if sentence]
+
+
+def longest_sentences(normal_text: str, count: int) -> list[str]:
+    """Return the `count` longest distinct sentences: longest first, ties in code point order.
+
+    Fewer where the text has fewer. Each comes once, however often the page repeats it.
+    """
+    starts, ends, lengths = _pieces(normal_text)
+    found: dict[str, None] = {}
+    least = 1
+    for place in np.argsort(-lengths, kind="stable").tolist():
+        if lengths[place] < least:
+            break
+        if sentence := _content(normal_text[starts[place] : ends[place]]):
+            found[sentence] = None
+            if len(found) == count:  # go on among those of equal length: their order decides
+                least = len(sentence)
+    return sorted(found, key=lambda sentence: (-len(sentence), sentence))[:count]
+
+
+def _content(piece: str) -> str:
+    if any(notice in piece for notice in _NOTICES):
+        return ""
+    return _DIGITS_AND_SPACES.sub("", piece)
+
+
+def _pieces(
+    normal_text: str,
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
+    """Return where each sentence starts and ends, and its length without digits and spaces."""
+    kinds = _sentence_kinds()[code_points(normal_text)]
+    is_last = (kinds & _END) != 0
+    is_dot, is_space = (kinds & _DOT) != 0, (kinds & _SPACE) != 0
+    is_last[:-1] |= is_dot[:-1] & is_space[1:]
+    is_last[1:-1] |= is_dot[:-2] & is_dot[1:-1] & ~is_dot[2:]
+    is_last[1:] |= is_space[1:] & ((kinds[:-1] & _HAN) != 0)
+    is_last[-1:] = True
+    ends = np.flatnonzero(is_last) + 1
+    starts = np.concatenate(([0], ends[:-1])) if len(ends) else ends
+    content = np.zeros(len(kinds) + 1, np.int64)
+    np.cumsum((kinds & (_DIGIT | _SPACE)) == 0, out=content[1:])
+    return starts, ends, content[ends] - content[starts]
+
+
+@cache
+def _sentence_kinds() -> NDArray[np.uint8]:
+    everything = from_code_points(np.arange(0x110000, dtype="<u4"))
+    table = np.zeros(0x110000, np.uint8)
+    for kind, pattern in (
+        (_END, r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029。！？；｡!?;…।۔؟]+"),
+        (_DOT, r"\."),
+        (_SPACE, r"\s+"),
+        (_HAN, r"[\u3400-\u9fff]+"),
+        (_DIGIT, r"\d+"),
+    ):
+        for run in re.finditer(pattern, everything):
+            table[run.start() : run.end()] |= kind
+    return table

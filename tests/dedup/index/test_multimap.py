@@ -1,0 +1,79 @@
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dedup.index.multimap import Multimap
+
+key_lists = st.lists(st.sets(st.integers(0, 5) | st.integers(2**32 - 3, 2**32 - 1), max_size=4))
+
+
+def uint32(values):
+    return np.array(sorted(values), np.uint32)
+
+
+def expected(documents, keys, at_most):
+    """The answer by dictionary: number and shared keys, most shared first, then by number."""
+    numbers = defaultdict(list)
+    for number, own in documents:
+        for key in own:
+            numbers[key].append(number)
+    shared = Counter(number for key in keys for number in sorted(numbers[key])[:at_most])
+    return sorted(shared.items(), key=lambda item: (-item[1], item[0]))
+
+
+def found(index, keys, at_most):
+    numbers, counts = index.find(uint32(keys), at_most=at_most)
+    return list(zip(numbers.tolist(), counts.tolist(), strict=True))
+
+
+@settings(deadline=None, max_examples=100)
+@given(key_lists, st.sets(st.integers(0, 5), min_size=1), st.integers(1, 4), st.integers(1, 400))
+def test_find_is_what_a_dictionary_says(key_sets, query, at_most, repeat):
+    documents = list(enumerate(key_sets * (repeat if len(key_sets) < 9 else 1)))
+    index = Multimap()
+    for number, keys in documents:
+        index.add(uint32(keys), number)
+    index._check()
+    assert found(index, query, at_most) == expected(documents, query, at_most)
+
+
+@pytest.mark.parametrize("batch", [1, 7, 511, 512, 513, 3_000])
+def test_batches_give_the_same_answers(batch):
+    random = np.random.default_rng(5)
+    keys = random.integers(0, 300, (3_000, 2), np.uint32)
+    index = Multimap()
+    for start in range(0, 3_000, batch):
+        index.add_many(keys[start : start + batch], np.arange(start, min(start + batch, 3_000)))
+    index._check()
+    documents = [(number, set(row)) for number, row in enumerate(keys.tolist())]
+    repeated = [number for number, row in enumerate(keys.tolist()) if row[0] == row[1]]
+    assert len(index) == 6_000
+    for query in ({1}, {2, 3}, {7, 8, 299, 300}):
+        answer = found(index, query, 1 << 10)
+        want = expected(documents, query, 1 << 10)
+        assert {n for n, _ in answer} == {n for n, _ in want}
+        assert [pair for pair in answer if pair[0] not in repeated] == [
+            pair for pair in want if pair[0] not in repeated
+        ]
+
+
+def test_an_entry_takes_eight_bytes():
+    index = Multimap()
+    index.add_many(np.arange(100_000, dtype=np.uint32), np.arange(100_000))
+    assert index.size_bytes == pytest.approx(8 * len(index), rel=0.01)
+
+
+def test_an_empty_map_finds_nothing():
+    assert found(Multimap(), {1, 2}, 10) == []
+    assert found(Multimap(), set(), 10) == []
+
+
+@pytest.mark.parametrize("number", [-1, 2**32])
+def test_numbers_have_32_bits(number):
+    with pytest.raises(ValueError, match="number must be 0 to 4294967295, got"):
+        Multimap().add(uint32({1}), number)
+    with pytest.raises(ValueError, match="numbers must ascend from 0 to 4294967295, got"):
+        Multimap().add_many(uint32({1}), np.array([number]))

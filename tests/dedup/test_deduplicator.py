@@ -1,0 +1,112 @@
+import random
+
+import pytest
+
+from dedup import DedupConfig, Deduplicator, Document, Match, MemoryStore
+from dedup.deduplicator import OriginalsCache
+
+
+def page(number, change=""):
+    words = random.Random(number).choices([f"word{n}" for n in range(99)], k=300)
+    return Document(f"{number}{change}", " ".join(words) + change)
+
+
+def test_process_keeps_one_of_each():
+    deduplicator = Deduplicator()
+    verdicts = [
+        deduplicator.process(page(number % 10, "!" * (number // 10))) for number in range(30)
+    ]
+    assert [verdict.number for verdict in verdicts[:10]] == list(range(10))
+    assert all(verdict.is_duplicate for verdict in verdicts[10:])
+    assert [verdict.match.original for verdict in verdicts[10:]] == [*range(10), *range(10)]
+    assert [document for document, _ in deduplicator.store.duplicates[:2]] == ["0!", "1!"]
+
+
+def test_find_changes_nothing():
+    deduplicator = Deduplicator()
+    assert deduplicator.find(page(1)) is None
+    assert deduplicator.find(page(1)) is None
+    assert len(deduplicator.store) == 0
+
+
+def test_indexes_are_rebuilt_from_the_store():
+    store = MemoryStore()
+    before = Deduplicator(store=store)
+    for number in range(20):
+        before.add(page(number))
+    after = Deduplicator(store=store)
+    for number in range(25):
+        assert after.find(page(number, " more")) == before.find(page(number, " more"))
+    assert after.find(page(7, " more")).original == 7
+
+
+@pytest.mark.parametrize("cache_bytes", [0, 10_000, 1 << 26])
+def test_the_cache_changes_no_answer(cache_bytes):
+    deduplicator = Deduplicator(config=DedupConfig(cache_bytes=cache_bytes))
+    verdicts = [deduplicator.process(page(number % 7, f" {number}")) for number in range(21)]
+    assert [verdict.match.original for verdict in verdicts[7:]] == [*range(7), *range(7)]
+
+
+def test_the_cache_keeps_what_was_used_last():
+    fetched = []
+    cache = OriginalsCache(lambda n: fetched.append(n) or Document(str(n), "x"), size_bytes=5_000)
+    for number in (1, 2, 1, 3, 1, 2):
+        assert cache(number).id == str(number)
+    assert fetched == [1, 2, 3, 2]
+
+
+def test_unrelated_documents_change_no_verdict():
+    verdicts = []
+    for extra in (0, 40):
+        deduplicator = Deduplicator()
+        for number in range(extra):
+            deduplicator.process(page(1_000 + number))
+        first = deduplicator.process(page(1))
+        match = deduplicator.process(page(1, " more")).match
+        verdicts.append((match.original == first.number, match.stage, match.resemblance))
+    assert verdicts[0] == verdicts[1]
+
+
+def test_detectors_of_ones_own_are_asked_in_their_order():
+    class Always:
+        scheme, size_bytes = {}, 0
+
+        def __init__(self, stage):
+            self.stage = stage
+
+        def find(self, document):
+            return Match(0, self.stage)
+
+    assert Deduplicator([Always("first"), Always("second")]).find(page(1)).stage == "first"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "rule"),
+    [
+        ("near_resemblance", 0, "above 0 and at most 1"),
+        ("near_resemblance", 1.1, "above 0 and at most 1"),
+        ("simhash_bits", 32, "64 or 128"),
+        ("simhash_distance", 10, "a whole number of at least 0 and at most 9"),
+        ("simhash_distance", -1, "a whole number of at least 0 and at most 9"),
+        ("simhash_unspaced_features", "words", "characters or segments or segments-idf"),
+        ("sentences_count", 0, "a whole number of at least 1 and at most 100"),
+        ("minhash_bands", 2.5, "a whole number of at least 1 and at most 100"),
+        ("short_shingles", 0, "a whole number of at least 1"),
+        ("max_candidates", 0, "a whole number of at least 1"),
+        ("cache_bytes", -1, "a whole number of at least 0"),
+    ],
+)
+def test_config_rejects_what_is_out_of_range(setting, value, rule):
+    with pytest.raises(ValueError, match=f"{setting} must be {rule}, got {value!r}"):
+        DedupConfig(**{setting: value})
+
+
+def test_a_store_gives_back_what_it_was_given():
+    store = MemoryStore()
+    document = Document("a", "text \ud800 文", url="http://e.org", title="t", body=b"x")
+    number = store.add(document, {"text": b"signature"})
+    back = store.document(number)
+    assert (back.id, back.text, back.url, back.title) == ("a", document.text, document.url, "t")
+    ((numbers, signatures),) = store.signatures("text")
+    assert (numbers.tolist(), list(signatures)) == ([0], [b"signature"])
+    assert list(store.signatures("other")) == []
