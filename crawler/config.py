@@ -8,15 +8,20 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from scrapy.settings import BaseSettings
 
 from dedup.config import DedupConfig
+from dedup.errors import StateError
+from dedup.html.main_text import EXTRACTORS
 from dedup.store import SqliteStore
+from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
+from dedup.urls import UrlRules
 
 _Value = TypeVar("_Value")
 
+STORE_NAME = "crawl.sqlite"
 CANONICAL_LINKS = ("rules", "any", "off")
 PROGRESS = ("auto", "live", "plain", "off")
 
@@ -35,6 +40,7 @@ class CrawlConfig:
     url_error_rate: float
     url_exact: bool
     url_canonical: str
+    url_rules: UrlRules
     extractor: str
     is_robots_meta_obeyed: bool
     progress: str
@@ -57,8 +63,9 @@ class CrawlConfig:
             url_capacity=_number(settings, "DEDUP_URL_CAPACITY", int, low=1),
             url_error_rate=_number(settings, "DEDUP_URL_ERROR_RATE", float, low=1e-12, high=0.5),
             url_exact=settings.getbool("DEDUP_URL_EXACT"),
+            url_rules=_url_rules(settings),
             url_canonical=_choice(settings, "DEDUP_URL_CANONICAL", CANONICAL_LINKS),
-            extractor=str(settings["DEDUP_TEXT_EXTRACTOR"]),
+            extractor=_choice(settings, "DEDUP_TEXT_EXTRACTOR", EXTRACTORS),
             is_robots_meta_obeyed=settings.getbool("DEDUP_ROBOTS_META_OBEY"),
             progress=_choice(settings, "DEDUP_PROGRESS", PROGRESS),
             detection=DedupConfig(
@@ -67,6 +74,11 @@ class CrawlConfig:
                 ),
                 short_shingles=_number(settings, "DEDUP_SHORT_SHINGLES", int, low=1),
                 sentences_count=_number(settings, "DEDUP_SENTENCES_COUNT", int, low=1),
+                simhash_bits=int(_choice(settings, "DEDUP_SIMHASH_BITS", ("64", "128"))),
+                simhash_unspaced_features=cast(
+                    "UnspacedFeatures",
+                    _choice(settings, "DEDUP_SIMHASH_CHINESE", UNSPACED_FEATURES),
+                ),
                 simhash_distance=_number(settings, "DEDUP_SIMHASH_DISTANCE", int, low=0, high=7),
             ),
         )
@@ -82,13 +94,24 @@ class CrawlConfig:
         later = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
         return next(path for path in chain([folder], later) if not path.exists())
 
-    def open_store(self, path: Path) -> SqliteStore:
-        return SqliteStore(
-            path,
+    def open_store(self, folder: Path) -> SqliteStore:
+        """Open the job's store, or make a new one.
+
+        Raises:
+            StateError: it cannot be used, or was made with other URL rules.
+        """
+        store = SqliteStore(
+            folder / STORE_NAME,
             keep_bodies=False,  # until StorePage says so
             group_units=self.group_pages,
             group_seconds=self.group_seconds,
         )
+        try:
+            store.check_schemes({"URL": {"rules": list(self.url_rules.names)}}, of="URLs")
+        except StateError:
+            store.close()
+            raise
+        return store
 
 
 def file_name(name: str) -> str:
@@ -97,7 +120,7 @@ def file_name(name: str) -> str:
     >>> file_name("docs.example.org")
     'docs.example.org'
     >>> file_name("../../etc")
-    'etc-e5e8e5b8'
+    'etc-74ccf3c5'
     """
     safe = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)[:80].strip(".-")
     if safe == name != "":
@@ -127,6 +150,13 @@ def _number(
     if is_cut or not low <= number <= high:  # type: ignore[operator]
         raise ValueError(f"{rule}, got {value!r}")
     return number
+
+
+def _url_rules(settings: BaseSettings) -> UrlRules:
+    try:
+        return UrlRules(settings.getlist("DEDUP_URL_RULES"))
+    except ValueError as error:
+        raise ValueError(f"DEDUP_URL_RULES: {error}") from None
 
 
 def _choice(settings: BaseSettings, name: str, choices: tuple[str, ...]) -> str:

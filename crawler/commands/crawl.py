@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import logging
+import os
+from pathlib import Path
 
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
+from scrapy.settings import BaseSettings
 
-from crawler.config import CrawlConfig
-from crawler.job import STORE_NAME
+from crawler.config import STORE_NAME, CrawlConfig
+from crawler.pipelines import stages_in_use
+from dedup.detectors import default_detectors
 from dedup.errors import StateError
 
 
@@ -19,6 +23,9 @@ class Command(CrawlCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) == 1 and self.crawler_process is not None:
             self._check(args[0], opts.spargs)
+        # A host that cannot be reached is no fault of the program: the message is enough.
+        robots_logger = logging.getLogger("scrapy.downloadermiddlewares.robotstxt")
+        robots_logger.addFilter(_drop_traceback)
         super().run(args, opts)
 
     def _check(self, name: str, arguments: dict[str, str]) -> None:
@@ -30,17 +37,40 @@ class Command(CrawlCommand):
             raise UsageError(
                 f"there is no spider {name!r}; there are: {known}", print_help=False
             ) from None
-        settings = self.crawler_process.settings.copy()
-        spider_class.update_settings(settings)
+        crawler = self.crawler_process.create_crawler(spider_class)
+        crawler.addons.load_settings(crawler.settings)
+        settings = crawler.settings
         if not settings.getbool("DEDUP_ENABLED") or not hasattr(spider_class, "page_request"):
             return
         try:
-            self._check_job(settings, spider_class(**arguments))
+            _check_job(settings, spider_class(**arguments))
         except (ValueError, StateError) as error:
             raise UsageError(str(error), print_help=False) from None
 
-    def _check_job(self, settings: Settings, spider: object) -> None:
-        config = CrawlConfig.from_settings(settings)
-        folder = config.folder(spider)
-        if (folder / STORE_NAME).exists():
-            config.open_store(folder / STORE_NAME).close()
+
+def _drop_traceback(record: logging.LogRecord) -> bool:
+    record.exc_info = None
+    return True
+
+
+def _check_writable(folder: Path) -> None:
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        raise StateError(folder, "the folder cannot be written", "Choose another folder")
+
+
+def _check_job(settings: BaseSettings, spider: object) -> None:
+    config = CrawlConfig.from_settings(settings)
+    folder = config.folder(spider)
+    _check_writable(folder)
+    if not (folder / STORE_NAME).exists():
+        return
+    store = config.open_store(folder)
+    try:
+        in_use = stages_in_use(settings)
+        detectors = default_detectors(store.document, config.detection)
+        store.check_schemes(
+            {detector.stage: detector.scheme for detector in detectors if detector.stage in in_use}
+        )
+    finally:
+        store.close()

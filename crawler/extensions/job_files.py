@@ -42,6 +42,10 @@ class JobFiles:
             return
         database = job.store.database
         database.set_meta("reason", reason)
+        if reason == "finished" and not hasattr(self._crawler.spider, "page_request"):
+            # Another project's spider yields items where it likes: only its end tells that all
+            # its URLs are done.
+            job.store.urls.finish_all()
         if reason == "finished" and not job.store.urls.count_queued():
             database.set_meta("finished", repr(time.time()))
         database.commit()

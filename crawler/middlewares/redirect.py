@@ -11,8 +11,11 @@ from scrapy.http import Response
 from w3lib.url import safe_url_string
 
 from crawler.job import KEY, Job
+from dedup.store.schema import DONE, QUEUED
 
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
+_WAITS = "dedup_redirect_waits"
+_MAX_WAITS = 2
 
 
 class NotFollowed(IgnoreRequest):
@@ -37,7 +40,8 @@ class RedirectGuard:
 
     It looks only at requests that the dupefilter has seen, so not at those for robots.txt.
     A target out of the spider's scope, or of another scheme than http(s), is not followed. A target
-    that is recorded already makes the URL an alias of it. Any other target is fetched, past the
+    that is recorded already makes the URL an alias of it; one that is queued for itself is waited
+    for, since fetching it here would fetch it twice. Any other target is fetched, past the
     dupefilter: a redirect that comes back to where it began (a cookie was set) is a page too, and
     Scrapy's redirect limit ends those that never arrive.
     """
@@ -64,7 +68,7 @@ class RedirectGuard:
         request: Request,
         response: Response,
         spider: Spider | None = None,  # noqa: ARG002
-    ) -> Response:
+    ) -> Request | Response:
         location = response.headers.get("Location")
         if response.status not in _REDIRECT_STATUSES or not location or KEY not in request.meta:
             return response
@@ -78,15 +82,28 @@ class RedirectGuard:
         is_in_scope = getattr(self._crawler.spider, "is_in_scope", None)
         if is_in_scope is not None and not is_in_scope(target, request):
             raise NotFollowed("redirect_offsite", target)
-        if self._is_recorded(request, target):
-            raise AlreadyRecorded(target)
+        if not self._came_by(request, target):
+            state = self._job.store.urls.state(self._key(request, target))
+            if state == DONE:
+                raise AlreadyRecorded(target)
+            if state == QUEUED and request.meta.get(_WAITS, 0) < _MAX_WAITS:
+                return _later(request)
         request.dont_filter = True  # the request to the target is a copy of this one
         return response
 
-    def _is_recorded(self, request: Request, target: str) -> bool:
-        key = self._fingerprinter.fingerprint(request.replace(url=target))
-        came_by = [request.url, *request.meta.get("redirect_urls", [])]
-        came_by_keys = {
-            self._fingerprinter.fingerprint(request.replace(url=url)) for url in came_by
-        }
-        return key not in came_by_keys and self._job.store.urls.is_done(key)
+    def _came_by(self, request: Request, target: str) -> bool:
+        """Is the target a URL that the redirects have been at before?"""
+        key = self._key(request, target)
+        urls = [request.url, *request.meta.get("redirect_urls", [])]
+        return any(self._key(request, url) == key for url in urls)
+
+    def _key(self, request: Request, url: str) -> bytes:
+        return self._fingerprinter.fingerprint(request.replace(url=url))
+
+
+def _later(request: Request) -> Request:
+    """The same request once more, behind those that are queued at its depth and the next."""
+    waits = {_WAITS: request.meta.get(_WAITS, 0) + 1}
+    return request.replace(
+        dont_filter=True, priority=request.priority - 2, meta={**request.meta, **waits}
+    )

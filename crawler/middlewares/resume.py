@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from typing import Any
 
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 
 from crawler.job import Job
 
@@ -23,6 +24,7 @@ class ResumeMiddleware:
             raise NotConfigured
         self._job = Job.of(crawler)
         self._fingerprinter = crawler.request_fingerprinter
+        self._is_watching = not hasattr(crawler.spider, "page_request")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ResumeMiddleware:
@@ -36,6 +38,17 @@ class ResumeMiddleware:
         async for request in start:
             if not self._is_done(request):
                 yield request
+
+    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterable[Any]:
+        return self._job.outputs.watch(response, result) if self._is_watching else result
+
+    async def process_spider_output_async(
+        self, response: Response, result: AsyncIterable[Any]
+    ) -> AsyncIterator[Any]:
+        if self._is_watching:
+            result = self._job.outputs.watch_async(response, result)
+        async for output in result:
+            yield output
 
     def _is_done(self, request: Any) -> bool:
         return (

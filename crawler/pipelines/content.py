@@ -8,6 +8,9 @@ from typing import Any, ClassVar, Self
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.settings import BaseSettings
+from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
 
 from crawler.items import PageItem
 from crawler.job import Job
@@ -46,12 +49,17 @@ class ContentPipeline:
     """The setting that switches each stage on."""
 
     def __init__(self, crawler: Crawler) -> None:
-        stages = [stage for stage, name in self.switches.items() if crawler.settings.getbool(name)]
+        stages = self.stages(crawler.settings)
         if self.switches and not stages:
             raise NotConfigured
         self._job = Job.of(crawler)
         self._detectors = self._job.use_detectors(stages)
         self._job.last_pipeline = self
+
+    @classmethod
+    def stages(cls, settings: BaseSettings) -> list[str]:
+        """The stages that are switched on."""
+        return [stage for stage, name in cls.switches.items() if settings.getbool(name)]
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -81,6 +89,18 @@ class ContentPipeline:
         if isinstance(item, PageItem):
             item.id = number
         return None
+
+
+def stages_in_use(settings: BaseSettings) -> set[str]:
+    """The stages of all content pipelines in `ITEM_PIPELINES`."""
+    names = build_component_list(settings.get_component_priority_dict_with_base("ITEM_PIPELINES"))
+    pipelines = [load_object(name) for name in names]
+    return {
+        stage
+        for pipeline in pipelines
+        if isinstance(pipeline, type) and issubclass(pipeline, ContentPipeline)
+        for stage in pipeline.stages(settings)
+    }
 
 
 def first_match(detectors: Sequence[Detector], document: Page) -> Match | None:

@@ -17,7 +17,9 @@ class DemoSpider(SiteSpider):
     name = "demo"
     always_new: ClassVar[bool] = True  # the port, and so every URL, is another one each time
 
-    def __init__(self, job: str = "") -> None:
+    def __init__(self, job: str = "", **kwargs: Any) -> None:
+        if kwargs:
+            raise ValueError(f"spider arguments must be among job, got {', '.join(kwargs)}")
         self._server = DemoServer()
         self._server.start()
         super().__init__(url=self._server.url, job=job)

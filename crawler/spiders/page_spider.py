@@ -17,7 +17,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.failures import reason_of
 from crawler.items import PageItem, Settled
-from crawler.job import KEY, Job
+from crawler.job import KEY, Job, first_url
 from crawler.links import LinkFilter
 from crawler.middlewares.redirect import AlreadyRecorded, NotFollowed
 from crawler.page_reader import Reading, header, read_page
@@ -41,7 +41,6 @@ class PageSpider(Spider):
         ValueError: an argument is wrong; the message says which and how to mend it.
     """
 
-    name = "page"
     follows_links: ClassVar[bool] = False
 
     def __init__(
@@ -133,15 +132,15 @@ class PageSpider(Spider):
             self.take_page()
         if self.dedup_job is None:
             return
-        first_url = request.meta.get("redirect_urls", [request.url])[0]
-        key = request.meta.get(KEY)
-        settles = [Settled(key, first_url, "page")] if key else []
+        key, url = request.meta.get(KEY), first_url(request)
+        settles = [Settled(key, url, "page")] if key else []
         if isinstance(error, AlreadyRecorded):
-            self.dedup_job.record_alias(first_url, error.target, "redirect", settles)
+            if error.target != url:
+                self.dedup_job.record_alias(url, error.target, "redirect", settles)
             return
         reason = error.reason if isinstance(error, NotFollowed) else reason_of(error)
         self.dedup_job.record_skipped(
-            first_url,
+            url,
             reason,
             settles,
             detail=str(error),

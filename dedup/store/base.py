@@ -15,8 +15,10 @@ class Store(Protocol):
     Numbers ascend in the order of adding. All that one call writes becomes durable together.
     """
 
-    def check_schemes(self, schemes: Mapping[str, Mapping[str, object]]) -> None:
-        """Note the detectors' schemes on a new store; raise `SchemeError` where they differ."""
+    def check_schemes(
+        self, schemes: Mapping[str, Mapping[str, object]], *, of: str = "detectors"
+    ) -> None:
+        """Note by what schemes `of` a new store is made; raise `SchemeError` where they differ."""
 
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
         """Keep a unique document and its signatures by stage; return its number."""

@@ -39,7 +39,9 @@ class MemoryStore:
         """How many unique documents there are; their numbers are 0 to one less."""
         return len(self._documents)
 
-    def check_schemes(self, schemes: Mapping[str, Mapping[str, object]]) -> None:
+    def check_schemes(
+        self, schemes: Mapping[str, Mapping[str, object]], *, of: str = "detectors"
+    ) -> None:
         """Accept any: a new store has no signatures yet."""
 
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:

@@ -86,15 +86,17 @@ class SqliteStore:
         """Groups writes that belong together: a page, its links, its URL done."""
         return self.database.unit()
 
-    def check_schemes(self, schemes: Mapping[str, Mapping[str, object]]) -> None:
+    def check_schemes(
+        self, schemes: Mapping[str, Mapping[str, object]], *, of: str = "detectors"
+    ) -> None:
         wanted = json.dumps(schemes, sort_keys=True)
-        found = self.database.meta("schemes")
+        found = self.database.meta(f"schemes of {of}")
         if found is None:
-            self.database.set_meta("schemes", wanted)
+            self.database.set_meta(f"schemes of {of}", wanted)
         elif found != wanted:
             raise SchemeError(
                 self.path,
-                f"made with other fingerprint settings: {_difference(json.loads(found), schemes)}",
+                f"made with other settings: {_difference(json.loads(found), schemes)}",
                 "Set them as they were, or crawl into a new job",
             )
 

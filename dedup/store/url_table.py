@@ -51,11 +51,22 @@ class UrlTable:
                 [(key, DONE, storable(url)) for key, url in urls],
             )
 
-    def is_done(self, key: bytes) -> bool:
+    def finish_all(self) -> None:
+        """Note that no URL needs fetching any more."""
+        with self._database.unit(weight=0) as connection:
+            connection.execute(
+                f"UPDATE urls SET state = {DONE}, request = NULL WHERE state = {QUEUED}"  # noqa: S608
+            )
+
+    def state(self, key: bytes) -> int | None:
+        """`QUEUED` or `DONE`; None: the URL is not known."""
         query = "SELECT state FROM urls WHERE key = ?"
         with self._database.reporting():
             row = self._database.connection.execute(query, (key,)).fetchone()
-        return row is not None and row[0] == DONE
+        return None if row is None else int(row[0])
+
+    def is_done(self, key: bytes) -> bool:
+        return self.state(key) == DONE
 
     def queued(self) -> Iterator[QueuedUrl]:
         """The URLs that were queued when this began and still are, in order of discovery.

@@ -1,0 +1,81 @@
+"""When all that a callback gave is taken care of, so that its request is done.
+
+The project's own spiders yield one item a page, which settles its URL. Spiders of other projects
+yield what they like, so their requests are done once the callback has ended, its items have left
+the pipelines, and its requests are queued.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from typing import Any
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+KEY = "dedup_key"
+"""Name of the request's key in its meta: it follows the request through redirects and retries."""
+
+
+class Outputs:
+    """Counts what is still open of each request, by its key, and calls `finish` with its response.
+
+    A callback that raises leaves its request open: a resumed job tries it again.
+    """
+
+    def __init__(self, crawler: Crawler, finish: Callable[[Response], None]) -> None:
+        self._finish = finish
+        self._open: dict[bytes, int] = {}
+        self._responses: dict[bytes, Response] = {}
+        self._parents: dict[int, bytes] = {}  # of requests on their way, by id()
+        crawler.signals.connect(self._item_left, signals.item_scraped)
+        crawler.signals.connect(self._item_left, signals.item_dropped)
+        crawler.signals.connect(self._item_left, signals.item_error)
+
+    def watch(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
+        key = self._begin(response)
+        for output in result:
+            self._add(key, output)
+            yield output
+        self._close_one(key)
+
+    async def watch_async(
+        self, response: Response, result: AsyncIterable[Any]
+    ) -> AsyncIterator[Any]:
+        key = self._begin(response)
+        async for output in result:
+            self._add(key, output)
+            yield output
+        self._close_one(key)
+
+    def request_queued(self, request: Request) -> None:
+        """Note that the dupefilter has queued or filtered the request."""
+        self._close_one(self._parents.pop(id(request), None))
+
+    def _begin(self, response: Response) -> bytes | None:
+        request: Any = response.request
+        key: bytes | None = request.meta.get(KEY)
+        if key is not None:
+            self._open[key] = 1  # the callback itself
+            self._responses[key] = response
+        return key
+
+    def _add(self, key: bytes | None, output: Any) -> None:
+        if key is None or output is None:
+            return
+        self._open[key] += 1
+        if isinstance(output, Request):
+            self._parents[id(output)] = key
+
+    def _item_left(self, response: Any) -> None:
+        request = getattr(response, "request", None)
+        self._close_one(None if request is None else request.meta.get(KEY))
+
+    def _close_one(self, key: bytes | None) -> None:
+        if key is None or key not in self._open:
+            return
+        self._open[key] -= 1
+        if not self._open[key]:
+            del self._open[key]
+            self._finish(self._responses.pop(key))
