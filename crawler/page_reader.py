@@ -8,7 +8,7 @@ from typing import NamedTuple
 from scrapy.http import HtmlResponse, Response
 
 from crawler.items import PageItem
-from dedup.html import HtmlPage, decode, extract_text, parse_page
+from dedup.html import HtmlPage, bounded, decode, extract_text, parse_page
 
 _BINARY = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
 """How files begin that servers take for HTML."""
@@ -30,14 +30,15 @@ def read_page(response: Response, extractor: str) -> Reading | None:
     content_type = header(response, "Content-Type")
     decoded = decode(response.body, content_type or None)
     robots = response.headers.getlist("X-Robots-Tag")
+    html = bounded(decoded.text)
     page = parse_page(
-        decoded.text,
+        html,
         response.url,
         robots_headers=[value.decode("latin-1") for value in robots],
     )
     item = PageItem(
         url=response.url,
-        text=extract_text(decoded.text, extractor=extractor),
+        text=extract_text(html, extractor=extractor),
         title=page.title,
         language=page.language or header(response, "Content-Language"),
         canonical_url=page.canonical_url,

@@ -19,6 +19,7 @@ MAX_TAG_CHARACTERS = 100_000
 _HARMLESS_TAGS = 5_000
 """Pages of no more tags are not looked at: however nested, they parse in half a second."""
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NAME_AND_ATTRIBUTES = r"""(?P<name>[a-z][^\s/>]*)(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+"""
 _TOKEN = re.compile(
     rf"""(?P<opaque><!--.*?(?:-->|$)
@@ -47,13 +48,19 @@ class Bounded(NamedTuple):
     is_flat: bool
 
 
-def bounded(html: str) -> Bounded:
+def bounded(html: str | Bounded) -> Bounded:
     """Return the page itself or, where it would take a parser seconds, what parses fast.
+
+    Lone surrogates become U+FFFD. What is bounded already is returned as it is: who both parses a
+    page and extracts its text bounds it once.
 
     A tag longer than `MAX_TAG_CHARACTERS` is dropped. A page nested deeper than `MAX_DEPTH` becomes
     flat: it keeps its text, links and metadata, with `<br>` for all tags that structure it. Only
     pages of more than 5,000 tags or 100,000 characters are examined, in linear time (1 µs a tag).
     """
+    if isinstance(html, Bounded):
+        return html
+    html = _SURROGATE.sub("\ufffd", html)
     if _is_deep(html):
         return Bounded(_TOKEN.sub(_flat, html), is_flat=True)
     if len(html) > MAX_TAG_CHARACTERS and any(map(_may_be_large_tag, html.split("<"))):

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from resiliparse.extract.html2text import extract_plain_text
 from selectolax.lexbor import LexborHTMLParser
 
-from dedup.html.bounds import bounded
+from dedup.html.bounds import Bounded, bounded
 
 DEFAULT_EXTRACTOR = "resiliparse"
 
@@ -30,12 +30,11 @@ _NO_TEXT_CHARACTERS = 200
 _TRAFILATURA_MAX_CHARACTERS = 2_000_000
 
 _UNORDERED_LIST = re.compile(r"(?i)(</?)ul(?=[\s>/])")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _TEMPLATE = re.compile(r"(?i)<template|<script[^>]*?(?:template|text/html)")
 _TEMPLATE_SCRIPTS = 'script[type*="template" i], script[type="text/html" i]'
 
 
-def extract_text(html: str, *, extractor: str = DEFAULT_EXTRACTOR) -> str:
+def extract_text(html: str | Bounded, *, extractor: str = DEFAULT_EXTRACTOR) -> str:
     r"""Extract the main text, without markup, each block on a line of its own.
 
     `extractor` is one of
@@ -67,7 +66,6 @@ def extract_text(html: str, *, extractor: str = DEFAULT_EXTRACTOR) -> str:
     if extractor not in _EXTRACTORS:
         known = ", ".join(repr(name) for name in _EXTRACTORS)
         raise ValueError(f"extractor must be one of {known}, got {extractor!r}")
-    html = _SURROGATE.sub("\ufffd", html)
     page, is_flat = bounded(html)
     text = (_all if is_flat else _EXTRACTORS[extractor])(page)
     if len(text) < _TINY_CHARACTERS:

@@ -11,7 +11,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from dedup.html.bounds import bounded
+from dedup.html.bounds import Bounded, bounded
 
 _HEAD = "html, base[href], meta[content], head link[rel][href], title:not(svg title)"
 _LINKS = "a[href], area[href], iframe[src], frame[src]"
@@ -72,7 +72,7 @@ class HtmlPage:
         return [url for url in dict.fromkeys(map(resolve, self.hrefs)) if url is not None]
 
 
-def parse_page(html: str, url: str, *, robots_headers: Iterable[str] = ()) -> HtmlPage:
+def parse_page(html: str | Bounded, url: str, *, robots_headers: Iterable[str] = ()) -> HtmlPage:
     """Read links and metadata from a page that came from `url`.
 
     `robots_headers` are the values of the response's X-Robots-Tag headers; they count like
