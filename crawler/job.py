@@ -177,8 +177,8 @@ class Job:
     def admit(self, item: Any, document: Page) -> int:
         """Store the page with all its signatures, and note its URLs as done."""
         with self.store.unit():
-            number: int = self.open_index().add(document)
             self._settle(item)
+            number: int = self.open_index().add(document)
         self._admitted += 1
         self._crawler.stats.inc_value("dedup/pages/unique")
         return number

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import lzma
 import os
 import zlib
 from collections.abc import Callable
@@ -25,7 +26,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def open_text(path: Path) -> TextIO:
-    """Open UTF-8 text for reading; by the file's first bytes, gzip and zstd are decompressed.
+    """Open UTF-8 text for reading; by the file's first bytes, gzip, zstd and xz are decompressed.
 
     Bytes that are not UTF-8 become U+FFFD. A pipe will do as well as a file.
 
@@ -34,12 +35,14 @@ def open_text(path: Path) -> TextIO:
             off.
     """
     file = path.open("rb")
-    start = file.peek(4)[:4]
+    start = file.peek(6)[:6]
     decompressor: Callable[[], _Decompressor] | None = None
     if start[:2] == b"\x1f\x8b":
         decompressor = _gzip_decompressor
-    elif start == b"\x28\xb5\x2f\xfd":
+    elif start[:4] == b"\x28\xb5\x2f\xfd":
         decompressor = _zstd_decompressor
+    elif start == b"\xfd7zXZ\0":
+        decompressor = lzma.LZMADecompressor
     plain = file if decompressor is None else io.BufferedReader(_Plain(file, decompressor))
     return io.TextIOWrapper(plain, encoding="utf-8-sig", errors="replace")
 
@@ -50,7 +53,9 @@ def create_text(path: Path) -> TextIO:
     if path.suffix == ".gz":
         return gzip.open(path, "wt", encoding="utf-8", errors="replace")
     if path.suffix == ".zst":
-        writer = zstandard.ZstdCompressor(level=3).stream_writer(path.open("wb"), closefd=True)
+        writer = zstandard.ZstdCompressor(level=3, write_checksum=True).stream_writer(
+            path.open("wb"), closefd=True
+        )
         return io.TextIOWrapper(writer, encoding="utf-8", errors="replace")
     return path.open("w", encoding="utf-8", errors="replace")
 
@@ -115,5 +120,5 @@ class _Plain(io.RawIOBase):
     def _decompress(self, compressed: bytes) -> bytes:
         try:
             return self._decompressor.decompress(compressed)
-        except (zlib.error, zstandard.ZstdError) as error:
+        except (zlib.error, zstandard.ZstdError, lzma.LZMAError) as error:
             raise OSError(f"{self._file.name}: the compressed file is damaged ({error})") from error

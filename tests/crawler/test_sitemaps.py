@@ -1,0 +1,165 @@
+import gzip
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler import sitemaps
+from crawler.sitemaps import Sitemap, SitemapError, read_sitemap, sitemaps_in_robots
+
+NAMESPACE = b'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>'
+
+
+def urlset(*locations):
+    urls = b"".join(b"<url><loc>%s</loc></url>" % location for location in locations)
+    return b"<urlset %s>%s</urlset>" % (NAMESPACE, urls)
+
+
+ONE = urlset(b"http://a.example/")
+
+# What sites serve as a sitemap, and the URLs in it.
+READABLE = [
+    (ONE, ["http://a.example/"]),
+    (b"<urlset><url><loc>http://a.example/</loc></url></urlset>", ["http://a.example/"]),
+    (b"\xef\xbb\xbf" + DECLARATION + ONE, ["http://a.example/"]),  # byte order mark
+    (b"\n\n" + DECLARATION + ONE, ["http://a.example/"]),  # not allowed, and common
+    (urlset(b"\n http://a.example/\t", b"", b"  "), ["http://a.example/"]),
+    (urlset(b"http://a.example/?x=1&amp;y=&#50;"), ["http://a.example/?x=1&y=2"]),
+    (urlset(b"<![CDATA[http://a.example/?x&y]]>"), ["http://a.example/?x&y"]),
+    (urlset(b"http://a.example/<!-- old -->new"), ["http://a.example/new"]),
+    (urlset("http://a.example/茶".encode()), ["http://a.example/茶"]),
+    (b'<?xml version="1.0" encoding="ISO-8859-1"?>' + urlset(b"/\xe9"), ["/é"]),
+    (
+        b'<urlset xmlns:image="i"><url><loc>/page</loc><image:image><image:loc>/picture'
+        b"</image:loc></image:image></url></urlset>",
+        ["/page"],  # pictures are no pages
+    ),
+    # Broken XML counts up to the damage.
+    (urlset(b"/1", b"/2")[:-20], ["/1", "/2"]),
+    (b"<urlset><url><loc>/1</loc></url><url><loc>/2</url></urlset>", ["/1", "/2"]),
+    (b"<urlset><url><loc>/1</loc></url>" + b"<a>" * 100_000, ["/1"]),
+    (b"<urlset/>", []),
+    (b'<urlset xmlns="a}{b"><url><loc>/1</loc></url></urlset>', ["/1"]),  # braces are lxml's own
+    # Text.
+    (b"http://a.example/\r\nhttps://b.example/ \n\nftp://c.example/\nhello", None),
+    (b"\xef\xbb\xbfhttp://a.example/\nhttps://b.example/", None),
+]
+
+
+@pytest.mark.parametrize(("body", "urls"), READABLE)
+def test_sitemaps_are_read_plain_and_compressed(body, urls):
+    urls = ["http://a.example/", "https://b.example/"] if urls is None else urls
+    assert read_sitemap(body) == Sitemap(urls, is_index=False)
+    assert read_sitemap(gzip.compress(body)) == Sitemap(urls, is_index=False)
+
+
+def test_an_index_is_told_from_a_sitemap():
+    body = b"<sitemapindex %s><sitemap><loc>/1.xml</loc></sitemap></sitemapindex>" % NAMESPACE
+    assert read_sitemap(DECLARATION + body) == Sitemap(["/1.xml"], is_index=True)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"", "neither XML nor a list of URLs"),
+        (b"Not found", "neither XML"),
+        (b"<", "not XML"),
+        (b"<\xff\xfe\x00", "not XML"),
+        (b"<!-- only this -->", "not XML"),
+        (b"<html><body>Not found</body></html>", "expected <urlset> or <sitemapindex>, found"),
+        (b"<!DOCTYPE html><html></html>", "document type declaration"),
+        (ONE.decode().encode("utf-16"), "neither XML"),
+        (b"\x1f\x8b\x08garbage", "damaged gzip"),
+        (b"\x1f\x8b", "damaged gzip"),
+    ],
+)
+def test_what_is_no_sitemap_is_said(body, message):
+    with pytest.raises(SitemapError, match=message):
+        read_sitemap(body)
+
+
+def entities(count, factor, last):
+    """`count` entities, each `factor` times the one before."""
+    later = (
+        b'<!ENTITY e%d "%s">' % (number, b"&e%d;" % (number - 1) * factor)
+        for number in range(1, count)
+    )
+    return b'<!DOCTYPE urlset [<!ENTITY e0 "lol">%s%s]>' % (b"".join(later), last)
+
+
+HOSTILE = {
+    "billion laughs": entities(11, 10, b"") + urlset(b"&e10;"),
+    "laughs in an attribute": entities(11, 10, b"") + b'<urlset a="&e10;"/>',
+    "laughs in a default": entities(9, 10, b'<!ATTLIST url a CDATA "&e8;">')
+    + urlset(*[b"/"] * 1000),
+    "quadratic": entities(2, 100_000, b"") + urlset(*[b"&e1;"] * 1000),
+    "recursive": b'<!DOCTYPE u [<!ENTITY a "&b;"><!ENTITY b "&a;">]>' + urlset(b"&a;"),
+    "parameter entities": b'<!DOCTYPE u [<!ENTITY % a "x"><!ENTITY % b "%a;%a;">%b;]>' + ONE,
+    "external DTD": b'<!DOCTYPE urlset SYSTEM "http://127.0.0.1:9/x.dtd">' + ONE,
+    "external subset of a file": b'<!DOCTYPE u [<!ENTITY % a SYSTEM "file:///etc/passwd">%a;]>'
+    + ONE,
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+def test_entities_are_refused_and_never_expanded(body):
+    with pytest.raises(SitemapError, match=r"document type declaration|not XML"):
+        read_sitemap(body)
+
+
+def test_an_external_entity_reads_no_file(tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("http://secret.example/")
+    body = b'<!DOCTYPE u [<!ENTITY e SYSTEM "%s">]>' % secret.as_uri().encode() + urlset(b"&e;")
+    with pytest.raises(SitemapError, match=r"^has a document type declaration$"):
+        read_sitemap(body)
+
+
+def test_a_gzip_bomb_is_stopped_at_the_limit(monkeypatch):
+    monkeypatch.setattr(sitemaps, "MAX_SIZE_BYTES", 100_000)
+    bomb = gzip.compress(b"<urlset>" + b" " * 10_000_000)
+    for body in (bomb, bomb * 3, gzip.compress(b"<urlset>") + bomb):
+        with pytest.raises(SitemapError, match="larger than 100000 bytes"):
+            read_sitemap(body)
+    with pytest.raises(SitemapError, match="larger than 100000 bytes"):
+        read_sitemap(b"<urlset>" + b" " * 100_000)
+    assert read_sitemap(gzip.compress(b" " * (100_000 - len(ONE)) + ONE)).urls
+
+
+def test_gzip_counts_up_to_the_damage():
+    body = urlset(*[b"/%d" % number for number in range(20_000)])
+    cut = gzip.compress(body)[:-2000]
+    found = read_sitemap(cut).urls
+    assert 5000 < len(found) < 20_000
+    assert found[:-1] == [f"/{number}" for number in range(len(found) - 1)]
+
+
+def test_all_members_of_a_gzip_file_are_read():
+    body = urlset(b"/1", b"/2")
+    assert read_sitemap(gzip.compress(body[:60]) + gzip.compress(body[60:])).urls == ["/1", "/2"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=200), st.integers(0, len(ONE)), st.booleans())
+def test_any_bytes_give_a_sitemap_or_the_one_error(noise, position, is_compressed):
+    body = ONE[:position] + noise + ONE[position:]
+    try:
+        result = read_sitemap(gzip.compress(body) if is_compressed else body)
+    except SitemapError:
+        return
+    assert all(url and url == url.strip() for url in result.urls)
+
+
+@pytest.mark.parametrize(
+    ("body", "urls"),
+    [
+        (b"", []),
+        (b"Sitemap: http://a.example/1.xml\nsitemap:/2.xml", ["http://a.example/1.xml", "/2.xml"]),
+        (b"\xef\xbb\xbfSitemap: /1.xml", ["/1.xml"]),
+        (b"SITEMAP : /1.xml # the first\r\n# Sitemap: /2.xml\r\nSitemap:", ["/1.xml"]),
+        (b"User-agent: sitemap: /1.xml\nSitemaps: /2.xml\n\xff\xfe: /3.xml", []),
+    ],
+)
+def test_sitemaps_in_robots(body, urls):
+    assert sitemaps_in_robots(body) == urls
