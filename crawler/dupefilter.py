@@ -22,11 +22,10 @@ class DedupDupeFilter(BaseDupeFilter):
 
     def request_seen(self, request: Request) -> bool:
         key = self._fingerprinter.fingerprint(request)
-        is_seen = not self._job.seen.unseen([key])
-        if not is_seen:
-            self._job.queue(key, request)
-        self._job.outputs.request_queued(request)
-        return is_seen
+        if not self._job.seen.unseen([key]):
+            return True
+        self._job.queue(key, request)
+        return False
 
     def log(self, request: Request, spider: Spider) -> None:  # noqa: ARG002 -- Scrapy's signature
         self._job.count_filtered(1)

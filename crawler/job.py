@@ -184,9 +184,11 @@ class Job:
         return number
 
     def record_duplicate(self, item: Any, document: Page, match: Match) -> None:
-        if self.is_resumed and self.store.document(match.original).url == document.url:
+        if self._is_fetched_again(item, document, match):
             self._recorded.add(id(item))
-            return  # fetched again, because the process ended before its request was done
+            with self.store.unit():
+                self._finish(getattr(item, "settles", []), document.url or "")
+            return
         with self.store.unit():
             self.store.add_duplicate(document, match)
             self._settle(item)
@@ -266,6 +268,17 @@ class Job:
         self.fetched += 1
         self._recorded.add(id(item))
         self._finish(getattr(item, "settles", []), getattr(item, "url", ""))
+
+    def _is_fetched_again(self, item: Any, document: Page, match: Match) -> bool:
+        """Is the URL recorded already?
+
+        It was in flight for itself when a redirect led to it, or the process ended before the
+        request of another project's spider was done.
+        """
+        keys = [settled.key for settled in getattr(item, "settles", []) if settled.kind == "page"]
+        if keys:
+            return self.store.urls.is_done(keys[0])
+        return self.is_resumed and self.store.document(match.original).url == document.url
 
     def _finish(self, settles: list[Settled], page_url: str) -> None:
         self.queued = max(self.queued - 1, 0)

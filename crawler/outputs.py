@@ -1,8 +1,9 @@
 """When all that a callback gave is taken care of, so that its request is done.
 
 The project's own spiders yield one item a page, which settles its URL. Spiders of other projects
-yield what they like, so their requests are done once the callback has ended, its items have left
-the pipelines, and its requests are queued.
+yield what they like, so their requests are done once the callback has ended and its items have left
+the pipelines. The requests it gave are queued by then: the engine schedules each before it asks the
+callback for the next output.
 """
 
 from __future__ import annotations
@@ -28,30 +29,33 @@ class Outputs:
         self._finish = finish
         self._open: dict[bytes, int] = {}
         self._responses: dict[bytes, Response] = {}
-        self._parents: dict[int, bytes] = {}  # of requests on their way, by id()
         crawler.signals.connect(self._item_left, signals.item_scraped)
         crawler.signals.connect(self._item_left, signals.item_dropped)
         crawler.signals.connect(self._item_left, signals.item_error)
 
     def watch(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         key = self._begin(response)
-        for output in result:
-            self._add(key, output)
-            yield output
+        try:
+            for output in result:
+                self._add(key, output)
+                yield output
+        except Exception:
+            self._give_up(key)
+            raise
         self._close_one(key)
 
     async def watch_async(
         self, response: Response, result: AsyncIterable[Any]
     ) -> AsyncIterator[Any]:
         key = self._begin(response)
-        async for output in result:
-            self._add(key, output)
-            yield output
+        try:
+            async for output in result:
+                self._add(key, output)
+                yield output
+        except Exception:
+            self._give_up(key)
+            raise
         self._close_one(key)
-
-    def request_queued(self, request: Request) -> None:
-        """Note that the dupefilter has queued or filtered the request."""
-        self._close_one(self._parents.pop(id(request), None))
 
     def _begin(self, response: Response) -> bytes | None:
         request: Any = response.request
@@ -62,11 +66,12 @@ class Outputs:
         return key
 
     def _add(self, key: bytes | None, output: Any) -> None:
-        if key is None or output is None:
-            return
-        self._open[key] += 1
-        if isinstance(output, Request):
-            self._parents[id(output)] = key
+        if key is not None and output is not None and not isinstance(output, Request):
+            self._open[key] += 1
+
+    def _give_up(self, key: bytes | None) -> None:
+        if key is not None and key in self._open:
+            del self._open[key], self._responses[key]
 
     def _item_left(self, response: Any) -> None:
         request = getattr(response, "request", None)

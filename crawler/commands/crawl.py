@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from scrapy.commands.crawl import Command as CrawlCommand
+from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
@@ -37,7 +38,8 @@ class Command(CrawlCommand):
             raise UsageError(
                 f"there is no spider {name!r}; there are: {known}", print_help=False
             ) from None
-        crawler = self.crawler_process.create_crawler(spider_class)
+        # Not by `create_crawler`: Scrapy 2.13 lets the first that it makes install the reactor.
+        crawler = Crawler(spider_class, self.crawler_process.settings)
         crawler.addons.load_settings(crawler.settings)
         settings = crawler.settings
         if not settings.getbool("DEDUP_ENABLED") or not hasattr(spider_class, "page_request"):

@@ -39,11 +39,20 @@ class ResumeMiddleware:
             if not self._is_done(request):
                 yield request
 
-    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterable[Any]:
+    # Scrapy 2.13 passes the spider, later releases do not.
+    def process_spider_output(
+        self,
+        response: Response,
+        result: Iterable[Any],
+        spider: Any = None,  # noqa: ARG002
+    ) -> Iterable[Any]:
         return self._job.outputs.watch(response, result) if self._is_watching else result
 
     async def process_spider_output_async(
-        self, response: Response, result: AsyncIterable[Any]
+        self,
+        response: Response,
+        result: AsyncIterable[Any],
+        spider: Any = None,  # noqa: ARG002
     ) -> AsyncIterator[Any]:
         if self._is_watching:
             result = self._job.outputs.watch_async(response, result)

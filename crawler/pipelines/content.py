@@ -93,7 +93,11 @@ class ContentPipeline:
 
 def stages_in_use(settings: BaseSettings) -> set[str]:
     """The stages of all content pipelines in `ITEM_PIPELINES`."""
-    names = build_component_list(settings.get_component_priority_dict_with_base("ITEM_PIPELINES"))
+    try:
+        components = settings.get_component_priority_dict_with_base("ITEM_PIPELINES")
+    except AttributeError:  # Scrapy 2.13
+        components = settings.getwithbase("ITEM_PIPELINES")
+    names = build_component_list(components)
     pipelines = [load_object(name) for name in names]
     return {
         stage

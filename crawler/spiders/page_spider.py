@@ -66,10 +66,15 @@ class PageSpider(Spider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
-        if spider.urls and all(map(is_loopback, spider.urls)):  # nobody to be polite to
+        first_urls = spider.first_urls()
+        if first_urls and all(map(is_loopback, first_urls)):  # nobody to be polite to
             crawler.settings.set("AUTOTHROTTLE_ENABLED", False, priority="spider")
             crawler.settings.set("CONCURRENT_REQUESTS_PER_DOMAIN", 16, priority="spider")
         return spider
+
+    def first_urls(self) -> list[str]:
+        """Where the crawl begins; of very many, the first."""
+        return self.urls
 
     @property
     def job_name(self) -> str:
@@ -139,6 +144,8 @@ class PageSpider(Spider):
                 self.dedup_job.record_alias(url, error.target, "redirect", settles)
             return
         reason = error.reason if isinstance(error, NotFollowed) else reason_of(error)
+        if reason == type(error).__name__:  # none of a download's known failures: a bug, perhaps
+            self.logger.error("%s: %s", url, failure.getTraceback())
         self.dedup_job.record_skipped(
             url,
             reason,

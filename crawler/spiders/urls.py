@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ class UrlsSpider(PageSpider):
     @property
     def job_name(self) -> str:
         return f"urls-{self._path.resolve()}"
+
+    def first_urls(self) -> list[str]:
+        return [line for _, line in islice(self._lines(), 100)]
 
     def is_in_scope(self, url: str, request: Any = None) -> bool:  # noqa: ARG002
         return True
