@@ -20,7 +20,7 @@ _HARMLESS_TAGS = 5_000
 """Pages of no more tags are not looked at: however nested, they parse in half a second."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NAME_AND_ATTRIBUTES = r"""(?P<name>[a-z][^\s/>]*)(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+"""
+_NAME_AND_ATTRIBUTES = r"""(?P<name>[a-z][^\s/>]*)(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*"""
 _TOKEN = re.compile(
     rf"""(?P<opaque><!--.*?(?:-->|$)
                   | <(?P<raw>script|style|textarea|title|iframe)\b.*?(?:</(?P=raw)\b|$))
