@@ -63,6 +63,7 @@ def _execute(options: argparse.Namespace) -> None:
                         "stage": verdict.match.stage,
                         "distance": verdict.match.distance,
                         "resemblance": verdict.match.resemblance,
+                        "first_seen": None,
                     }
                     dropped.write(json.dumps(row, ensure_ascii=False) + "\n")
     ERRORS.print(", ".join(f"{count:,} {name}" for name, count in counts.items()))
