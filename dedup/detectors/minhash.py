@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.detectors.checks import Check
 from dedup.detectors.latest import Latest
-from dedup.detectors.second_check import SecondCheck
 from dedup.document import Document, Match
 from dedup.index.multimap import Multimap
 from dedup.text.codepoints import mix
@@ -37,7 +37,7 @@ class MinHashDetector:
     stage = "minhash"
 
     def __init__(
-        self, check: SecondCheck, *, bands: int = 11, rows: int = 4, max_candidates: int = 64
+        self, check: Check, *, bands: int = 11, rows: int = 4, max_candidates: int = 64
     ) -> None:
         self._check = check
         self._bands = bands

@@ -1,11 +1,14 @@
 """The decision: is a candidate a near duplicate? The same for all detectors."""
 
+import re
 from collections.abc import Iterable
 
 from dedup.detectors.base import Originals
 from dedup.document import Document
 from dedup.resemblance import resemblance
 from dedup.text import normalise
+
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 def is_same_text(first: Document, second: Document, *, with_title: bool) -> bool:
@@ -15,11 +18,20 @@ def is_same_text(first: Document, second: Document, *, with_title: bool) -> bool
 
 
 def comparable_text(document: Document, *, with_title: bool) -> str | None:
-    """Return the normal text, on demand after the title, with single spaces; None if empty."""
+    """Return the normal text, on demand after the title, with single spaces; None if empty.
+
+    Version numbers (digits with dots between) are left out of the title, as documentation names its
+    version in each; but not where the text has no shingle and the title is all there is.
+    """
     text = " ".join(document.normal_text.split())
     if not text:
         return None
-    return " ".join(normalise(document.title).split()) + "\n" + text if with_title else text
+    if not with_title:
+        return text
+    title = normalise(document.title)
+    if len(document.shingles):
+        title = _VERSION.sub("", title)
+    return " ".join(title.split()) + "\n" + text
 
 
 class SecondCheck:
@@ -27,8 +39,9 @@ class SecondCheck:
 
     A candidate is a near duplicate if the sets of shingles have a resemblance of at least
     `near_resemblance`. If one of the two is short, of fewer than `short_shingles` shingles, the
-    texts and titles must be equal instead, after normalisation and up to white space; their
-    resemblance is then 1. A text of white space alone equals nothing, not even itself.
+    texts and titles must be equal instead, after normalisation and up to white space, and in the
+    titles up to version numbers; their resemblance is then 1. A text of white space alone equals
+    nothing, not even itself.
 
     What was compared is remembered until the next document comes, so that several detectors may
     propose the same candidate.

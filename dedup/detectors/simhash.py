@@ -1,16 +1,17 @@
 """Near duplicates by weighted simhash, looked up in permuted tables."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.detectors.checks import Check
 from dedup.detectors.latest import Latest
-from dedup.detectors.second_check import SecondCheck
 from dedup.document import Document, Match
 from dedup.fingerprints.simhash import simhash
 from dedup.index import PermutedTables
-from dedup.text import UnspacedFeatures, features
+from dedup.text import UnspacedFeatures, Weighting, features
 
 
 class SimhashDetector:
@@ -19,32 +20,52 @@ class SimhashDetector:
     Fingerprints of words, or Chinese characters, by frequency (`dedup.text.features` says why)
     within `max_distance` bits propose candidates, nearest first; the second check decides. Short
     documents, and those without a word, are not for this detector: their fingerprints say nothing.
+
+    Args:
+        check: decides on the candidates.
+        n_bits: width of the fingerprints, 64 or 128.
+        max_distance: bits in which a candidate differs, at most.
+        unspaced_features: what counts in Chinese; see `dedup.text.features`.
+        weighting: other features and weights (see `dedup.text.weighting`); None: by frequency.
+        max_candidates: handed to the check, at most.
+        stage: where matches and signatures are filed; None: the class's own.
+
+    Source: Charikar, STOC 2002; Manku, Jain and Das Sarma, WWW 2007.
     """
 
     stage = "simhash"
 
     def __init__(
         self,
-        check: SecondCheck,
+        check: Check,
         *,
         n_bits: int = 64,
         max_distance: int = 3,
         unspaced_features: UnspacedFeatures = "characters",
+        weighting: Weighting | None = None,
         max_candidates: int = 64,
+        stage: str | None = None,
     ) -> None:
+        if stage is not None:
+            self.stage = stage
         self._check = check
         self._n_bits = n_bits
         self._unspaced_features = unspaced_features
+        self._weighting = weighting
         self._max_candidates = max_candidates
         self._index = PermutedTables(n_bits, max_distance)
         self._fingerprint = Latest(self._compute_fingerprint)
 
     @property
     def scheme(self) -> Mapping[str, object]:
+        weights: Mapping[str, object] = (
+            {"features": 1, "unspaced_features": self._unspaced_features}
+            if self._weighting is None
+            else self._weighting.scheme
+        )
         return {
             "bits": self._n_bits,
-            "features": 1,
-            "unspaced_features": self._unspaced_features,
+            **weights,
             "short_shingles": self._check.short_shingles,
         }
 
@@ -81,9 +102,12 @@ class SimhashDetector:
     def _compute_fingerprint(self, document: Document) -> int | None:
         if self._check.is_short(document):
             return None
-        hashes, weights = features(
-            document.normal_text,
-            unspaced=document.is_unspaced,
-            unspaced_features=self._unspaced_features,
-        )
+        text, is_unspaced = document.normal_text, document.is_unspaced
+        hashes: NDArray[np.uint64]
+        weights: NDArray[Any]
+        if self._weighting is None:
+            kind = self._unspaced_features
+            hashes, weights = features(text, unspaced=is_unspaced, unspaced_features=kind)
+        else:
+            hashes, weights = self._weighting(text, unspaced=is_unspaced)
         return simhash(hashes, weights, self._n_bits) if len(hashes) else None

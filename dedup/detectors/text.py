@@ -15,8 +15,8 @@ from dedup.index.multimap import Multimap
 class TextDetector:
     """Finds the document with the same text, after normalisation and up to white space.
 
-    Of a short document the title must be the same too: pages that say nothing but "Page not
-    found" or "Sold out" are told apart by it. An empty text equals nothing.
+    Of a short document the title must be the same too, but for version numbers: pages that say
+    nothing but "Page not found" or "Sold out" are told apart by it. An empty text equals nothing.
     """
 
     stage = "text"
