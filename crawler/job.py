@@ -6,6 +6,7 @@ import logging
 import pickle
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -17,6 +18,7 @@ from scrapy.http import Response
 from scrapy.utils.request import request_from_dict
 
 from crawler.config import CrawlConfig
+from crawler.in_pipelines import ItemsInPipelines, as_page
 from crawler.items import Settled
 from crawler.outputs import KEY as KEY
 from crawler.outputs import Outputs
@@ -76,9 +78,7 @@ class Job:
         self.last_pipeline: object = None
         """The content pipeline that stands last, and admits pages."""
         self._admitted = 0
-        # By id() of the items in the pipelines: the analysed page, and `_admitted` at that time.
-        self._documents: dict[int, tuple[Page, int]] = {}
-        self._recorded: set[int] = set()
+        self._items = ItemsInPipelines()
         self.queued = self.store.urls.count_queued()
         self._filtered = 0
         self._merge = Canonicaliser(sorted(RULES))
@@ -163,21 +163,18 @@ class Job:
 
     def document(self, item: Any) -> Page | None:
         """The item as a document, analysed once for all pipelines; None: it has no text."""
-        if id(item) not in self._documents:
-            page = _as_page(item)
-            if page is None:
-                return None
-            self._documents[id(item)] = (page, self._admitted)
-        return self._documents[id(item)][0]
+        entry = self._items.entry(item)
+        if entry.page is None:
+            entry.page, entry.pages_before = as_page(item), self._admitted
+        return entry.page
 
     def has_grown_since(self, item: Any) -> bool:
         """Has a page been admitted since the item was first looked at?"""
-        return self._documents[id(item)][1] != self._admitted
+        return self._items.entry(item).pages_before != self._admitted
 
     def admit(self, item: Any, document: Page) -> int:
         """Store the page with all its signatures, and note its URLs as done."""
-        with self.store.unit():
-            self._settle(item)
+        with self._recording(item):
             number: int = self.open_index().add(document)
         self._admitted += 1
         self._crawler.stats.inc_value("dedup/pages/unique")
@@ -185,13 +182,12 @@ class Job:
 
     def record_duplicate(self, item: Any, document: Page, match: Match) -> None:
         if self._is_fetched_again(item, document, match):
-            self._recorded.add(id(item))
+            self._items.entry(item).is_recorded = True
             with self.store.unit():
                 self._finish(getattr(item, "settles", []), document.url or "")
             return
-        with self.store.unit():
+        with self._recording(item):
             self.store.add_duplicate(document, match)
-            self._settle(item)
         self._crawler.stats.inc_value(f"dedup/pages/duplicate/{match.stage}")
 
     def record_skipped(
@@ -264,10 +260,14 @@ class Job:
 
     # --- Private ---------------------------------------------------------------------------------
 
-    def _settle(self, item: Any) -> None:
+    @contextmanager
+    def _recording(self, item: Any) -> Iterator[None]:
+        """What is written inside and that the item's URLs are done: both, or on an error neither."""
+        with self.store.unit():
+            self._finish(getattr(item, "settles", []), getattr(item, "url", ""))
+            yield
+        self._items.entry(item).is_recorded = True
         self.fetched += 1
-        self._recorded.add(id(item))
-        self._finish(getattr(item, "settles", []), getattr(item, "url", ""))
 
     def _is_fetched_again(self, item: Any, document: Page, match: Match) -> bool:
         """Is the URL recorded already?
@@ -303,8 +303,7 @@ class Job:
             return None
 
     def _forget(self, item: Any) -> None:
-        self._documents.pop(id(item), None)
-        self._recorded.discard(id(item))
+        self._items.forget(item)
 
     def _record_item_error(self, item: Any, failure: Any) -> None:
         detail = f"{failure.type.__name__}: {failure.getErrorMessage()}"
@@ -315,17 +314,15 @@ class Job:
 
     def _record_item_lost(self, item: Any, reason: str, detail: str) -> None:
         """Record a page that a pipeline of the project's own took before it was judged."""
-        is_recorded = id(item) in self._recorded
-        self._forget(item)
+        is_recorded = self._items.forget(item).is_recorded
         adapter = ItemAdapter(item)
         if is_recorded or not any(adapter.get(name) for name in ("text", "html", "body")):
             return
-        with self.store.unit():
+        with self._recording(item):
             self.store.add_skipped(
                 adapter.get("url") or "", reason, detail=detail, is_fetched=True, size_bytes=0
             )
-            self._settle(item)
-        self._recorded.discard(id(item))
+        self._forget(item)
         self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
 
     def _finish_response(self, response: Response) -> None:
@@ -341,25 +338,3 @@ def first_url(request: Request) -> str:
 
 def _iso_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
-
-
-def _as_page(item: Any) -> Page | None:
-    adapter = ItemAdapter(item)
-    text, body = adapter.get("text"), adapter.get("body")
-    if not isinstance(text, str):
-        return None
-    body = body if isinstance(body, bytes) else None
-    return Page(
-        id="",
-        text=text,
-        url=adapter.get("url"),
-        title=adapter.get("title") or "",
-        body=body,
-        language=adapter.get("language") or "",
-        canonical_url=adapter.get("canonical_url"),
-        status=adapter.get("status"),
-        content_type=adapter.get("content_type") or "",
-        encoding=adapter.get("encoding") or "",
-        fetched_at=adapter.get("fetched_at") or time.time(),
-        size_bytes=len(body) if body is not None else len(text.encode("utf-8", "replace")),
-    )

@@ -121,7 +121,7 @@ class PageSpider(Spider):
         depth = response.meta.get("depth", 0) + 1
         for url in links:
             yield self.page_request(url, depth=depth)
-        if not response.body.strip():
+        if not response.body or response.body.isspace():
             self._skip(response, "empty", "")
         elif reading is None:
             self._skip(response, "not_html", header(response, "Content-Type"))
