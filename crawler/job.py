@@ -262,7 +262,7 @@ class Job:
 
     @contextmanager
     def _recording(self, item: Any) -> Iterator[None]:
-        """What is written inside and that the item's URLs are done: both, or on an error neither."""
+        """What is written inside, and that the item's URLs are done; on an error, neither."""
         with self.store.unit():
             self._finish(getattr(item, "settles", []), getattr(item, "url", ""))
             yield
