@@ -1,4 +1,4 @@
-"""The errors that a caller may want to tell apart. Wrong arguments are `ValueError` as everywhere."""
+"""The errors that a caller may want to tell apart. Wrong arguments are `ValueError` as usual."""
 
 from pathlib import Path
 
@@ -17,4 +17,4 @@ class StateError(Exception):
 
 
 class SchemeError(StateError):
-    """The store's signatures were made by other features, weights or widths than those asked for."""
+    """The store was made with other features, weights, widths or rules than those asked for."""

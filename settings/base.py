@@ -151,8 +151,9 @@ much memory again."""
 
 DEDUP_SIMHASH_CHINESE = "characters"
 """Features of texts without spaces between words: "characters" (single, by frequency), "segments"
-(words cut by jieba's dictionary), or "segments-idf" (weighted by jieba's IDF table). Characters find
-.908 of the near duplicates among Chinese laws, segments .892 at ten times the cost, IDF .800."""
+(words cut by jieba's dictionary), or "segments-idf" (weighted by jieba's IDF table). Of the near
+duplicates among Chinese laws, characters find .908; segments .892 at ten times the cost; IDF .800.
+"""
 
 DEDUP_SIMHASH_DISTANCE = 3
 """Bits in which the fingerprints of candidates may differ, 0 to 7. 3 of 64 is Manku's choice for

@@ -196,6 +196,8 @@ class Layout:
 
     def keys(self, fingerprint: int) -> list[int]:
         """For each table the first bits of the permuted fingerprint, see `key_bits`."""
+        if self._single_shifts:
+            return [fingerprint >> shift & mask for shift, mask in self._single_shifts]
         keys = []
         for pieces in self._shifts:
             key = 0
@@ -235,6 +237,13 @@ class Layout:
             tuple(_pieces(table, width))
             for table, width in zip(self.tables, self.key_bits, strict=True)
         )
+
+    @cached_property
+    def _single_shifts(self) -> list[tuple[int, int]]:
+        """As `_shifts`, where every table has one block; else empty."""
+        if any(len(pieces) > 1 for pieces in self._shifts):
+            return []
+        return [(shift, mask) for ((shift, mask, _),) in self._shifts]
 
     @cached_property
     def _shifts(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:

@@ -44,7 +44,7 @@ class Multimap:
 
     def __init__(self) -> None:
         self._runs: list[NDArray[np.uint64]] = []
-        self._tail = np.empty(_TAIL_ENTRIES, np.uint64)
+        self._tail = _NOTHING
         self._tail_length = 0
 
     def __len__(self) -> int:
@@ -95,6 +95,17 @@ class Multimap:
         order = np.argsort(-counts, kind="stable")
         return numbers[order].astype(np.int64), counts[order]
 
+    def contains(self, keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Tell for each key whether any number is under it; for many keys at once."""
+        first = keys.astype(np.uint64) << _KEY_BITS
+        tail = np.sort(self._tail[: self._tail_length])
+        is_found = np.zeros(len(first), np.bool_)
+        for run in (*self._runs, tail):
+            if len(run):
+                entries = run.take(np.searchsorted(run, first), mode="clip")
+                is_found |= (entries & ~_NUMBER_MASK) == first
+        return is_found
+
     def _entries(self, first: NDArray[np.uint64], at_most: int) -> Iterator[NDArray[np.uint64]]:
         """Yield the entries of some keys; `first` are the smallest entries that they can have."""
         room = np.full(len(first), at_most)
@@ -116,7 +127,9 @@ class Multimap:
 
     def _append(self, entries: NDArray[np.uint64]) -> None:
         length = self._tail_length + len(entries)
-        if length <= len(self._tail):
+        if length <= _TAIL_ENTRIES:
+            if length > len(self._tail):  # to the next power of two: small indexes stay small
+                self._tail = np.resize(self._tail, 1 << (length - 1).bit_length())
             self._tail[self._tail_length : length] = entries
             self._tail_length = length
             return

@@ -1,32 +1,32 @@
 """An index of fingerprints that finds all within a few differing bits, exactly."""
 
 import operator
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain, pairwise
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup.index.layouts import Layout
-from dedup.index.runs import (
-    REMOVED,
-    Digests,
-    Distances,
-    Indices,
-    Numbers,
-    Run,
-    Tail,
-    require,
-)
+from dedup.index.lookup import Source, matches, near
+from dedup.index.merge import Merge
+from dedup.index.runs import REMOVED, Distances, Numbers, Run, Tail, require
+from dedup.index.table import Digests, Indices
 from dedup.index.words import Words, as_numbers, as_words, digest, split
 
 TAIL_CAPACITY = 2048
 """Documents that lookups compare one by one: more slow lookups down, fewer slow inserts down."""
 
-GROWTH = 8
-"""A run has at least so many times the rows of the next, so a million documents make 4 at most."""
+YOUNG_ROWS = 1 << 16
+"""Up to so many documents, a full tail is merged with the last run at once, in milliseconds."""
+
+GROWTH = 16
+"""A run has at least so many times the rows of all that follow, once it is merged."""
+
+MERGE_ROWS = 64
+"""Rows that a merge copies, in each table, for each document added: it needs some 16 to 40."""
 
 _QUERIES_AT_ONCE = 1 << 15
 """What a batch looks up at a time: so little that the temporary arrays stay in the cache."""
@@ -71,16 +71,20 @@ class PermutedTables:
 
     **Runs.** Sorted tables cannot be inserted into cheaply. So documents are collected in a tail of
     2,048, which every lookup reads from end to end. A full tail becomes a run: tables of its own,
-    never changed again. Runs at the end less than 8 times as long as what follows them are merged:
+    never changed again. As long as the last run is young, at most 65,536 rows, it is made anew with
+    each full tail. A run less than 16 times as long as all that follow it is merged with them:
 
-        ██████████████████████████████████████████████████  ██████  ▌  ░   <- tail
-        901,120 rows                                        88,064  4,096
+        ██████████████████████████████████████████████████  ███  ▌  ░   <- tail
+        10,000,000 rows                                     600,000  40,000
 
-    So there are few runs, and a document is rewritten a few dozen times, a microsecond or so each.
-    The worst single insert rebuilds everything.
+    So there are few runs (up to 1 million documents 2, up to 16 million 3, and one more while they
+    are being merged), and a document is rewritten a few dozen times, a microsecond or so in all.
+    Longer runs are merged bit by bit, some 10 milliseconds at each full tail, and searched until
+    that is done: no single insert waits for a rebuild (the worst took 25 to 60 ms, at 1 million
+    as at 50).
 
-    **Removing** marks a row, which goes when its run is merged, and at the latest when half of all
-    rows are marked. **Lookups** change nothing and keep nothing.
+    **Removing** marks a row. Young runs lose theirs when they are made anew; when half of all rows
+    are marked, everything is, in one go. **Lookups** change nothing and keep nothing.
 
     Many equal fingerprints (pages made from one template) are no special case: a lookup's time
     grows with the candidates of its buckets, in array operations, and with its answer.
@@ -136,21 +140,23 @@ class PermutedTables:
         self._runs: list[Run] = []
         self._tail = Tail(TAIL_CAPACITY, self._n_words)
         self._removed = 0
+        self._merge: Merge | None = None
 
     def __len__(self) -> int:
         return self._n_rows() - self._removed
 
     @property
     def size_bytes(self) -> int:
-        """Memory of all arrays. While runs are merged, it takes up to as much again."""
-        return self._tail.size_bytes + sum(run.size_bytes for run in self._runs)
+        """Memory of all arrays. While runs are merged, theirs counts twice."""
+        merge_bytes = self._merge.size_bytes if self._merge else 0
+        return self._tail.size_bytes + merge_bytes + sum(run.size_bytes for run in self._runs)
 
     def add(self, fingerprint: int, number: int) -> None:
         """Make `number` findable under `fingerprint`. Amortised O(log n), see the class."""
         fingerprint, number = self._checked(fingerprint), _checked_number(number)
         self._tail.append(split(fingerprint, self._n_words), digest(fingerprint), number)
         if self._tail.is_full:
-            self._merge(self._tail.words, self._tail.numbers)
+            self._flush(self._tail.words, self._tail.numbers)
 
     def add_many(self, fingerprints: NDArray[np.uint64], numbers: NDArray[Any]) -> None:
         """The same as `add` for each pair. The more at once, the faster.
@@ -162,7 +168,7 @@ class PermutedTables:
         if len(words) < self._tail.space:
             self._tail.extend(words, checked)
         else:
-            self._merge(
+            self._flush(
                 np.concatenate((self._tail.words, words)),
                 np.concatenate((self._tail.numbers, checked)),
             )
@@ -172,6 +178,8 @@ class PermutedTables:
         fingerprint, number = self._checked(fingerprint), _checked_number(number)
         words = split(fingerprint, self._n_words)
         keys = self.layout.keys(fingerprint)
+        while self._merge:
+            self._advance_merge(sys.maxsize)
         if not (
             self._tail.remove(words, number)
             or any(run.remove(keys[0], words, number) for run in self._runs)
@@ -179,7 +187,7 @@ class PermutedTables:
             return False
         self._removed += 1
         if self._removed > max(TAIL_CAPACITY, self._n_rows() // 2):
-            self._merge(self._tail.words, self._tail.numbers, keep_runs=0)
+            self._rebuild(0, self._tail.words, self._tail.numbers)
         return True
 
     def find(self, fingerprint: int, max_distance: int | None = None) -> list[tuple[int, int]]:
@@ -192,22 +200,25 @@ class PermutedTables:
         fingerprint, limit = self._checked(fingerprint), self._limit(max_distance)
         keys = self.layout.keys(fingerprint)
         parts: list[Digests] = []
-        sources: list[tuple[Run | Tail, Sequence[int], int]] = []
+        sources: list[Source] = []
         if len(self._tail):
             parts.append(self._tail.digests)
-            sources.append((self._tail, _SAME_ROWS, 0))
+            sources.append((self._tail, _SAME_ROWS, 0, len(self._tail)))
         for run in self._runs:
-            for key, (shift, starts, table_digests, row_at) in zip(keys, run.lookups, strict=True):
+            # As many as there are tables; to check that with `strict` costs time.
+            for key, (shift, starts, digests, row_at) in zip(keys, run.lookups):  # noqa: B905
                 bucket = key >> shift
                 start = starts[bucket]
                 stop = starts[bucket + 1]
                 if start < stop:
-                    parts.append(table_digests[start:stop])
-                    sources.append((run, row_at, start))
-        hits = _near(parts, fingerprint, limit)
+                    parts.append(digests[start:stop])
+                    sources.append((run, row_at, start, stop))
+        hits = near(parts, fingerprint, limit)
+        if not hits:
+            return []
         if len(hits) > _MANY_HITS:
             return self._find_many_matches(fingerprint, limit)
-        return _matches(hits, parts, sources, fingerprint, limit) if hits else []
+        return matches(hits, sources, fingerprint, limit)
 
     def _find_many_matches(self, fingerprint: int, limit: int) -> list[tuple[int, int]]:
         """The answer of `find` by array operations, for thousands of pages from one template."""
@@ -277,18 +288,26 @@ class PermutedTables:
         """The runs, and the tail as one more: for a batch, sorting it pays."""
         if not len(self._tail):
             return self._runs
-        return [*self._runs, Run(self.layout, self._tail.words.copy(), self._tail.numbers.copy())]
+        return [
+            *self._runs,
+            Run.build(self.layout, self._tail.words.copy(), self._tail.numbers.copy()),
+        ]
 
-    def _merge(self, words: Words, numbers: Numbers, *, keep_runs: int | None = None) -> None:
-        """Make a run of `words` and `numbers`, and of the last runs unless they are long enough.
+    def _flush(self, words: Words, numbers: Numbers) -> None:
+        """Make a run of the tail's or more documents, or make the last run longer by them.
 
         Nothing changes until all is computed, so running out of memory costs no document.
         """
-        if keep_runs is None:
-            keep_runs, size = len(self._runs), len(numbers)
-            while keep_runs and len(self._runs[keep_runs - 1]) < GROWTH * size:
-                keep_runs -= 1
-                size += len(self._runs[keep_runs])
+        n_rows = len(numbers)
+        is_young = self._runs and len(self._runs[-1]) + n_rows <= YOUNG_ROWS
+        if is_young and not (self._merge and self._runs[-1] in self._merge.runs):
+            self._rebuild(len(self._runs) - 1, words, numbers)
+        else:
+            self._rebuild(len(self._runs), words, numbers)
+        self._advance_merge(n_rows * MERGE_ROWS * self.layout.n_tables)
+
+    def _rebuild(self, keep_runs: int, words: Words, numbers: Numbers) -> None:
+        """Make one run of those after the first `keep_runs` and more documents: all the tail's."""
         merged = self._runs[keep_runs:]
         words = np.concatenate([*(run.words for run in merged), words])
         numbers = np.concatenate([*(run.numbers for run in merged), numbers])
@@ -296,10 +315,39 @@ class PermutedTables:
         n_removed = len(numbers) - int(np.count_nonzero(stays))
         if n_removed:
             words, numbers = words[stays], numbers[stays]
-        new = [Run(self.layout, words, numbers)] if len(numbers) else []
+        new = [Run.build(self.layout, words, numbers)] if len(numbers) else []
         self._runs = self._runs[:keep_runs] + new
         self._tail.clear()
         self._removed -= n_removed
+
+    def _advance_merge(self, n_rows: int) -> None:
+        """Go on with the merge, if any is called for, by so many rows of a table."""
+        self._begin_merge()
+        if self._merge is None:
+            return
+        merge, self._merge = self._merge, None  # one that fails is begun anew
+        if not merge.advance(n_rows):
+            self._merge = merge
+            return
+        place = self._runs.index(merge.runs[0])
+        self._runs[place : place + len(merge.runs)] = [merge.run]
+        self._begin_merge()
+
+    def _begin_merge(self) -> None:
+        if self._merge is None and (runs := self._to_merge()):
+            self._merge = Merge(self.layout, runs)
+
+    def _to_merge(self) -> list[Run]:
+        """The runs that are full grown, from the first that is too short for what follows it."""
+        grown = self._runs[:]
+        if grown and len(grown[-1]) <= YOUNG_ROWS:
+            grown.pop()
+        following = sum(map(len, grown))
+        for place, run in enumerate(grown[:-1]):
+            following -= len(run)
+            if len(run) < GROWTH * following:
+                return grown[place:]
+        return []
 
     def _n_rows(self) -> int:
         return len(self._tail) + sum(map(len, self._runs))
@@ -328,9 +376,11 @@ class PermutedTables:
         sizes = [len(run) for run in self._runs]
         require(all(sizes), "no run is empty")
         require(
-            all(before >= GROWTH * after for before, after in pairwise(sizes)),
-            f"each run has {GROWTH} times the rows of the next",
+            self._merge is not None or not self._to_merge(),
+            f"grown runs have {GROWTH} times the rows of all that follow",
         )
+        merging = [] if self._merge is None else self._merge.runs
+        require(all(run in self._runs for run in merging), "what is being merged is searched")
         marked = [np.count_nonzero(run.numbers == REMOVED) for run in self._runs]
         removed = sum(marked) + np.count_nonzero(self._tail.numbers == REMOVED)
         require(bool(removed == self._removed), "marked rows are counted")
@@ -342,45 +392,6 @@ def _checked_number(number: int) -> int:
     if not 0 <= number < REMOVED:
         raise ValueError(f"number must be 0 to {REMOVED - 1}, got {number!r}")
     return number
-
-
-def _near(parts: list[Digests], fingerprint: int, limit: int) -> list[int]:
-    """Where in the concatenated `parts` digests are within `limit`, ascending."""
-    if not parts:
-        return []
-    # One array for all tables of all runs: a call of numpy costs as much as 1,000 candidates.
-    # Operands as arrays without dimension: numpy takes those in half the time of a scalar.
-    differing = np.concatenate(parts)
-    np.bitwise_xor(differing, np.array(digest(fingerprint), np.uint32), differing)
-    is_near = np.bitwise_count(differing) <= np.array(limit, np.uint8)
-    hits: list[int] = is_near.nonzero()[0].tolist()
-    return hits
-
-
-def _matches(
-    hits: list[int],
-    parts: list[Digests],
-    sources: list[tuple[Run | Tail, Sequence[int], int]],
-    fingerprint: int,
-    limit: int,
-) -> list[tuple[int, int]]:
-    """The answer of `find`, from the `hits` in the concatenated `parts`, ascending."""
-    begins = list(accumulate(map(len, parts), initial=0))
-    seen: set[tuple[Run | Tail, int]] = set()
-    matches = []
-    for hit in hits:
-        part = bisect_right(begins, hit) - 1
-        owner, row_at, start = sources[part]
-        row = row_at[start + hit - begins[part]]
-        if (owner, row) in seen:  # another table had it
-            continue
-        seen.add((owner, row))
-        distance = (owner.fingerprint(row) ^ fingerprint).bit_count()
-        number = owner.number_at[row]
-        if distance <= limit and number != REMOVED:
-            matches.append((distance, number))
-    matches.sort()
-    return [(number, distance) for distance, number in matches]
 
 
 def _columns(parts: Iterable[tuple[Any, Numbers, Distances]]) -> tuple[Any, Numbers, Distances]:

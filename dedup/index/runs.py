@@ -6,126 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.index.layouts import Layout, directory_bits
+from dedup.index.layouts import Layout
+from dedup.index.table import Digests, Indices, Table, elements
 from dedup.index.words import Words, digests, distances
 
 REMOVED = 2**32 - 1
-"""Stands for the number of a document that was removed; the row goes at the next merge."""
-
-_CANDIDATES_AT_ONCE = 1 << 16
-"""What a batch compares at a time: so little that the temporary arrays stay in the cache."""
-
-_WINDOW = 16
-"""Digests that a batch reads at once of each long bucket: 64 bytes, the line of a cache."""
-
-_FEW_QUERIES = 256
-"""For fewer long buckets than that, reading by windows is slower than reading them whole."""
+"""Stands for the number of a document that was removed; the row goes when its run is made anew."""
 
 Numbers = NDArray[np.uint32]
-Indices = NDArray[np.intp]
-Digests = NDArray[np.uint32]
 Distances = NDArray[np.uint8]
-
-
-class Table:
-    """The rows of a run in the order of one permutation, with the directory of its buckets.
-
-    Bucket `b` holds the rows whose key starts with the bits of `b`; they are
-    `rows[directory[b] : directory[b + 1]]`, ascending, and their digests stand in the same places
-    of `digests`, side by side in memory.
-    """
-
-    __slots__ = ("digests", "directory", "lookup", "padded", "row_at", "rows", "shift", "starts")
-
-    def __init__(self, keys: NDArray[np.uint32], key_bits: int, row_digests: Digests) -> None:
-        n_bits = directory_bits(key_bits, len(keys))
-        self.shift = key_bits - n_bits
-        buckets = keys >> np.uint32(self.shift)
-        order = _stable_order(buckets, n_bits)
-        self.rows = order.astype(np.uint32)
-        self.padded = np.empty(len(keys) + _WINDOW, dtype=np.uint32)
-        self.padded[len(keys) :] = 0
-        self.digests = self.padded[: len(keys)]
-        np.take(row_digests, order, out=self.digests)
-        self.directory = np.zeros((1 << n_bits) + 1, dtype=np.uint32)
-        np.cumsum(np.bincount(buckets, minlength=1 << n_bits), out=self.directory[1:])
-        self.starts = elements(self.directory)
-        self.row_at = elements(self.rows)
-        self.lookup = (self.shift, self.starts, self.digests, self.row_at)
-
-    @property
-    def size_bytes(self) -> int:
-        return self.rows.nbytes + self.padded.nbytes + self.directory.nbytes
-
-    def near(
-        self, keys: NDArray[np.uint32], query_digests: Digests, limit: int
-    ) -> Iterator[tuple[Indices, Indices]]:
-        """Yield query indices and places in the table, where digests are within `limit`.
-
-        All of each query's bucket, and what happens to be read from the next buckets.
-        """
-        buckets = keys >> np.uint32(self.shift)
-        starts = self.directory[buckets].astype(np.intp)
-        counts = self.directory[buckets + np.uint32(1)] - starts
-        while (long := np.flatnonzero(counts > _WINDOW // 2)).size >= _FEW_QUERIES:
-            yield self._near_in_windows(long, starts[long], query_digests[long], limit)
-            starts[long] += _WINDOW
-            counts[long] = np.maximum(counts[long] - _WINDOW, 0)
-        ends = np.cumsum(counts)
-        first = read = 0
-        while first < len(counts):
-            last = int(np.searchsorted(ends, read + _CANDIDATES_AT_ONCE, side="right"))
-            some = slice(first, max(last, first + 1))
-            indices, places = self._near_in_buckets(
-                starts[some], counts[some], query_digests[some], limit
-            )
-            yield indices + first, places
-            first, read = some.stop, int(ends[some.stop - 1])
-
-    def _near_in_windows(
-        self, queries: Indices, starts: Indices, query_digests: Digests, limit: int
-    ) -> tuple[Indices, Indices]:
-        """Compare each query with the digests in one window; return queries and places."""
-        # Each window is one element: taking it is a copy of 64 bytes, not of 16 numbers.
-        windows: NDArray[np.void] = np.ndarray(
-            (len(self.digests),), np.dtype((np.void, 4 * _WINDOW)), self.padded, 0, (4,)
-        )
-        differing = windows[starts].view(np.uint32).reshape(-1, _WINDOW)
-        differing ^= query_digests[:, np.newaxis]
-        hits = np.flatnonzero(np.bitwise_count(differing) <= limit)
-        indices = hits // _WINDOW
-        places = starts[indices] + hits % _WINDOW
-        inside = places < len(self.digests)
-        return queries[indices[inside]], places[inside]
-
-    def _near_in_buckets(
-        self, starts: Indices, counts: Indices, query_digests: Digests, limit: int
-    ) -> tuple[Indices, Indices]:
-        """Compare each query with all digests of its bucket; return queries and places."""
-        ends = np.cumsum(counts)
-        places = np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts)
-        differing = self.digests[places]
-        differing ^= np.repeat(query_digests, counts)
-        hits = np.flatnonzero(np.bitwise_count(differing) <= limit)
-        return np.searchsorted(ends, hits, side="right"), places[hits]
-
-
-def elements(array: NDArray[np.unsignedinteger[Any]]) -> Sequence[int]:
-    """View an array so that its elements are Python ints, and several times as fast to get."""
-    return memoryview(array)  # type: ignore[arg-type]  # arrays are buffers, from Python 3.12 on
-
-
-def _stable_order(keys: NDArray[np.uint32], n_bits: int) -> Indices:
-    """The order that sorts `keys` and leaves equal ones as they are.
-
-    numpy sorts 16-bit integers by radix, five times as fast as wider ones; so wider keys are
-    sorted by their lower and then by their upper half.
-    """
-    order = np.argsort(keys.astype(np.uint16), kind="stable")
-    if n_bits <= 16:
-        return order
-    upper = (keys >> np.uint32(16)).astype(np.uint16)
-    return order[np.argsort(upper[order], kind="stable")]
 
 
 class Run:
@@ -136,29 +25,34 @@ class Run:
     """
 
     __slots__ = (
-        "_n_words",
-        "_word_at",
         "layout",
         "lookups",
+        "n_words",
         "number_at",
         "numbers",
         "tables",
+        "word_at",
         "words",
     )
 
-    def __init__(self, layout: Layout, words: Words, numbers: Numbers) -> None:
+    def __init__(self, layout: Layout, words: Words, numbers: Numbers, tables: list[Table]) -> None:
         self.layout = layout
         self.words = words
         self.numbers = numbers
-        row_digests = digests(words)
-        self.tables = [
-            Table(layout.key_column(words, table), key_bits, row_digests)
-            for table, key_bits in enumerate(layout.key_bits)
-        ]
+        self.tables = tables
         self.lookups = [table.lookup for table in self.tables]
         self.number_at = elements(numbers)
-        self._word_at = elements(words.reshape(-1))
-        self._n_words = words.shape[1]
+        self.word_at = elements(words.reshape(-1))
+        self.n_words = words.shape[1]
+
+    @classmethod
+    def build(cls, layout: Layout, words: Words, numbers: Numbers) -> "Run":
+        row_digests = digests(words)
+        tables = [
+            Table.build(layout.key_column(words, table), key_bits, row_digests)
+            for table, key_bits in enumerate(layout.key_bits)
+        ]
+        return cls(layout, words, numbers, tables)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -188,7 +82,7 @@ class Run:
                     yield indices[keep], rows[keep].astype(np.intp), bits[keep]
 
     def fingerprint(self, row: int) -> int:
-        return _fingerprint(self._word_at, self._n_words, row)
+        return _fingerprint(self.word_at, self.n_words, row)
 
     def remove(self, key: int, words: list[int], number: int) -> bool:
         """Mark one row of `words` and `number`; `key` is the fingerprint's in the first table."""
@@ -260,8 +154,8 @@ class Tail:
         self._numbers = np.empty(capacity, dtype=np.uint32)
         self._count = 0
         self.number_at = elements(self._numbers)
-        self._word_at = elements(self._words.reshape(-1))
-        self._n_words = n_words
+        self.word_at = elements(self._words.reshape(-1))
+        self.n_words = n_words
 
     def __len__(self) -> int:
         return self._count
@@ -305,7 +199,7 @@ class Tail:
         self._count += len(numbers)
 
     def fingerprint(self, row: int) -> int:
-        return _fingerprint(self._word_at, self._n_words, row)
+        return _fingerprint(self.word_at, self.n_words, row)
 
     def remove(self, words: list[int], number: int) -> bool:
         """Mark one row of `words` and `number`."""

@@ -19,7 +19,12 @@ from dedup.errors import SchemeError, StateError
 from dedup.store.database import Database, storable
 from dedup.store.url_table import UrlTable
 
-_SIGNATURES_PER_BATCH = 65_536
+_SIGNATURES_PER_BATCH = 1 << 20
+"""The larger a batch, the faster it is indexed; as objects these take some 60 MB."""
+
+_ROWS_AT_ONCE = 1 << 10
+"""Rows read at a time: while they fit into the processor's cache, in half the time."""
+
 _ZSTD_LEVEL = 3
 
 
@@ -212,9 +217,17 @@ class SqliteStore:
         query = "SELECT page, value FROM signatures WHERE stage = ? ORDER BY page"
         with self.database.reporting():
             cursor = self.database.connection.execute(query, (stage,))
-            while rows := cursor.fetchmany(_SIGNATURES_PER_BATCH):
-                numbers, values = zip(*rows, strict=True)
-                yield np.array(numbers, dtype=np.int64), values
+            numbers: list[NDArray[np.int64]] = []
+            values: list[bytes] = []
+            while rows := cursor.fetchmany(min(_ROWS_AT_ONCE, _SIGNATURES_PER_BATCH)):
+                some_numbers, some_values = zip(*rows, strict=True)
+                numbers.append(np.array(some_numbers, dtype=np.int64))
+                values += some_values
+                if len(values) >= _SIGNATURES_PER_BATCH:
+                    yield np.concatenate(numbers), values
+                    numbers, values = [], []
+            if values:
+                yield np.concatenate(numbers), values
 
     def pages(self) -> Iterator[dict[str, Any]]:
         """The unique pages without their bodies, as exported."""

@@ -1,3 +1,5 @@
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -162,6 +164,73 @@ def test_single_and_batch_adding_make_the_same_index():
     assert [index.find(query) for query in queries.tolist()] == answers(index, queries)
 
 
+@pytest.mark.parametrize(("n_bits", "name"), [(64, "4"), (64, "20"), (128, "4")])
+def test_answers_stay_the_same_while_runs_are_merged(n_bits, name, monkeypatch):
+    monkeypatch.setattr(permuted_tables, "YOUNG_ROWS", 4_096)
+    monkeypatch.setattr(permuted_tables, "MERGE_ROWS", 2)  # so few that merges are left unfinished
+    fingerprints = np.random.default_rng(8).permutation(with_neighbours(24_000, n_bits, 4))
+    index, n_unfinished = PermutedTables(n_bits, layout=name), 0
+    for start in range(0, len(fingerprints), 2_048):
+        stop = min(start + 2_048, len(fingerprints))
+        index.add_many(fingerprints[start:stop], np.arange(start, stop))
+        n_unfinished += index._merge is not None
+        index._check()
+        queries = fingerprints[: stop : stop // 8]
+        expected = [scan(fingerprints[:stop], query, 3) for query in queries]
+        assert answers(index, queries) == expected
+        assert [index.find(as_int(query)) for query in queries] == expected
+    assert 0 < n_unfinished < 14
+
+
+def test_no_single_insert_waits_for_a_rebuild(monkeypatch):
+    monkeypatch.setattr(permuted_tables, "YOUNG_ROWS", 4_096)
+    monkeypatch.setattr(permuted_tables, "MERGE_ROWS", 16)
+    index, unfinished = build(random_fingerprints(100_000)), []
+    for number, fingerprint in enumerate(random_fingerprints(8 * 2_048, seed=9).tolist()):
+        index.add(fingerprint, 100_000 + number)
+        if len(index._tail) == 0:
+            unfinished.append(index._merge is not None)
+    # A long run is merged with the next once that has 6,250 rows: from the fifth full tail on,
+    # 32,768 rows of each table at a time.
+    assert unfinished == [False] * 4 + [True] * 3 + [False]
+    assert [len(run) for run in index._runs] == [108_192, 4_096, 4_096]
+
+
+@pytest.mark.parametrize("n_removed", [1, 3_000])
+def test_what_is_removed_during_a_merge_stays_removed(n_removed, monkeypatch):
+    monkeypatch.setattr(permuted_tables, "YOUNG_ROWS", 4_096)
+    monkeypatch.setattr(permuted_tables, "MERGE_ROWS", 2)
+    fingerprints = random_fingerprints(14_336)
+    index = build(fingerprints[:8_192])
+    for start in range(8_192, len(fingerprints), 2_048):
+        index.add_many(fingerprints[start : start + 2_048], np.arange(start, start + 2_048))
+    assert index._merge is not None
+    for number, fingerprint in enumerate(fingerprints[:n_removed].tolist()):
+        assert index.remove(fingerprint, number)
+    index._check()
+    found = answers(index, fingerprints)
+    assert found == [[]] * n_removed + [[(i, 0)] for i in range(n_removed, len(fingerprints))]
+
+
+def test_running_out_of_memory_while_merging_loses_nothing(monkeypatch):
+    monkeypatch.setattr(permuted_tables, "YOUNG_ROWS", 4_096)
+    fingerprints = random_fingerprints(16_384)
+    index = build(fingerprints[:10_240])
+
+    def fail(*_):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(permuted_tables.Merge, "advance", fail)
+        for start in range(10_240, 16_384, 2_048):
+            with contextlib.suppress(MemoryError):
+                index.add_many(fingerprints[start : start + 2_048], np.arange(start, start + 2_048))
+    assert [len(found) for found in answers(index, fingerprints)] == [1] * len(fingerprints)
+    index.add_many(random_fingerprints(2_048, seed=5), np.arange(20_000, 22_048))
+    index._check()
+    assert [len(found) for found in answers(index, fingerprints)] == [1] * len(fingerprints)
+
+
 @pytest.mark.parametrize("limit", [0, 2, 3])
 @pytest.mark.parametrize("name", ["4", "16"])
 def test_pairs_are_those_of_all_against_all(name, limit):
@@ -177,7 +246,8 @@ def test_pairs_are_those_of_all_against_all(name, limit):
     assert np.array_equal(distance, distances[first, second])
 
 
-def test_pairs_over_several_runs_and_the_tail():
+def test_pairs_over_several_runs_and_the_tail(monkeypatch):
+    monkeypatch.setattr(permuted_tables, "YOUNG_ROWS", 4_096)
     fingerprints = np.random.default_rng(7).permutation(with_neighbours(16_500, 64, 3))
     whole, index = build(fingerprints), build(fingerprints[:17_000])
     for number, fingerprint in enumerate(fingerprints[17_000:].tolist(), start=17_000):
@@ -381,7 +451,7 @@ def test_rejects_a_layout_for_other_fingerprints():
 def test_any_set_agrees_with_a_scan(fingerprints, query, layout):
     index = PermutedTables(64, layout.max_distance, layout=layout)
     array = np.array(fingerprints, np.uint64)
-    index._merge(array.reshape(-1, 1), np.arange(len(array), dtype=np.uint32))
+    index._flush(array.reshape(-1, 1), np.arange(len(array), dtype=np.uint32))
     expected = scan(array, np.uint64(query), layout.max_distance)
     assert index.find(query) == expected
     assert answers(index, np.array([query], np.uint64)) == [expected]
