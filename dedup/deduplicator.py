@@ -1,13 +1,19 @@
 """Runs detectors over a stream of documents and keeps one of each."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
+import numpy as np
+
+from dedup.batch import analyse
 from dedup.config import DedupConfig
 from dedup.detectors import Detector, Originals, default_detectors
 from dedup.document import Document, Match, Verdict
 from dedup.store.base import Store
 from dedup.store.memory import MemoryStore
+
+_BATCH_DOCUMENTS = 512
 
 
 class Deduplicator:
@@ -70,12 +76,7 @@ class Deduplicator:
 
     def add(self, document: Document) -> int:
         """Keep `document`, whatever it may duplicate; return its number."""
-        signatures = {
-            detector.stage: signature
-            for detector in self.detectors
-            if (signature := detector.signature(document)) is not None
-        }
-        number = self.store.add(document, signatures)
+        number = self.store.add(document, self._signatures(document))
         for detector in self.detectors:
             detector.add(document, number)
         return number
@@ -86,6 +87,64 @@ class Deduplicator:
             self.store.add_duplicate(document, match)
             return Verdict(number=None, match=match)
         return Verdict(number=self.add(document), match=None)
+
+    def process_many(self, documents: Iterable[Document]) -> Iterator[Verdict]:
+        """Yield for each document what `process` would return, several times as fast.
+
+        Signatures are computed, and looked up, for a batch at a time. Only the documents that share
+        a key with one before them take the way of `process`; none of the others has a candidate.
+        Reads a batch ahead: a verdict may come only after the next 511 documents were asked for.
+        Detectors without `prepare` are asked one by one.
+        """
+        rest = iter(documents)
+        while batch := list(islice(rest, _BATCH_DOCUMENTS)):
+            yield from self._process_batch(batch)
+
+    def _process_batch(self, documents: list[Document]) -> Iterator[Verdict]:
+        analyse(documents)
+        may_match = np.zeros(len(documents), np.bool_)
+        for detector in self.detectors:
+            prepare = getattr(detector, "prepare", None)
+            may_match |= prepare(documents) if prepare else True
+        passed = _Passed(self.detectors)
+        for document, is_suspect in zip(documents, may_match.tolist(), strict=True):
+            if is_suspect:
+                passed.index()
+                yield self.process(document)
+            else:
+                signatures = self._signatures(document)
+                number = self.store.add(document, signatures)
+                passed.add(number, signatures)
+                yield Verdict(number=number, match=None)
+        passed.index()
+
+    def _signatures(self, document: Document) -> dict[str, bytes]:
+        return {
+            detector.stage: signature
+            for detector in self.detectors
+            if (signature := detector.signature(document)) is not None
+        }
+
+
+class _Passed:
+    """Documents that were stored and are to be indexed, many at once."""
+
+    def __init__(self, detectors: Sequence[Detector]) -> None:
+        self._detectors = detectors
+        self._signatures: dict[str, tuple[list[int], list[bytes]]] = {}
+
+    def add(self, number: int, signatures: Mapping[str, bytes]) -> None:
+        for stage, signature in signatures.items():
+            numbers, found = self._signatures.setdefault(stage, ([], []))
+            numbers.append(number)
+            found.append(signature)
+
+    def index(self) -> None:
+        for detector in self._detectors:
+            if detector.stage in self._signatures:
+                numbers, signatures = self._signatures[detector.stage]
+                detector.load(np.array(numbers, np.int64), signatures)
+        self._signatures = {}
 
 
 class OriginalsCache:

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.text import is_unspaced, normalise, shingle_hashes
+from dedup.text import features, is_unspaced, normalise, shingle_hashes
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +46,11 @@ class Document:
     def shingles(self) -> NDArray[np.uint64]:
         """The 64-bit hashes of the set of shingles, ascending, without repeats."""
         return shingle_hashes(self.normal_text, unspaced=self.is_unspaced)
+
+    @cached_property
+    def words(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """The hashes of the distinct words, ascending, and how often each occurs."""
+        return features(self.normal_text, unspaced=False)
 
 
 @dataclass(frozen=True, slots=True)

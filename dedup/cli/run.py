@@ -2,8 +2,9 @@
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from itertools import tee
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -45,8 +46,10 @@ def _execute(options: argparse.Namespace) -> None:
         )
         deduplicator = Deduplicator(store=store)
         counts = {"unique": 0, "duplicates": 0}
-        for line, document in _documents(options.input, counts):
-            verdict = deduplicator.process(document)
+        lines, documents = _tee(_documents(options.input, counts))
+        for (line, document), verdict in zip(
+            lines, deduplicator.process_many(documents), strict=True
+        ):
             if verdict.match is None:
                 counts["unique"] += 1
                 if unique is not None:
@@ -67,6 +70,14 @@ def _execute(options: argparse.Namespace) -> None:
                     }
                     dropped.write(json.dumps(row, ensure_ascii=False) + "\n")
     ERRORS.print(", ".join(f"{count:,} {name}" for name, count in counts.items()))
+
+
+def _tee(
+    pairs: Iterable[tuple[str, Document]],
+) -> tuple[Iterator[tuple[str, Document]], Iterator[Document]]:
+    """The pairs, and their documents alone; kept are those that only one has read."""
+    first, second = tee(pairs)
+    return first, (document for _, document in second)
 
 
 def _documents(path: Path, counts: dict[str, int]) -> Iterator[tuple[str, Document]]:

@@ -8,6 +8,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from dedup.detectors.base import Originals
+from dedup.detectors.batch import shared_keys
 from dedup.detectors.latest import Latest
 from dedup.document import Document, Match
 from dedup.index.multimap import Multimap
@@ -42,6 +43,14 @@ class BodyDetector:
 
     def signature(self, document: Document) -> bytes | None:
         return self._digest(document)
+
+    def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+        signatures = [_digest(document) for document in documents]
+        self._digest.remember(documents, signatures)
+        owners = np.array([i for i, each in enumerate(signatures) if each is not None], np.intp)
+        digests = np.frombuffer(b"".join(filter(None, signatures)), "<u4").reshape(-1, 4)
+        keys = digests[:, :_KEYS].ravel()
+        return shared_keys(self._index, keys, np.repeat(owners, _KEYS), len(documents))
 
     def find(self, document: Document) -> Match | None:
         signature = self.signature(document)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.detectors.batch import shared_keys
 from dedup.detectors.checks import Check
 from dedup.detectors.latest import Latest
 from dedup.document import Document, Match
@@ -59,6 +60,16 @@ class KeyedDetector(ABC):
 
     def signature(self, document: Document) -> bytes | None:
         return self._keys(document).tobytes() or None
+
+    def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+        keys = self._compute_keys_of_many(documents)
+        self._keys.remember(documents, keys)
+        owners = np.repeat(np.arange(len(keys)), list(map(len, keys)))
+        every = np.concatenate([np.empty(0, "<u4"), *keys])
+        return shared_keys(self._index, every, owners, len(documents))
+
+    def _compute_keys_of_many(self, documents: Sequence[Document]) -> list[NDArray[np.uint32]]:
+        return [self._compute_keys(document) for document in documents]
 
     def find(self, document: Document) -> Match | None:
         keys = self._keys(document)

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.detectors.batch import shared_keys
 from dedup.detectors.checks import Check
 from dedup.detectors.latest import Latest
 from dedup.document import Document, Match
@@ -76,6 +77,16 @@ class MinHashDetector:
     def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
         self._index.add_many(np.frombuffer(b"".join(signatures), "<u4"), numbers)
 
+    def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+        places = [i for i, each in enumerate(documents) if not self._check.is_short(each)]
+        longer = [documents[place] for place in places]
+        keys = band_keys_of_many(
+            [document.shingles for document in longer], bands=self._bands, rows=self._rows
+        )
+        self._keys.remember(longer, list(keys))
+        owners = np.repeat(np.array(places, np.intp), self._bands)
+        return shared_keys(self._index, keys.ravel(), owners, len(documents))
+
     def _compute_keys(self, document: Document) -> NDArray[np.uint32]:
         return band_keys(document.shingles, bands=self._bands, rows=self._rows)
 
@@ -88,6 +99,34 @@ def band_keys(shingles: NDArray[np.uint64], *, bands: int, rows: int) -> NDArray
     minima = _bin_minima(shingles, bands * rows).reshape(bands, rows)
     # The sum is a new one for each order, and for each band, so that no two share their keys.
     sums = (minima * _factors(bands * rows).reshape(bands, rows)).sum(axis=1)
+    return (mix(sums) >> np.uint64(32)).astype("<u4")
+
+
+def band_keys_of_many(
+    sets: Sequence[NDArray[np.uint64]], *, bands: int, rows: int
+) -> NDArray[np.uint32]:
+    """Return for each set, as a row, what `band_keys` returns."""
+    n_bins = bands * rows
+    shingles = np.concatenate([np.empty(0, np.uint64), *sets])
+    owners = np.repeat(np.arange(len(sets)), np.fromiter(map(len, sets), np.intp, len(sets)))
+    bins = np.searchsorted(_bin_starts(n_bins), shingles, side="right") - 1
+    cells = owners * n_bins + bins
+    is_first = np.ones(len(cells), np.bool_)
+    np.not_equal(cells[1:], cells[:-1], out=is_first[1:])
+    minima = np.zeros((len(sets), n_bins), np.uint64)
+    is_filled = np.zeros((len(sets), n_bins), np.bool_)
+    minima.ravel()[cells[is_first]] = shingles[is_first]
+    is_filled.ravel()[cells[is_first]] = True
+    in_row, empty = np.nonzero(~is_filled)
+    if len(empty):
+        donors = _donors(n_bins)[empty]
+        offers = is_filled[in_row[:, np.newaxis], donors]
+        taken = donors[np.arange(len(empty)), np.argmax(offers, axis=1)]
+        first_filled = np.argmax(is_filled, axis=1)[in_row]
+        taken = np.where(is_filled[in_row, taken], taken, first_filled)
+        minima[in_row, empty] = minima[in_row, taken]
+    factors = _factors(n_bins).reshape(bands, rows)
+    sums = (minima.reshape(len(sets), bands, rows) * factors).sum(axis=2)
     return (mix(sums) >> np.uint64(32)).astype("<u4")
 
 

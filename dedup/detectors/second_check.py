@@ -13,6 +13,8 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 def is_same_text(first: Document, second: Document, *, with_title: bool) -> bool:
     """Are the texts equal, after normalisation and up to white space? Empty ones never are."""
+    if first.text == second.text and not with_title:
+        return bool(first.text.strip())
     text = comparable_text(first, with_title=with_title)
     return text is not None and text == comparable_text(second, with_title=with_title)
 

@@ -1,6 +1,6 @@
 """Baidu's method: documents that share their longest sentences, then a second check."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xxhash
@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from dedup.detectors.checks import Check
 from dedup.detectors.keyed import KeyedDetector, low_keys
 from dedup.document import Document
-from dedup.text import longest_sentences
+from dedup.text import longest_sentences, longest_sentences_of_many
+
+_LOW = 0xFFFF_FFFF
 
 
 class SentencesDetector(KeyedDetector):
@@ -52,8 +54,13 @@ class SentencesDetector(KeyedDetector):
         return min(self._shared_count, n_keys)  # all, of a text with fewer sentences
 
     def _compute_keys(self, document: Document) -> NDArray[np.uint32]:
-        longest = longest_sentences(document.normal_text, self._sentences_count)
-        return low_keys(np.array([_digest(sentence) for sentence in longest], np.uint64))
+        return self._compute_keys_of_many([document])[0]
+
+    def _compute_keys_of_many(self, documents: Sequence[Document]) -> list[NDArray[np.uint32]]:
+        texts = [document.normal_text for document in documents]
+        found = longest_sentences_of_many(texts, self._sentences_count)
+        keys = (sorted({_digest(each) & _LOW for each in longest}) for longest in found)
+        return [np.array(each, "<u4") for each in keys]
 
 
 class JoinedSentencesDetector(KeyedDetector):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from dedup.detectors.checks import Check
 from dedup.detectors.latest import Latest
 from dedup.document import Document, Match
-from dedup.fingerprints.simhash import simhash
+from dedup.fingerprints.simhash import simhash, simhash_many
 from dedup.index import PermutedTables
 from dedup.text import UnspacedFeatures, Weighting, features
 
@@ -77,6 +77,26 @@ class SimhashDetector:
         fingerprint = self._fingerprint(document)
         return None if fingerprint is None else fingerprint.to_bytes(self._n_bits // 8)
 
+    def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+        if self._n_bits > 64 or self._weighting is not None:
+            return np.ones(len(documents), np.bool_)  # one by one
+        found = [self._features(document) for document in documents]
+        places = np.array([i for i, each in enumerate(found) if each is not None], np.intp)
+        parts = [each for each in found if each is not None]
+        hashes = np.concatenate([np.empty(0, np.uint64), *(part[0] for part in parts)])
+        weights = np.concatenate([np.empty(0, np.int64), *(part[1] for part in parts)])
+        offsets = np.cumsum([0, *(len(part[0]) for part in parts)])
+        words = simhash_many(hashes, weights, offsets)
+        fingerprints: list[int | None] = [None] * len(documents)
+        for place, fingerprint in zip(places.tolist(), words.tolist(), strict=True):
+            fingerprints[place] = fingerprint
+        self._fingerprint.remember(documents, fingerprints)
+        may_match = np.zeros(len(documents), np.bool_)
+        may_match[places[self._index.find_many(words)[0]]] = True
+        is_near = np.bitwise_count(words[:, np.newaxis] ^ words) <= self._index.max_distance
+        may_match[places[np.tril(is_near, -1).any(axis=1)]] = True
+        return may_match
+
     def find(self, document: Document) -> Match | None:
         fingerprint = self._fingerprint(document)
         if fingerprint is None:
@@ -100,14 +120,20 @@ class SimhashDetector:
         self._index.add_many(words, numbers)
 
     def _compute_fingerprint(self, document: Document) -> int | None:
+        found = self._features(document)
+        return None if found is None else simhash(*found, self._n_bits)
+
+    def _features(self, document: Document) -> tuple[NDArray[np.uint64], NDArray[Any]] | None:
         if self._check.is_short(document):
             return None
-        text, is_unspaced = document.normal_text, document.is_unspaced
         hashes: NDArray[np.uint64]
         weights: NDArray[Any]
-        if self._weighting is None:
-            kind = self._unspaced_features
-            hashes, weights = features(text, unspaced=is_unspaced, unspaced_features=kind)
-        else:
+        text, is_unspaced = document.normal_text, document.is_unspaced
+        if self._weighting is not None:
             hashes, weights = self._weighting(text, unspaced=is_unspaced)
-        return simhash(hashes, weights, self._n_bits) if len(hashes) else None
+        elif is_unspaced:
+            kind = self._unspaced_features
+            hashes, weights = features(text, unspaced=True, unspaced_features=kind)
+        else:
+            hashes, weights = document.words
+        return (hashes, weights) if len(hashes) else None

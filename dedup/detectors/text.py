@@ -6,6 +6,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from dedup.detectors.batch import shared_keys
 from dedup.detectors.latest import Latest
 from dedup.detectors.second_check import SecondCheck, comparable_text, is_same_text
 from dedup.document import Document, Match
@@ -37,6 +38,13 @@ class TextDetector:
 
     def signature(self, document: Document) -> bytes | None:
         return self._digest(document)
+
+    def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+        signatures = [self._compute_digest(document) for document in documents]
+        self._digest.remember(documents, signatures)
+        owners = np.array([i for i, each in enumerate(signatures) if each is not None], np.intp)
+        digests = np.frombuffer(b"".join(filter(None, signatures)), ">u4")
+        return shared_keys(self._index, digests[::2], owners, len(documents))
 
     def find(self, document: Document) -> Match | None:
         signature = self.signature(document)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dedup.document import Document, Match
 
-_ZSTD_LEVEL = 1
+_ZSTD_LEVEL = -1
 
 
 @dataclass(frozen=True, slots=True)

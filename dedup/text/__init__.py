@@ -3,7 +3,7 @@
 from dedup.text.features import UNSPACED_FEATURES, UnspacedFeatures, features
 from dedup.text.normal import is_unspaced, normalise, words
 from dedup.text.segmentation import segments
-from dedup.text.sentences import longest_sentences, sentences
+from dedup.text.sentences import longest_sentences, longest_sentences_of_many, sentences
 from dedup.text.shingles import shingle_hashes
 from dedup.text.terms import DocumentFrequencies, jieba_frequencies, term_counts
 from dedup.text.weighting import Keywords, Levels, TfIdf, Weighting
@@ -20,6 +20,7 @@ __all__ = [
     "is_unspaced",
     "jieba_frequencies",
     "longest_sentences",
+    "longest_sentences_of_many",
     "normalise",
     "segments",
     "sentences",

@@ -6,6 +6,7 @@ is decided by a second check.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -32,9 +33,11 @@ CodePoints = NDArray[np.uint32] | NDArray[np.uint8]
 
 
 def code_points(text: str) -> CodePoints:
-    """Return the code points of `text`, lone surrogates included; an ASCII text's as bytes."""
-    if text.isascii():
-        return np.frombuffer(text.encode(), np.uint8)
+    """Return the code points of `text`, lone surrogates included; as bytes if all are below 256."""
+    try:
+        return np.frombuffer(text.encode("latin-1"), np.uint8)
+    except UnicodeEncodeError:
+        pass
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
 
 
@@ -43,9 +46,36 @@ def from_code_points(codes: NDArray[np.uint32]) -> str:
     return codes.tobytes().decode("utf-32-le", "surrogatepass")
 
 
+def joined(texts: Sequence[str]) -> tuple[str, NDArray[np.int64]]:
+    """Return all texts, with a line end after each, and where each starts; at last, the length."""
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    starts = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(lengths + 1, out=starts[1:])
+    return "\n".join((*texts, "")), starts
+
+
+def portions(texts: Sequence[str]) -> Iterator[slice]:
+    """Cut a list of texts into portions that, joined, are short enough for the cache."""
+    start, size = 0, 0
+    for place, text in enumerate(texts):
+        if size and size + len(text) + 1 > _PORTION_CHARACTERS:
+            yield slice(start, place)
+            start, size = place, 0
+        size += len(text) + 1
+    if size:
+        yield slice(start, len(texts))
+
+
 def character_kinds(codes: CodePoints) -> NDArray[np.uint8]:
     r"""Return 0, `WORD` or `UNSPACED` for each code point; not 0 is what `\w` matches."""
-    return kind_table()[codes]
+    return looked_up(kind_table(), codes)
+
+
+def looked_up(table: NDArray[np.uint8], codes: CodePoints) -> NDArray[np.uint8]:
+    """Return `table[codes]`; where the code points are bytes, in a tenth of the time."""
+    if codes.dtype == np.uint8:
+        return np.frombuffer(codes.tobytes().translate(table[:256].tobytes()), np.uint8)
+    return table[codes]
 
 
 def mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -103,13 +133,16 @@ def hash_pieces(
 _BASE = 0x9E3779B97F4A7C15
 """Odd, so that it has an inverse: 2^64 over the golden ratio, the increment of SplitMix64."""
 
-_POWERS_KEPT = 1 << 16
+_PORTION_CHARACTERS = 1 << 16
+"""Joined texts: arrays of 8 bytes a character that stay in the cache."""
+
+POWERS_KEPT = 1 << 16
 """Code points up to which the powers of the base are computed once: 1 MB."""
 
 
 def _powers(count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return the first `count` powers of the base and of its inverse."""
-    if count > _POWERS_KEPT:
+    if count > POWERS_KEPT:
         return _compute_powers(count)
     powers, inverse_powers = _powers_kept()
     return powers[:count], inverse_powers[:count]
@@ -117,7 +150,7 @@ def _powers(count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
 
 @cache
 def _powers_kept() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    return _compute_powers(_POWERS_KEPT)
+    return _compute_powers(POWERS_KEPT)
 
 
 def _compute_powers(count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:

@@ -32,7 +32,7 @@ def normalise(text: str) -> str:
     if text.isascii():
         return text.lower()
     codes = code_points(text)
-    simple = _simple_characters()[np.minimum(codes, _TABLE_SIZE)]
+    simple = _simple_characters()[np.minimum(codes, np.uint32(_TABLE_SIZE))]
     involved = np.flatnonzero(simple == _INVOLVED)
     if not len(involved):
         return from_code_points(simple)
@@ -50,7 +50,11 @@ def is_unspaced(normal_text: str) -> bool:
     >>> is_unspaced("两个版本 v2"), is_unspaced("the word 两个字"), is_unspaced("")
     (True, False, False)
     """
-    if normal_text.isascii():
+    try:
+        normal_text.encode("latin-1")  # the fastest way to tell that there is none of them
+    except UnicodeEncodeError:
+        pass
+    else:
         return False
     kinds = character_kinds(code_points(normal_text))
     return 2 * int(np.count_nonzero(kinds == UNSPACED)) > int(np.count_nonzero(kinds))

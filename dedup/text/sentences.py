@@ -1,12 +1,21 @@
 """Sentences, as the method of the longest sentences wants them: those that carry content."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.text.codepoints import code_points, from_code_points
+from dedup.text.codepoints import (
+    CodePoints,
+    code_points,
+    from_code_points,
+    joined,
+    looked_up,
+    portions,
+)
 
 _NOTICES = (
     "©",
@@ -24,7 +33,7 @@ _NOTICES = (
 )
 """Notices that stand on every page of a site."""
 
-_DIGITS_AND_SPACES = re.compile(r"[\d\s]+")
+_DIGITS = re.compile(r"\d+")
 
 _END, _DOT, _SPACE, _HAN, _DIGIT = 1, 2, 4, 8, 16
 
@@ -42,7 +51,7 @@ def sentences(normal_text: str) -> list[str]:
 
     Source: Baidu's method as described by Yanyi Wu, 2014; what to leave out is our choice.
     """
-    starts, ends, _ = _pieces(normal_text)
+    starts, ends, _, _ = _pieces(normal_text)
     cut = (_content(normal_text[a:b]) for a, b in zip(starts.tolist(), ends.tolist(), strict=True))
     return [sentence for sentence in cut if sentence]
 
@@ -52,30 +61,74 @@ def longest_sentences(normal_text: str, count: int) -> list[str]:
 
     Fewer where the text has fewer. Each comes once, however often the page repeats it.
     """
-    starts, ends, lengths = _pieces(normal_text)
+    return longest_sentences_of_many([normal_text], count)[0]
+
+
+def longest_sentences_of_many(normal_texts: Sequence[str], count: int) -> list[list[str]]:
+    """Return for each text its `longest_sentences`; for short texts several times as fast."""
+    found: list[list[str]] = []
+    for portion in portions(normal_texts):
+        text, text_starts = joined(normal_texts[portion])
+        starts, ends, lengths, is_content = _pieces(text)
+        content = _from_codes(code_points(text)[is_content])
+        content_ends = np.cumsum(lengths)
+        ranked_lengths = np.where(_with_notices(text, ends), 0, lengths)
+        owners = np.searchsorted(text_starts, starts, side="right") - 1
+        order = np.argsort((owners << 32) - ranked_lengths)
+        stops, sizes = content_ends[order].tolist(), ranked_lengths[order].tolist()
+        bounds = np.searchsorted(owners, np.arange(len(text_starts))).tolist()
+        for first, last in pairwise(bounds):
+            found.append(_longest(content, stops[first:last], sizes[first:last], count))
+    return found
+
+
+def _longest(content: str, stops: list[int], sizes: list[int], count: int) -> list[str]:
+    """The longest distinct of some pieces of `content`, which come longest first."""
     found: dict[str, None] = {}
     least = 1
-    for place in np.argsort(-lengths, kind="stable").tolist():
-        if lengths[place] < least:
+    for stop, size in zip(stops, sizes, strict=True):
+        if size < least:
             break
-        if sentence := _content(normal_text[starts[place] : ends[place]]):
-            found[sentence] = None
-            if len(found) == count:  # go on among those of equal length: their order decides
-                least = len(sentence)
+        found[content[stop - size : stop]] = None
+        if len(found) == count:  # go on among those of equal length: their order decides
+            least = size
     return sorted(found, key=lambda sentence: (-len(sentence), sentence))[:count]
 
 
+def _with_notices(text: str, ends: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Tell which of the pieces that end at `ends` hold a notice."""
+    has_notice = np.zeros(len(ends), np.bool_)
+    for notice in _NOTICES:
+        place = text.find(notice)
+        while place >= 0:
+            piece = int(np.searchsorted(ends, place, side="right"))
+            has_notice[piece] = True
+            place = text.find(notice, int(ends[piece]))
+    return has_notice
+
+
+def _from_codes(codes: CodePoints) -> str:
+    if codes.dtype == np.uint8:
+        return codes.tobytes().decode("latin-1")
+    return from_code_points(codes.astype(np.uint32))
+
+
 def _content(piece: str) -> str:
-    if any(notice in piece for notice in _NOTICES):
-        return ""
-    return _DIGITS_AND_SPACES.sub("", piece)
+    return "" if _has_notice(piece) else _DIGITS.sub("", "".join(piece.split()))
+
+
+def _has_notice(text: str) -> bool:
+    return any(notice in text for notice in _NOTICES)
 
 
 def _pieces(
     normal_text: str,
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
-    """Return where each sentence starts and ends, and its length without digits and spaces."""
-    kinds = _sentence_kinds()[code_points(normal_text)]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return where sentences start and end, what they count, and which characters count.
+
+    Digits and spaces do not count.
+    """
+    kinds = looked_up(_sentence_kinds(), code_points(normal_text))
     is_last = (kinds & _END) != 0
     is_dot, is_space = (kinds & _DOT) != 0, (kinds & _SPACE) != 0
     is_last[:-1] |= is_dot[:-1] & is_space[1:]
@@ -85,8 +138,9 @@ def _pieces(
     ends = np.flatnonzero(is_last) + 1
     starts = np.concatenate(([0], ends[:-1])) if len(ends) else ends
     content = np.zeros(len(kinds) + 1, np.int64)
-    np.cumsum((kinds & (_DIGIT | _SPACE)) == 0, out=content[1:])
-    return starts, ends, content[ends] - content[starts]
+    is_content = (kinds & (_DIGIT | _SPACE)) == 0
+    np.cumsum(is_content, out=content[1:])
+    return starts, ends, content[ends] - content[starts], is_content
 
 
 @cache

@@ -1,0 +1,120 @@
+"""The article of a page that declares one, without the comments and teasers around it.
+
+Templates of news sites and blogs put more text beside an article than many an article has: readers'
+comments, the beginnings of other articles, pleas to subscribe. With them, two sites' copies of one
+article are no near duplicates. Pages that declare no article (documentation, lists, forums) are
+left alone: what looks like paragraphs there is a small part of what they say.
+"""
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_DECLARATION = re.compile(r"(?i)<article\b|article|entry|post-?(?:content|body|text)|story")
+"""In the names of the article's element, or of one around it; and, at first, anywhere."""
+
+_BESIDE = re.compile(
+    r"""(?ix) (?:^|[\s_-]) (?:
+        comments? | respond | disqus | replies | related\w* | recirc\w* | recommend\w*
+        | promo\w* | teasers? | sponsored? | latest\w* | popular | trending | breaking\w*
+        | most-?(?:read|viewed) | more-?(?:stories|news|from|on|posts)
+        | newsletter | subscri\w* | share | social\w* | bio | author-?(?:box|info)
+        | footer | cookies? | privacy | consent
+        | (?<![\w-])(?:sidebar|widget)(?![\w-])  # alone: in compounds it is often the page's grid
+        ) (?:$|[\s_-])"""
+)
+"""What templates call the elements beside an article, in class names and ids."""
+
+_TAGS_BESIDE = frozenset(["aside", "dialog", "footer", "form", "header", "nav"])
+_WHOLE_PAGE = frozenset(["article", "body", "html", "main"])
+_PARAGRAPHS = "p, pre, blockquote, div:has(> br)"
+_PARAGRAPH_CHARACTERS = 40
+
+_ARTICLE_CHARACTERS = 500
+_SHARE_OF_PARAGRAPHS = 0.8
+_SHARE_OF_TEXT = 0.2
+
+
+def article_html(html: str, *, text_length: int) -> str | None:
+    """Return the markup of the page's article, or None where nothing tells which it is.
+
+    The article is the smallest element with four fifths of the text in paragraphs, those in
+    comments, menus and the like left out; it, an element around it or one in it must be called an
+    article, entry, post or story. What is beside an article by its name is cut out of it, too.
+
+    Args:
+        html: a page of bounded depth, see `dedup.html.bounds`.
+        text_length: characters of main text that the page has as a whole. If less than a fifth of
+            that is in paragraphs, the article is not what the page is about.
+    """
+    if not _DECLARATION.search(html):
+        return None
+    body = LexborHTMLParser(html).body
+    if body is None:
+        return None
+    sizes: dict[int, int] = {}
+    found: dict[int, tuple[int, LexborNode]] = {}
+    total = 0
+    for parent, size in _paragraphs_by_parent(body):
+        around = _elements_around(parent)
+        if around is None:
+            continue
+        total += size
+        for depth, element in enumerate(reversed(around)):
+            sizes[element.mem_id] = sizes.get(element.mem_id, 0) + size
+            found[element.mem_id] = depth, element
+    if total < max(_ARTICLE_CHARACTERS, _SHARE_OF_TEXT * text_length):
+        return None
+    large = [key for key, size in sizes.items() if size >= _SHARE_OF_PARAGRAPHS * total]
+    article = found[max(large, key=lambda key: found[key][0])][1]
+    if not _is_declared(article):
+        return None
+    for element in article.css("aside, dialog, footer, form, header, nav, [class], [id]"):
+        if element.mem_id != article.mem_id and _is_beside(element):
+            element.decompose()
+    return article.html
+
+
+def _paragraphs_by_parent(body: LexborNode) -> list[tuple[LexborNode, int]]:
+    """The elements that hold paragraphs, and how many characters that are not of links."""
+    parents: dict[int, tuple[LexborNode, int]] = {}
+    for paragraph in body.css(_PARAGRAPHS):
+        length = len(paragraph.text().strip())
+        in_links = sum(len(link.text()) for link in paragraph.css("a"))
+        parent = paragraph.parent
+        if parent is None or length < _PARAGRAPH_CHARACTERS or in_links > length / 2:
+            continue
+        _, before = parents.get(parent.mem_id, (parent, 0))
+        parents[parent.mem_id] = parent, before + length - in_links
+    return list(parents.values())
+
+
+def _elements_around(element: LexborNode | None) -> list[LexborNode] | None:
+    """The element and those around it, up to the body; None if one of them is beside an article."""
+    around = []
+    while element is not None and element.tag != "html":
+        if _is_beside(element):
+            return None
+        around.append(element)
+        element = element.parent
+    return around
+
+
+def _is_beside(element: LexborNode) -> bool:
+    if element.tag in _TAGS_BESIDE:
+        return True
+    return element.tag not in _WHOLE_PAGE and bool(_BESIDE.search(_names(element)))
+
+
+def _is_declared(article: LexborNode) -> bool:
+    element: LexborNode | None = article
+    while element is not None and element.tag not in ("body", "html"):
+        if element.tag == "article" or _DECLARATION.search(_names(element)):
+            return True
+        element = element.parent
+    return article.css_first("article, [itemprop=articleBody]") is not None
+
+
+def _names(element: LexborNode) -> str:
+    attributes = element.attributes
+    return " ".join(attributes.get(name) or "" for name in ("class", "id", "itemprop"))

@@ -1,0 +1,93 @@
+import random
+
+import pytest
+
+from dedup import Deduplicator, Document, default_detectors
+from dedup.detectors import SentencesDetector
+from dedup.text import longest_sentences, longest_sentences_of_many
+
+WORDS = [f"word{number}" for number in range(60)] + ["café", "naïve", "Ｗｉｄｅ", "…", "©", "(c)"]
+CHINESE = "的一是在不了有和人这中大为上个国我以要他时来用们生到作地。；"
+
+
+def mixed_texts(seed, count=700):
+    """Pages of many kinds, a third of them copies with or without an edit."""
+    choose = random.Random(seed)
+    texts = ["", " \n", "one", "one two three", "word " * 5_000, "\ud800 x" * 60]
+    while len(texts) < count:
+        if choose.random() < 0.35:
+            text = choose.choice(texts)
+            place = choose.randrange(len(text) + 1)
+            texts.append(text[:place] + choose.choice(["", "", " x", "新"]) + text[place:])
+        elif choose.random() < 0.3:
+            texts.append("".join(choose.choices(CHINESE, k=choose.randint(1, 400))))
+        else:
+            words = choose.choices(WORDS, k=choose.randint(1, 200))
+            texts.append(" ".join(word + choose.choice(["", "", "", ".", "\n"]) for word in words))
+    return texts
+
+
+def documents(texts):
+    bodies = {n: b"%d" % (n % 300) for n in range(0, len(texts), 2)}
+    return [Document(str(n), text, title="t", body=bodies.get(n)) for n, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("batch", [1, 7, 512, 2_000])
+def test_a_batch_changes_no_verdict(batch, monkeypatch):
+    monkeypatch.setattr("dedup.deduplicator._BATCH_DOCUMENTS", batch)
+    texts = mixed_texts(batch)
+    one_by_one, many = Deduplicator(), Deduplicator()
+    expected = [one_by_one.process(document) for document in documents(texts)]
+    assert list(many.process_many(documents(texts))) == expected
+    assert many.store.duplicates == one_by_one.store.duplicates
+    assert {verdict.match.stage for verdict in expected if verdict.match} >= {"text", "sentences"}
+    for stage in ("body", "text", "sentences", "simhash", "minhash"):
+        stored = [list(deduplicator.store.signatures(stage)) for deduplicator in (one_by_one, many)]
+        assert [part[1] for part in stored[0]] == [part[1] for part in stored[1]]
+
+
+def test_detectors_that_cannot_prepare_are_asked_one_by_one():
+    class Plain:
+        def __init__(self, detector):
+            self.stage, self.scheme = detector.stage, detector.scheme
+            self.find, self.add = detector.find, detector.add
+            self.signature, self.load = detector.signature, detector.load
+
+    deduplicator = Deduplicator()
+    deduplicator.detectors = tuple(map(Plain, deduplicator.detectors))
+    texts = mixed_texts(3, 100)
+    expected = [
+        Deduplicator.process(one, each) for one in [Deduplicator()] for each in documents(texts)
+    ]
+    assert list(deduplicator.process_many(documents(texts))) == expected
+
+
+def test_verdicts_come_as_the_stream_is_read(monkeypatch):
+    monkeypatch.setattr("dedup.deduplicator._BATCH_DOCUMENTS", 2)
+    read = []
+    stream = (read.append(n) or Document(str(n), f"text {n}") for n in range(9))
+    assert next(Deduplicator().process_many(stream)).number == 0
+    assert read == [0, 1]
+
+
+def test_longest_sentences_of_many_are_those_of_each():
+    texts = mixed_texts(5)
+    expected = [longest_sentences(text, 3) for text in texts]
+    assert longest_sentences_of_many(texts, 3) == expected
+    assert longest_sentences_of_many([], 3) == []
+
+
+def test_wide_fingerprints_and_other_checks_may_be_batched():
+    """128 bits are looked up one by one; the verdicts are the same."""
+    from dedup import DedupConfig
+
+    config = DedupConfig(simhash_bits=128, simhash_distance=6)
+    texts = mixed_texts(8, 120)
+    expected = [Deduplicator(config=config)]
+    verdicts = [expected[0].process(document) for document in documents(texts)]
+    assert list(Deduplicator(config=config).process_many(documents(texts))) == verdicts
+
+
+def test_default_detectors_can_all_prepare():
+    assert all(hasattr(detector, "prepare") for detector in default_detectors(lambda n: None))
+    assert hasattr(SentencesDetector, "prepare")
