@@ -1,4 +1,4 @@
-"""One form for texts that differ only in width, compatibility forms or case."""
+"""One form for texts that differ only in width, compatibility forms, case or Chinese script."""
 
 import re
 import unicodedata
@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from opencc import OpenCC
 
 from dedup.text.codepoints import UNSPACED, character_kinds, code_points, from_code_points
 
@@ -17,17 +18,21 @@ _INVOLVED = np.uint32(0xFFFF_FFFF)
 
 _TABLE_SIZE = 0x1_0000
 
+_HAN = (*range(0x3400, 0xA000), *range(0x20000, 0x32000))
+"""Unified ideographs. Compatibility ones are replaced by NFKC."""
+
 
 def normalise(text: str) -> str:
-    """Return `text` after NFKC and case folding.
+    """Return `text` after NFKC, case folding, and traditional Chinese characters simplified.
 
-    Full-width letters become half-width, ligatures are taken apart, `STRASSE` equals `straße`;
-    simplified and traditional Chinese stay different. Normalising twice changes nothing more.
+    Full-width letters become half-width, ligatures are taken apart, `STRASSE` equals `straße`.
+    Characters are simplified one by one (OpenCC's table): words that Taiwan or Hong Kong chose for
+    themselves stay. Normalising twice changes nothing more.
     Never raises, lone surrogates included. Of a run of more than 30 combining marks the rest is
     dropped: ordering them takes quadratic time, and a page of marks alone would hold up a crawl.
 
-    >>> normalise("Ｆｕｌｌ Width，Straße")
-    'full width,strasse'
+    >>> normalise("Ｆｕｌｌ Width，Straße"), normalise("簡體與繁體")
+    ('full width,strasse', '简体与繁体')
     """
     if text.isascii():
         return text.lower()
@@ -73,7 +78,8 @@ def _normalise_by_the_book(text: str) -> str:
     text = _long_mark_runs().sub(r"\1", text)
     # Folding may leave a text decomposed, or with a mark that folds further (U+0345): twice.
     folded = unicodedata.normalize("NFKC", text).casefold()
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", folded).casefold())
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", folded).casefold())
+    return folded.translate(_simplified())
 
 
 def _normalise_runs(text: str, simple: NDArray[np.uint32], involved: NDArray[np.intp]) -> str:
@@ -93,6 +99,21 @@ def _normalise_runs(text: str, simple: NDArray[np.uint32], involved: NDArray[np.
         done = last + 1
     pieces.append(from_code_points(simple[done:]))
     return "".join(pieces)
+
+
+@cache
+def _simplified() -> dict[int, int]:
+    """Return the simplified character of each traditional one."""
+    characters = "".join(map(chr, _HAN))
+    simplified, again = characters, ""
+    convert = OpenCC("t2s").convert
+    while simplified != again:  # a few are simplified in two steps
+        again = simplified
+        simplified = convert("\n".join(again)).replace("\n", "")  # one by one: no words
+    if len(simplified) != len(characters):
+        raise RuntimeError("OpenCC's table must give one character for each")
+    pairs = zip(characters, simplified, strict=True)
+    return {ord(old): ord(new) for old, new in pairs if old != new}
 
 
 @cache

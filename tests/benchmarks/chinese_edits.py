@@ -8,16 +8,17 @@ Chinese ones the main text of the first long enough page of each site is taken.
 
 All twenty are kept by one default cascade; then each is edited, and found again or not. For each
 edit and language: how many were taken for their own original, by which stages, how many each stage
-finds when asked alone, and the lowest resemblance. Traditional characters come from the package
-opencc; without it those rows are left out.
+finds when asked alone, and the lowest resemblance.
 """
 
 import argparse
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+
+from opencc import OpenCC
 
 from dedup import Deduplicator, Document, resemblance
 from dedup.detectors import Detector
@@ -35,6 +36,12 @@ _ADVERTISEMENTS = {
 }
 
 Edit = Callable[[str], str]
+_TRADITIONAL: dict[str, Edit] = {
+    "traditional characters": OpenCC("s2t").convert,
+    "traditional, Hong Kong": OpenCC("s2hk").convert,
+    "traditional, Taiwan": OpenCC("s2tw").convert,
+    "traditional, Taiwan, own words": OpenCC("s2twp").convert,
+}
 
 
 def main() -> None:
@@ -110,7 +117,7 @@ def edits(language: str) -> dict[str, Edit]:
         "advertisement": lambda text: advertisement_inserted(text, advertisement),
         "full and half width exchanged": lambda text: text.translate(_WIDE | _NARROW),
     }
-    return found | dict(_traditional_scripts()) if language == "Chinese" else found
+    return found | _TRADITIONAL if language == "Chinese" else found
 
 
 def with_date(text: str) -> str:
@@ -136,18 +143,6 @@ def advertisement_inserted(text: str, advertisement: str) -> str:
     lines = text.split("\n")
     middle = len(lines) // 2
     return "\n".join((*lines[:middle], advertisement, *lines[middle:]))
-
-
-def _traditional_scripts() -> Iterator[tuple[str, Edit]]:
-    try:
-        from opencc import OpenCC
-    except ModuleNotFoundError as error:
-        print(error)
-        return
-    yield "traditional characters", OpenCC("s2t").convert
-    yield "traditional, Hong Kong", OpenCC("s2hk").convert
-    yield "traditional, Taiwan", OpenCC("s2tw").convert
-    yield "traditional, Taiwan, own words", OpenCC("s2twp").convert
 
 
 if __name__ == "__main__":
