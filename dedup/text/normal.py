@@ -132,10 +132,12 @@ def _simple_characters() -> NDArray[np.uint32]:
     for all characters beyond, are `_INVOLVED`.
     """
     composing = _characters_that_compose_backward()
+    separator = "\U0010ffff"  # composes with nothing: all of them are normalised in one call
+    characters = list(map(chr, range(_TABLE_SIZE)))
+    normals = _normalise_by_the_book(separator.join(characters)).split(separator)
     table = np.full(_TABLE_SIZE + 1, _INVOLVED)
-    for code in range(_TABLE_SIZE):
-        normal = _normalise_by_the_book(chr(code))
-        if len(normal) == 1 and chr(code) not in composing and normal not in composing:
+    for code, (character, normal) in enumerate(zip(characters, normals, strict=True)):
+        if len(normal) == 1 and character not in composing and normal not in composing:
             table[code] = ord(normal)
     return table
 
