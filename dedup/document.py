@@ -34,7 +34,7 @@ class Document:
 
     @cached_property
     def normal_text(self) -> str:
-        """The text after NFKC and case folding."""
+        """The text as `normalise` gives it: width, case and Chinese script do not count."""
         return normalise(self.text)
 
     @cached_property
@@ -59,7 +59,8 @@ class Match:
 
     Attributes:
         original: the number of the earlier document.
-        stage: the detector that found it: `body`, `sentences`, `text`, `simhash`, `minhash`.
+        stage: the detector that found it, by default `body`, `text`, `sentences`, `simhash` or
+            `minhash`.
         distance: Hamming distance of the fingerprints in bits, or None where the stage has none.
         resemblance: Jaccard coefficient of the shingle sets, 0 to 1, or None where not computed.
     """

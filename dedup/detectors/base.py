@@ -18,6 +18,10 @@ class Detector(Protocol):
     A signature or fingerprint in memory yields candidates; the match is decided by a second check
     against the candidate's stored text. So a match is never a coincidence of hashes, and the memory
     index holds nothing but signatures and numbers.
+
+    A detector may also have `prepare(documents) -> NDArray[bool]`: it computes the signatures of a
+    batch at once, remembers them for `find`, `signature` and `add`, and tells which documents may
+    have a match among those added or those before them in the batch; the others surely have none.
     """
 
     stage: str

@@ -5,11 +5,11 @@ Why resiliparse is the default (`tests/benchmarks/extraction.py` prints the figu
 
 | extractor   | precision | recall | F1   | ms a page | ms on documentation |
 |-------------|-----------|--------|------|-----------|---------------------|
-| resiliparse | .912      | .983   | .946 | 3.4       | 0.9                 |
-| trafilatura | .934      | .979   | .956 | 10.2      | 7.7                 |
-| all         | .514      | .994   | .677 | 1.8       | 0.31                |
+| resiliparse | .898      | .984   | .939 | 5.2       | 0.83                |
+| trafilatura | .928      | .979   | .953 | 10.2      | 7.7                 |
+| all         | .512      | .994   | .676 | 1.8       | 0.31                |
 
-Its recall is the best of the two, at a fifth of the time and less, and recall comes first: what is
+Its recall is the best of the two, at half of the time and less, and recall comes first: what is
 left out can make two pages the same. Of the 3,105 pages it leaves 161 with too little text for a
 fingerprint, trafilatura 371. What it has too much are bits of menus and captions.
 """
