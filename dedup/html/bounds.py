@@ -10,14 +10,19 @@ deeper than 256. Browsers flatten such pages too (Blink at a depth of 512).
 
 import re
 from collections import Counter
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+
+from selectolax.lexbor import LexborHTMLParser
 
 MAX_DEPTH = 1_000
 MAX_TAG_CHARACTERS = 100_000
 """A page that holds a longer tag (an image as `data:`, a script's state) loses that tag."""
 
-_HARMLESS_TAGS = 5_000
-"""Pages of no more tags are not looked at: however nested, they parse in half a second."""
+_HARMLESS_OPEN_TAGS = 5_000
+_HARMLESS_TAGS = 10_000
+"""Pages of no more tags are not looked at: however nested, they parse in half a second. Both count:
+where no `<p>` is open, `</p>` looks through all that is nested, too."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAME_AND_ATTRIBUTES = r"""(?P<name>[a-z][^\s/>]*)(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*"""
@@ -41,11 +46,21 @@ _NOT_NESTING = frozenset(
 _KEPT_WHEN_FLAT = frozenset(["a", "area", "base", "body", "frame", "head", "html", "link", "meta"])
 
 
-class Bounded(NamedTuple):
+@dataclass(frozen=True)
+class Bounded:
     """A page that parses in bounded time; `is_flat`: its structure was given up for that."""
 
     html: str
     is_flat: bool
+
+    @cached_property
+    def tree(self) -> LexborHTMLParser:
+        """The page, parsed once for all who read it; nobody may change it.
+
+        Parsed as a browser with scripts does: otherwise an image in `<noscript>`, as trackers put
+        there, ends the head, and what follows it would no longer count as the head's.
+        """
+        return LexborHTMLParser(self.html, scripting=True)
 
 
 def bounded(html: str | Bounded) -> Bounded:
@@ -56,20 +71,30 @@ def bounded(html: str | Bounded) -> Bounded:
 
     A tag longer than `MAX_TAG_CHARACTERS` is dropped. A page nested deeper than `MAX_DEPTH` becomes
     flat: it keeps its text, links and metadata, with `<br>` for all tags that structure it. Only
-    pages of more than 5,000 tags or 100,000 characters are examined, in linear time (1 µs a tag).
+    pages of more than 5,000 elements, 10,000 tags or 100,000 characters are examined, in linear
+    time (1 µs a tag).
     """
     if isinstance(html, Bounded):
         return html
-    html = _SURROGATE.sub("\ufffd", html)
+    html = _without_surrogates(html)
     if _is_deep(html):
         return Bounded(_TOKEN.sub(_flat, html), is_flat=True)
-    if len(html) > MAX_TAG_CHARACTERS and any(map(_may_be_large_tag, html.split("<"))):
+    if len(html) > MAX_TAG_CHARACTERS and _has_large_tag(html):
         return Bounded(_TOKEN.sub(_without_large, html), is_flat=False)
     return Bounded(html, is_flat=False)
 
 
+def _without_surrogates(html: str) -> str:
+    try:
+        html.encode()  # a fifth of the time of the search, and few pages have any
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", html)
+    return html
+
+
 def _is_deep(html: str) -> bool:
-    if html.count("<") <= _HARMLESS_TAGS:
+    n_tags = html.count("<")
+    if n_tags <= _HARMLESS_TAGS and n_tags - html.count("</") <= _HARMLESS_OPEN_TAGS:
         return False
     open_names: list[str] = []
     n_open: Counter[str] = Counter()
@@ -87,6 +112,11 @@ def _is_deep(html: str) -> bool:
                 n_open[closed] -= 1
             n_open[name] -= 1
     return False
+
+
+def _has_large_tag(html: str) -> bool:
+    pieces = html.split("<")
+    return max(map(len, pieces)) > MAX_TAG_CHARACTERS and any(map(_may_be_large_tag, pieces))
 
 
 def _may_be_large_tag(piece: str) -> bool:
