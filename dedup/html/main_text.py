@@ -30,7 +30,8 @@ _TINY_SHARE = 0.1
 _NO_TEXT_CHARACTERS = 200
 _TRAFILATURA_MAX_CHARACTERS = 2_000_000
 
-_UNORDERED_LIST = re.compile(r"(?i)(</?)ul(?=[\s>/])")
+_UL = re.compile(r"(?i)<ul(?=[\s>/])")
+_UL_END = re.compile(r"(?i)</ul(?=[\s>/])")
 _TEMPLATE = re.compile(r"(?i)<template|<script[^>]*?(?:template|text/html)")
 _HIGHLIGHTED = re.compile(r"""<span(?: class="[a-z][a-z\d]?")?>([^<]*)</span>""")
 """A word of a program with its colour: classes of one or two letters, by Pygments and others. No
@@ -96,7 +97,7 @@ def _content(html: str) -> str:
     # resiliparse takes every <ul> within three levels of <body> for a menu, and on plain pages
     # drops the content's own lists; it judges an <ol> by its class names like any other element.
     text = extract_plain_text(
-        _UNORDERED_LIST.sub(r"\1ol", _without_highlighting(html)),
+        _UL_END.sub("</ol", _UL.sub("<ol", _without_highlighting(html))),
         main_content=True,
         list_bullets=False,
         alt_texts=False,
@@ -107,7 +108,11 @@ def _content(html: str) -> str:
 
 
 def _without_highlighting(html: str) -> str:
-    return _HIGHLIGHTED.sub(r"\1", html) if html.count("<span") >= _MANY_SPANS else html
+    if html.count("<span") < _MANY_SPANS:
+        return html
+    return "".join(
+        _HIGHLIGHTED.split(html)
+    )  # with what the group holds; `sub` takes thrice as long
 
 
 def _all(page: Bounded) -> str:
