@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+_PLAIN_ORIGIN = re.compile(r"https?://[\w.:-]+(?=[/?#]|$)", re.ASCII)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -30,7 +32,7 @@ class Scope:
         self._is_any_host = "://" in allow
 
     def __contains__(self, url: str) -> bool:
-        if not self._is_any_host and host_key(url) not in self.hosts:
+        if not self._is_any_host and host_key(_origin(url)) not in self.hosts:
             return False
         if self._allow is not None and not self._allow.search(url):
             return False
@@ -42,6 +44,13 @@ class Scope:
             self.hosts.add(host_key(url))
 
 
+def _origin(url: str) -> str:
+    """A URL up to its path; what is plain enough, so that few different ones come to `host_key`."""
+    origin = _PLAIN_ORIGIN.match(url)
+    return origin[0] if origin else url
+
+
+@lru_cache(1_000)
 def host_key(url: str) -> str:
     """Host, lower case, with the port unless it is the scheme's own; "" for what is not a URL.
 

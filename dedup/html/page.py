@@ -84,9 +84,7 @@ def parse_page(html: str | Bounded, url: str, *, robots_headers: Iterable[str] =
     >>> page.title, page.links()
     ('A page', ['http://example.com/a/b?c'])
     """
-    # As a browser with scripts does: otherwise an image in <noscript>, as trackers put there, ends
-    # the head, and what follows it would no longer count as the head's.
-    tree = LexborHTMLParser(bounded(html).html, scripting=True)
+    tree = bounded(html).tree
     head = _Head()
     for node in tree.css(_HEAD):
         head.read(node)
@@ -103,7 +101,7 @@ def parse_page(html: str | Bounded, url: str, *, robots_headers: Iterable[str] =
         is_nofollow=not robots.isdisjoint(("nofollow", "none")),
         is_noindex=not robots.isdisjoint(("noindex", "none")),
         refresh_url=None if refresh_url == urldefrag(url)[0] else refresh_url,
-        hrefs=tuple(dict.fromkeys(_hrefs(tree) + _noscript_hrefs(tree))),
+        hrefs=tuple(dict.fromkeys((*_hrefs(tree), *_noscript_hrefs(tree)))),
     )
 
 
@@ -162,14 +160,17 @@ def _robots_directives(value: str) -> frozenset[str]:
 
 
 def _hrefs(tree: LexborHTMLParser) -> list[str]:
-    hrefs = []
+    found: dict[str | None, None] = {}  # repeats first: the rest is done for each target once
     for node in tree.css(_LINKS):
         attributes = node.attributes
-        href = _clean(attributes.get("href") or attributes.get("src"))
-        is_nofollow = "nofollow" in (attributes.get("rel") or "").lower().split()
-        if href and href[0] != "#" and not is_nofollow and _is_web(href):
-            hrefs.append(href)
-    return hrefs
+        if "rel" not in attributes or not _is_nofollow(attributes["rel"]):
+            found[attributes.get("href") or attributes.get("src")] = None
+    hrefs = map(_clean, found)
+    return [href for href in hrefs if href and href[0] != "#" and _is_web(href)]
+
+
+def _is_nofollow(rel: str | None) -> bool:
+    return "nofollow" in (rel or "").lower().split()
 
 
 def _is_web(href: str) -> bool:

@@ -1,5 +1,6 @@
 import pytest
 
+from dedup.html import bounded
 from dedup.html.article import article_html
 
 SENTENCE = "The tea of the hills was spoiled one spring by soldiers who slept on the sacks. "
@@ -20,7 +21,7 @@ LINKS = "<ul><li><a href=/a>Another article</a></ul>"
 )
 def test_the_article_comes_without_what_is_beside_it(page):
     html = f"<body>{LINKS}{page.format(ARTICLE)}{COMMENTS}<aside><p>{SENTENCE * 3}</p></aside>"
-    found = article_html(html, text_length=3_000)
+    found = article_html(bounded(html), text_length=3_000)
     assert found is not None
     assert found.count(SENTENCE.strip()) == 12
     assert "reader" not in found
@@ -29,7 +30,7 @@ def test_the_article_comes_without_what_is_beside_it(page):
 
 def test_what_is_beside_the_article_within_it_is_cut_out():
     html = f"<article>{ARTICLE}<div class='newsletter-box'>Subscribe!</div>{COMMENTS}</article>"
-    found = article_html(html, text_length=3_000)
+    found = article_html(bounded(html), text_length=3_000)
     assert found is not None
     assert "Subscribe" not in found
     assert "reader" not in found
@@ -46,10 +47,10 @@ def test_what_is_beside_the_article_within_it_is_cut_out():
     ],
 )
 def test_a_page_without_a_declared_article_is_left_alone(html, why):
-    assert article_html(html, text_length=1_000) is None, why
+    assert article_html(bounded(html), text_length=1_000) is None, why
 
 
 def test_an_article_that_is_little_of_the_page_is_not_what_it_is_about():
     html = f"<article>{ARTICLE}</article><table>{'<tr><td>row' * 2_000}</table>"
-    assert article_html(html, text_length=20_000) is None
-    assert article_html(html, text_length=2_000) is not None
+    assert article_html(bounded(html), text_length=20_000) is None
+    assert article_html(bounded(html), text_length=2_000) is not None

@@ -1,7 +1,7 @@
 import pytest
 
 from dedup.html import extract_text, parse_page
-from dedup.html.bounds import MAX_DEPTH, MAX_TAG_CHARACTERS, bounded
+from dedup.html.bounds import MAX_DEPTH, MAX_TAG_CHARACTERS, Bounded, bounded
 
 N = 100_000
 
@@ -13,7 +13,7 @@ N = 100_000
         ("<ul><li>" * N + "word<a href=/x>y</a>", True),
         ("<template>" * N + "word<a href=/x>y</a>", True),
         ("<noscript>" * N + "</noscript>" * N + "word<a href=/x>y</a>", True),
-        ("<DIV><p>x" * (MAX_DEPTH + 1) + "</p>" * 5000 + "word<a href=/x>y</a>", True),
+        ("<DIV><p>x" * (MAX_DEPTH + 1) + "</p>" * 200_000 + "word<a href=/x>y</a>", True),
         # closers that a parser does not see
         ("<div title='</div>'><!--</div>-->" * N + "word<a href=/x>y</a>", True),
         # what is wide, or closes by itself, is not deep
@@ -31,13 +31,14 @@ def test_pages_that_take_parsers_seconds_are_bounded(page, is_flat):
 
 def test_bounded_leaves_pages_alone():
     page = "<div>" * MAX_DEPTH + "</div>" * MAX_DEPTH + "<p>x" * 6000
-    assert bounded(page) == (page, False)
+    assert bounded(page) == Bounded(page, is_flat=False)
 
 
 def test_bounded_drops_a_large_tag_only():
     large = f"<img src='data:,<p>{'a' * MAX_TAG_CHARACTERS}'>"
     script = f"<script>{'a' * MAX_TAG_CHARACTERS}</script>"
-    assert bounded(f"<p>x{large}y</p>{script}") == (f"<p>xy</p>{script}", False)
+    found = bounded(f"<p>x{large}y</p>{script}")
+    assert found == Bounded(f"<p>xy</p>{script}", is_flat=False)
 
 
 def test_flat_page_keeps_metadata_and_scripts_hidden():
