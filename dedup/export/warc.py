@@ -32,6 +32,7 @@ from uuid import NAMESPACE_URL, uuid5
 from dedup.extras import load_extra
 from dedup.files import replacing
 from dedup.store import Page, SqliteStore
+from dedup.store.reading import read_page
 from dedup.store.selection import EVERYTHING, Selection
 
 NEAR_DUPLICATE_PROFILE = "urn:x-scrapy-dedup:revisit:near-duplicate"
@@ -113,7 +114,7 @@ class _Records:
         self._writer.write_record(self._writer.create_warcinfo_record(name, information))
 
     def write_page(self, number: int) -> None:
-        page = self._store.page(number)
+        page = read_page(self._store, number)
         if page.body is None:
             self._write_text(number, page)
             return
@@ -172,7 +173,7 @@ class _Records:
         )
 
     def _read_original(self, number: int) -> _Original:
-        page = self._store.page(number)
+        page = read_page(self._store, number)
         digest = None if page.body is None else _digest(page.body)
         identity = _identity(number, page.url, page.fetched_at)
         uri = _uri(page.url, number)
@@ -193,8 +194,7 @@ def _rows(
 ) -> Iterator[tuple[Any, ...]]:
     where, parameters = selection.where(table, store.database.connection)
     query = f"SELECT {columns} FROM {table} AS r WHERE {where} ORDER BY r.number"  # noqa: S608 -- values are parameters
-    with store.database.reporting():
-        yield from store.database.connection.execute(query, parameters)
+    return (tuple(row) for row in store.rows(query, parameters))
 
 
 def _identity(number: int, url: str | None, fetched_at: float) -> dict[str, str]:

@@ -28,16 +28,6 @@ _ROWS_AT_ONCE = 1 << 10
 
 _ZSTD_LEVEL = 3
 
-_PAGE_COLUMNS = (
-    "language",
-    "canonical_url",
-    "status",
-    "content_type",
-    "encoding",
-    "fetched_at",
-    "size_bytes",
-)
-
 
 @dataclass(frozen=True, eq=False)
 class Page(Document):
@@ -221,7 +211,7 @@ class SqliteStore:
         if row is None:
             raise KeyError(number)
         name, text, url, title = row
-        text = self._unpacked(number, text).decode(errors="surrogatepass")
+        text = self.unpacked(number, text).decode(errors="surrogatepass")
         return Document(id=name or str(number), text=text, url=url, title=title)
 
     def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
@@ -240,24 +230,6 @@ class SqliteStore:
             if values:
                 yield np.concatenate(numbers), values
 
-    def page(self, number: int) -> Page:
-        """A unique page with all that is known of it, its body too where that was kept.
-
-        Raises:
-            KeyError: there is no page of that number.
-        """
-        for row in self._rows("SELECT * FROM pages WHERE number = ?", [number]):
-            body = row["body"]
-            return Page(
-                id=row["name"] or str(number),
-                text=self._unpacked(number, row["text"]).decode(errors="surrogatepass"),
-                url=row["url"],
-                title=row["title"],
-                body=None if body is None else self._unpacked(number, body, "body"),
-                **{name: row[name] for name in _PAGE_COLUMNS},
-            )
-        raise KeyError(number)
-
     def pages(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The unique pages without their bodies, as exported."""
         where, parameters = selection.where("pages", self.database.connection)
@@ -265,13 +237,13 @@ class SqliteStore:
             "SELECT number, name, url, title, language, canonical_url, status, content_type,"  # noqa: S608 -- values are parameters
             f" fetched_at, text FROM pages AS r WHERE {where} ORDER BY number"
         )
-        for row in self._rows(query, parameters):
+        for row in self.rows(query, parameters):
             yield {
                 "id": row["name"] or row["number"],
                 "url": row["url"],
                 "title": row["title"],
                 "language": row["language"],
-                "text": self._unpacked(row["number"], row["text"]).decode(errors="replace"),
+                "text": self.unpacked(row["number"], row["text"]).decode(errors="replace"),
                 "canonical_url": row["canonical_url"],
                 "status": row["status"],
                 "content_type": row["content_type"],
@@ -285,7 +257,7 @@ class SqliteStore:
             "SELECT r.*, p.name AS original_name, p.url AS original_url FROM duplicates AS r"  # noqa: S608
             f" JOIN pages AS p ON p.number = r.original WHERE {where} ORDER BY r.number"
         )
-        for row in self._rows(query, parameters):
+        for row in self.rows(query, parameters):
             yield {
                 "id": row["name"] or row["number"],
                 "url": row["url"],
@@ -307,7 +279,8 @@ class SqliteStore:
     def close(self) -> None:
         self.database.close()
 
-    def _rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
+    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
+        """The rows of a query, one after the other, by the names of their columns."""
         with self.database.reporting():
             cursor = self.database.connection.cursor()
             cursor.row_factory = Row
@@ -324,7 +297,8 @@ class SqliteStore:
             " (SELECT coalesce(max(number), 0) FROM skipped))"
         )
 
-    def _unpacked(self, number: int, compressed: bytes, kind: str = "text") -> bytes:
+    def unpacked(self, number: int, compressed: bytes, kind: str = "text") -> bytes:
+        """What the store keeps compressed of the page `number`."""
         try:
             return self._decompress(compressed)
         # Damage can turn the column into NULL, and the size that zstd notes into an enormous one.
