@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import pickle
 import time
@@ -58,6 +59,9 @@ class Job:
         self.is_resumed = self.store.database.meta("started") is not None
         if not self.is_resumed:
             self.store.database.set_meta("started", repr(time.time()))
+        if not self.is_finished:  # for those who read the store
+            settings = json.dumps(self._settings(), default=str)
+            self.store.database.set_meta("settings", settings)
         self.seen = SeenUrls(
             self.store.urls if self.config.url_exact else None,
             error_rate_target=self.config.url_error_rate,
@@ -244,11 +248,7 @@ class Job:
                 "bytes_per_document": round(index_bytes / documents, 1) if documents else 0.0,
             },
             "rates": {"seconds": round(seconds, 3), "pages_per_second": pages_now / seconds},
-            "settings": {
-                name: self._crawler.settings[name]
-                for name in sorted(self._crawler.settings)
-                if name.startswith("DEDUP_")
-            },
+            "settings": self._settings(),
             "started": _iso_time(float(self.store.database.meta("started") or self._opened_at)),
             "finished": _iso_time(finished),
             "reason": reason,
@@ -259,6 +259,10 @@ class Job:
         self.store.close()
 
     # --- Private ---------------------------------------------------------------------------------
+
+    def _settings(self) -> dict[str, Any]:
+        settings = self._crawler.settings
+        return {name: settings[name] for name in sorted(settings) if name.startswith("DEDUP_")}
 
     @contextmanager
     def _recording(self, item: Any) -> Iterator[None]:

@@ -5,7 +5,8 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TextIO
 
@@ -25,10 +26,38 @@ def write_atomically(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def open_text(path: Path) -> TextIO:
-    """Open UTF-8 text for reading; by the file's first bytes, gzip, zstd and xz are decompressed.
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a path beside `path`, of the same ending, to write to; it becomes `path` at the end.
 
-    Bytes that are not UTF-8 become U+FFFD. A pipe will do as well as a file.
+    On an error, `path` stays as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".part-{path.name}")
+    try:
+        yield part
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def open_text(path: Path) -> TextIO:
+    """Open UTF-8 text for reading, compressed or not; see `open_binary`.
+
+    Bytes that are not UTF-8 become U+FFFD.
+
+    Raises:
+        OSError: as `open_binary`.
+    """
+    return io.TextIOWrapper(open_binary(path), encoding="utf-8-sig", errors="replace")
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """Open a file for reading; by its first bytes, gzip, zstd and xz are decompressed.
+
+    A pipe will do as well as a file.
 
     Raises:
         OSError: the file cannot be read; when reading, also: what is compressed is damaged or cut
@@ -43,8 +72,7 @@ def open_text(path: Path) -> TextIO:
         decompressor = _zstd_decompressor
     elif start == b"\xfd7zXZ\0":
         decompressor = lzma.LZMADecompressor
-    plain = file if decompressor is None else io.BufferedReader(_Plain(file, decompressor))
-    return io.TextIOWrapper(plain, encoding="utf-8-sig", errors="replace")
+    return file if decompressor is None else io.BufferedReader(_Plain(file, decompressor))
 
 
 def create_text(path: Path) -> TextIO:

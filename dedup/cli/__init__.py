@@ -4,11 +4,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from dedup.cli import bench, export, run, stats
+from dedup.cli import bench, export, pair, report, run, stats, why
 from dedup.cli import eval as evaluation
 from dedup.errors import StateError
+from dedup.report.plain import plain
 
-_COMMANDS = (run, evaluation, stats, export, bench)
+_COMMANDS = (run, evaluation, stats, report, why, pair, export, bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,8 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         options.execute(options)
-    except (StateError, ValueError, OSError) as error:
-        print(f"dedup: {error}", file=sys.stderr)
+    except (StateError, ValueError, OSError, ModuleNotFoundError) as error:
+        print(f"dedup: {plain(error, lines=True)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

@@ -1,5 +1,16 @@
-"""Where the commands report: standard error, so that standard output stays the results'."""
+"""Where the commands report: standard error, so that standard output stays the results'.
+
+Much of what is reported was written by strangers: URLs, titles, texts. It is data: never markup of
+Rich's, and without the characters that steer a terminal.
+"""
 
 from rich.console import Console
 
-ERRORS = Console(stderr=True, highlight=False)
+from dedup.report.plain import plain as plain
+
+ERRORS = Console(stderr=True, highlight=False, markup=False)
+
+
+def output_console() -> Console:
+    """The console of standard output, as it is now."""
+    return Console(highlight=False, markup=False)

@@ -1,36 +1,79 @@
-"""`dedup export JOB`: unique pages and duplicate records as JSON Lines."""
+"""`dedup export JOB`: unique pages and duplicate records, in the format of the file's ending."""
 
 import argparse
-import json
+import re
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rich.progress import track
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dedup.cli.console import ERRORS
-from dedup.files import create_text
+from dedup.export import DUPLICATES, ENDINGS, PAGES, check_ending, is_warc, write_table, write_warc
 from dedup.store import SqliteStore
+from dedup.store.selection import Selection
+
+_TABLES: Mapping[str, Mapping[str, str]] = {"pages": PAGES, "duplicates": DUPLICATES}
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser("export", help="a job's unique pages and its duplicates")
+    parser = commands.add_parser(
+        "export",
+        help="a job's unique pages and its duplicates",
+        description="Write a job's unique pages and the records of its duplicates. A job that is"
+        " still running is exported as it is now.",
+        epilog=f"Formats, by the ending: {', '.join(ENDINGS)}. A WARC file that is given by -o"
+        " alone holds the pages and, as revisit records, the duplicates.",
+    )
     parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
     parser.add_argument(
         "-o",
         dest="pages",
         type=Path,
         metavar="PAGES",
-        help="where the pages go, .jsonl, .jsonl.gz or .jsonl.zst (default: JOB/pages.jsonl)",
+        help="where the pages go (default, without -d too: JOB/pages.jsonl)",
     )
     parser.add_argument(
         "-d",
         dest="duplicates",
         type=Path,
         metavar="DUPLICATES",
-        help="where the duplicate records go (default: JOB/duplicates.jsonl)",
+        help="where the duplicates go (default, without -o too: JOB/duplicates.jsonl)",
     )
+    add_filters(parser)
     parser.set_defaults(execute=_execute)
+
+
+def add_filters(parser: Any) -> None:
+    group = parser.add_argument_group("only some")
+    group.add_argument(
+        "--host", action="append", default=[], help="of this host, with its port if the URL has one"
+    )
+    group.add_argument(
+        "--stage",
+        action="append",
+        default=[],
+        help="duplicates found at this stage, and the pages that they duplicate",
+    )
+    group.add_argument(
+        "--since", metavar="TIME", help="fetched since 2026-11-21, or 2026-11-21T14:30 (UTC)"
+    )
+    group.add_argument("--url", metavar="REGEX", help="whose URL has a match of this")
+
+
+def selection(options: argparse.Namespace) -> Selection:
+    """Read the filters.
+
+    Raises:
+        ValueError: one of them is no time or no regular expression.
+    """
+    return Selection(
+        hosts=tuple(host.lower() for host in options.host),
+        stages=tuple(options.stage),
+        since=None if options.since is None else _time(options.since),
+        url=None if options.url is None else _pattern(options.url),
+    )
 
 
 def _execute(options: argparse.Namespace) -> None:
@@ -39,26 +82,60 @@ def _execute(options: argparse.Namespace) -> None:
     pages = options.job / "pages.jsonl" if is_default else options.pages
     duplicates = options.job / "duplicates.jsonl" if is_default else options.duplicates
     for path in filter(None, (pages, duplicates)):
-        _check_ending(path)
+        check_ending(path)
+    if pages is not None and duplicates is not None and pages.absolute() == duplicates.absolute():
+        raise ValueError(f"-o and -d must be two files, got {str(pages)!r} twice")
+    chosen = selection(options)
     store = SqliteStore(options.job / "crawl.sqlite", read_only=True)
     try:
-        if pages is not None:
-            _write(pages, store.pages(), "pages", store.count("pages"))
-        if duplicates is not None:
-            _write(duplicates, store.duplicates(), "duplicates", store.count("duplicates"))
+        for path, tables in (
+            (pages, ("pages", "duplicates") if duplicates is None else ("pages",)),
+            (duplicates, ("duplicates",)),
+        ):
+            if path is not None:
+                _write(path, store, chosen, tables if is_warc(path) else tables[:1])
     finally:
         store.close()
 
 
-def _write(path: Path, rows: Iterable[Mapping[str, Any]], name: str, total: int) -> None:
-    count = 0
-    with create_text(path) as file:
-        for row in track(rows, name, total=total, console=ERRORS, transient=True):
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            count += 1
-    ERRORS.print(f"{count:,} {name} in {path}")
+def _write(path: Path, store: SqliteStore, chosen: Selection, tables: tuple[str, ...]) -> None:
+    totals = {table: store.count(table, chosen) for table in tables}
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    is_hidden = not ERRORS.is_terminal
+    with Progress(*columns, console=ERRORS, transient=True, disable=is_hidden) as progress:
+        task = progress.add_task(" and ".join(tables), total=sum(totals.values()))
+
+        def counted(rows: Iterable[Any]) -> Iterable[Any]:
+            for row in rows:
+                yield row
+                progress.advance(task)
+
+        if is_warc(path):
+            for _ in counted(write_warc(path, store, chosen, tables=tables)):
+                pass
+        else:
+            (table,) = tables
+            rows = store.pages(chosen) if table == "pages" else store.duplicates(chosen)
+            write_table(path, counted(rows), _TABLES[table])
+    counts = " and ".join(f"{count:,} {table}" for table, count in totals.items())
+    ERRORS.print(f"{counts} in {path}")
 
 
-def _check_ending(path: Path) -> None:
-    if not path.name.endswith((".jsonl", ".jsonl.gz", ".jsonl.zst")):
-        raise ValueError(f"the file's ending must be .jsonl, .jsonl.gz or .jsonl.zst, got {path}")
+def _time(text: str) -> float:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"--since must be a date or a time of ISO 8601, got {text!r}") from None
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise ValueError(f"--url must be a regular expression, got {text!r} ({error})") from None

@@ -11,24 +11,35 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from dedup.cli.console import ERRORS
+from dedup.cli.console import ERRORS, plain
+from dedup.collection import Broken, Row, read_collection
 from dedup.deduplicator import Deduplicator
 from dedup.document import Document
-from dedup.files import create_text, open_text
-from dedup.html import extract_text, parse_page
+from dedup.export import check_ending
+from dedup.files import create_text
 from dedup.store import SqliteStore
 
-_MAX_BAD_LINES_SHOWN = 10
+_MAX_BROKEN_SHOWN = 10
+_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 
 def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
-        "run", help="deduplicate JSON Lines (`id` or `url`, `text` or `html`)"
+        "run", help="deduplicate JSON Lines, Parquet (`id` or `url`, `text` or `html`) or WARC"
     )
     parser.add_argument(
-        "input", type=Path, metavar="IN", help=".jsonl, plain or compressed by gzip or zstd"
+        "input",
+        type=Path,
+        metavar="IN",
+        help=".parquet, .warc or .wet, or JSON Lines; compressed or not",
     )
-    parser.add_argument("-o", dest="unique", type=Path, metavar="UNIQUE", help="unique documents")
+    parser.add_argument(
+        "-o",
+        dest="unique",
+        type=Path,
+        metavar="UNIQUE",
+        help="unique documents, .jsonl, .jsonl.gz or .jsonl.zst",
+    )
     parser.add_argument(
         "-d", dest="duplicates", type=Path, metavar="DUPLICATES", help="what was dropped, and why"
     )
@@ -36,6 +47,8 @@ def add_parser(commands: Any) -> None:
 
 
 def _execute(options: argparse.Namespace) -> None:
+    for path in filter(None, (options.unique, options.duplicates)):
+        check_ending(path, _ENDINGS)
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="dedup-"))
         store = SqliteStore(Path(folder) / "run.sqlite", keep_bodies=False, group_seconds=60)
@@ -46,19 +59,19 @@ def _execute(options: argparse.Namespace) -> None:
         )
         deduplicator = Deduplicator(store=store)
         counts = {"unique": 0, "duplicates": 0}
-        lines, documents = _tee(_documents(options.input, counts))
-        for (line, document), verdict in zip(
-            lines, deduplicator.process_many(documents), strict=True
+        pairs, documents = _tee(_documents(options.input, counts))
+        for (row, document), verdict in zip(
+            pairs, deduplicator.process_many(documents), strict=True
         ):
             if verdict.match is None:
                 counts["unique"] += 1
                 if unique is not None:
-                    unique.write(line.rstrip("\n") + "\n")
+                    unique.write(_json_line(row))
             else:
                 counts["duplicates"] += 1
                 if dropped is not None:
                     original = store.document(verdict.match.original)
-                    row = {
+                    record = {
                         "id": document.id,
                         "url": document.url,
                         "duplicate_of": original.id,
@@ -68,61 +81,40 @@ def _execute(options: argparse.Namespace) -> None:
                         "resemblance": verdict.match.resemblance,
                         "first_seen": None,
                     }
-                    dropped.write(json.dumps(row, ensure_ascii=False) + "\n")
+                    dropped.write(_json_line(record))
     ERRORS.print(", ".join(f"{count:,} {name}" for name, count in counts.items()))
 
 
 def _tee(
-    pairs: Iterable[tuple[str, Document]],
-) -> tuple[Iterator[tuple[str, Document]], Iterator[Document]]:
+    pairs: Iterable[tuple[Row, Document]],
+) -> tuple[Iterator[tuple[Row, Document]], Iterator[Document]]:
     """The pairs, and their documents alone; kept are those that only one has read."""
     first, second = tee(pairs)
     return first, (document for _, document in second)
 
 
-def _documents(path: Path, counts: dict[str, int]) -> Iterator[tuple[str, Document]]:
-    """(line, document) of each line; broken lines are reported, counted and passed over."""
+def _documents(path: Path, counts: dict[str, int]) -> Iterator[tuple[Row, Document]]:
+    """(row, document) of each; broken rows are reported, counted and passed over."""
     progress = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         console=ERRORS,
         transient=True,
+        disable=not ERRORS.is_terminal,
     )
-    with open_text(path) as file, progress:
+    with progress:
         task = progress.add_task(path.name, total=None)
-        for number, line in enumerate(file, start=1):
-            progress.update(task, completed=number)
-            if not line.strip():
+        for found in read_collection(path):
+            progress.advance(task)
+            if not isinstance(found, Broken):
+                yield found
                 continue
-            try:
-                document = _document(line, number)
-            except (ValueError, RecursionError) as error:
-                counts["broken lines"] = counts.get("broken lines", 0) + 1
-                if counts["broken lines"] <= _MAX_BAD_LINES_SHOWN:
-                    progress.console.print(f"{path}, line {number}: {error}", markup=False)
-                continue
-            yield line, document
+            counts["broken rows"] = counts.get("broken rows", 0) + 1
+            if counts["broken rows"] <= _MAX_BROKEN_SHOWN:
+                progress.console.print(plain(f"{path}, {found.place}: {found.reason}"))
 
 
-def _document(line: str, number: int) -> Document:
-    row = json.loads(line)
-    if not isinstance(row, dict):
-        raise ValueError(f"expected a JSON object, found {type(row).__name__}")
-    url = row.get("url")
-    title = row.get("title") or ""
-    text = row.get("text")
-    if not isinstance(text, str):
-        html = row.get("html")
-        if not isinstance(html, str):
-            raise ValueError("expected a field `text` or `html` that is a string")
-        text = extract_text(html)
-        title = title or parse_page(html, str(url or "")).title
-    name = row.get("id", url)
-    return Document(
-        id=str(number if name is None else name),
-        text=text,
-        url=url if isinstance(url, str) else None,
-        title=str(title),
-    )
+def _json_line(row: Row) -> str:
+    return json.dumps(row, ensure_ascii=False, default=str) + "\n"

@@ -1,30 +1,67 @@
-"""`dedup stats JOB`: a job's counts."""
+"""`dedup stats JOB [OTHER]`: a job's counts, in all or by host, stage or URL pattern."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
+from dedup.cli.console import output_console
+from dedup.report.breakdown import BY, account_rows, breakdown, compare_rows, rows_table
+from dedup.report.plain import plain_json
 from dedup.report.table import summary_table
 from dedup.store import SqliteStore, summarise
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser("stats", help="the counts of a job, running or not")
+    parser = commands.add_parser(
+        "stats",
+        help="the counts of a job, running or not, or of two jobs",
+        description="Print the counts of a job, running or not; of two jobs beside each other.",
+    )
     parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument(
+        "other", type=Path, nargs="?", metavar="OTHER", help="another job, to compare with"
+    )
+    parser.add_argument(
+        "--by",
+        choices=list(BY),
+        help="a row for each host, stage, or pattern of URLs, with the setting that avoids it",
+    )
     parser.add_argument("--json", action="store_true", help="for machines")
     parser.set_defaults(execute=_execute)
 
 
 def _execute(options: argparse.Namespace) -> None:
-    store = SqliteStore(options.job / "crawl.sqlite", read_only=True)
+    found = _read(options.job, options.by)
+    console = output_console()
+    if options.other is not None:
+        _compare(options, found, _read(options.other, options.by))
+    elif options.json:
+        print(plain_json(found))
+    elif options.by is None:
+        console.print(summary_table(found, options.job), soft_wrap=True)
+    else:
+        console.print(rows_table(found))
+
+
+def _read(job: Path, by: str | None) -> Any:
+    store = SqliteStore(job / "crawl.sqlite", read_only=True)
     try:
-        account = summarise(store.database.connection)
+        connection = store.database.connection
+        return summarise(connection) if by is None else breakdown(connection, by)
     finally:
         store.close()
+
+
+def _compare(options: argparse.Namespace, first: Any, second: Any) -> None:
+    if options.by is None:
+        first, second = account_rows(first), account_rows(second)
+    column = {None: "pages", "host": "fetched"}.get(options.by, "duplicates")
+    rows = compare_rows(first, second, column)
+    jobs = options.job, options.other
     if options.json:
-        print(json.dumps(account, ensure_ascii=False, indent=2))
-    else:
-        Console(highlight=False).print(summary_table(account, options.job))
+        print(plain_json({"jobs": [str(job) for job in jobs], "column": column, "rows": rows}))
+        return
+    is_named = jobs[0].name != jobs[1].name
+    names = [job.name if is_named else str(job) for job in jobs]
+    headings = {"first": f"{names[0]}, {column}", "second": f"{names[1]}, {column}"}
+    output_console().print(rows_table(rows, headings=headings))

@@ -46,15 +46,19 @@ __all__ = [
 ]
 
 
-def default_detectors(originals: Originals, config: DedupConfig | None = None) -> list[Detector]:
+def default_detectors(
+    originals: Originals, config: DedupConfig | None = None, *, check: SecondCheck | None = None
+) -> list[Detector]:
     """Return the default cascade: from equal bodies to similar texts, cheap before dear.
+
+    `check` decides on candidates instead of the one that `config` describes.
 
     The index takes at most 200 bytes a document: body 16, text 8, sentences 24, simhash 48 and
     minhash 88.
     """
     config = config or DedupConfig()
     limit = config.max_candidates
-    check = SecondCheck(
+    check = check or SecondCheck(
         originals,
         near_resemblance=config.near_resemblance,
         short_shingles=config.short_shingles,

@@ -8,6 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dedup.report.plain import plain
+
 
 def summary_table(account: Mapping[str, Any], folder: Path) -> RenderableType:
     """Pages and bytes: fetched = unique + duplicates by stage + skipped by reason.
@@ -18,7 +20,7 @@ def summary_table(account: Mapping[str, Any], folder: Path) -> RenderableType:
     for column in table.columns[1:]:
         column.justify = "right"
     for name, pages, size_bytes in _rows(account["pages"], account["bytes"]):
-        table.add_row(name, f"{pages:,}", f"{size_bytes / 1e6:,.2f}")
+        table.add_row(Text(plain(name)), f"{pages:,}", f"{size_bytes / 1e6:,.2f}")
     return Group(table, Text("\n".join(_lines(account, folder))))
 
 
@@ -33,7 +35,7 @@ def _rows(pages: Mapping[str, Any], sizes: Mapping[str, Any]) -> Iterator[tuple[
 
 def _lines(account: Mapping[str, Any], folder: Path) -> Iterator[str]:
     if account["failed"]:
-        reasons = ", ".join(f"{name} {count:,}" for name, count in account["failed"].items())
+        reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
         yield f"not fetched: {reasons}"
     urls = account["urls"]
     yield (

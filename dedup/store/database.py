@@ -44,7 +44,7 @@ class Database:
     Units are committed once `group_units` of them are waiting or the oldest has waited
     `group_seconds`: a killed process loses at most that much, and what is lost is the newest.
     With `read_only`, nothing in the store is changed, and a running job may be opened: all reads
-    see it as it was when opened. (SQLite may leave its `-wal` and `-shm` files beside it.)
+    see it as it was when opened.
 
     Raises:
         StateError: the file is not a store, is damaged, is of another schema version, is in use by
@@ -65,6 +65,7 @@ class Database:
         if group_seconds <= 0:
             raise ValueError(f"group_seconds must be greater than 0, got {group_seconds!r}")
         self.path = path
+        self._is_read_only = read_only
         self._group_units = group_units
         self._group_seconds = group_seconds
         self._waiting_units = 0
@@ -149,6 +150,8 @@ class Database:
                 self.commit()
         finally:
             self.connection.close()
+            if self._is_read_only:
+                _tidy(self.path)
             self._unlock()
 
     def _begin_unit(self) -> None:
@@ -284,6 +287,23 @@ def _wal_size_bytes(path: Path) -> int:
         return path.with_name(path.name + "-wal").stat().st_size
     except OSError:
         return 0
+
+
+def _tidy(path: Path) -> None:
+    """Let SQLite remove the empty files that it made beside the store for a reader.
+
+    A connection that may not write leaves them. The last one that may removes them, unless others
+    use them; a log that holds something (a crawl was killed) is none of a reader's business.
+    """
+    log = path.with_name(path.name + "-wal")
+    if not log.exists() or _wal_size_bytes(path):
+        return
+    with contextlib.suppress(sqlite3.Error):
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        finally:
+            connection.close()
 
 
 def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dedup.document import Document, Match
 from dedup.errors import SchemeError, StateError
 from dedup.store.database import Database, storable
+from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.url_table import UrlTable
 
 _SIGNATURES_PER_BATCH = 1 << 20
@@ -210,7 +211,7 @@ class SqliteStore:
         if row is None:
             raise KeyError(number)
         name, text, url, title = row
-        text = self._text(number, text).decode(errors="surrogatepass")
+        text = self.unpacked(number, text).decode(errors="surrogatepass")
         return Document(id=name or str(number), text=text, url=url, title=title)
 
     def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
@@ -229,32 +230,34 @@ class SqliteStore:
             if values:
                 yield np.concatenate(numbers), values
 
-    def pages(self) -> Iterator[dict[str, Any]]:
+    def pages(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The unique pages without their bodies, as exported."""
+        where, parameters = selection.where("pages", self.database.connection)
         query = (
-            "SELECT number, name, url, title, language, canonical_url, status, content_type,"
-            " fetched_at, text FROM pages ORDER BY number"
+            "SELECT number, name, url, title, language, canonical_url, status, content_type,"  # noqa: S608 -- values are parameters
+            f" fetched_at, text FROM pages AS r WHERE {where} ORDER BY number"
         )
-        for row in self._rows(query):
+        for row in self.rows(query, parameters):
             yield {
                 "id": row["name"] or row["number"],
                 "url": row["url"],
                 "title": row["title"],
                 "language": row["language"],
-                "text": self._text(row["number"], row["text"]).decode(errors="replace"),
+                "text": self.unpacked(row["number"], row["text"]).decode(errors="replace"),
                 "canonical_url": row["canonical_url"],
                 "status": row["status"],
                 "content_type": row["content_type"],
                 "fetched_at": row["fetched_at"],
             }
 
-    def duplicates(self) -> Iterator[dict[str, Any]]:
+    def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The record of each dropped page, as exported."""
+        where, parameters = selection.where("duplicates", self.database.connection)
         query = (
-            "SELECT d.*, p.name AS original_name, p.url AS original_url FROM duplicates AS d"
-            " JOIN pages AS p ON p.number = d.original ORDER BY d.number"
+            "SELECT r.*, p.name AS original_name, p.url AS original_url FROM duplicates AS r"  # noqa: S608
+            f" JOIN pages AS p ON p.number = r.original WHERE {where} ORDER BY r.number"
         )
-        for row in self._rows(query):
+        for row in self.rows(query, parameters):
             yield {
                 "id": row["name"] or row["number"],
                 "url": row["url"],
@@ -266,25 +269,26 @@ class SqliteStore:
                 "first_seen": row["fetched_at"],
             }
 
-    def count(self, table: str) -> int:
+    def count(self, table: str, selection: Selection = EVERYTHING) -> int:
         """Rows of `pages` or `duplicates`."""
         if table not in ("pages", "duplicates"):
             raise ValueError(f"table must be 'pages' or 'duplicates', got {table!r}")
-        query = f"SELECT count(*) FROM {table}"  # noqa: S608 -- one of two words
-        return self._number(query)
+        where, parameters = selection.where(table, self.database.connection)
+        return self._number(f"SELECT count(*) FROM {table} AS r WHERE {where}", parameters)  # noqa: S608
 
     def close(self) -> None:
         self.database.close()
 
-    def _rows(self, query: str) -> Iterator[Row]:
+    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
+        """The rows of a query, one after the other, by the names of their columns."""
         with self.database.reporting():
             cursor = self.database.connection.cursor()
             cursor.row_factory = Row
-            yield from cursor.execute(query)
+            yield from cursor.execute(query, parameters)
 
-    def _number(self, query: str) -> int:
+    def _number(self, query: str, parameters: Sequence[object] = ()) -> int:
         with self.database.reporting():
-            return int(self.database.connection.execute(query).fetchone()[0])
+            return int(self.database.connection.execute(query, parameters).fetchone()[0])
 
     def _last_number(self) -> int:
         return self._number(
@@ -293,14 +297,15 @@ class SqliteStore:
             " (SELECT coalesce(max(number), 0) FROM skipped))"
         )
 
-    def _text(self, number: int, compressed: bytes) -> bytes:
+    def unpacked(self, number: int, compressed: bytes, kind: str = "text") -> bytes:
+        """What the store keeps compressed of the page `number`."""
         try:
             return self._decompress(compressed)
         # Damage can turn the column into NULL, and the size that zstd notes into an enormous one.
         except (zstandard.ZstdError, TypeError, MemoryError) as error:
             raise StateError(
                 self.path,
-                f"the text of page {number} is damaged ({error})",
+                f"the {kind} of page {number} is damaged ({error})",
                 "Restore the store from a copy, or move it away and crawl again",
             ) from error
 

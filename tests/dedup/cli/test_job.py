@@ -68,6 +68,80 @@ def test_export_compresses_by_ending_and_writes_only_what_is_asked(job: Path) ->
     assert not (job / "duplicates.jsonl").exists()
 
 
+def exported(job: Path, *options: str) -> tuple[list[str], list[str]]:
+    """The names of the pages and of the duplicates that are exported with these options."""
+    assert main(["export", str(job), *options]) == 0
+    pages, duplicates = rows(job / "pages.jsonl"), rows(job / "duplicates.jsonl")
+    return [row["url"][-1] for row in pages], [row["url"][-1] for row in duplicates]
+
+
+# The filter, and the pages and duplicates that it leaves.
+FILTERS = {
+    "--host=example.com": ("ac", "b"),
+    "--host=EXAMPLE.com": ("ac", "b"),
+    "--host=example.org": ("", ""),
+    "--url=/[bc]$": ("c", "b"),
+    "--stage=sentences": ("a", "b"),  # the pages that such duplicates refer to
+    "--stage=body": ("", ""),
+    "--since=2001-01-01": ("ac", "b"),
+    "--since=2999-01-01T00:00+08:00": ("", ""),
+}
+
+
+@pytest.mark.parametrize("option", FILTERS)
+def test_export_can_be_narrowed(job: Path, option: str) -> None:
+    pages, duplicates = FILTERS[option]
+    assert exported(job, option) == (list(pages), list(duplicates))
+
+
+def test_filters_are_joined(job: Path) -> None:
+    assert exported(job, "--host=example.com", "--url=/[ab]", "--stage=sentences") == (["a"], ["b"])
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--since=yesterday", "--since must be a date or a time of ISO 8601, got 'yesterday'"),
+        ("--url=(", "--url must be a regular expression, got '('"),
+    ],
+)
+def test_a_wrong_filter_is_one_sentence(
+    job: Path, capsys: pytest.CaptureFixture[str], option: str, says: str
+) -> None:
+    assert main(["export", str(job), option]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_warc_file_holds_pages_and_revisits_unless_duplicates_go_elsewhere(
+    job: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, table = str(job / "x.warc"), str(job / "d.csv")
+    assert main(["export", str(job), "-o", path]) == 0
+    assert "2 pages and 1 duplicates in" in capsys.readouterr().err
+    assert main(["export", str(job), "-o", path, "-d", table]) == 0
+    assert "2 pages in" in capsys.readouterr().err
+    assert b"WARC-Type: revisit" not in (job / "x.warc").read_bytes()
+
+
+def test_a_running_job_is_exported_as_it_was_when_opened(job: Path) -> None:
+    writer = SqliteStore(job / "crawl.sqlite", group_units=1)
+    assert exported(job) == (["a", "c"], ["b"])
+    reader = SqliteStore(job / "crawl.sqlite", read_only=True)
+    for number in range(3):
+        document = Document(id="", text=f"Text {number}.", url=f"http://example.com/{number}")
+        writer.add(document, {})
+    assert [row["url"][-1] for row in reader.pages()] == ["a", "c"]
+    reader.close()
+    assert exported(job)[0] == ["a", "c", "0", "1", "2"]
+    writer.close()
+
+
+def test_reading_a_job_leaves_nothing_beside_it(job: Path) -> None:
+    before = sorted(path.name for path in job.iterdir())
+    assert main(["stats", str(job)]) == 0
+    assert sorted(path.name for path in job.iterdir()) == before
+
+
 def test_export_refuses_an_unknown_ending(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(job), "-o", "pages.xls"]) == 2
     assert "ending must be .jsonl" in capsys.readouterr().err

@@ -1,0 +1,202 @@
+"""What `dedup why` and `dedup pair` print: fates, stages and differences, in plain words."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from dedup.cli.console import plain
+from dedup.document import Document
+from dedup.explain import Candidate, Comparison, Fate, StageReport
+from dedup.report.differences import Part
+
+_SHOWN_CANDIDATES = 3
+_SENTENCE = 60
+_MARKED = 1_500
+
+_REASONS = {
+    "noindex": "the page asks not to be indexed (robots meta or header)",
+    "refresh": "the page only refreshes to another",
+    "not_html": "the response is no HTML",
+    "robots": "robots.txt forbids it",
+    "offsite": "it is out of the crawl's scope",
+    "redirect_offsite": "it redirects out of the crawl's scope",
+    "redirect_loop": "it redirects in a circle, or too often",
+    "redirect_scheme": "it redirects to something that is no http(s) URL",
+    "redirect_invalid": "it redirects to something that is no URL",
+    "too_large": "the response is larger than DOWNLOAD_MAXSIZE",
+    "timeout": "the server did not answer in time",
+    "dns": "the host's name is not known",
+    "connection_refused": "the host refused the connection",
+    "connection_failed": "the connection failed",
+    "incomplete": "the response was cut off",
+    "damaged": "the response cannot be decompressed",
+    "invalid_url": "it is no http(s) URL",
+    "parse_error": "the page could not be read",
+    "pipeline_error": "an item pipeline failed",
+    "pipeline_dropped": "an item pipeline of the project dropped it",
+    "sitemap": "it is a sitemap: its URLs were taken",
+    "sitemap_error": "the sitemap could not be read",
+    "robots_txt": "it is a robots.txt: its sitemaps were taken",
+}
+
+
+def fate_text(fate: Fate) -> Text:
+    """The fate of a URL: the URL, what became of it, and when."""
+    lines = [plain(fate.url or fate.asked), *_outcome(fate)]
+    if fate.url is not None and fate.url != fate.asked:
+        lines.insert(1, f"asked for as {plain(fate.asked)}")
+    if fate.seen_at is not None:
+        time = datetime.fromtimestamp(fate.seen_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        title = f', "{plain(fate.title)}"' if fate.title else ""
+        lines.append(f"fetched {time}{title}" if fate.is_fetched is not False else f"tried {time}")
+    text = Text("\n  ".join(lines))
+    text.stylize("bold", 0, len(lines[0]))
+    return text
+
+
+def _outcome(fate: Fate) -> Iterator[str]:
+    if fate.outcome == "stored":
+        counts = ", ".join(f"{stage} {count:,}" for stage, count in fate.duplicates.items())
+        dropped = f"; dropped for it: {counts}" if counts else "; nothing was dropped for it"
+        yield f"stored, as page {fate.number}{dropped}"
+    elif fate.outcome == "duplicate":
+        figures = (
+            []
+            if fate.distance is None
+            else [f"distance {fate.distance} bit{'' if fate.distance == 1 else 's'}"]
+        )
+        figures += [] if fate.resemblance is None else [f"resemblance {fate.resemblance:.3f}"]
+        yield f"dropped, found by {fate.stage} ({', '.join(figures) or 'equal'}), as a duplicate of"
+        yield f"  {plain(fate.original_url)} (page {fate.original})"
+    elif fate.outcome == "skipped":
+        yield f"not compared: {reason_words(fate.reason or '')} ({plain(fate.reason)})"
+        if fate.detail:
+            yield f"  {plain(fate.detail)}"
+    elif fate.outcome == "alias":
+        how = "redirects to" if fate.kind == "redirect" else "is named as canonical by"
+        yield f"not fetched for itself: it {how}"
+        yield f"  {plain(fate.page_url)}"
+    else:
+        yield from _unrecorded(fate)
+
+
+def _unrecorded(fate: Fate) -> Iterator[str]:
+    if fate.outcome == "queued":
+        yield "still queued: seen, and not fetched yet"
+    elif fate.outcome == "done":
+        yield "dealt with, without a record of its own"
+    else:
+        yield (
+            "never seen: no page that was fetched links to it, or the link was out of scope, not"
+            " followed (nofollow), or of a file that is no page"
+        )
+        if fate.nearest:
+            yield "the URLs known that look most like it:"
+            yield from (f"  {plain(url)}" for url in fate.nearest)
+
+
+def reason_words(reason: str) -> str:
+    """Why a URL gave no page, as a sentence's part.
+
+    >>> reason_words("http_404")
+    'the server answered 404'
+    """
+    if reason.startswith("http_"):
+        return f"the server answered {reason.removeprefix('http_')}"
+    return _REASONS.get(reason, "see the reason")
+
+
+def stages_table(reports: Iterable[StageReport]) -> RenderableType:
+    """What each stage looked at, found and decided; the most alike candidates below it."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for report in reports:
+        table.add_row(Text(report.stage), _stage(report))
+    return Padding(table, (0, 0, 0, 2))
+
+
+def _stage(report: StageReport) -> RenderableType:
+    words = Text(plain(report.words))
+    if isinstance(report.signature, str):
+        words.append(f"  {report.signature}", "dim")
+    lines: list[RenderableType] = [words]
+    lines += [_candidate(each) for each in report.candidates[:_SHOWN_CANDIDATES]]
+    if report.count > _SHOWN_CANDIDATES:
+        lines.append(Text(f"… and {report.count - _SHOWN_CANDIDATES:,} more, less alike", "dim"))
+    if report.match is not None:
+        lines.append(Text(f"→ duplicate of page {report.match.original}", "bold"))
+    elif report.is_asked and report.count:
+        lines.append(Text("→ none of them is a duplicate"))
+    return Group(*lines)
+
+
+def _candidate(candidate: Candidate) -> Text:
+    text = Text(f"page {candidate.number}  {plain(candidate.url)}\n", overflow="fold")
+    text.append(f"  {plain(candidate.comparison.words)}; {plain(candidate.verdict.words)}")
+    return text
+
+
+def comparisons_table(comparisons: Iterable[Comparison]) -> RenderableType:
+    """What each stage makes of a pair; signatures below each other."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for comparison in comparisons:
+        words = Text(plain(comparison.words))
+        if comparison.is_candidate is None:
+            words = Text(f"does not look: {plain(comparison.words)}")
+        else:
+            words.append(": a candidate" if comparison.is_candidate else ": no candidate", "bold")
+        for signature in (comparison.first, comparison.second):
+            if isinstance(signature, str):
+                words.append(f"\n{signature}", "dim")
+        if comparison.stage == "sentences" and comparison.is_candidate is not None:
+            words.append_text(_sentences(comparison))
+        table.add_row(Text(comparison.stage), words)
+    return Padding(table, (0, 0, 0, 2))
+
+
+def _sentences(comparison: Comparison) -> Text:
+    text = Text()
+    shared = set(comparison.first) & set(comparison.second)
+    for mark, sentences in (("1", comparison.first), ("2", comparison.second)):
+        for sentence in sentences:
+            both = "both" if sentence in shared else mark
+            if not (both == "both" and mark == "2"):
+                text.append(f"\n{both}: {plain(sentence[:_SENTENCE])}…", "dim")
+    return text
+
+
+def document_line(document: Document) -> str:
+    return (
+        f"{len(document.text):,} characters, {len(document.shingles):,} shingles of"
+        f" {'5 characters' if document.is_unspaced else '3 words'}"
+    )
+
+
+def marked(parts: Iterable[Part]) -> Text:
+    """Differences of two texts, marked as `wdiff` does, so that they show without colours too.
+
+    After some 1,500 characters the rest is left out.
+    """
+    text = Text(overflow="fold")
+    for part in parts:
+        if len(text) > _MARKED:
+            text.append("\n… and more: see --json, or the pair in the report", "dim")
+            break
+        if isinstance(part, int):
+            text.append(f" […{part:,} characters…] ", "dim")
+        elif isinstance(part, str):
+            text.append(plain(part, lines=True))
+        else:
+            first, second = (plain(each, lines=True) for each in part)
+            if first:
+                text.append(f"[-{first}-]", "red")
+            if second:
+                text.append(f"{{+{second}+}}", "green")
+    return text

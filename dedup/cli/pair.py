@@ -1,0 +1,91 @@
+"""`dedup pair JOB URL URL`: how alike two pages are, and what each stage makes of them."""
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from dedup.cli.console import output_console
+from dedup.cli.explained import comparisons_table, document_line, fate_text, marked
+from dedup.cli.why import document_of, follow
+from dedup.document import Document
+from dedup.explain import Comparison, Fate, Replay, Verdict, compare, decide
+from dedup.report.differences import differences
+from dedup.report.plain import plain, plain_json
+from dedup.store import SqliteStore
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser(
+        "pair", help="why two pages match, or do not", description=__doc__.split(": ", 1)[1]
+    )
+    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    for name in ("first", "second"):
+        parser.add_argument(name, metavar="URL", help="of a page that was stored or dropped")
+    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.set_defaults(execute=_execute)
+
+
+def _execute(options: argparse.Namespace) -> None:
+    store = SqliteStore(options.job / "crawl.sqlite", read_only=True)
+    try:
+        fates = [follow(store, url)[-1] for url in (options.first, options.second)]
+        fates.sort(key=lambda fate: fate.number or 0)  # the earlier page is the original
+        first, second = (_document(store, fate) for fate in fates)
+        replay = Replay(store)
+        comparisons = compare(replay.detectors, first, second, replay.config)
+        verdict = decide(first, second, replay.config)
+    finally:
+        store.close()
+    parts = differences(first.text, second.text)
+    if options.json:
+        account = {
+            "pages": [asdict(fate) for fate in fates],
+            "stages": [asdict(comparison) for comparison in comparisons],
+            "verdict": asdict(verdict),
+            "differences": parts,
+        }
+        print(plain_json(account))
+        return
+    console = output_console()
+    for place, (fate, document) in enumerate(zip(fates, (first, second), strict=True), start=1):
+        console.print(Text(f"{place}. ") + fate_text(fate), soft_wrap=True)
+        console.print(Text(f"  {document_line(document)}"))
+    console.print(Text("\nWhat each stage makes of the two:"))
+    console.print(comparisons_table(comparisons))
+    console.print(Text(f"\n{conclusion(comparisons, verdict)}", overflow="fold"))
+    if first.text != second.text:
+        console.print(Text("\nThe texts, with [-only the first-] and {+only the second+}:"))
+        console.print(marked(parts))
+
+
+def conclusion(comparisons: list[Comparison], verdict: Verdict) -> str:
+    """Would the second page be dropped for the first, and on what grounds?"""
+    stages = [each.stage for each in comparisons if each.is_candidate]
+    proposed = f"Proposed by {', '.join(stages)}" if stages else "No stage proposes the pair"
+    counts = (
+        f"shingles: {verdict.common:,} common, {verdict.only_first:,} only in the first,"
+        f" {verdict.only_second:,} only in the second; resemblance {verdict.resemblance:.3f}"
+    )
+    if "body" in stages:
+        outcome = "Found by body: the bytes are the same: a duplicate."
+    elif verdict.is_duplicate and stages:
+        outcome = f"{proposed}; {verdict.words}: a duplicate."
+    elif verdict.is_duplicate:
+        outcome = f"{proposed}, so neither was compared; {verdict.words}: they are alike."
+    else:
+        outcome = f"{proposed}; {verdict.words}: not a duplicate."
+    return plain(outcome) + "\n" + counts
+
+
+def _document(store: SqliteStore, fate: Fate) -> Document:
+    document = document_of(store, fate)
+    if document is None:
+        known = "was never seen" if fate.outcome == "unknown" else f"is {fate.outcome}"
+        raise ValueError(
+            f"URL must be that of a page whose text is kept, got {fate.asked!r}, which {known}:"
+            " ask `dedup why` about it"
+        )
+    return document

@@ -1,0 +1,87 @@
+"""`dedup why JOB URL`: what became of a page, which stages looked at it, and what they decided."""
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from dedup.cli.console import output_console
+from dedup.cli.explained import document_line, fate_text, stages_table
+from dedup.document import Document
+from dedup.explain import Fate, Replay, StageReport, find_fate
+from dedup.report.plain import plain_json
+from dedup.store import SqliteStore
+from dedup.store.reading import read_dropped, read_page
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser(
+        "why", help="what became of a page, and why", description=__doc__.split(": ", 1)[1]
+    )
+    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument(
+        "url", metavar="URL", help="in any spelling that is the same under the job's URL rules"
+    )
+    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.set_defaults(execute=_execute)
+
+
+def _execute(options: argparse.Namespace) -> None:
+    store = SqliteStore(options.job / "crawl.sqlite", read_only=True)
+    try:
+        fates = follow(store, options.url)
+        document = document_of(store, fates[-1])
+        reports = []
+        if document is not None and fates[-1].number is not None:
+            reports = Replay(store).explain(document, before=fates[-1].number)
+    finally:
+        store.close()
+    if options.json:
+        found = [asdict(fate) for fate in fates]
+        stages = [asdict(report) for report in reports]
+        print(plain_json({"url": options.url, "fates": found, "stages": stages}))
+    else:
+        _print(fates, document, reports)
+
+
+def follow(store: SqliteStore, url: str) -> list[Fate]:
+    """The fate of `url`, and of the page that it leads to where it is an alias."""
+    fates = [find_fate(store, url)]
+    asked = {url}
+    while (target := fates[-1].page_url) is not None and target not in asked:
+        asked.add(target)
+        fates.append(find_fate(store, target))
+    return fates
+
+
+def document_of(store: SqliteStore, fate: Fate) -> Document | None:
+    """The page's document, where it was stored or dropped."""
+    if fate.number is None or fate.outcome not in ("stored", "duplicate"):
+        return None
+    read = read_page if fate.outcome == "stored" else read_dropped
+    return read(store, fate.number)
+
+
+def _print(fates: list[Fate], document: Document | None, reports: list[StageReport]) -> None:
+    console = output_console()
+    for fate in fates:
+        console.print(fate_text(fate), soft_wrap=True)
+    if document is None:
+        return
+    console.print(Text(f"  {document_line(document)}\n"))
+    console.print(Text("The stages, asked once more about the pages stored before it:"))
+    console.print(stages_table(reports))
+    match = next((report.match for report in reports if report.match is not None), None)
+    if (match and (match.original, match.stage)) != _recorded(fates[-1]):
+        console.print(
+            Text(
+                "This is not what the crawl decided: settings have changed since, or the page's"
+                " body, which is not kept of dropped pages, made the difference."
+            )
+        )
+
+
+def _recorded(fate: Fate) -> tuple[int | None, str | None] | None:
+    return (fate.original, fate.stage) if fate.outcome == "duplicate" else None

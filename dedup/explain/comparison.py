@@ -1,0 +1,206 @@
+"""Two documents, as each stage of the cascade sees them, in values and in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dedup.config import DedupConfig
+from dedup.detectors import Detector
+from dedup.detectors.second_check import comparable_text, is_same_text
+from dedup.document import Document
+from dedup.resemblance import containment, resemblance
+from dedup.text import longest_sentences
+
+_SENTENCE_CHARACTERS = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What one stage makes of two documents.
+
+    Attributes:
+        is_candidate: would the stage propose one for the other? None: it does not look at one of
+            them.
+        words: why.
+        first, second: the signatures, as far as they can be shown.
+    """
+
+    stage: str
+    is_candidate: bool | None
+    words: str
+    first: Any = None
+    second: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The second check: are two documents near duplicates, whoever proposed them?
+
+    Attributes:
+        resemblance: common shingles over all shingles, 0 to 1.
+        only_first, only_second: shingles that one of them has and the other lacks.
+        first_in_second: share of the first document's shingles that the second has; and reversed.
+        is_short: one of them has too few shingles, so that text and title have to be equal.
+    """
+
+    is_duplicate: bool
+    words: str
+    resemblance: float
+    common: int
+    only_first: int
+    only_second: int
+    first_in_second: float
+    second_in_first: float
+    is_short: bool
+
+
+def decide(first: Document, second: Document, config: DedupConfig) -> Verdict:
+    """Compare as `SecondCheck` does, and count what is common."""
+    sizes = len(first.shingles), len(second.shingles)
+    likeness = resemblance(first.shingles, second.shingles)
+    common = round(containment(first.shingles, second.shingles) * sizes[0])
+    is_short = min(sizes) < config.short_shingles
+    if is_short:
+        is_duplicate = is_same_text(first, second, with_title=True)
+        words = _short_words(first, second, min(sizes), config)
+    else:
+        is_duplicate = likeness >= config.near_resemblance
+        relation = "at least" if is_duplicate else "less than"
+        words = (
+            f"{common:,} of {sum(sizes) - common:,} shingles in common: resemblance"
+            f" {rounded(likeness, config.near_resemblance)}, {relation} {config.near_resemblance:g}"
+        )
+    return Verdict(
+        is_duplicate=is_duplicate,
+        words=words,
+        resemblance=likeness,
+        common=common,
+        only_first=sizes[0] - common,
+        only_second=sizes[1] - common,
+        first_in_second=containment(first.shingles, second.shingles),
+        second_in_first=containment(second.shingles, first.shingles),
+        is_short=is_short,
+    )
+
+
+def rounded(likeness: float, threshold: float) -> str:
+    """The resemblance with three digits, or as many as tell it from the threshold.
+
+    >>> rounded(0.79996, 0.8), rounded(0.5, 0.8)
+    ('0.79996', '0.500')
+    """
+    digits = next((n for n in range(3, 9) if round(likeness, n) != round(threshold, n)), 3)
+    return f"{likeness:.{digits}f}"
+
+
+def _short_words(first: Document, second: Document, size: int, config: DedupConfig) -> str:
+    rule = f"one has {size} shingles, fewer than {config.short_shingles}: text and title must be"
+    if not first.text.strip() or not second.text.strip():
+        return f"{rule} equal, and one has no text"
+    if is_same_text(first, second, with_title=True):
+        return f"{rule} equal, and are"
+    if comparable_text(first, with_title=False) == comparable_text(second, with_title=False):
+        return f"{rule} equal; the titles differ: {first.title!r} and {second.title!r}"
+    return f"{rule} equal; the texts differ"
+
+
+def compare(
+    detectors: Sequence[Detector], first: Document, second: Document, config: DedupConfig
+) -> list[Comparison]:
+    """Tell for each stage whether it would propose one document for the other."""
+    return [compare_stage(detector, first, second, config) for detector in detectors]
+
+
+def compare_stage(
+    detector: Detector, first: Document, second: Document, config: DedupConfig
+) -> Comparison:
+    """The same for one stage of the default cascade."""
+    stage = detector.stage
+    shown = []
+    for document in (first, second):
+        signature = detector.signature(document)
+        if signature is None:
+            words = not_looked_at(stage, document, config)
+            return Comparison(stage=stage, is_candidate=None, words=words)
+        shown.append(signature)
+    is_candidate, words = _COMPARE[stage](shown[0], shown[1], config)
+    return Comparison(
+        stage=stage,
+        is_candidate=is_candidate,
+        words=words,
+        first=_shown(stage, first, shown[0], config),
+        second=_shown(stage, second, shown[1], config),
+    )
+
+
+def not_looked_at(stage: str, document: Document, config: DedupConfig) -> str:
+    """Why the stage has no signature of `document`."""
+    if stage == "body":
+        return "its body was not kept" if document.body is None else "its body is empty"
+    if not document.text.strip():
+        return "it has no text"
+    if stage == "sentences":
+        return "it has no sentence"
+    if len(document.shingles) < config.short_shingles:
+        size = len(document.shingles)
+        return f"{size} shingles, fewer than {config.short_shingles}: too short for a fingerprint"
+    return "it has no words"
+
+
+def show(stage: str, signature: bytes) -> Any:
+    """A signature as a person can read it: in hexadecimal digits, one text for each key."""
+    if stage in ("sentences", "minhash"):
+        return [f"{key:08x}" for key in np.frombuffer(signature, "<u4").tolist()]
+    return signature.hex()
+
+
+def _compare_bodies(first: bytes, second: bytes, _: DedupConfig) -> tuple[bool, str]:
+    return first == second, f"the bytes {'are the same' if first == second else 'differ'}"
+
+
+def _compare_texts(first: bytes, second: bytes, _: DedupConfig) -> tuple[bool, str]:
+    return first == second, f"the texts {'are the same' if first == second else 'differ'}"
+
+
+def _compare_sentences(first: bytes, second: bytes, _: DedupConfig) -> tuple[bool, str]:
+    shared, count = _shared(first, second)
+    return shared > 0, f"{shared} of the {count} longest sentences shared"
+
+
+def _compare_simhash(first: bytes, second: bytes, config: DedupConfig) -> tuple[bool, str]:
+    distance = (int.from_bytes(first) ^ int.from_bytes(second)).bit_count()
+    is_near = distance <= config.simhash_distance
+    relation = "at most" if is_near else "more than"
+    words = (
+        f"fingerprints differ in {distance} of {config.simhash_bits} bits,"
+        f" {relation} {config.simhash_distance}"
+    )
+    return is_near, words
+
+
+def _compare_minhash(first: bytes, second: bytes, config: DedupConfig) -> tuple[bool, str]:
+    shared, _ = _shared(first, second)
+    return shared > 0, f"{shared} of {config.minhash_bands} bands agree"
+
+
+_COMPARE = {
+    "body": _compare_bodies,
+    "text": _compare_texts,
+    "sentences": _compare_sentences,
+    "simhash": _compare_simhash,
+    "minhash": _compare_minhash,
+}
+
+
+def _shared(first: bytes, second: bytes) -> tuple[int, int]:
+    keys = [set(np.frombuffer(each, "<u4").tolist()) for each in (first, second)]
+    return len(keys[0] & keys[1]), max(map(len, keys))
+
+
+def _shown(stage: str, document: Document, signature: bytes, config: DedupConfig) -> Any:
+    if stage != "sentences":
+        return show(stage, signature)
+    found = longest_sentences(document.normal_text, config.sentences_count)
+    return [sentence[:_SENTENCE_CHARACTERS] for sentence in found]

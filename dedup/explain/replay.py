@@ -1,0 +1,185 @@
+"""The cascade's decision on a page of the job, made once more and written down.
+
+The detectors are the real ones, rebuilt from the store as the crawl does when it goes on, with the
+pages that stood before the one in question. What was not kept (the bodies of dropped pages) is
+missing here, and said to be.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dedup.config import DedupConfig
+from dedup.detectors import Detector, SecondCheck, default_detectors
+from dedup.document import Document, Match
+from dedup.errors import StateError
+from dedup.explain.comparison import Comparison, Verdict, compare_stage, decide, not_looked_at, show
+from dedup.store import SqliteStore
+from dedup.store.reading import read_page
+
+_MAX_CANDIDATES = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A stored page that a stage compared the document with."""
+
+    number: int
+    url: str | None
+    comparison: Comparison
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageReport:
+    """What a stage did with a document.
+
+    Attributes:
+        is_asked: False: an earlier stage had decided already.
+        words: what it looked at and found, or why it did not look.
+        signature: of the document, in hexadecimal digits; None: the stage does not look at it.
+        count: candidates that it compared.
+        candidates: the most alike of them, at most 10.
+        match: its decision, if it is that the document is a duplicate.
+    """
+
+    stage: str
+    is_asked: bool
+    words: str
+    signature: Any = None
+    count: int = 0
+    candidates: tuple[Candidate, ...] = ()
+    match: Match | None = None
+
+
+class Replay:
+    """The job's cascade, as its store and settings describe it.
+
+    Raises:
+        StateError: the store was not made by the default cascade.
+    """
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+        self._schemes = json.loads(store.database.meta("schemes of detectors") or "{}")
+        self.config = _config(self._schemes, json.loads(store.database.meta("settings") or "{}"))
+        self._asked: list[int] = []
+        self.detectors = self._detectors()
+
+    def explain(self, document: Document, *, before: int) -> list[StageReport]:
+        """Ask stage by stage about `document`, among the pages with numbers less than `before`."""
+        self.detectors = self._detectors()
+        reports: list[StageReport] = []
+        is_decided = False
+        for detector in self.detectors:
+            if is_decided:
+                words = "not asked: decided already"
+                reports.append(StageReport(stage=detector.stage, is_asked=False, words=words))
+                continue
+            self._load(detector, before)
+            reports.append(self._explain(detector, document))
+            is_decided = reports[-1].match is not None
+        return reports
+
+    def _explain(self, detector: Detector, document: Document) -> StageReport:
+        signature = detector.signature(document)
+        if signature is None:
+            words = not_looked_at(detector.stage, document, self.config)
+            return StageReport(stage=detector.stage, is_asked=True, words=words)
+        self._asked.clear()
+        match = detector.find(document)
+        numbers = list(dict.fromkeys(self._asked))
+        candidates = [self._candidate(detector, document, number) for number in numbers]
+        candidates.sort(key=lambda each: (-each.verdict.resemblance, each.number))
+        return StageReport(
+            stage=detector.stage,
+            is_asked=True,
+            words=_words(detector.stage, len(candidates)),
+            signature=show(detector.stage, signature),
+            count=len(candidates),
+            candidates=tuple(candidates[:_MAX_CANDIDATES]),
+            match=match,
+        )
+
+    def _candidate(self, detector: Detector, document: Document, number: int) -> Candidate:
+        original = read_page(self._store, number)
+        return Candidate(
+            number=number,
+            url=original.url,
+            comparison=compare_stage(detector, document, original, self.config),
+            verdict=decide(document, original, self.config),
+        )
+
+    def _detectors(self) -> list[Detector]:
+        check = _Noting(self._fetch, self.config, self._asked)
+        cascade = default_detectors(self._fetch, self.config, check=check)
+        chosen = [each for each in cascade if each.stage in self._schemes]
+        found = {each.stage: json.loads(json.dumps(each.scheme)) for each in chosen}
+        if found != self._schemes:
+            raise StateError(
+                self._store.path,
+                "its detectors are not those of the default cascade",
+                "Read it with the release that made it",
+            )
+        return chosen
+
+    def _fetch(self, number: int) -> Document:
+        self._asked.append(number)
+        return self._store.document(number)
+
+    def _load(self, detector: Detector, before: int) -> None:
+        for numbers, signatures in self._store.signatures(detector.stage):
+            count = int(np.searchsorted(numbers, before))
+            if count:
+                detector.load(numbers[:count], signatures[:count])
+
+
+class _Noting(SecondCheck):
+    """The second check, noting what it is asked for: it remembers, and fetches each only once."""
+
+    def __init__(self, originals: Any, config: DedupConfig, asked: list[int]) -> None:
+        super().__init__(
+            originals,
+            near_resemblance=config.near_resemblance,
+            short_shingles=config.short_shingles,
+        )
+        self._asked = asked
+
+    def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, float] | None:
+        proposed = list(numbers)
+        self._asked.extend(proposed)
+        return super().nearest(document, proposed)
+
+
+def _words(stage: str, count: int) -> str:
+    what = {
+        "body": "with the same digest of its bytes",
+        "text": "with the same digest of its text",
+        "sentences": "with one of its longest sentences",
+        "simhash": "with a fingerprint that near",
+        "minhash": "with a band in common",
+    }[stage]
+    return f"{count:,} stored page{'' if count == 1 else 's'} {what}"
+
+
+def _config(schemes: dict[str, Any], settings: dict[str, Any]) -> DedupConfig:
+    """What the signatures were made by, from their schemes; thresholds from the job's settings."""
+    default = DedupConfig()
+    sentences, simhash = schemes.get("sentences", {}), schemes.get("simhash", {})
+    minhash = schemes.get("minhash", {})
+    short = (each["short_shingles"] for each in schemes.values() if "short_shingles" in each)
+    return DedupConfig(
+        near_resemblance=float(settings.get("DEDUP_NEAR_RESEMBLANCE", default.near_resemblance)),
+        simhash_distance=int(settings.get("DEDUP_SIMHASH_DISTANCE", default.simhash_distance)),
+        short_shingles=next(short, default.short_shingles),
+        sentences_count=sentences.get("sentences_count", default.sentences_count),
+        simhash_bits=simhash.get("bits", default.simhash_bits),
+        simhash_unspaced_features=simhash.get(
+            "unspaced_features", default.simhash_unspaced_features
+        ),
+        minhash_bands=minhash.get("bands", default.minhash_bands),
+        minhash_rows=minhash.get("rows", default.minhash_rows),
+    )

@@ -1,0 +1,16 @@
+"""A job's pages and duplicates as files that other tools read."""
+
+from dedup.export.formats import ENDINGS, check_ending, is_warc
+from dedup.export.tables import DUPLICATES, PAGES, write_table
+from dedup.export.warc import NEAR_DUPLICATE_PROFILE, write_warc
+
+__all__ = [
+    "DUPLICATES",
+    "ENDINGS",
+    "NEAR_DUPLICATE_PROFILE",
+    "PAGES",
+    "check_ending",
+    "is_warc",
+    "write_table",
+    "write_warc",
+]

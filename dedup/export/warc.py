@@ -1,0 +1,212 @@
+"""A job as a web archive: WARC 1.1 (ISO 28500:2017).
+
+Each unique page is a `response` record, each duplicate a `revisit` record that refers to it. The
+store keeps no HTTP headers: those of a response are made from the status and the content type, and
+its body is as it was after decompression. A page whose body was not kept is a `resource` record of
+its main text.
+
+What the standard says of duplicates (6.7): a revisit record tells that the content is "a complete
+or substantial duplicate" of an archived one, and its profile how to read it. The profile
+`identical-payload-digest` claims the same bytes, so it is used where the bodies are equal, which
+stage `body` found. For all others the standard leaves the profile to whoever defines one, "such as
+recording the apparent magnitude of difference" (6.7.4). Ours, `NEAR_DUPLICATE_PROFILE`: the block
+is empty; `WARC-Refers-To`, `WARC-Refers-To-Target-URI` and `WARC-Refers-To-Date` name the original
+as in the other profiles; there is no payload digest; `X-Dedup-Stage`, `X-Dedup-Resemblance` and
+`X-Dedup-Distance` (bits) say how it was found and how alike it is. A reader that does not know the
+profile must not interpret the record.
+"""
+
+import io
+import re
+from base64 import b32encode
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import sha1
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+from uuid import NAMESPACE_URL, uuid5
+
+from dedup.extras import load_extra
+from dedup.files import replacing
+from dedup.store import Page, SqliteStore
+from dedup.store.reading import read_page
+from dedup.store.selection import EVERYTHING, Selection
+
+NEAR_DUPLICATE_PROFILE = "urn:x-scrapy-dedup:revisit:near-duplicate"
+IDENTICAL_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+
+_CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+_CACHED_ORIGINALS = 10_000
+_URI_CHARACTERS = ":/?#[]@!$&'()*+,;=-._~%"
+
+
+class _Duplicate(NamedTuple):
+    number: int
+    url: str | None
+    fetched_at: float
+    original: int
+    stage: str
+    distance: int | None
+    resemblance: float | None
+
+
+class _Original(NamedTuple):
+    """What a revisit record says of the record that it refers to. No digest: no body was kept."""
+
+    record_id: str
+    uri: str
+    date: str
+    digest: str | None
+
+
+def write_warc(
+    path: Path,
+    store: SqliteStore,
+    selection: Selection = EVERYTHING,
+    *,
+    tables: Sequence[str] = ("pages", "duplicates"),
+) -> Iterator[None]:
+    """Write the records of the `tables` one by one, with a yield after each.
+
+    The same page has the same `WARC-Record-ID` in every export. The file is there whole, once all
+    has been asked for, or not at all.
+
+    Raises:
+        ModuleNotFoundError: warcio is not installed.
+        OSError: the file cannot be written.
+    """
+    records = _Records(store, is_gzip=path.suffix.lower() == ".gz")
+    with replacing(path) as part, part.open("wb") as file:
+        records.begin(file, path.name)
+        if "pages" in tables:
+            for number in _numbers(store, selection):
+                records.write_page(number)
+                yield
+        if "duplicates" in tables:
+            for duplicate in _duplicates(store, selection):
+                records.write_duplicate(duplicate)
+                yield
+
+
+class _Records:
+    def __init__(self, store: SqliteStore, *, is_gzip: bool) -> None:
+        self._writers = load_extra("warcio.warcwriter", extra="warc", purpose="WARC")
+        self._headers = load_extra("warcio.statusandheaders", extra="warc", purpose="WARC")
+        self._store = store
+        self._is_gzip = is_gzip
+        self._writer: Any = None
+        self._original = lru_cache(_CACHED_ORIGINALS)(self._read_original)
+
+    def begin(self, file: Any, name: str) -> None:
+        self._writer = self._writers.WARCWriter(file, gzip=self._is_gzip, warc_version="1.1")
+        information = {
+            "software": "scrapy-dedup",
+            "format": "WARC File Format 1.1",
+            "conformsTo": _CONFORMS_TO,
+            "description": (
+                "HTTP headers other than the content type were not kept; bodies are as they were"
+                " after decompression"
+            ),
+        }
+        self._writer.write_record(self._writer.create_warcinfo_record(name, information))
+
+    def write_page(self, number: int) -> None:
+        page = read_page(self._store, number)
+        if page.body is None:
+            self._write_text(number, page)
+            return
+        record = self._writer.create_warc_record(
+            _uri(page.url, number),
+            "response",
+            payload=io.BytesIO(page.body),
+            length=len(page.body),
+            http_headers=self._http_headers(page, len(page.body)),
+            warc_headers_dict=_identity(number, page.url, page.fetched_at),
+        )
+        self._writer.write_record(record)
+
+    def write_duplicate(self, duplicate: _Duplicate) -> None:
+        original = self._original(duplicate.original)
+        headers = {
+            **_identity(duplicate.number, duplicate.url, duplicate.fetched_at),
+            "WARC-Refers-To": original.record_id,
+            "WARC-Refers-To-Target-URI": original.uri,
+            "WARC-Refers-To-Date": original.date,
+        }
+        if duplicate.stage == "body" and original.digest is not None:
+            headers["WARC-Profile"] = IDENTICAL_PROFILE
+            headers["WARC-Payload-Digest"] = original.digest
+        else:
+            headers["WARC-Profile"] = NEAR_DUPLICATE_PROFILE
+        headers["X-Dedup-Stage"] = duplicate.stage
+        if duplicate.resemblance is not None:
+            headers["X-Dedup-Resemblance"] = f"{duplicate.resemblance:.6g}"
+        if duplicate.distance is not None:
+            headers["X-Dedup-Distance"] = str(duplicate.distance)
+        uri = _uri(duplicate.url, duplicate.number)
+        record = self._writer.create_warc_record(uri, "revisit", warc_headers_dict=headers)
+        self._writer.write_record(record)
+
+    def _write_text(self, number: int, page: Page) -> None:
+        text = page.text.encode("utf-8", "replace")
+        record = self._writer.create_warc_record(
+            _uri(page.url, number),
+            "resource",
+            payload=io.BytesIO(text),
+            length=len(text),
+            warc_content_type="text/plain; charset=utf-8",
+            warc_headers_dict=_identity(number, page.url, page.fetched_at),
+        )
+        self._writer.write_record(record)
+
+    def _http_headers(self, page: Page, length: int) -> Any:
+        status = page.status or 200
+        phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
+        content_type = re.sub(r"[^ -~]", "", page.content_type) or "application/octet-stream"
+        return self._headers.StatusAndHeaders(
+            f"{status} {phrase}",
+            [("Content-Type", content_type), ("Content-Length", str(length))],
+            protocol="HTTP/1.1",
+        )
+
+    def _read_original(self, number: int) -> _Original:
+        page = read_page(self._store, number)
+        digest = None if page.body is None else _digest(page.body)
+        identity = _identity(number, page.url, page.fetched_at)
+        uri = _uri(page.url, number)
+        return _Original(identity["WARC-Record-ID"], uri, identity["WARC-Date"], digest)
+
+
+def _duplicates(store: SqliteStore, selection: Selection) -> Iterator[_Duplicate]:
+    columns = ", ".join(f"r.{name}" for name in _Duplicate._fields)
+    return (_Duplicate(*row) for row in _rows(store, "duplicates", columns, selection))
+
+
+def _numbers(store: SqliteStore, selection: Selection) -> Iterator[int]:
+    return (number for (number,) in _rows(store, "pages", "r.number", selection))
+
+
+def _rows(
+    store: SqliteStore, table: str, columns: str, selection: Selection
+) -> Iterator[tuple[Any, ...]]:
+    where, parameters = selection.where(table, store.database.connection)
+    query = f"SELECT {columns} FROM {table} AS r WHERE {where} ORDER BY r.number"  # noqa: S608 -- values are parameters
+    return (tuple(row) for row in store.rows(query, parameters))
+
+
+def _identity(number: int, url: str | None, fetched_at: float) -> dict[str, str]:
+    record_id = uuid5(NAMESPACE_URL, f"{url} {number} {fetched_at!r}")
+    date = datetime.fromtimestamp(fetched_at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return {"WARC-Record-ID": f"<urn:uuid:{record_id}>", "WARC-Date": date}
+
+
+def _uri(url: str | None, number: int) -> str:
+    """The record's target: its URL, what no URI may hold escaped; a name for one without URL."""
+    return quote(url, safe=_URI_CHARACTERS) if url else f"urn:x-scrapy-dedup:document:{number}"
+
+
+def _digest(body: bytes) -> str:
+    return "sha1:" + b32encode(sha1(body, usedforsecurity=False).digest()).decode()

@@ -1,0 +1,152 @@
+"""A job's counts by host, by stage or by URL pattern, and two jobs beside each other."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dedup.report.patterns import duplicate_patterns
+from dedup.report.plain import plain
+from dedup.store.database import reporting
+from dedup.store.summary import summarise
+
+Row = Mapping[str, Any]
+
+_SHOWN_ROWS = 30
+
+_BY_STAGE = """
+SELECT stage, count(*), total(size_bytes), count(DISTINCT original), min(resemblance),
+    avg(resemblance), max(distance) FROM duplicates GROUP BY stage ORDER BY count(*) DESC, stage
+"""
+_STAGE_COLUMNS = (
+    *("name", "duplicates", "bytes", "originals"),
+    *("resemblance_least", "resemblance_mean", "distance_greatest"),
+)
+
+
+def breakdown(connection: Connection, by: str) -> list[dict[str, Any]]:
+    """Return a row for each host (of the 1,000 with most pages), stage or pattern.
+
+    Raises:
+        ValueError: `by` is none of `host`, `stage`, `pattern`.
+        StateError: the store is damaged.
+    """
+    if by not in BY:
+        raise ValueError(f"by must be {', '.join(BY)}, got {by!r}")
+    with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
+        return BY[by](connection)
+
+
+def account_rows(account: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a job's account: fetched, unique, duplicates by stage, and so on."""
+    pages, sizes, urls = account["pages"], account["bytes"], account["urls"]
+    rows = [
+        {"name": name, "pages": pages[name], "bytes": sizes[name]} for name in ("fetched", "unique")
+    ]
+    for kind in ("duplicates", "skipped"):
+        rows += [
+            {"name": f"{kind}: {name}", "pages": count, "bytes": sizes[kind][name]}
+            for name, count in pages[kind].items()
+        ]
+    rows += [
+        {"name": f"not fetched: {name}", "pages": count, "bytes": 0}
+        for name, count in account["failed"].items()
+    ]
+    return rows + [
+        {"name": f"URLs {name}", "pages": urls[name], "bytes": 0} for name in ("seen", "queued")
+    ]
+
+
+def compare_rows(first: Sequence[Row], second: Sequence[Row], column: str) -> list[dict[str, Any]]:
+    """Join the rows of two jobs by name: those of the first in their order, then the others."""
+    values = [{row["name"]: row[column] for row in rows} for rows in (first, second)]
+    return [
+        {
+            "name": name,
+            "first": values[0].get(name, 0),
+            "second": values[1].get(name, 0),
+            "change": values[1].get(name, 0) - values[0].get(name, 0),
+        }
+        for name in dict.fromkeys([*values[0], *values[1]])
+    ]
+
+
+def rows_table(rows: Sequence[Row], *, headings: Mapping[str, str] | None = None) -> RenderableType:
+    """The rows as a table, at most 30; bytes as MB. Names are strangers' text."""
+    headings = headings or {}
+    columns = list(rows[0]) if rows else ["name"]
+    table = Table(box=None, pad_edge=False)
+    for name in columns:
+        heading = "MB" if name == "bytes" else headings.get(name, name.replace("_", " "))
+        is_text = bool(rows) and any(isinstance(row[name], str) for row in rows)
+        table.add_column(
+            "" if name == "name" else Text(plain(heading)),
+            justify="left" if is_text else "right",
+            overflow="fold",
+        )
+    for row in rows[:_SHOWN_ROWS]:
+        table.add_row(*(Text(_cell(name, row[name])) for name in columns))
+    if not rows:
+        return Text("nothing")
+    rest = len(rows) - _SHOWN_ROWS
+    return Group(table, Text(f"… and {rest:,} more: --json")) if rest > 0 else table
+
+
+def _cell(column: str, value: Any) -> str:
+    if value is None:
+        return "–"
+    if column == "bytes":
+        return f"{value / 1e6:,.2f}"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if column == "change":
+        return f"{value:+,}" if value else "0"
+    return f"{value:,}" if isinstance(value, int) else plain(value)
+
+
+def _by_host(connection: Connection) -> list[dict[str, Any]]:
+    rows = []
+    for host in summarise(connection)["hosts"]:
+        fetched = host["unique"] + host["duplicates"] + host["skipped"]
+        rows.append(
+            {
+                "name": host["host"],
+                "fetched": fetched,
+                "unique": host["unique"],
+                "duplicates": host["duplicates"],
+                "skipped": host["skipped"],
+                "duplicate_share": host["duplicates"] / fetched,
+                "bytes": host["bytes"],
+            }
+        )
+    return rows
+
+
+def _by_stage(connection: Connection) -> list[dict[str, Any]]:
+    rows = connection.execute(_BY_STAGE).fetchall()
+    return [dict(zip(_STAGE_COLUMNS, row, strict=True)) for row in rows]
+
+
+def _by_pattern(connection: Connection) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": f"{pattern.kind} {pattern.detail}".strip(),
+            "duplicates": pattern.duplicates,
+            "bytes": pattern.size_bytes,
+            "saved": pattern.saved,
+            "lost": pattern.lost,
+            "setting": pattern.setting,
+        }
+        for pattern in duplicate_patterns(connection)
+    ]
+
+
+BY: Mapping[str, Callable[[Connection], list[dict[str, Any]]]] = {
+    "host": _by_host,
+    "stage": _by_stage,
+    "pattern": _by_pattern,
+}

@@ -1,0 +1,115 @@
+"""Tables of pages and duplicates: the same rows in every format."""
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from dedup.export import DUPLICATES, PAGES, write_table
+from dedup.store import SqliteStore
+
+
+@pytest.fixture
+def store(job: Path):
+    store = SqliteStore(job / "crawl.sqlite", read_only=True)
+    yield store
+    store.close()
+
+
+def as_text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def test_csv_has_the_rows_of_json_lines(store: SqliteStore, tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    write_table(path, store.duplicates(), DUPLICATES)
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    assert rows == [{name: as_text(row[name]) for name in DUPLICATES} for row in store.duplicates()]
+
+
+def test_parquet_is_read_by_duckdb_with_equal_counts_and_values(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    for name, rows, columns in (
+        ("pages", store.pages, PAGES),
+        ("duplicates", store.duplicates, DUPLICATES),
+    ):
+        path = tmp_path / f"{name}.parquet"
+        write_table(path, rows(), columns)
+        found = duckdb.execute(f"SELECT * FROM '{path}'").fetchall()
+        ids = {"id", "duplicate_of"}
+        assert found == [
+            tuple(str(row[key]) if key in ids else row[key] for key in columns) for row in rows()
+        ]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_compression_goes_by_the_ending(store: SqliteStore, tmp_path: Path, ending: str) -> None:
+    plain, gzipped, packed = (tmp_path / f"p.{ending}{end}" for end in ("", ".gz", ".zst"))
+    for path in (plain, gzipped, packed):
+        write_table(path, store.pages(), PAGES)
+    assert gzip.decompress(gzipped.read_bytes()) == plain.read_bytes()
+    with zstandard.open(packed, "rb") as file:
+        assert file.read() == plain.read_bytes()
+
+
+# What is written to a cell, and what has to stand there.
+CELLS = {
+    "=1+1": "'=1+1",
+    "+1": "'+1",
+    "-1": "'-1",
+    "@SUM(A1)": "'@SUM(A1)",
+    "  =1": "'  =1",  # spreadsheets pass over blanks
+    "\t=1": "'\t=1",
+    "\r=1": "'\r=1",
+    "\uff1d1": "'\uff1d1",  # full width, as in East Asian input
+    "1=1": "1=1",
+    "http://example.com/?a=-1": "http://example.com/?a=-1",
+    'a "quoted", cell\nin two lines': 'a "quoted", cell\nin two lines',
+    "": "",
+}
+
+
+@pytest.mark.parametrize("text", CELLS)
+def test_no_cell_of_a_csv_is_a_formula(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    write_table(path, [{"text": text, "number": -0.5}], {"text": "string", "number": "float64"})
+    with path.open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file))[1] == [CELLS[text], "-0.5"]
+
+
+def test_rows_are_written_as_they_come_and_an_error_leaves_no_file(tmp_path: Path) -> None:
+    def rows():
+        yield {"text": "one"}
+        raise OSError("the disk is full")
+
+    for ending in ("jsonl", "csv", "parquet"):
+        path = tmp_path / f"x.{ending}"
+        path.write_text("before")
+        with pytest.raises(OSError, match="the disk is full"):
+            write_table(path, rows(), {"text": "string"})
+        assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [
+            (path.name, "before")
+        ]
+        path.unlink()
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'scrapy-dedup\[parquet\]'"):
+        write_table(tmp_path / "x.parquet", [], PAGES)
+
+
+def test_json_lines_keep_what_is_not_ascii(store: SqliteStore, tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    write_table(path, store.pages(), PAGES)
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert rows == list(store.pages())
+    assert "其他的內容" in path.read_text(encoding="utf-8")

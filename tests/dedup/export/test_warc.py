@@ -1,0 +1,115 @@
+"""Web archives, read back by warcio and by FastWARC, each an independent reader."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dedup.export import NEAR_DUPLICATE_PROFILE, write_warc
+from dedup.store import SqliteStore
+
+pytest.importorskip("warcio", reason="warcio is not installed")
+
+IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+
+
+def export(job: Path, name: str = "x.warc.gz", **options: Any) -> Path:
+    store = SqliteStore(job / "crawl.sqlite", read_only=True)
+    try:
+        for _ in write_warc(job / name, store, **options):
+            pass
+    finally:
+        store.close()
+    return job / name
+
+
+def read(path: Path) -> list[tuple[dict[str, str], bytes]]:
+    from warcio.archiveiterator import ArchiveIterator
+
+    with path.open("rb") as file:
+        return [
+            (dict(record.rec_headers.headers), record.content_stream().read())
+            for record in ArchiveIterator(file, check_digests="raise")
+        ]
+
+
+def of_type(records: list[tuple[dict[str, str], bytes]], kind: str) -> dict[str, Any]:
+    found = (record for record in records if record[0]["WARC-Type"] == kind)
+    return {headers.get("WARC-Target-URI", ""): (headers, body) for headers, body in found}
+
+
+@pytest.mark.parametrize("name", ["x.warc", "x.warc.gz"])
+def test_pages_come_back_with_their_bodies(job: Path, name: str) -> None:
+    records = read(export(job, name))
+    assert [headers["WARC-Type"] for headers, _ in records] == [
+        "warcinfo",
+        "response",
+        "response",
+        "resource",
+        "revisit",
+        "revisit",
+    ]
+    responses = of_type(records, "response")
+    assert list(responses) == ["http://a.example/a", "http://d.example/d"]
+    headers, body = responses["http://d.example/d"]
+    assert body.decode() == "<p>" + "其他的內容。" * 20 + "</p>"
+    assert headers["WARC-Date"] == "2023-11-14T22:13:21.250000Z"
+
+
+def test_a_page_without_a_body_is_a_resource_of_its_text(job: Path) -> None:
+    ((uri, (headers, body)),) = of_type(read(export(job)), "resource").items()
+    assert uri == "urn:x-scrapy-dedup:document:5"  # it has no URL
+    assert headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert body.startswith(b"Another text.")
+
+
+def test_revisits_refer_to_their_originals(job: Path) -> None:
+    records = read(export(job))
+    original = of_type(records, "response")["http://a.example/a"][0]
+    revisits = of_type(records, "revisit")
+    for headers, body in revisits.values():
+        assert headers["WARC-Refers-To"] == original["WARC-Record-ID"]
+        assert headers["WARC-Refers-To-Target-URI"] == original["WARC-Target-URI"]
+        assert headers["WARC-Refers-To-Date"] == original["WARC-Date"]
+        assert body == b""
+    copy, near = (revisits[f"http://{name}.example/{name}"][0] for name in "bc")
+    assert copy["WARC-Profile"] == IDENTICAL
+    assert copy["WARC-Payload-Digest"] == original["WARC-Payload-Digest"]
+    assert near["WARC-Profile"] == NEAR_DUPLICATE_PROFILE
+    assert "WARC-Payload-Digest" not in near  # the bytes are others
+    assert near["X-Dedup-Stage"] == "sentences"
+    assert 0.9 < float(near["X-Dedup-Resemblance"]) < 1
+
+
+def test_fastwarc_reads_the_same(job: Path) -> None:
+    fastwarc = pytest.importorskip("fastwarc.warc", reason="fastwarc is not installed")
+    path = export(job)
+    with path.open("rb") as file:
+        # Records whose digest is wrong, or missing, would be passed over.
+        records = fastwarc.ArchiveIterator(file, parse_http=False, verify_digests=True)
+        found = [dict(record.headers) for record in records]
+    assert found == [headers for headers, _ in read(path)]
+
+
+def test_every_export_has_the_same_record_ids(job: Path) -> None:
+    first, again = (
+        [headers["WARC-Record-ID"] for headers, _ in read(export(job, name))][1:]
+        for name in ("x.warc", "y.warc")
+    )
+    assert first == again
+    assert len(set(first)) == len(first)
+
+
+def test_hostile_fields_stay_within_their_header(job: Path) -> None:
+    store = SqliteStore(job / "crawl.sqlite")
+    with store.unit() as connection:
+        connection.execute(
+            "UPDATE pages SET url = ?, content_type = ? WHERE number = 1",
+            ("http://a.example/\r\nWARC-Type: x y", "text/html\r\n\r\n<script>"),
+        )
+    store.close()
+    records = read(export(job))
+    responses = of_type(records, "response")
+    _, body = responses["http://a.example/%0D%0AWARC-Type:%20x%20y"]
+    assert body.startswith(b"<p>Letter 0")
+    assert len(records) == 6
