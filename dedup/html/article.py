@@ -66,11 +66,12 @@ def article_html(page: Bounded, *, text_length: int) -> str | None:
     body = page.tree.body
     if body is None:
         return None
+    are_beside: dict[int, bool] = {}
     sizes: dict[int, int] = {}
     found: dict[int, tuple[int, LexborNode]] = {}
     total = 0
     for parent, size in _paragraphs_by_parent(body):
-        around = _elements_around(parent)
+        around = _elements_around(parent, are_beside)
         if around is None:
             continue
         total += size
@@ -126,11 +127,20 @@ def _paragraphs_by_parent(body: LexborNode) -> list[tuple[LexborNode, int]]:
     return list(parents.values())
 
 
-def _elements_around(element: LexborNode | None) -> list[LexborNode] | None:
-    """The element and those around it, up to the body; None if one of them is beside an article."""
+def _elements_around(
+    element: LexborNode | None, are_beside: dict[int, bool]
+) -> list[LexborNode] | None:
+    """The element and those around it, up to the body; None if one of them is beside an article.
+
+    `are_beside` remembers of which elements that is known: paragraphs have most around them in
+    common.
+    """
     around = []
     while element is not None and element.tag != "html":
-        if _is_beside(element):
+        key = element.mem_id
+        if key not in are_beside:
+            are_beside[key] = _is_beside(element)
+        if are_beside[key]:
             return None
         around.append(element)
         element = element.parent

@@ -50,10 +50,8 @@ _SHALLOW = re.compile(
          (?:[ ][a-z-]+="[^"<>]*")*>[^<]*</\1>""",
     re.VERBOSE,
 )
-"""Tags that add nothing to the depth: those that do not nest, and elements that hold but text.
-Where a parser takes such an element for something else (in a comment, a script, a value), it opens
-none.
-"""
+"""Tags that add nothing to the depth: those that do not nest, and elements that hold only text.
+Where a parser takes such an element for something else (a comment, a script), it opens none."""
 
 _KEPT_WHEN_FLAT = frozenset(["a", "area", "base", "body", "frame", "head", "html", "link", "meta"])
 

@@ -103,14 +103,19 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     if encoding := _utf16_by_zeros(body):
         return Decoded(to_unicode(body, encoding), encoding, "detected")
     text = _strict(body, "utf-8")
-    if text is not None and not _may_be_accident(body, text):
+    if text is not None and not _may_be_accident(body, text, content_type):
         return Decoded(text, "utf-8", "utf-8")
     return _decode_legacy(body, content_type, text)
 
 
-def _may_be_accident(body: bytes, utf8_text: str) -> bool:
+def _may_be_accident(body: bytes, utf8_text: str, content_type: str | None) -> bool:
     """Can bytes that are valid UTF-8 still be in another encoding?"""
-    return 0 < len(body) - len(utf8_text) <= _FEW_BYTES or _ISO_2022_ESCAPE in body
+    if _ISO_2022_ESCAPE in body:
+        return True
+    if not 0 < len(body) - len(utf8_text) <= _FEW_BYTES:
+        return False
+    said = {http_content_type_encoding(content_type), html_body_declared_encoding(body)}
+    return said - {None} != {"utf-8"}
 
 
 def _decode_legacy(body: bytes, content_type: str | None, utf8_text: str | None) -> Decoded:

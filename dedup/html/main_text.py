@@ -30,12 +30,13 @@ _TINY_SHARE = 0.1
 _NO_TEXT_CHARACTERS = 200
 _TRAFILATURA_MAX_CHARACTERS = 2_000_000
 
-_UL = re.compile(r"(?i)<ul(?=[\s>/])")
-_UL_END = re.compile(r"(?i)</ul(?=[\s>/])")
-_TEMPLATE = re.compile(r"(?i)<template|<script[^>]*?(?:template|text/html)")
-_HIGHLIGHTED = re.compile(r"""<span(?: class="[a-z][a-z\d]?")?>([^<]*)</span>""")
-"""A word of a program with its colour: classes of one or two letters, by Pygments and others. No
-rule of resiliparse's looks at such an element, but at each it takes a look: 2 µs."""
+# What begins with a character that has no case is searched for several times as fast.
+_UL = re.compile(r"<(?i:ul)(?=[\s>/])")
+_UL_END = re.compile(r"</(?i:ul)(?=[\s>/])")
+_TEMPLATE = re.compile(r"<(?:(?i:template)|(?i:script)[^>]*?(?i:template|text/html))")
+_HIGHLIGHTED = re.compile(r"""<span(?: class="(?:[a-z][a-z\d]?|pre)")?>([^<]*)</span>""")
+"""A word of a program with its colour: classes of one or two letters, by Pygments and others, and
+Sphinx's `pre`. No rule of resiliparse's asks for these, but each element costs it 2 µs."""
 
 _MANY_SPANS = 20
 _TEMPLATE_SCRIPTS = 'script[type*="template" i], script[type="text/html" i]'

@@ -26,7 +26,8 @@ _SIGNATURES_PER_BATCH = 1 << 20
 _ROWS_AT_ONCE = 1 << 10
 """Rows read at a time: while they fit into the processor's cache, in half the time."""
 
-_ZSTD_LEVEL = 3
+_ZSTD_LEVEL = 1
+"""Two thirds of the time of level 3, for 4% more room."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,40 +71,34 @@ def longest_sentences_of_many(normal_texts: Sequence[str], count: int) -> list[l
         text, text_starts = joined(normal_texts[portion])
         starts, ends, lengths, is_content = _pieces(text)
         content = _from_codes(code_points(text)[is_content])
-        content_ends = np.cumsum(lengths)
-        ranked_lengths = np.where(_with_notices(text, ends), 0, lengths)
         owners = np.searchsorted(text_starts, starts, side="right") - 1
-        order = np.argsort((owners << 32) - ranked_lengths)
-        stops, sizes = content_ends[order].tolist(), ranked_lengths[order].tolist()
+        order = np.argsort((owners << 32) - lengths)
+        columns = (starts[order], ends[order], np.cumsum(lengths)[order], lengths[order])
+        pieces = list(zip(*(column.tolist() for column in columns), strict=True))
         bounds = np.searchsorted(owners, np.arange(len(text_starts))).tolist()
         for first, last in pairwise(bounds):
-            found.append(_longest(content, stops[first:last], sizes[first:last], count))
+            found.append(_longest(text, content, pieces[first:last], count))
     return found
 
 
-def _longest(content: str, stops: list[int], sizes: list[int], count: int) -> list[str]:
-    """The longest distinct of some pieces of `content`, which come longest first."""
+def _longest(
+    text: str, content: str, pieces: list[tuple[int, int, int, int]], count: int
+) -> list[str]:
+    """The longest distinct of some pieces, which come longest first.
+
+    Of each: where it starts and ends in `text`, and where in `content` it ends, and its length.
+    """
     found: dict[str, None] = {}
     least = 1
-    for stop, size in zip(stops, sizes, strict=True):
+    for start, end, stop, size in pieces:
         if size < least:
             break
+        if _has_notice(text[start:end]):
+            continue
         found[content[stop - size : stop]] = None
         if len(found) == count:  # go on among those of equal length: their order decides
             least = size
     return sorted(found, key=lambda sentence: (-len(sentence), sentence))[:count]
-
-
-def _with_notices(text: str, ends: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Tell which of the pieces that end at `ends` hold a notice."""
-    has_notice = np.zeros(len(ends), np.bool_)
-    for notice in _NOTICES:
-        place = text.find(notice)
-        while place >= 0:
-            piece = int(np.searchsorted(ends, place, side="right"))
-            has_notice[piece] = True
-            place = text.find(notice, int(ends[piece]))
-    return has_notice
 
 
 def _from_codes(codes: CodePoints) -> str:

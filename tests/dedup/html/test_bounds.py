@@ -46,3 +46,28 @@ def test_flat_page_keeps_metadata_and_scripts_hidden():
     page = parse_page(head + "<div>" * 6000 + "<a href=c>", "http://example.com/")
     assert (page.title, page.links()) == ("T", ["http://example.com/b/c"])
     assert extract_text(head + "<div>" * 6000 + "word") == "word"
+
+
+def test_flat_page_of_many_elements_is_told_by_counting(monkeypatch):
+    monkeypatch.setattr("dedup.html.bounds._TOKEN", None)  # 10 times as slow
+    row = "<tr><td><span class='x'>a</span><code class=\"b c\">d</code><div>e</div><br></tr>"
+    assert not bounded(f"<table>{row * 20_000}</table>".replace("'", '"')).is_flat
+
+
+def test_depth_does_not_hide_behind_flat_elements():
+    deep = "<div>" * 6000
+    for hidden in ("<span>x</span>", "<!-- <div>x</div> -->", "<script>'<div>x</div>'</script>"):
+        assert bounded(hidden * 6000 + deep).is_flat
+    assert bounded("<div title=\"<div>x</div>\">" * 6000).is_flat  # fmt: skip
+
+
+def test_page_is_parsed_once_and_stays_as_it_is():
+    text = "The tea of the hills was spoiled one spring by soldiers. " * 12
+    page = bounded(f"<article><p>{text}</p><aside><a href=/b>b</a></aside></article><a href=/c>c")
+    before = page.tree.html
+    assert "b" not in extract_text(page).splitlines()
+    assert page.tree.html == before
+    assert parse_page(page, "http://example.com/").links() == [
+        "http://example.com/b",
+        "http://example.com/c",
+    ]

@@ -1,4 +1,5 @@
 import codecs
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -102,6 +103,26 @@ def test_decode_gbk_that_happens_to_be_valid_utf8_follows_the_declaration():
     body = "<p>漏</p>".encode("gbk")  # the bytes of "©" in UTF-8
     assert decode(body, "text/html; charset=gbk").text == "<p>漏</p>"
     assert decode(body).text == "<p>©</p>"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "head", "encoding"),
+    [
+        ("text/html; charset=utf-8", "", "utf-8"),
+        (None, "<meta charset=utf-8>", "utf-8"),
+        # header and page disagree: the page may know better than its server's default
+        ("text/html; charset=utf-8", "<meta charset=gbk>", "gb18030"),
+    ],
+)
+def test_decode_few_bytes_that_are_valid_utf8_follow_what_is_declared(content_type, head, encoding):
+    body = page("¶", head).encode()
+    assert decode(body, content_type).encoding == encoding
+
+
+def test_decode_few_bytes_declared_as_utf8_are_not_searched_for_more(monkeypatch):
+    module = sys.modules["dedup.html.decode"]  # the function of that name hides it
+    monkeypatch.setattr(module, "_declared", None)  # a search of all the page: 5 ms
+    assert decode(page("¶").encode(), "text/html; charset=utf-8").text == page("¶")
 
 
 def test_decode_euro_sign_of_old_gbk():

@@ -108,3 +108,18 @@ def test_import_is_light():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == ""
+
+
+def test_highlighting_changes_no_text():
+    program = "def f(x):\n    return '&lt;span&gt;' + x  # a word\n"
+    word = '<span class="k">{}</span>'
+    coloured = "".join(word.format(part) if part.strip() else part for part in program.split(" "))
+    pages = [f"<main><p>Text.<pre>{each}</pre></main>" for each in (program * 30, coloured * 30)]
+    texts = ["".join(extract_text(page).split()) for page in pages]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("name", ["ul", "UL", "Ul"])
+def test_list_below_the_body_is_no_menu(name):
+    page = f"<body><p>One.</p><{name} class=x><li>Two</li></{name}><p>Three.</p>"
+    assert extract_text(page) == "One.\nTwo\nThree."
