@@ -1,4 +1,4 @@
-"""`dedup bench index|fingerprint`: the benchmarks, with other libraries beside."""
+"""`dedup bench index|fingerprint|urls|crawl`: the benchmarks, with others beside."""
 
 import argparse
 import json
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from dedup.bench import fingerprint, index
-from dedup.bench.measure import environment, in_child
+from dedup.bench.measure import environment, in_child, installed_versions
 from dedup.bench.tables import print_environment, print_section, wide_console
 from dedup.bench.workload import Fingerprints
+from dedup.cli import bench_crawl
 from dedup.cli.console import ERRORS
 from dedup.evaluation import read_corpus
 from dedup.store import SqliteStore
@@ -57,10 +58,11 @@ def add_parser(commands: Any) -> None:
     for kind in (parts, texts):
         kind.add_argument("--json", action="store_true", help="for machines")
         kind.set_defaults(execute=_execute)
+    bench_crawl.add_parser(kinds)
 
 
 def _execute(options: argparse.Namespace) -> None:
-    made_on = environment(_SEED)
+    made_on = environment(installed_versions(), seed=_SEED)
     console = wide_console()
     if not options.json:
         print_environment(console, made_on)
