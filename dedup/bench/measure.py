@@ -19,7 +19,7 @@ from typing import Any
 
 RUNS = 5
 
-PEERS = ("simhash", "gaoya", "faiss-cpu", "datasketch", "rensa")
+PACKAGES = ("numpy", "simhash", "gaoya", "faiss-cpu", "datasketch", "rensa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def environment(versions: Mapping[str, str], **facts: object) -> dict[str, objec
     }
 
 
-def installed_versions(packages: Sequence[str] = ("numpy", *PEERS)) -> dict[str, str]:
+def installed_versions(packages: Sequence[str]) -> dict[str, str]:
     return {name: installed_version(name) for name in packages}
 
 

@@ -6,8 +6,6 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from dedup.bench.measure import RUNS
-
 _LEAST_WIDTH = 170
 """Of a terminal that is narrower, or no terminal: lines are not to be broken within figures."""
 
@@ -19,7 +17,7 @@ def wide_console() -> Console:
     return Console(highlight=False, width=max(console.width, _LEAST_WIDTH))
 
 
-def print_environment(console: Console, environment: Mapping[str, Any], runs: int = RUNS) -> None:
+def print_environment(console: Console, environment: Mapping[str, Any], runs: int) -> None:
     facts = [f"{name} {value}" for name, value in environment.items() if name != "versions"]
     console.print(", ".join(facts))
     versions = environment["versions"]
