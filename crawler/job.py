@@ -58,10 +58,11 @@ class Job:
         self.is_resumed = self.store.database.meta("started") is not None
         if not self.is_resumed:
             self.store.database.set_meta("started", repr(time.time()))
+        # A job that goes on gets one filter to ask, with room for more, in place of several.
         self.seen = SeenUrls(
             self.store.urls if self.config.url_exact else None,
             error_rate_target=self.config.url_error_rate,
-            initial_capacity=self.config.url_capacity,
+            initial_capacity=max(self.config.url_capacity, len(self.store.urls) * 5 // 4),
         )
         self.seen.load(self.store.urls.keys())
         self._opened_at = time.time()
