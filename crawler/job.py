@@ -62,10 +62,11 @@ class Job:
         if not self.is_finished:  # for those who read the store
             settings = json.dumps(self._settings(), default=str)
             self.store.database.set_meta("settings", settings)
+        # A job that goes on gets one filter to ask, with room for more, in place of several.
         self.seen = SeenUrls(
             self.store.urls if self.config.url_exact else None,
             error_rate_target=self.config.url_error_rate,
-            initial_capacity=self.config.url_capacity,
+            initial_capacity=max(self.config.url_capacity, len(self.store.urls) * 5 // 4),
         )
         self.seen.load(self.store.urls.keys())
         self._opened_at = time.time()

@@ -11,7 +11,7 @@ import numpy as np
 
 from dedup.bench.contenders import CONTENDERS, Contender, OurBatch
 from dedup.bench.measure import (
-    Timing,
+    Spread,
     in_child,
     installed_version,
     peak_bytes,
@@ -73,7 +73,7 @@ def _contend(place: int, n_documents: int, seed: int) -> Figures:
     }
 
 
-def _time_singles(contender: Contender, queries: Fingerprints) -> Timing:
+def _time_singles(contender: Contender, queries: Fingerprints) -> Spread:
     prepared = contender.prepare(queries[: contender.n_lookups])
     return timed(partial(_each, contender.finder(), prepared), len(prepared))
 

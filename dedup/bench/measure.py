@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,13 +19,12 @@ from typing import Any
 
 RUNS = 5
 
-PEERS = ("simhash", "gaoya", "faiss-cpu", "datasketch", "rensa")
-_PACKAGES = ("numpy", *PEERS)
+PACKAGES = ("numpy", "simhash", "gaoya", "faiss-cpu", "datasketch", "rensa")
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """Seconds for one of `count` calls: the median of several runs, the least and the most."""
+class Spread:
+    """The median of several runs, the least and the most."""
 
     median: float
     least: float
@@ -39,14 +38,18 @@ def peer(module: str) -> Any:
         return importlib.import_module(module)
 
 
-def timed(function: Callable[[], object], count: int, runs: int = RUNS) -> Timing:
-    """Call `function`, which does `count` things, `runs` times."""
+def spread(values: Sequence[float]) -> Spread:
+    return Spread(statistics.median(values), min(values), max(values))
+
+
+def timed(function: Callable[[], object], count: int, runs: int = RUNS) -> Spread:
+    """Seconds for one of the `count` things that `function` does; it is called `runs` times."""
     seconds = []
     for _ in range(runs):
         start = time.perf_counter()
         function()
         seconds.append((time.perf_counter() - start) / count)
-    return Timing(statistics.median(seconds), min(seconds), max(seconds))
+    return spread(seconds)
 
 
 def resident_bytes() -> int:
@@ -72,16 +75,20 @@ def in_child(function: Callable[..., Any], *arguments: object) -> Any:
         return pool.apply(function, arguments)
 
 
-def environment(seed: int) -> dict[str, object]:
-    """What a figure depends on besides the code."""
+def environment(versions: Mapping[str, str], **facts: object) -> dict[str, object]:
+    """What a figure depends on besides the code: the machine, the `versions`, and other `facts`."""
     return {
         "commit": _commit(),
         "python": platform.python_version(),
         "cpu": _cpu(),
         "cores": os.cpu_count(),
-        "seed": seed,
-        "versions": {name: installed_version(name) for name in _PACKAGES},
+        **facts,
+        "versions": dict(versions),
     }
+
+
+def installed_versions(packages: Sequence[str]) -> dict[str, str]:
+    return {name: installed_version(name) for name in packages}
 
 
 def installed_version(package: str) -> str:

@@ -6,8 +6,6 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from dedup.bench.measure import RUNS
-
 _LEAST_WIDTH = 170
 """Of a terminal that is narrower, or no terminal: lines are not to be broken within figures."""
 
@@ -19,12 +17,12 @@ def wide_console() -> Console:
     return Console(highlight=False, width=max(console.width, _LEAST_WIDTH))
 
 
-def print_environment(console: Console, environment: Mapping[str, Any]) -> None:
+def print_environment(console: Console, environment: Mapping[str, Any], runs: int) -> None:
     facts = [f"{name} {value}" for name, value in environment.items() if name != "versions"]
     console.print(", ".join(facts))
     versions = environment["versions"]
     console.print(", ".join(f"{name} {version}" for name, version in versions.items()))
-    console.print(f"Times: median (least-most) of {RUNS} runs.")
+    console.print(f"Times: median (least-most) of {runs} runs.")
 
 
 def print_section(console: Console, title: str, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""`dedup bench index|fingerprint`: the benchmarks, with other libraries beside."""
+"""`dedup bench index|fingerprint|urls|crawl`: the benchmarks, with others beside."""
 
 import argparse
 import json
@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from dedup.bench import fingerprint, index
-from dedup.bench.measure import environment, in_child
+from dedup.bench import fingerprint, index, urls
+from dedup.bench.measure import PACKAGES, RUNS, environment, in_child, installed_versions
 from dedup.bench.tables import print_environment, print_section, wide_console
 from dedup.bench.workload import Fingerprints
+from dedup.cli import bench_crawl
 from dedup.cli.console import ERRORS
 from dedup.evaluation import read_corpus
 from dedup.store import SqliteStore
@@ -48,22 +49,30 @@ def add_parser(commands: Any) -> None:
     parts.add_argument(
         "--corpus", type=Path, metavar="CORPUS", help="... or JSON Lines or a folder of pages"
     )
-    parts.set_defaults(sections=_index_sections)
+    parts.set_defaults(sections=_index_sections, packages=PACKAGES, runs=RUNS)
     texts = kinds.add_parser("fingerprint", help="from text to fingerprint")
     texts.add_argument(
         "--corpus", type=Path, nargs="*", default=[], metavar="CORPUS", help="real texts as well"
     )
-    texts.set_defaults(sections=_fingerprint_sections)
-    for kind in (parts, texts):
+    texts.set_defaults(sections=_fingerprint_sections, packages=PACKAGES, runs=RUNS)
+    filters = kinds.add_parser("urls", help="the filter of URLs seen: checks, memory, errors")
+    filters.add_argument(
+        "--urls", type=_whole, default=1_000_000, metavar="N", help="default: 1,000,000"
+    )
+    filters.set_defaults(
+        sections=_url_sections, packages=("numpy", "pybloom-live", "bitarray", "scrapy"), runs=3
+    )
+    for kind in (parts, texts, filters):
         kind.add_argument("--json", action="store_true", help="for machines")
         kind.set_defaults(execute=_execute)
+    bench_crawl.add_parser(kinds)
 
 
 def _execute(options: argparse.Namespace) -> None:
-    made_on = environment(_SEED)
+    made_on = environment(installed_versions(options.packages), seed=_SEED)
     console = wide_console()
     if not options.json:
-        print_environment(console, made_on)
+        print_environment(console, made_on, options.runs)
     results: dict[str, object] = {"environment": made_on}
     for name, rows in options.sections(options):
         with ERRORS.status(name):
@@ -139,8 +148,19 @@ def _fingerprint_sections(options: argparse.Namespace) -> Iterator[_Section]:
     yield "documents to fingerprints, one core", fingerprint.compare(corpora)
 
 
+def _url_sections(options: argparse.Namespace) -> Iterator[_Section]:
+    count = options.urls
+    yield f"filters of {count:,} URLs, error rate {urls.ERROR_RATE:g}", urls.compare(count, _SEED)
+    yield "confirmed by a job's store", _late(lambda: _confirmed(count))
+
+
+def _confirmed(count: int) -> Iterator[dict[str, Any]]:
+    with TemporaryDirectory(prefix="dedup-") as folder:
+        yield in_child(urls.with_store, count, _SEED, Path(folder))
+
+
 def _whole(text: str) -> int:
-    """A number of documents; 1e7 and 10_000_000 will do as well as 10000000."""
+    """A number of things; 1e7 and 10_000_000 will do as well as 10000000."""
     count = float(text.replace("_", ""))
     if count < 1_000 or count != int(count):
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1000, got {text}")

@@ -380,3 +380,11 @@ def _interrupt(
     crawled = crawling.finish(timeout=20)
     site.on_request = lambda asked: None
     return crawled
+
+
+def test_a_job_that_goes_on_has_one_url_filter_with_room_for_more(crawl, make):
+    pages = {f"/{number}": make.page(f"page {number}") for number in range(7)}
+    with make.WebSite({"/": make.page("start", *pages), **pages}) as site:
+        options = ("-s", "DEDUP_URL_CAPACITY=1", "-a", f"url={site.url}")
+        assert crawl("site", *options, max_pages=2).stats["urls"]["seen"] == 8
+        assert crawl("site", *options).stats["urls"]["bloom"]["capacity"] == 10

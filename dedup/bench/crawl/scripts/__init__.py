@@ -1,0 +1,1 @@
+"""Command lines of their own, run by path: they import nothing of this project."""
