@@ -166,5 +166,6 @@ DEDUP_MINHASH_ENABLED = True
 # --- Output ------------------------------------------------------------------------------------
 
 DEDUP_PROGRESS = "auto"
-"""Progress on standard error: "live" (a line that renews itself), "plain" (a line a minute), "off",
-or "auto": live on a terminal, else plain."""
+"""Progress on standard error: "live" (a panel that renews itself twice a second; without a terminal
+it is "plain"), "plain" (a line a minute), "off" (nothing, no table at the end either), or "auto":
+live on a terminal, else plain."""
