@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 
 from dedup.config import DedupConfig
 from dedup.errors import StateError
+from dedup.extras import load_extra
 from dedup.html.main_text import EXTRACTORS
 from dedup.store import SqliteStore
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
@@ -44,6 +45,8 @@ class CrawlConfig:
     extractor: str
     is_robots_meta_obeyed: bool
     progress: str
+    prometheus_file: str
+    prometheus_seconds: float
     detection: DedupConfig
 
     @classmethod
@@ -68,6 +71,8 @@ class CrawlConfig:
             extractor=_choice(settings, "DEDUP_TEXT_EXTRACTOR", EXTRACTORS),
             is_robots_meta_obeyed=settings.getbool("DEDUP_ROBOTS_META_OBEY"),
             progress=_choice(settings, "DEDUP_PROGRESS", PROGRESS),
+            prometheus_file=_prometheus_file(settings),
+            prometheus_seconds=_number(settings, "DEDUP_PROMETHEUS_SECONDS", float, low=0.1),
             detection=DedupConfig(
                 near_resemblance=_number(
                     settings, "DEDUP_NEAR_RESEMBLANCE", float, low=1e-6, high=1
@@ -157,6 +162,18 @@ def _url_rules(settings: BaseSettings) -> UrlRules:
         return UrlRules(settings.getlist("DEDUP_URL_RULES"))
     except ValueError as error:
         raise ValueError(f"DEDUP_URL_RULES: {error}") from None
+
+
+def _prometheus_file(settings: BaseSettings) -> str:
+    name = str(settings.get("DEDUP_PROMETHEUS_FILE") or "")
+    if name and not name.endswith(".prom"):
+        raise ValueError(f"DEDUP_PROMETHEUS_FILE must be the name of a .prom file, got {name!r}")
+    if name:
+        try:
+            load_extra("prometheus_client", extra="prometheus", purpose="DEDUP_PROMETHEUS_FILE")
+        except ModuleNotFoundError as error:
+            raise ValueError(str(error)) from None
+    return name
 
 
 def _choice(settings: BaseSettings, name: str, choices: tuple[str, ...]) -> str:

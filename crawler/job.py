@@ -215,7 +215,7 @@ class Job:
             )
             self._finish(settles, url)
         if response is not None:
-            self.fetched += 1
+            self._count_fetched()
             self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
         else:
             self._crawler.stats.inc_value(f"dedup/pages/failed/{reason}")
@@ -272,7 +272,11 @@ class Job:
             self._finish(getattr(item, "settles", []), getattr(item, "url", ""))
             yield
         self._items.entry(item).is_recorded = True
+        self._count_fetched()
+
+    def _count_fetched(self) -> None:
         self.fetched += 1
+        self._crawler.stats.inc_value("dedup/pages/fetched")
 
     def _is_fetched_again(self, item: Any, document: Page, match: Match) -> bool:
         """Is the URL recorded already?

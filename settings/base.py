@@ -166,5 +166,13 @@ DEDUP_MINHASH_ENABLED = True
 # --- Output ------------------------------------------------------------------------------------
 
 DEDUP_PROGRESS = "auto"
-"""Progress on standard error: "live" (a line that renews itself), "plain" (a line a minute), "off",
-or "auto": live on a terminal, else plain."""
+"""Progress on standard error: "live" (a panel that renews itself twice a second; without a terminal
+it is "plain"), "plain" (a line a minute), "off" (nothing, no table at the end either), or "auto":
+live on a terminal, else plain."""
+
+DEDUP_PROMETHEUS_FILE = ""
+"""Where the crawl's numbers go for Prometheus' node exporter: a name in the job's folder, or a path
+in the exporter's textfile folder; it ends in ".prom". "": nowhere. Needs the extra `prometheus`."""
+
+DEDUP_PROMETHEUS_SECONDS = 15.0
+"""How often that file is written, seconds, 0.1 or more: as often as Prometheus usually asks."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import logging
+import sys
 import time
 from typing import Any
 
@@ -12,27 +15,33 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
+from crawler.extensions.figures import Figures
+from crawler.extensions.panel import line, panel
 from crawler.job import Job
 from crawler.looping import repeat
 from dedup.report.table import summary_table
 
-_SECONDS = {"live": 0.25, "plain": 60.0}
+_SECONDS = {"live": 0.5, "plain": 60.0}
 
 
 class Progress:
-    """Prints a line that renews itself (`live`) or a line a minute (`plain`), then the table."""
+    """Shows a panel that renews itself (`live`) or a line a minute (`plain`); a table at the end.
+
+    While the panel is up, the log's lines appear above it. Without a terminal there is no panel.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         mode = Job.of(crawler).config.progress if crawler.spider else "off"
         if mode == "off":
             raise NotConfigured
         self._crawler = crawler
-        self._console = Console(stderr=True, highlight=False)
-        self._mode = ("live" if self._console.is_terminal else "plain") if mode == "auto" else mode
+        self._console = Console(stderr=True, highlight=False, markup=False)
+        is_live = mode in {"auto", "live"} and self._console.is_terminal
+        self._mode = "live" if is_live else "plain"
         self._live: Live | None = None
         self._task: Any = None
-        self._began = time.monotonic()
-        self._fetched_before = 0
+        self._figures: Figures | None = None
+        self._log_streams: list[tuple[logging.StreamHandler[Any], Any]] = []
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
 
@@ -42,53 +51,61 @@ class Progress:
 
     def _spider_opened(self) -> None:
         job = Job.of(self._crawler)
-        self._began, self._fetched_before = time.monotonic(), job.fetched
         if job.is_finished:
             self._print(
                 f"Job {job.folder} is finished; nothing is fetched again."
                 " For a new crawl give it another name: -a job=NAME"
             )
-        elif job.is_resumed:
+            return
+        if job.is_resumed:
             self._print(f"Job {job.folder} goes on after {job.fetched:,} pages.")
+        self._figures = Figures(self._crawler, with_details=self._mode == "live")
         if self._mode == "live":
-            self._live = Live(
-                self._line(), console=self._console, auto_refresh=False, transient=True
-            )
-            self._live.start()
+            self._begin_live()
         self._task = repeat(self._update, _SECONDS[self._mode])
 
-    def _update(self) -> None:
-        if self._live is None:
-            self._console.print(self._line())
-        else:
-            self._live.update(self._line(), refresh=True)
+    def _begin_live(self) -> None:
+        self._live = Live(
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=sys.stdout.isatty(),  # a feed may go there
+        )
+        before = sys.stderr
+        self._live.start()
+        for handler in logging.root.handlers:
+            if isinstance(handler, logging.StreamHandler) and handler.stream is before:
+                self._log_streams.append((handler, before))
+                handler.setStream(sys.stderr)
+        atexit.register(self._end_live)  # a second Ctrl-C ends Scrapy without a signal
 
-    def _line(self) -> Text:
-        job, stats = Job.of(self._crawler), self._crawler.stats
-        seconds = max(time.monotonic() - self._began, 1e-9)
-        counts = {
-            "fetched": job.fetched,
-            "unique": stats.get_value("dedup/pages/unique", 0),
-            "duplicates": _total(stats.get_stats(), "dedup/pages/duplicate/"),
-            "URLs filtered": stats.get_value("dedup/url/filtered", 0),
-            "queued": job.queued,
-        }
-        parts = [f"{value:,} {name}" for name, value in counts.items()]
-        rate = (job.fetched - self._fetched_before) / seconds
-        return Text(", ".join([*parts, f"{rate:,.1f} pages/s"]), no_wrap=True, overflow="ellipsis")
+    def _end_live(self) -> None:
+        for handler, stream in self._log_streams:
+            handler.setStream(stream)
+        self._log_streams.clear()
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+            atexit.unregister(self._end_live)
+
+    def _update(self) -> None:
+        if self._figures is None:
+            return
+        snapshot = self._figures.read()
+        if self._live is None:
+            moment = time.strftime(self._crawler.settings["LOG_DATEFORMAT"])
+            self._print(f"{moment} {line(snapshot)}")
+        else:
+            width, height = self._console.size
+            self._live.update(panel(snapshot, width=width, height=height), refresh=True)
 
     def _spider_closed(self, reason: str) -> None:
         if self._task is not None:
             self._task.stop()
-        if self._live is not None:
-            self._live.stop()
+        self._end_live()
         job = Job.of(self._crawler)
         account = job.account(finished=time.time(), reason=reason)
-        self._console.print(summary_table(account, job.folder))
+        self._console.print(summary_table(account, job.folder), soft_wrap=True)
 
     def _print(self, message: str) -> None:
-        self._console.print(Text(message))
-
-
-def _total(stats: dict[str, Any], prefix: str) -> int:
-    return sum(value for name, value in stats.items() if name.startswith(prefix))
+        self._console.print(Text(message), soft_wrap=True)

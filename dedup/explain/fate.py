@@ -9,7 +9,7 @@ from os.path import commonprefix
 from typing import Any, Literal
 
 from dedup.store import SqliteStore
-from dedup.store.schema import QUEUED
+from dedup.store.schema import DONE
 from dedup.urls import Canonicaliser, url_key
 
 Outcome = Literal["stored", "duplicate", "skipped", "alias", "queued", "done", "unknown"]
@@ -82,7 +82,7 @@ def find_fate(store: SqliteStore, url: str) -> Fate:
     except ValueError as error:
         raise ValueError(f"URL must be that of a page, got {url!r} ({error})") from None
     state, queued_as = _state(store, key)
-    if state == QUEUED:
+    if state is not None and state != DONE:
         return Fate(asked=url, outcome="queued", url=queued_as)
     found = _record(store, "url IN (?, ?)", [canonical(url), queued_as])
     if found is None:

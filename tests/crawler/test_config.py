@@ -65,6 +65,8 @@ def test_numbers_given_on_the_command_line_are_read():
         ("DEDUP_NEAR_RESEMBLANCE", 1.01),
         ("DEDUP_SIMHASH_DISTANCE", 8),
         ("DEDUP_PROGRESS", "loud"),
+        ("DEDUP_PROMETHEUS_FILE", "metrics.txt"),
+        ("DEDUP_PROMETHEUS_SECONDS", "0"),
         ("DEDUP_URL_CANONICAL", "sometimes"),
     ],
 )

@@ -1,0 +1,75 @@
+"""The panel and the line: every number is there, in any width, and nothing of a page steers it."""
+
+import dataclasses
+import io
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from crawler.extensions.figures import Dropped, Snapshot
+from crawler.extensions.panel import line, panel
+
+HOSTILE = "http://a.example/\x1b[2J[red]x[/red]\x07\u202e\x9b"
+
+SNAPSHOT = Snapshot(
+    job="crawls/some-job",
+    seconds=3723.4,
+    fetched=12_345,
+    unique=8_000,
+    duplicates={"body": 1_200, "simhash": 45},
+    skipped={"http_404": 3_000, "noindex": 100},
+    failed=7,
+    filtered=98_765,
+    queued=4_321,
+    seen=17_000,
+    pages_per_second=123.45,
+    megabytes_per_second=6.78,
+    hosts=[("a.example", 9_000), ("b.example:8080", 345)],
+    last=[
+        Dropped("http://a.example/copy", "http://a.example/original", "body", 1.0),
+        Dropped("http://b.example:8080/" + "long/" * 60 + "end", HOSTILE, "simhash", 0.875),
+    ],
+    index_bytes=1_600_000,
+    filter_bytes=400_000,
+    error_rate=2.5e-7,
+)
+
+
+def shown(snapshot: Snapshot, width: int, height: int = 40) -> str:
+    file = io.StringIO()
+    console = Console(file=file, width=width, height=height, markup=False, highlight=False)
+    console.print(panel(snapshot, width=width, height=height))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_the_panel_shows_every_number_within_its_width(width: int) -> None:
+    text = shown(SNAPSHOT, width)
+    assert {cell_len(row) for row in text.splitlines()} == {width}
+    for number in (
+        *("12,345 pages", "123.5 pages/s", "6.78 MB/s", "4,321 queued", "98,765 links"),
+        *("8,000 64.8%", "1,200  9.7%", "3,100 25.1%", "9,000", "b.example:8080", "345"),
+        *("1.6 MB, 200 bytes a page", "17,000 seen", "2.5e-07", "1:02:03", "crawls/some-job"),
+        *("/copy", "/original", "simhash 0.875"),
+    ):
+        assert number in text
+
+
+def test_a_low_terminal_gets_a_low_panel() -> None:
+    for height in (10, 20, 24, 30):
+        assert len(shown(SNAPSHOT, 120, height).splitlines()) <= max(height, 10)
+
+
+def test_nothing_of_a_page_steers_the_terminal() -> None:
+    hosts = [(HOSTILE, 3), (HOSTILE, 2)]
+    text = shown(dataclasses.replace(SNAPSHOT, hosts=hosts, job=HOSTILE), 200)
+    assert not {"\x1b", "\x07", "\u202e", "\x9b"} & set(text)
+    assert text.count("[red]x[/red]") == 4  # title, two hosts, the original
+
+
+def test_the_line_has_the_same_numbers() -> None:
+    assert line(SNAPSHOT) == (
+        "12,345 fetched, 8,000 unique, 1,245 duplicates, 3,100 skipped, 98,765 URLs filtered,"
+        " 4,321 queued, 123.5 pages/s, 6.78 MB/s"
+    )
