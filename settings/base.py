@@ -87,7 +87,8 @@ DEDUP_URL_ENABLED = True
 
 DEDUP_URL_RULES: list[str] = []
 """Rules that also merge URLs which may differ, by name: tracking, session, slash, index, www,
-https. None by default: on some site each of them merges different pages. See dedup.urls.rules."""
+https, and drop:NAME, which ignores the parameter NAME. None by default: on some site each of them
+merges different pages. `dedup report` tells which would help. See dedup.urls.rules."""
 
 DEDUP_URL_CAPACITY = 100_000
 """URLs the Bloom filter is first made for, 1 or more; it grows by itself. 0.4 MB at the default

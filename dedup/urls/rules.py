@@ -118,9 +118,15 @@ RULES = MappingProxyType(
 )
 """The rules by name, in the order in which they are applied."""
 
+DROP = "drop:"
+"""Begins the rule that drops one parameter of the query: "drop:sort" makes "/?sort=up" "/"."""
+
 
 class UrlRules:
     """The rules switched on for a job; callable on the parts of an address.
+
+    Beside `RULES` there is one for every parameter, `drop:NAME`: for parameters that change nothing
+    on the site at hand. NAME is as in the query after decoding, upper and lower case told apart.
 
     The order in which rules are named changes nothing, and what has been through the rules once
     comes through a second time unchanged: they are applied until nothing moves (each only
@@ -129,16 +135,24 @@ class UrlRules:
     Raises:
         ValueError: a name that is no rule's.
 
-    >>> UrlRules(["slash", "index"]).names
-    ('index', 'slash')
+    >>> UrlRules(["slash", "drop:sort", "index"]).names
+    ('index', 'slash', 'drop:sort')
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         wanted = frozenset([names] if isinstance(names, str) else names)
-        if unknown := sorted(wanted - RULES.keys()):
-            raise ValueError(f"rules must be among {', '.join(RULES)}, got {unknown[0]!r}")
-        self.names = tuple(name for name in RULES if name in wanted)
-        self._functions = tuple(RULES[name] for name in self.names)
+        drops = {name for name in wanted if name.startswith(DROP) and name != DROP}
+        if unknown := sorted(wanted - RULES.keys() - drops):
+            known = ", ".join(RULES)
+            raise ValueError(f"rules must be among {known}, {DROP}NAME, got {unknown[0]!r}")
+        named = [name for name in RULES if name in wanted]
+        self.names = (*named, *sorted(drops))
+        self._functions = [RULES[name] for name in named]
+        if drops:
+            dropped = frozenset(name.removeprefix(DROP) for name in drops)
+            self._functions.append(
+                lambda parts: _drop_fields(parts, lambda each: parameter_name(each) in dropped)
+            )
 
     def __call__(self, parts: UrlParts) -> UrlParts:
         while True:

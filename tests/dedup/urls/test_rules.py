@@ -55,6 +55,10 @@ CASES = [
     ("https", "http://a.com/", "https://a.com/", "protocol"),
     ("https", "http://a.com:8080/", "http://a.com:8080/", "a port answers one protocol"),
     ("https", "http://a.com:443/", "http://a.com:443/", "this one as well"),
+    ("drop:sort", "http://a.com/?a=1&sort=up&sort", "http://a.com/?a=1", "every one of the name"),
+    ("drop:sort", "http://a.com/?s%6Frt=1", "http://a.com/", "a name in disguise"),
+    ("drop:sort", "http://a.com/?Sort=1", "http://a.com/?Sort=1", "another name"),
+    ("drop:a b", "http://a.com/?a+b=1", "http://a.com/", "decoded"),
 ]
 
 
@@ -100,7 +104,7 @@ def test_one_rule_may_be_named_by_itself():
 
 @pytest.mark.parametrize("names", [["slsh"], "slsh", ["slash", "slsh"]])
 def test_an_unknown_rule_is_refused_with_a_list_of_the_known(names):
-    expected = "rules must be among https, www, session, tracking, index, slash, got 'slsh'"
+    expected = "among https, www, session, tracking, index, slash, drop:NAME, got 'slsh'"
     with pytest.raises(ValueError, match=expected):
         UrlRules(names)
 

@@ -1,0 +1,343 @@
+"""How URLs of duplicates differ from those of their originals, and what would avoid fetching them.
+
+A pattern is a difference that two or more pairs show: a tracking parameter, "www.", a mirror, a
+directory that repeats another. Each comes with the setting that would avoid such fetches, and with
+what that setting would have done to this very job: fetches saved, and pages lost. A crawl's own
+answer beats any list of parameters known to be harmless.
+"""
+
+import re
+import shlex
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import compress
+from pathlib import Path
+from sqlite3 import Connection
+from typing import NamedTuple
+from urllib.parse import quote_plus
+
+from xxhash import xxh3_64_intdigest
+
+from dedup.store.database import reporting
+from dedup.urls.parts import UrlParts, parameter_name, split_canonical, split_url
+from dedup.urls.rules import DROP, RULES, UrlRules
+
+MAX_RECORDS = 200_000
+"""Records of the job that are looked at, the earliest: a second or two, and 50 MB."""
+
+_MIN_DUPLICATES = 2
+_MAX_PATTERNS = 20
+_MAX_EXAMPLES = 3
+
+_PRINT = re.compile(r"(?<![a-z])print(?!ing|ed|s(?![a-z]))", re.IGNORECASE)
+_PLAIN_NAME = re.compile(r"[\w.\[\]-]+", re.ASCII)  # no comma: settings split lists there
+_ALL_RULES = UrlRules(RULES)
+
+_PAIRS = """
+SELECT d.url, p.url, d.size_bytes FROM duplicates AS d JOIN pages AS p ON p.number = d.original
+WHERE d.number <= ? AND d.url IS NOT NULL AND p.url IS NOT NULL ORDER BY d.number
+"""
+_FETCHED = """
+SELECT number, url, number AS content FROM pages WHERE number <= ? AND url IS NOT NULL
+UNION ALL
+SELECT number, url, original FROM duplicates WHERE number <= ? AND url IS NOT NULL
+ORDER BY number
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class UrlPattern:
+    """One way in which URLs of duplicates differ from those of their originals.
+
+    Attributes:
+        kind: a URL rule (`tracking`, `session`, `slash`, `index`, `www`, `https`), `parameter`,
+            `print`, `host`, `path`, or `other` for duplicates that show none of the patterns.
+        detail: what differs: the parameter, both hosts, both parts of the path; "" for a rule.
+        duplicates: dropped pages whose URL differs from its original's in this way. Where it
+            differs in two ways, both count it.
+        size_bytes: their bodies together.
+        setting: what to add to `scrapy crawl …` for such pages not to be fetched; "" for `other`.
+            Quoted for a shell.
+        saved: fetches of this job that the setting would have avoided without losing a page.
+        lost: pages of this job that the setting would have lost, for they have no other URL.
+        examples: up to three pairs of a duplicate's URL and its original's.
+    """
+
+    kind: str
+    detail: str
+    duplicates: int
+    size_bytes: int
+    setting: str
+    saved: int
+    lost: int
+    examples: tuple[tuple[str, str], ...]
+
+
+def duplicate_patterns(
+    connection: Connection, *, max_records: int = MAX_RECORDS
+) -> list[UrlPattern]:
+    """Return the patterns of a job's duplicates: those that save most first, `other` last.
+
+    At most 20, each of two duplicates or more, and none that would lose as many pages as it saves
+    fetches. `saved` and `lost` are exact for the records looked at, the first `max_records`.
+
+    Args:
+        connection: of a job's store; nothing is changed in it.
+        max_records: bounds time (20 µs a record) and memory.
+
+    Raises:
+        StateError: the store is damaged.
+    """
+    with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
+        pairs = _count_pairs(connection, max_records)
+        ways = [way for found in _most_common(pairs) for way in _ways_out(*found)]
+        _try_out(connection, max_records, ways)
+    best = _best_ways(ways)
+    by_setting = {way.setting: way for way in reversed(best)}  # of each the most common difference
+    patterns = [way.pattern() for way in by_setting.values()]
+    patterns.sort(key=lambda pattern: (-pattern.saved, pattern.kind, pattern.detail))
+    explained = {way.difference for way in best}
+    other = _Tally.of(tally for found, tally in pairs.items() if not explained & found)
+    if other.duplicates:
+        patterns.append(other.pattern("other"))
+    return patterns
+
+
+class _Difference(NamedTuple):
+    """One way in which two URLs differ; `place`: in the path, where."""
+
+    kind: str
+    first: str = ""
+    second: str = ""
+    place: str = ""
+
+
+@dataclass(slots=True)
+class _Tally:
+    duplicates: int = 0
+    size_bytes: int = 0
+    examples: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, duplicates: int, size_bytes: int, *examples: tuple[str, str]) -> None:
+        self.duplicates += duplicates
+        self.size_bytes += size_bytes
+        self.examples += examples[: _MAX_EXAMPLES - len(self.examples)]
+
+    @classmethod
+    def of(cls, tallies: Iterable["_Tally"]) -> "_Tally":
+        whole = cls()
+        for tally in tallies:
+            whole.add(tally.duplicates, tally.size_bytes, *tally.examples)
+        return whole
+
+    def pattern(
+        self, kind: str, detail: str = "", setting: str = "", saved: int = 0, lost: int = 0
+    ) -> UrlPattern:
+        examples = tuple(self.examples)
+        return UrlPattern(
+            kind, detail, self.duplicates, self.size_bytes, setting, saved, lost, examples
+        )
+
+
+@dataclass(slots=True)
+class _Way:
+    """A setting that avoids what shows a difference, and what it did when tried out."""
+
+    difference: _Difference
+    tally: _Tally
+    detail: str
+    setting: str
+    is_fetched: Callable[[str, UrlParts], bool]
+    saved: int = 0
+    lost: int = 0
+
+    def pattern(self) -> UrlPattern:
+        return self.tally.pattern(
+            self.difference.kind, self.detail, self.setting, self.saved, self.lost
+        )
+
+
+# --- Differences ---------------------------------------------------------------------------------
+
+
+def _count_pairs(connection: Connection, max_records: int) -> dict[frozenset[_Difference], _Tally]:
+    """The pairs of duplicate and original, by all in which their URLs differ."""
+    pairs: dict[frozenset[_Difference], _Tally] = {}
+    for url, original, size_bytes in connection.execute(_PAIRS, (max_records,)):
+        found = frozenset(_differences(url, original))
+        pairs.setdefault(found, _Tally()).add(1, size_bytes, (url, original))
+    return pairs
+
+
+def _most_common(
+    pairs: dict[frozenset[_Difference], _Tally],
+) -> list[tuple[_Difference, _Tally]]:
+    tallies: dict[_Difference, list[_Tally]] = {}
+    for found, tally in pairs.items():
+        for difference in found:
+            tallies.setdefault(difference, []).append(tally)
+    whole = [(difference, _Tally.of(parts)) for difference, parts in tallies.items()]
+    whole = [item for item in whole if item[1].duplicates >= _MIN_DUPLICATES]
+    whole.sort(key=lambda item: (-item[1].duplicates, item[0]))
+    return whole[:_MAX_PATTERNS]
+
+
+def _differences(url: str, original: str) -> Iterator[_Difference]:
+    try:
+        first, second = _split(url), _split(original)
+    except ValueError:
+        return
+    yield from (_Difference(name) for name in RULES if _is_rules_work(name, first, second))
+    first, second = _ALL_RULES(first), _ALL_RULES(second)
+    if first[1:4] != second[1:4]:
+        yield _unordered("host", first.host + first.port, second.host + second.port)
+    yield from _query_differences(first.query, second.query)
+    yield from _path_differences(first.path, second.path)
+
+
+def _split(url: str) -> UrlParts:
+    return split_canonical(url.partition("#")[0]) or split_url(url)
+
+
+def _is_rules_work(name: str, first: UrlParts, second: UrlParts) -> bool:
+    """Does the rule act on one of the two only, or make a part equal that is not?"""
+    rule = RULES[name]
+    first_after, second_after = rule(first), rule(second)
+    if (first_after == first) != (second_after == second):
+        return True
+    parts = zip(first, second, first_after, second_after, strict=True)
+    return any(a != b and a_after == b_after for a, b, a_after, b_after in parts)
+
+
+def _query_differences(first: str, second: str) -> Iterator[_Difference]:
+    for text in set(first.split("&")) ^ set(second.split("&")):
+        if _PRINT.search(text):
+            yield _Difference("print", text)
+        elif text:
+            yield _Difference("parameter", parameter_name(text))
+
+
+def _path_differences(first: str, second: str) -> Iterator[_Difference]:
+    """A segment that is another, or missing, or what the last one has more: "-print"."""
+    a, b = first.split("/"), second.split("/")
+    while a and b and a[0] == b[0]:
+        del a[0], b[0]
+    place = "end"
+    while a and b and a[-1] == b[-1]:
+        del a[-1], b[-1]
+        place = "directory"
+    if max(len(a), len(b)) != 1:
+        return
+    name, other = "".join(a), "".join(b)
+    if name and other and place == "end" and (more := _surplus(name, other)):
+        name, other, place = more, "", "name"
+    kind = "print" if _PRINT.search(name) or _PRINT.search(other) else "path"
+    yield _unordered(kind, name, other, place)
+
+
+def _surplus(name: str, other: str) -> str:
+    """What one of two names has more than the other, in one place; "" where they differ so not."""
+    shorter, longer = sorted((name, other), key=len)
+    pairs = enumerate(zip(shorter, longer, strict=False))
+    start = next((place for place, (a, b) in pairs if a != b), len(shorter))
+    if longer.endswith(shorter[start:]):
+        return longer[start : start + len(longer) - len(shorter)]
+    return ""
+
+
+def _unordered(kind: str, first: str, second: str, place: str = "") -> _Difference:
+    smaller, larger = sorted((first, second))
+    return _Difference(kind, larger, smaller, place)
+
+
+# --- Ways out ------------------------------------------------------------------------------------
+
+
+def _ways_out(difference: _Difference, tally: _Tally) -> Iterator[_Way]:
+    kind, first, second, place = difference
+    if kind in RULES:
+        yield _merging(difference, tally, kind, "")
+    elif kind == "parameter" and _PLAIN_NAME.fullmatch(first):
+        yield _merging(difference, tally, DROP + first, first)
+    elif kind == "parameter":
+        yield _denying(difference, tally, rf"[?&]{_escape(quote_plus(first))}=", first)
+    elif kind == "host":
+        for host in _sides(difference, tally):
+            yield _denying(difference, tally, f"://{_escape(host)}/", f"{first} = {second}")
+    elif not place:
+        yield _denying(difference, tally, rf"[?&]{_escape(first)}(?:&|$)", first)
+    else:
+        start, end, after = _PLACES[place]
+        detail = " = ".join(f"{start}{name}{end}" for name in (first, second) if name)
+        for name in _sides(difference, tally):
+            yield _denying(difference, tally, f"{start}{_escape(name)}{end}{after}", detail)
+
+
+def _sides(difference: _Difference, tally: _Tally) -> list[str]:
+    """What to deny; that of the duplicates first, which goes where all else is equal."""
+    url = tally.examples[0][0]
+    sides = filter(None, (difference.first, difference.second))
+    return sorted(sides, key=lambda side: side not in url)
+
+
+_PLACES = {"directory": ("/", "/", ""), "end": ("/", "", r"(?:\?|$)"), "name": ("", "", "[^/]*$")}
+"""By place in the path: what stands before and behind a name, and what a pattern needs on top."""
+
+
+def _escape(text: str) -> str:
+    return re.escape(text).replace(r"\-", "-")  # special within brackets only
+
+
+def _merging(difference: _Difference, tally: _Tally, rule: str, detail: str) -> _Way:
+    rules = UrlRules([rule])
+    seen: set[int] = set()
+
+    def is_fetched(_: str, parts: UrlParts) -> bool:
+        key = xxh3_64_intdigest(str(rules(parts)).encode())
+        is_new = key not in seen
+        seen.add(key)
+        return is_new
+
+    setting = f"-s {shlex.quote(f'DEDUP_URL_RULES={rule}')}"
+    return _Way(difference, tally, detail, setting, is_fetched)
+
+
+def _denying(difference: _Difference, tally: _Tally, expression: str, detail: str) -> _Way:
+    search = re.compile(expression).search
+    setting = f"-a {shlex.quote(f'deny={expression}')}"
+    return _Way(difference, tally, detail, setting, lambda url, _: search(url) is None)
+
+
+def _try_out(connection: Connection, max_records: int, ways: list[_Way]) -> None:
+    """Fill in, for each way, what it would have saved and lost.
+
+    What the page at an avoided URL holds is lost where each of its URLs is avoided.
+    """
+    if not ways:
+        return
+    size = 1 + min(max_records, connection.execute("SELECT max(number) FROM pages").fetchone()[0])
+    avoided = [array("L", bytes(size * array("L").itemsize)) for _ in ways]
+    kept = [bytearray(size) for _ in ways]
+    for _, url, content in connection.execute(_FETCHED, (max_records, max_records)):
+        try:
+            parts = _split(url)
+        except ValueError:
+            continue
+        for index, way in enumerate(ways):
+            if way.is_fetched(url, parts):
+                kept[index][content] = 1
+            else:
+                avoided[index][content] += 1
+    for way, counts, is_kept in zip(ways, avoided, kept, strict=True):
+        way.saved = sum(compress(counts, is_kept))
+        way.lost = sum(1 for count, kept in zip(counts, is_kept, strict=True) if count and not kept)
+
+
+def _best_ways(ways: list[_Way]) -> list[_Way]:
+    """Of the ways out of one difference the one that loses least, if it saves more than that."""
+    best: dict[_Difference, _Way] = {}
+    for way in ways:
+        rival = best.get(way.difference, way)
+        best[way.difference] = min(rival, way, key=lambda way: way.lost - way.saved)
+    return [way for way in best.values() if way.saved > way.lost]
