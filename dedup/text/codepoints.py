@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 WORD, UNSPACED = 1, 2
 r"""Kinds of `\w` characters; 0 is every other character."""
 
-_UNSPACED_RANGES = (
+UNSPACED_RANGES = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
     (0x1780, 0x17FF),  # Khmer
@@ -165,6 +165,6 @@ def kind_table() -> NDArray[np.uint8]:
     table = np.zeros(0x110000, np.uint8)
     for run in re.finditer(r"\w+", everything):
         table[run.start() : run.end()] = WORD
-    for first, last in _UNSPACED_RANGES:
+    for first, last in UNSPACED_RANGES:
         table[first : last + 1] *= UNSPACED
     return table

@@ -1,0 +1,27 @@
+"""`dedup report JOB`: a job's report, one HTML file."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from dedup.cli.console import ERRORS
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser("report", help="one HTML file that shows a job, running or not")
+    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument(
+        "-o",
+        dest="path",
+        type=Path,
+        metavar="FILE",
+        help="where the report goes (default: JOB/report.html)",
+    )
+    parser.set_defaults(execute=_execute)
+
+
+def _execute(options: argparse.Namespace) -> None:
+    from dedup.report.page import write_report  # Jinja takes 40 ms, which others need not wait for
+
+    path = write_report(options.job, options.path)
+    ERRORS.print(f"{path} ({path.stat().st_size / 1e6:,.1f} MB)", soft_wrap=True)

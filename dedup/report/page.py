@@ -1,0 +1,174 @@
+"""A job's report: one HTML file that needs nothing else, and fetches nothing.
+
+What the crawled pages say is a stranger's text. On its way into the file it is escaped by Jinja, or
+it is in the compressed block of data, from which the page's script takes it as text only. Should
+anything get past that, the file's content security policy runs no script and loads no style but
+the report's own, known by their digests, and loads nothing from anywhere.
+
+Charts are drawn by Chart.js, whose copy is in `template/vendor` with its licence.
+"""
+
+import base64
+import gzip
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from dedup.errors import StateError
+from dedup.files import write_atomically
+from dedup.report.data import report_data
+from dedup.store import SqliteStore
+
+STAGES = {
+    "body": "the same bytes",
+    "text": "the same text, up to case and width",
+    "sentences": "the same longest sentences, then compared",
+    "simhash": "close fingerprints, then compared",
+    "minhash": "shared MinHash bands, then compared",
+}
+"""What the stages of the default cascade find."""
+
+_SCRIPTS = ("chart.umd.min.js", "dom.js", "charts.js", "pair.js", "browser.js", "report.js")
+_EXACT = ("body", "text")
+
+
+def write_report(job: Path, path: Path | None = None) -> Path:
+    """Write the report of the job in this folder, running or not; return where it is.
+
+    Args:
+        job: the job's folder.
+        path: the file to write; None: `report.html` in the job's folder.
+
+    Raises:
+        StateError: the store, or `stats.json` beside it, cannot be used.
+        OSError: the file cannot be written.
+    """
+    path = path or job / "report.html"
+    store = SqliteStore(job / "crawl.sqlite", read_only=True)
+    try:
+        text = render(store.database.connection, job.resolve().name, _settings(job))
+    finally:
+        store.close()
+    write_atomically(path, text)
+    return path
+
+
+def render(connection: Connection, name: str, settings: Mapping[str, Any]) -> str:
+    """Return the report of a job as HTML.
+
+    Args:
+        connection: of the job's store.
+        name: what the job is called.
+        settings: the job's, as in `stats.json`: the thresholds to mark. May be empty.
+    """
+    data = report_data(connection)
+    thresholds = {
+        "resemblance": settings.get("DEDUP_NEAR_RESEMBLANCE"),
+        "distance": settings.get("DEDUP_SIMHASH_DISTANCE"),
+    }
+    shown = {"times", "resemblances", "distances", "group_sizes", "groups", "summary"}
+    block = {key: value for key, value in data.items() if key in shown}
+    style = _source("report.css")
+    scripts = [_source(f"vendor/{_SCRIPTS[0]}"), "\n".join(map(_source, _SCRIPTS[1:]))]
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            **data,
+            name=name,
+            thresholds=thresholds,
+            counts=_counts(data["summary"]),
+            stages=STAGES,
+            style=Markup(style),  # noqa: S704 -- a file of this package
+            scripts=[Markup(script) for script in scripts],  # noqa: S704 -- files of this package
+            policy=_policy(style, scripts),
+            data=_packed({**block, "thresholds": thresholds}),
+        )
+    )
+
+
+def _counts(summary: Mapping[str, Any]) -> dict[str, Any]:
+    pages = summary["pages"]
+    duplicates = sum(pages["duplicates"].values())
+    exact = sum(pages["duplicates"].get(stage, 0) for stage in _EXACT)
+    return {
+        "duplicates": duplicates,
+        "exact": exact,
+        "near": duplicates - exact,
+        "skipped": sum(pages["skipped"].values()),
+        "failed": sum(summary["failed"].values()),
+    }
+
+
+def _policy(style: str, scripts: list[str]) -> str:
+    """Nothing but the report's own style and scripts."""
+    style_digest, *script_digests = (
+        f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
+        for text in (style, *scripts)
+    )
+    return (
+        f"default-src 'none'; style-src {style_digest}; script-src {' '.join(script_digests)};"
+        " base-uri 'none'; form-action 'none'"
+    )
+
+
+def _packed(data: object) -> str:
+    """JSON, gzip, base64: a sixth of the size, and no character in it that HTML gives a meaning."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
+
+
+def _settings(job: Path) -> Mapping[str, Any]:
+    path = job / "stats.json"
+    try:
+        settings: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))["settings"]
+    except FileNotFoundError:  # the crawl has not ended
+        return {}
+    except (ValueError, KeyError, TypeError) as error:
+        remedy = "Move it away; the report is then made without thresholds"
+        raise StateError(path, f"expected a job's counts ({error!r})", remedy) from error
+    return settings
+
+
+def _source(name: str) -> str:
+    return files("dedup.report").joinpath("template", name).read_text(encoding="utf-8")
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("dedup.report", "template"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = lambda value: f"{value:,}"
+    environment.filters["megabytes"] = lambda value: f"{value / 1e6:,.1f}"
+    environment.filters["share"] = _share
+    environment.filters["time"] = _time
+    environment.filters["is_web"] = lambda url: url.startswith(("http://", "https://"))
+    return environment
+
+
+def _share(part: int, whole: int) -> str:
+    """A percentage that says neither "none" nor "all" of what is not."""
+    if not whole:
+        return "–"
+    percent = 100 * part / whole
+    if 0 < percent < 0.1:
+        return "< 0.1%"
+    if 99.9 < percent < 100:
+        return "> 99.9%"
+    return f"{percent:.1f}%" if percent < 10 or percent > 99 else f"{percent:.0f}%"
+
+
+def _time(seconds: str | float) -> str:
+    return datetime.fromtimestamp(float(seconds), UTC).strftime("%Y-%m-%d %H:%M UTC")
