@@ -125,7 +125,7 @@ def _groups(connection: Connection) -> dict[str, Any]:
     """Originals with their duplicates; what rows hold is named in `originals` and `duplicates`."""
     rows = connection.execute(_LISTED, (MAX_DUPLICATES,)).fetchall()
     compared = dict(_compared(connection, _worth_comparing(rows)))
-    by_original = sorted(rows, key=lambda row: (row[1], row[0]))
+    by_original = sorted(rows, key=lambda row: row[1])  # of each the least alike first
     groups = [
         (original, list(members))
         for original, members in groupby(by_original, key=lambda row: row[1])

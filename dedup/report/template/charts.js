@@ -2,6 +2,8 @@
 
 const charts = [];
 
+Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+
 function colour(name) {
   const probe = element("i");
   probe.style.color = `var(--${name})`;
@@ -62,12 +64,12 @@ function legend(display) {
 function barValues(text) {
   return {
     id: "values",
-    afterDatasetsDraw({ ctx, chartArea, getDatasetMeta }) {
+    afterDatasetsDraw(chart) {
+      const { ctx, chartArea } = chart;
       ctx.save();
-      ctx.fillStyle = colour("ink");
       ctx.font = `12px ${getComputedStyle(document.body).fontFamily}`;
       ctx.textBaseline = "middle";
-      getDatasetMeta(0).data.forEach((bar, index) => {
+      chart.getDatasetMeta(0).data.forEach((bar, index) => {
         const label = text(index);
         const fits = bar.x + 8 + ctx.measureText(label).width < chartArea.right;
         ctx.textAlign = fits ? "left" : "right";
@@ -131,7 +133,7 @@ function drawFunnel({ pages, urls }) {
 
 function drawTimes(times) {
   if (times.fetched.length < 2) return draw("times", "All pages were fetched at one time.");
-  const labels = times.fetched.map((_, place) => duration((place + 1) * times.step));
+  const labels = times.fetched.map((_, place) => duration((place + 1) * times.step, times.step));
   const line = (values, name, label) => ({
     data: runningSum(values), label, borderColor: colour(name), backgroundColor: colour(name), pointRadius: 0, borderWidth: 2,
   });
@@ -198,7 +200,7 @@ function drawResemblances(counts, threshold) {
   draw("resemblances", `Duplicates by resemblance: ${values.map((count, place) => `${labels[place]}: ${count}`).join(", ")}`, () =>
     bars(labels, [{ data: values, backgroundColor: colour("dropped"), categoryPercentage: 0.95 }], {
       x: { grid: { display: false }, border: { display: false }, ticks: { color: colour("soft"), maxRotation: 0, autoSkip: true } },
-      y: { type: "logarithmic", grid: { color: colour("line"), drawTicks: false }, border: { display: false }, ticks: decades() },
+      y: { type: "logarithmic", min: 0.5, grid: { color: colour("line"), drawTicks: false }, border: { display: false }, ticks: decades() },
       extras,
     }),
   );
@@ -236,7 +238,7 @@ function drawSizes(sizes, unique) {
   draw("sizes", `Pages by number of copies: ${values.map((count, place) => `${labels[place]}: ${count}`).join(", ")}`, () =>
     bars(labels, [{ data: values, backgroundColor: colour("kept") }], {
       x: { title: { display: true, text: "copies", color: colour("soft") }, grid: { display: false }, border: { display: false }, ticks: { color: colour("soft"), maxRotation: 0 } },
-      y: { type: "logarithmic", grid: { color: colour("line"), drawTicks: false }, border: { display: false }, ticks: decades() },
+      y: { type: "logarithmic", min: 0.5, grid: { color: colour("line"), drawTicks: false }, border: { display: false }, ticks: decades() },
     }),
   );
 }
@@ -250,8 +252,8 @@ function runningSum(values) {
   return values.map((value) => (total += value));
 }
 
-function duration(seconds) {
-  if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+function duration(seconds, step) {
+  if (seconds < 120) return `${seconds.toFixed(step < 0.2 ? 1 : 0)} s`;
   const minutes = Math.round(seconds / 60);
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
