@@ -167,7 +167,7 @@ DEDUP_MINHASH_ENABLED = True
 
 DEDUP_REPORT_ENABLED = True
 """Write `report.html`, which shows what was dropped and why, when the crawl ends. Takes a second or
-two for 3,000 pages, ten for 100,000; `dedup report JOB` writes it at any time."""
+two for 3,000 pages, five for 100,000; `dedup report JOB` writes it at any time."""
 
 DEDUP_PROGRESS = "auto"
 """Progress on standard error: "live" (a line that renews itself), "plain" (a line a minute), "off",

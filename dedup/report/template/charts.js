@@ -195,7 +195,7 @@ function drawResemblances(counts, threshold) {
   if (!counts.some(Boolean)) return draw("resemblances", "No texts were compared.");
   const start = Math.max(first - 2, 0);
   const values = counts.slice(start);
-  const labels = values.map((_, place) => (place + start === steps ? "equal" : ((place + start) / steps).toFixed(2)));
+  const labels = values.map((_, place) => (place + start === steps ? "1" : ((place + start) / steps).toFixed(2)));
   const extras = threshold ? [thresholdLine(threshold * steps - start, `threshold ${threshold}`)] : [];
   draw("resemblances", `Duplicates by resemblance: ${values.map((count, place) => `${labels[place]}: ${count}`).join(", ")}`, () =>
     bars(labels, [{ data: values, backgroundColor: colour("dropped"), categoryPercentage: 0.95 }], {
@@ -212,15 +212,22 @@ function decades() {
   return { color: colour("soft"), callback: (value) => (isPower(value) ? number(value) : null) };
 }
 
-function drawDistances(counts, threshold) {
-  const last = Math.max(threshold ?? 0, ...Object.keys(counts).map(Number));
-  if (!Object.keys(counts).length) return draw("distances", "No duplicate was found by its fingerprint.");
+/** `found`: duplicates of stage simhash by bits; `others`: pairs of other stages, as far as compared. */
+function drawDistances(found, others, threshold) {
+  const last = Math.max(threshold ?? 0, ...Object.keys(found).map(Number), ...Object.keys(others).map(Number));
+  const compared = sum(Object.values(others));
+  if (!compared && !Object.keys(found).length) return draw("distances", "No near duplicate has a fingerprint.");
+  if (compared) byId("distances-note").textContent = `${plural(compared, "pair")} of other stages computed here`;
   const labels = Array.from({ length: last + 2 }, (_, bits) => String(bits));
-  const values = labels.map((bits) => counts[bits] ?? 0);
-  const extras = Number.isInteger(threshold) ? [thresholdLine(threshold, `at most ${threshold} bits`, { after: true })] : [];
-  draw("distances", `Duplicates by distance: ${values.map((count, bits) => `${bits} bits: ${count}`).join(", ")}`, () =>
-    bars(labels, [{ data: values, backgroundColor: colour("dropped"), minBarLength: 0 }], {
-      x: { title: { display: true, text: "bits", color: colour("soft") }, grid: { display: false }, border: { display: false }, ticks: { color: colour("soft") } },
+  const part = (counts, label, name) => ({
+    label, data: labels.map((bits) => counts[bits] ?? 0), backgroundColor: colour(name), minBarLength: 0, categoryPercentage: 0.95,
+  });
+  const extras = Number.isInteger(threshold) ? [thresholdLine(threshold, `at most ${plural(threshold, "bit")}`, { after: true })] : [];
+  const description = labels.map((bits) => `${bits} bits: ${(found[bits] ?? 0) + (others[bits] ?? 0)}`).join(", ");
+  draw("distances", `Near duplicates by distance: ${description}`, () =>
+    bars(labels, [part(found, "Found by simhash", "dropped"), part(others, "By another stage", "skipped")], {
+      stacked: true,
+      x: { title: { display: true, text: "bits", color: colour("soft") }, grid: { display: false }, border: { display: false }, ticks: { color: colour("soft"), maxRotation: 0 } },
       extras,
     }),
   );

@@ -43,14 +43,15 @@ function side(kind, { title, url }, language) {
   );
 }
 
-function facts({ stage, distance, resemblance, host }) {
+function facts({ stage, distance, computed, resemblance, host }) {
   const fact = (name, value) => element("span", {}, `${name} `, element("b", {}, value));
   return element(
     "div",
     { className: "facts" },
     fact("Stage", stage),
     fact("Resemblance", resemblance === null ? "–" : resemblance.toFixed(4)),
-    fact("Hamming distance", distance === null ? "–" : plural(distance, "bit")),
+    distance === null ? null : fact("Hamming distance", plural(distance, "bit")),
+    computed === null ? null : fact("Hamming distance (computed for this report)", plural(computed, "bit")),
     host ? fact("Host", host) : null,
   );
 }
