@@ -98,7 +98,7 @@ const browser = {
     if (event.key === "Escape" && event.target === byId("search")) {
       byId("search").value = "";
       this.filter();
-    } else if (!isTyping && event.key in KEYS) {
+    } else if (!isTyping && Object.hasOwn(KEYS, event.key)) {
       event.preventDefault();
       KEYS[event.key]();
     }

@@ -1,5 +1,6 @@
 """What the report shows, against counts made without SQL."""
 
+import sqlite3
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,18 @@ def test_an_empty_job_gives_an_empty_report(tmp_path):
     assert report["times"]["fetched"] == []
     assert report["groups"]["originals"] == []
     assert report["patterns"] == []
+
+
+@pytest.mark.parametrize("damage", ["x'00'", "NULL"])
+def test_a_damaged_text_is_a_clear_error(tmp_path, damage):
+    write(tmp_path, [(0, "simhash", 1, 0.9, 0)])
+    connection = sqlite3.connect(tmp_path / "crawl.sqlite")
+    connection.execute(f"UPDATE duplicates SET text = {damage}")
+    connection.execute("UPDATE pages SET text = x'00'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StateError, match="text is damaged"):
+        report_of(tmp_path)
 
 
 def test_damage_is_a_clear_error(tmp_path):

@@ -84,6 +84,14 @@ def test_filters_narrow_the_list(page):
     assert shown == sorted(shown)
 
 
+def test_the_closest_calls_are_one_click_away(page):
+    page.fill("#search", "something else")
+    page.click("#closest")
+    assert page.input_value("#search") == ""
+    assert "Resemblance 0.9" in page.inner_text("#pair .facts")
+    assert page.locator("#pair del, #pair ins").count() > 0
+
+
 def test_the_keyboard_goes_through_pages_and_copies(page):
     titles = page.locator("#list .name").all_inner_texts()
     page.keyboard.press("j")
