@@ -9,6 +9,16 @@ from dedup.urls.rules import RULES, UrlRules
 
 _PRINT = re.compile(r"(?<![a-z])print(?!ing|ed|s(?![a-z]))", re.IGNORECASE)
 _ALL_RULES = UrlRules(RULES)
+_SCHEME, _HOST, _PORT, _PATH, _QUERY = 0, 2, 3, 4, 5
+_PARTS_OF_RULES = {
+    "https": (_SCHEME, _PORT),
+    "www": (_HOST,),
+    "session": (_PATH, _QUERY),
+    "tracking": (_QUERY,),
+    "index": (_PATH,),
+    "slash": (_PATH,),
+}
+"""The parts of an address that a rule looks at."""
 
 
 class UrlDifference(NamedTuple):
@@ -30,6 +40,8 @@ def url_differences(url: str, original: str) -> Iterator[UrlDifference]:
         first, second = split_web_url(url), split_web_url(original)
     except ValueError:
         return
+    if first == second:
+        return
     yield from (UrlDifference(name) for name in RULES if _is_rules_work(name, first, second))
     first, second = _ALL_RULES(first), _ALL_RULES(second)
     if first[1:4] != second[1:4]:
@@ -44,6 +56,8 @@ def split_web_url(url: str) -> UrlParts:
 
 def _is_rules_work(name: str, first: UrlParts, second: UrlParts) -> bool:
     """Does the rule act on one of the two only, or make a part equal that is not?"""
+    if all(first[place] == second[place] for place in _PARTS_OF_RULES[name]):
+        return False  # and so it stays: this spares most of the time
     rule = RULES[name]
     first_after, second_after = rule(first), rule(second)
     if (first_after == first) != (second_after == second):

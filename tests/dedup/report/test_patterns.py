@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from dedup.document import Match
 from dedup.errors import StateError
 from dedup.report.patterns import UrlPattern, duplicate_patterns
+from dedup.report.url_differences import _PARTS_OF_RULES
 from dedup.store import Page, SqliteStore
+from dedup.urls import RULES
 
 SITE = "http://a.example"
 
@@ -144,3 +146,7 @@ def test_no_count_exceeds_what_there_is(tmp_path_factory, contents):
         assert pattern.saved <= duplicates
         assert 0 < pattern.duplicates <= duplicates
     assert len({pattern.setting for pattern in found}) == len(found)
+
+
+def test_every_rule_is_known_to_the_differences():
+    assert _PARTS_OF_RULES.keys() == RULES.keys()
