@@ -6,7 +6,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from dedup.report.listing import listed_groups
-from dedup.report.patterns import MAX_RECORDS, duplicate_patterns
+from dedup.report.patterns import MAX_RECORDS, duplicate_patterns, together
 from dedup.store.database import reporting
 from dedup.store.summary import summarise
 
@@ -28,6 +28,8 @@ def report_data(connection: Connection) -> dict[str, Any]:
     Raises:
         StateError: the store is damaged.
     """
+    patterns = duplicate_patterns(connection)
+    joint = together(connection, patterns)
     with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
         return {
             "summary": summarise(connection),
@@ -37,7 +39,8 @@ def report_data(connection: Connection) -> dict[str, Any]:
             "distances": _distances(connection),
             "lowest_resemblance": _value(connection, "SELECT min(resemblance) FROM duplicates"),
             "group_sizes": _group_sizes(connection),
-            "patterns": [asdict(pattern) for pattern in duplicate_patterns(connection)],
+            "patterns": [asdict(pattern) for pattern in patterns],
+            "together": joint and asdict(joint),
             "pattern_records": MAX_RECORDS,
             "groups": listed_groups(connection),
         }

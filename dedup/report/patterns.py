@@ -30,6 +30,8 @@ _MIN_DUPLICATES = 2
 _MAX_PATTERNS = 20
 _MAX_EXAMPLES = 3
 
+_IsFetched = Callable[[str, UrlParts], bool]
+
 _PLAIN_NAME = re.compile(r"[\w.\[\]-]+", re.ASCII)  # no comma: settings split lists there
 
 _PAIRS = """
@@ -37,9 +39,10 @@ SELECT d.url, p.url, d.size_bytes FROM duplicates AS d JOIN pages AS p ON p.numb
 WHERE d.number <= ? AND d.url IS NOT NULL AND p.url IS NOT NULL ORDER BY d.number
 """
 _FETCHED = """
-SELECT number, url, number AS content FROM pages WHERE number <= ? AND url IS NOT NULL
+SELECT number, url, number AS content FROM pages WHERE number <= ?1 AND url IS NOT NULL
 UNION ALL
-SELECT number, url, original FROM duplicates WHERE number <= ? AND url IS NOT NULL
+SELECT number, url, original FROM duplicates
+WHERE number <= ?1 AND original <= ?1 AND url IS NOT NULL
 ORDER BY number
 """
 
@@ -102,6 +105,49 @@ def duplicate_patterns(
     return patterns
 
 
+@dataclass(frozen=True, slots=True)
+class Together:
+    """What several settings do together; see `UrlPattern` for the attributes."""
+
+    setting: str
+    saved: int
+    lost: int
+
+
+def together(
+    connection: Connection, patterns: Iterable[UrlPattern], *, max_records: int = MAX_RECORDS
+) -> Together | None:
+    """Return the settings of all patterns that lose nothing as one; None where they are not two.
+
+    Scrapy takes the last of several options of one name, so they have to be written as one. Each
+    that loses nothing by itself may still lose pages beside another, which `lost` tells: of two
+    mirrors, one has to stay.
+    """
+    settings = [shlex.split(each.setting) for each in patterns if each.setting and not each.lost]
+    if len(settings) < 2:
+        return None
+    names = [value.partition("=")[2] for option, value in settings if option == "-s"]
+    expressions = [value.partition("=")[2] for option, value in settings if option == "-a"]
+    written, conditions = [], []
+    if names:
+        written.append(_rules_setting(names))
+    if expressions:
+        written.append(_deny_setting(expressions))
+        conditions.append(_not_denied(expressions))
+    if names:  # what is denied is not seen
+        conditions.append(_merged(names))
+    way = _Way(
+        UrlDifference("together"),
+        _Tally(),
+        "",
+        " ".join(written),
+        lambda url, parts: all(condition(url, parts) for condition in conditions),
+    )
+    with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
+        _try_out(connection, max_records, [way])
+    return Together(way.setting, way.saved, way.lost)
+
+
 @dataclass(slots=True)
 class _Tally:
     duplicates: int = 0
@@ -137,7 +183,7 @@ class _Way:
     tally: _Tally
     detail: str
     setting: str
-    is_fetched: Callable[[str, UrlParts], bool]
+    is_fetched: _IsFetched
     saved: int = 0
     lost: int = 0
 
@@ -207,7 +253,24 @@ def _escape(text: str) -> str:
 
 
 def _merging(difference: UrlDifference, tally: _Tally, rule: str, detail: str) -> _Way:
-    rules = UrlRules([rule])
+    return _Way(difference, tally, detail, _rules_setting([rule]), _merged([rule]))
+
+
+def _denying(difference: UrlDifference, tally: _Tally, expression: str, detail: str) -> _Way:
+    setting = _deny_setting([expression])
+    return _Way(difference, tally, detail, setting, _not_denied([expression]))
+
+
+def _rules_setting(names: list[str]) -> str:
+    return f"-s {shlex.quote('DEDUP_URL_RULES=' + ','.join(names))}"
+
+
+def _deny_setting(expressions: list[str]) -> str:
+    return f"-a {shlex.quote('deny=' + '|'.join(expressions))}"
+
+
+def _merged(names: list[str]) -> _IsFetched:
+    rules = UrlRules(names)
     seen: set[int] = set()
 
     def is_fetched(_: str, parts: UrlParts) -> bool:
@@ -216,14 +279,12 @@ def _merging(difference: UrlDifference, tally: _Tally, rule: str, detail: str) -
         seen.add(key)
         return is_new
 
-    setting = f"-s {shlex.quote(f'DEDUP_URL_RULES={rule}')}"
-    return _Way(difference, tally, detail, setting, is_fetched)
+    return is_fetched
 
 
-def _denying(difference: UrlDifference, tally: _Tally, expression: str, detail: str) -> _Way:
-    search = re.compile(expression).search
-    setting = f"-a {shlex.quote(f'deny={expression}')}"
-    return _Way(difference, tally, detail, setting, lambda url, _: search(url) is None)
+def _not_denied(expressions: list[str]) -> _IsFetched:
+    search = re.compile("|".join(expressions)).search
+    return lambda url, _: search(url) is None
 
 
 def _try_out(connection: Connection, max_records: int, ways: list[_Way]) -> None:
@@ -236,7 +297,7 @@ def _try_out(connection: Connection, max_records: int, ways: list[_Way]) -> None
     size = 1 + min(max_records, connection.execute("SELECT max(number) FROM pages").fetchone()[0])
     avoided = [array("L", bytes(size * array("L").itemsize)) for _ in ways]
     kept = [bytearray(size) for _ in ways]
-    for _, url, content in connection.execute(_FETCHED, (max_records, max_records)):
+    for _, url, content in connection.execute(_FETCHED, (max_records,)):
         try:
             parts = split_web_url(url)
         except ValueError:

@@ -106,9 +106,9 @@ function thresholdLine(index, label, { after = false } = {}) {
 
 function drawFunnel({ pages, urls }) {
   const skipped = sum(Object.values(pages.skipped));
+  const links = [["Links found", urls.seen + urls.filtered], ["Different URLs", urls.seen]];
   const steps = [
-    ["Links found", urls.seen + urls.filtered],
-    ["Different URLs", urls.seen],
+    ...(urls.seen ? links : []), // none where the pages came from elsewhere
     ["Pages fetched", pages.fetched],
     ["Compared", pages.fetched - skipped],
     ["Kept", pages.unique],

@@ -107,7 +107,7 @@ def test_every_chart_is_drawn_and_said_in_words(page):
     labels = page.eval_on_selector_all(
         ".chart canvas", "nodes => nodes.map(n => n.getAttribute('aria-label'))"
     )
-    assert any("Links found" in label for label in labels)
+    assert any("Pages fetched" in label for label in labels)
     assert page.locator(".chart canvas, .chart .empty").count() == 7
     assert all(labels)
 
