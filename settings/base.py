@@ -165,6 +165,10 @@ DEDUP_MINHASH_ENABLED = True
 
 # --- Output ------------------------------------------------------------------------------------
 
+DEDUP_REPORT_ENABLED = True
+"""Write `report.html`, which shows what was dropped and why, when the crawl ends. Takes a second or
+two for 3,000 pages, five for 100,000; `dedup report JOB` writes it at any time."""
+
 DEDUP_PROGRESS = "auto"
 """Progress on standard error: "live" (a panel that renews itself twice a second; without a terminal
 it is "plain"), "plain" (a line a minute), "off" (nothing, no table at the end either), or "auto":

@@ -1,8 +1,9 @@
-"""Extension: `stats.json` in the job's folder, and the commits of a crawl that waits."""
+"""Extension: `stats.json` and `report.html` in the job's folder, and a waiting crawl's commits."""
 
 from __future__ import annotations
 
 import json
+import logging
 import time
 from typing import Any
 
@@ -12,6 +13,9 @@ from scrapy.crawler import Crawler
 from crawler.job import Job
 from crawler.looping import repeat
 from dedup.files import write_atomically
+from dedup.report.page import write_report
+
+logger = logging.getLogger(__name__)
 
 
 class JobFiles:
@@ -52,3 +56,13 @@ class JobFiles:
         account = job.account(finished=time.time(), reason=reason)
         text = json.dumps(account, ensure_ascii=False, indent=2, default=str)
         write_atomically(job.folder / "stats.json", text + "\n")
+        if self._crawler.settings.getbool("DEDUP_REPORT_ENABLED"):
+            _write_report(job)
+
+
+def _write_report(job: Job) -> None:
+    """The crawl is recorded already: whatever goes wrong here is worth one warning, no more."""
+    try:
+        write_report(job.folder)
+    except Exception as error:  # noqa: BLE001 -- see above
+        logger.warning("the report of %s could not be written: %r", job.folder, error)

@@ -1,45 +1,22 @@
-"""What a report shows of a job, read from its store: all its queries are here.
+"""What a report shows of a job: exact counts, and lists that are bounded (see `listing`)."""
 
-Counts are exact. Lists are bounded, so that a report of millions of pages still opens at once;
-`listed` tells how much of the whole is in them.
-"""
-
-from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import groupby
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-import zstandard
-
-from dedup.report.differences import Part, differences
-from dedup.report.patterns import MAX_RECORDS, duplicate_patterns
+from dedup.report.listing import listed_groups
+from dedup.report.patterns import MAX_RECORDS, duplicate_patterns, together
 from dedup.store.database import reporting
 from dedup.store.summary import summarise
 
-MAX_DUPLICATES = 50_000
-"""Duplicates in the list, those of lowest resemblance: 1.5 MB of the file."""
-
-MAX_COMPARED = 600
-"""Pairs of texts whose differences are marked: half a second to a few."""
-
-MAX_EXCERPTS = 2_000
-"""Groups, the largest, whose original is shown by its beginning."""
-
-MAX_HOSTS = 12
 TIME_STEPS = 120
-_EXCERPT_LENGTH = 400
 _RESEMBLANCE_STEPS = 50
 
 _TIMES = """
 SELECT fetched_at AS at, 1 AS is_unique, 0 AS is_duplicate FROM pages
 UNION ALL SELECT fetched_at, 0, 1 FROM duplicates
 UNION ALL SELECT seen_at, 0, 0 FROM skipped WHERE is_fetched
-"""
-_LISTED = """
-SELECT d.number, d.original, d.url, d.host, d.title, d.stage, d.distance, d.resemblance
-FROM duplicates AS d ORDER BY coalesce(d.resemblance, 1), d.number LIMIT ?
 """
 
 
@@ -51,6 +28,8 @@ def report_data(connection: Connection) -> dict[str, Any]:
     Raises:
         StateError: the store is damaged.
     """
+    patterns = duplicate_patterns(connection)
+    joint = together(connection, patterns)
     with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
         return {
             "summary": summarise(connection),
@@ -60,9 +39,10 @@ def report_data(connection: Connection) -> dict[str, Any]:
             "distances": _distances(connection),
             "lowest_resemblance": _value(connection, "SELECT min(resemblance) FROM duplicates"),
             "group_sizes": _group_sizes(connection),
-            "patterns": [asdict(pattern) for pattern in duplicate_patterns(connection)],
+            "patterns": [asdict(pattern) for pattern in patterns],
+            "together": joint and asdict(joint),
             "pattern_records": MAX_RECORDS,
-            "groups": _groups(connection),
+            "groups": listed_groups(connection),
         }
 
 
@@ -119,80 +99,3 @@ def _group_sizes(connection: Connection) -> dict[int, int]:
         " GROUP BY size ORDER BY size"
     )
     return dict(connection.execute(query))
-
-
-def _groups(connection: Connection) -> dict[str, Any]:
-    """Originals with their duplicates; what rows hold is named in `originals` and `duplicates`."""
-    rows = connection.execute(_LISTED, (MAX_DUPLICATES,)).fetchall()
-    compared = dict(_compared(connection, _worth_comparing(rows)))
-    by_original = sorted(rows, key=lambda row: (row[1], row[0]))
-    groups = [
-        (original, list(members))
-        for original, members in groupby(by_original, key=lambda row: row[1])
-    ]
-    groups.sort(key=lambda group: -len(group[1]))
-    totals = dict(connection.execute("SELECT original, count(*) FROM duplicates GROUP BY original"))
-    hosts, stages = _Names(), _Names()
-    return {
-        "originals": [
-            [
-                *_original(connection, hosts, original, is_shown=place < MAX_EXCERPTS),
-                len(members),
-                totals[original],
-            ]
-            for place, (original, members) in enumerate(groups)
-        ],
-        "duplicates": [
-            [url, hosts[host], title, stages[stage], distance, resemblance, compared.get(number)]
-            for _, members in groups
-            for number, _, url, host, title, stage, distance, resemblance in members
-        ],
-        "hosts": list(hosts),
-        "stages": list(stages),
-        "listed": len(rows),
-        "compared": len(compared),
-    }
-
-
-class _Names(dict[str, int]):
-    """Numbers names in the order in which they are met."""
-
-    def __missing__(self, name: str) -> int:
-        self[name] = len(self)
-        return self[name]
-
-
-def _original(
-    connection: Connection, hosts: _Names, number: int, *, is_shown: bool
-) -> tuple[str | None, int, str, str, str]:
-    url, host, title, language = connection.execute(
-        "SELECT url, host, title, language FROM pages WHERE number = ?", (number,)
-    ).fetchone()
-    excerpt = _text(connection, number, "pages")[:_EXCERPT_LENGTH] if is_shown else ""
-    return url or f"#{number}", hosts[host], title, language, excerpt
-
-
-def _worth_comparing(rows: list[Any]) -> list[tuple[int, int]]:
-    """(duplicate, original): half the pairs of lowest resemblance, half evenly from the others.
-
-    Equal bodies need no comparing.
-    """
-    pairs = [(row[0], row[1]) for row in rows if row[5] != "body"]
-    lowest, rest = pairs[: MAX_COMPARED // 2], pairs[MAX_COMPARED // 2 :]
-    step = max(1, -(-len(rest) // (MAX_COMPARED - MAX_COMPARED // 2)))
-    return lowest + rest[::step]
-
-
-def _compared(
-    connection: Connection, pairs: list[tuple[int, int]]
-) -> Iterator[tuple[int, list[Part]]]:
-    for duplicate, original in pairs:
-        first = _text(connection, original, "pages")
-        second = _text(connection, duplicate, "duplicates")
-        yield duplicate, differences(first, second)
-
-
-def _text(connection: Connection, number: int, table: str) -> str:
-    query = f"SELECT text FROM {table} WHERE number = ?"  # noqa: S608 -- one of two words
-    (compressed,) = connection.execute(query, (number,)).fetchone()
-    return zstandard.decompress(compressed).decode(errors="replace")

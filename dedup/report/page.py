@@ -151,7 +151,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["number"] = lambda value: f"{value:,}"
-    environment.filters["megabytes"] = lambda value: f"{value / 1e6:,.1f}"
+    environment.filters["megabytes"] = _megabytes
     environment.filters["share"] = _share
     environment.filters["time"] = _time
     environment.filters["is_web"] = lambda url: url.startswith(("http://", "https://"))
@@ -168,6 +168,10 @@ def _share(part: int, whole: int) -> str:
     if 99.9 < percent < 100:
         return "> 99.9%"
     return f"{percent:.1f}%" if percent < 10 or percent > 99 else f"{percent:.0f}%"
+
+
+def _megabytes(size_bytes: int) -> str:
+    return f"{size_bytes / 1e6:,.2f}" if size_bytes < 1e7 else f"{size_bytes / 1e6:,.0f}"
 
 
 def _time(seconds: str | float) -> str:

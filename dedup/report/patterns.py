@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
 from sqlite3 import Connection
-from typing import NamedTuple
 from urllib.parse import quote_plus
 
 from xxhash import xxh3_64_intdigest
 
+from dedup.report.url_differences import UrlDifference, split_web_url, url_differences
 from dedup.store.database import reporting
-from dedup.urls.parts import UrlParts, parameter_name, split_canonical, split_url
+from dedup.urls.parts import UrlParts
 from dedup.urls.rules import DROP, RULES, UrlRules
 
 MAX_RECORDS = 200_000
@@ -30,18 +30,19 @@ _MIN_DUPLICATES = 2
 _MAX_PATTERNS = 20
 _MAX_EXAMPLES = 3
 
-_PRINT = re.compile(r"(?<![a-z])print(?!ing|ed|s(?![a-z]))", re.IGNORECASE)
+_IsFetched = Callable[[str, UrlParts], bool]
+
 _PLAIN_NAME = re.compile(r"[\w.\[\]-]+", re.ASCII)  # no comma: settings split lists there
-_ALL_RULES = UrlRules(RULES)
 
 _PAIRS = """
 SELECT d.url, p.url, d.size_bytes FROM duplicates AS d JOIN pages AS p ON p.number = d.original
 WHERE d.number <= ? AND d.url IS NOT NULL AND p.url IS NOT NULL ORDER BY d.number
 """
 _FETCHED = """
-SELECT number, url, number AS content FROM pages WHERE number <= ? AND url IS NOT NULL
+SELECT number, url, number AS content FROM pages WHERE number <= ?1 AND url IS NOT NULL
 UNION ALL
-SELECT number, url, original FROM duplicates WHERE number <= ? AND url IS NOT NULL
+SELECT number, url, original FROM duplicates
+WHERE number <= ?1 AND original <= ?1 AND url IS NOT NULL
 ORDER BY number
 """
 
@@ -104,13 +105,47 @@ def duplicate_patterns(
     return patterns
 
 
-class _Difference(NamedTuple):
-    """One way in which two URLs differ; `place`: in the path, where."""
+@dataclass(frozen=True, slots=True)
+class Together:
+    """What several settings do together; see `UrlPattern` for the attributes."""
 
-    kind: str
-    first: str = ""
-    second: str = ""
-    place: str = ""
+    setting: str
+    saved: int
+    lost: int
+
+
+def together(
+    connection: Connection, patterns: Iterable[UrlPattern], *, max_records: int = MAX_RECORDS
+) -> Together | None:
+    """Return the settings of all patterns that lose nothing as one; None where they are not two.
+
+    Scrapy takes the last of several options of one name, so they have to be written as one. Each
+    that loses nothing by itself may still lose pages beside another, which `lost` tells: of two
+    mirrors, one has to stay.
+    """
+    settings = [shlex.split(each.setting) for each in patterns if each.setting and not each.lost]
+    if len(settings) < 2:
+        return None
+    names = [value.partition("=")[2] for option, value in settings if option == "-s"]
+    expressions = [value.partition("=")[2] for option, value in settings if option == "-a"]
+    written, conditions = [], []
+    if names:
+        written.append(_rules_setting(names))
+    if expressions:
+        written.append(_deny_setting(expressions))
+        conditions.append(_not_denied(expressions))
+    if names:  # what is denied is not seen
+        conditions.append(_merged(names))
+    way = _Way(
+        UrlDifference("together"),
+        _Tally(),
+        "",
+        " ".join(written),
+        lambda url, parts: all(condition(url, parts) for condition in conditions),
+    )
+    with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
+        _try_out(connection, max_records, [way])
+    return Together(way.setting, way.saved, way.lost)
 
 
 @dataclass(slots=True)
@@ -144,11 +179,11 @@ class _Tally:
 class _Way:
     """A setting that avoids what shows a difference, and what it did when tried out."""
 
-    difference: _Difference
+    difference: UrlDifference
     tally: _Tally
     detail: str
     setting: str
-    is_fetched: Callable[[str, UrlParts], bool]
+    is_fetched: _IsFetched
     saved: int = 0
     lost: int = 0
 
@@ -158,22 +193,21 @@ class _Way:
         )
 
 
-# --- Differences ---------------------------------------------------------------------------------
-
-
-def _count_pairs(connection: Connection, max_records: int) -> dict[frozenset[_Difference], _Tally]:
+def _count_pairs(
+    connection: Connection, max_records: int
+) -> dict[frozenset[UrlDifference], _Tally]:
     """The pairs of duplicate and original, by all in which their URLs differ."""
-    pairs: dict[frozenset[_Difference], _Tally] = {}
+    pairs: dict[frozenset[UrlDifference], _Tally] = {}
     for url, original, size_bytes in connection.execute(_PAIRS, (max_records,)):
-        found = frozenset(_differences(url, original))
+        found = frozenset(url_differences(url, original))
         pairs.setdefault(found, _Tally()).add(1, size_bytes, (url, original))
     return pairs
 
 
 def _most_common(
-    pairs: dict[frozenset[_Difference], _Tally],
-) -> list[tuple[_Difference, _Tally]]:
-    tallies: dict[_Difference, list[_Tally]] = {}
+    pairs: dict[frozenset[UrlDifference], _Tally],
+) -> list[tuple[UrlDifference, _Tally]]:
+    tallies: dict[UrlDifference, list[_Tally]] = {}
     for found, tally in pairs.items():
         for difference in found:
             tallies.setdefault(difference, []).append(tally)
@@ -183,78 +217,7 @@ def _most_common(
     return whole[:_MAX_PATTERNS]
 
 
-def _differences(url: str, original: str) -> Iterator[_Difference]:
-    try:
-        first, second = _split(url), _split(original)
-    except ValueError:
-        return
-    yield from (_Difference(name) for name in RULES if _is_rules_work(name, first, second))
-    first, second = _ALL_RULES(first), _ALL_RULES(second)
-    if first[1:4] != second[1:4]:
-        yield _unordered("host", first.host + first.port, second.host + second.port)
-    yield from _query_differences(first.query, second.query)
-    yield from _path_differences(first.path, second.path)
-
-
-def _split(url: str) -> UrlParts:
-    return split_canonical(url.partition("#")[0]) or split_url(url)
-
-
-def _is_rules_work(name: str, first: UrlParts, second: UrlParts) -> bool:
-    """Does the rule act on one of the two only, or make a part equal that is not?"""
-    rule = RULES[name]
-    first_after, second_after = rule(first), rule(second)
-    if (first_after == first) != (second_after == second):
-        return True
-    parts = zip(first, second, first_after, second_after, strict=True)
-    return any(a != b and a_after == b_after for a, b, a_after, b_after in parts)
-
-
-def _query_differences(first: str, second: str) -> Iterator[_Difference]:
-    for text in set(first.split("&")) ^ set(second.split("&")):
-        if _PRINT.search(text):
-            yield _Difference("print", text)
-        elif text:
-            yield _Difference("parameter", parameter_name(text))
-
-
-def _path_differences(first: str, second: str) -> Iterator[_Difference]:
-    """A segment that is another, or missing, or what the last one has more: "-print"."""
-    a, b = first.split("/"), second.split("/")
-    while a and b and a[0] == b[0]:
-        del a[0], b[0]
-    place = "end"
-    while a and b and a[-1] == b[-1]:
-        del a[-1], b[-1]
-        place = "directory"
-    if max(len(a), len(b)) != 1:
-        return
-    name, other = "".join(a), "".join(b)
-    if name and other and place == "end" and (more := _surplus(name, other)):
-        name, other, place = more, "", "name"
-    kind = "print" if _PRINT.search(name) or _PRINT.search(other) else "path"
-    yield _unordered(kind, name, other, place)
-
-
-def _surplus(name: str, other: str) -> str:
-    """What one of two names has more than the other, in one place; "" where they differ so not."""
-    shorter, longer = sorted((name, other), key=len)
-    pairs = enumerate(zip(shorter, longer, strict=False))
-    start = next((place for place, (a, b) in pairs if a != b), len(shorter))
-    if longer.endswith(shorter[start:]):
-        return longer[start : start + len(longer) - len(shorter)]
-    return ""
-
-
-def _unordered(kind: str, first: str, second: str, place: str = "") -> _Difference:
-    smaller, larger = sorted((first, second))
-    return _Difference(kind, larger, smaller, place)
-
-
-# --- Ways out ------------------------------------------------------------------------------------
-
-
-def _ways_out(difference: _Difference, tally: _Tally) -> Iterator[_Way]:
+def _ways_out(difference: UrlDifference, tally: _Tally) -> Iterator[_Way]:
     kind, first, second, place = difference
     if kind in RULES:
         yield _merging(difference, tally, kind, "")
@@ -274,7 +237,7 @@ def _ways_out(difference: _Difference, tally: _Tally) -> Iterator[_Way]:
             yield _denying(difference, tally, f"{start}{_escape(name)}{end}{after}", detail)
 
 
-def _sides(difference: _Difference, tally: _Tally) -> list[str]:
+def _sides(difference: UrlDifference, tally: _Tally) -> list[str]:
     """What to deny; that of the duplicates first, which goes where all else is equal."""
     url = tally.examples[0][0]
     sides = filter(None, (difference.first, difference.second))
@@ -289,8 +252,25 @@ def _escape(text: str) -> str:
     return re.escape(text).replace(r"\-", "-")  # special within brackets only
 
 
-def _merging(difference: _Difference, tally: _Tally, rule: str, detail: str) -> _Way:
-    rules = UrlRules([rule])
+def _merging(difference: UrlDifference, tally: _Tally, rule: str, detail: str) -> _Way:
+    return _Way(difference, tally, detail, _rules_setting([rule]), _merged([rule]))
+
+
+def _denying(difference: UrlDifference, tally: _Tally, expression: str, detail: str) -> _Way:
+    setting = _deny_setting([expression])
+    return _Way(difference, tally, detail, setting, _not_denied([expression]))
+
+
+def _rules_setting(names: list[str]) -> str:
+    return f"-s {shlex.quote('DEDUP_URL_RULES=' + ','.join(names))}"
+
+
+def _deny_setting(expressions: list[str]) -> str:
+    return f"-a {shlex.quote('deny=' + '|'.join(expressions))}"
+
+
+def _merged(names: list[str]) -> _IsFetched:
+    rules = UrlRules(names)
     seen: set[int] = set()
 
     def is_fetched(_: str, parts: UrlParts) -> bool:
@@ -299,14 +279,12 @@ def _merging(difference: _Difference, tally: _Tally, rule: str, detail: str) -> 
         seen.add(key)
         return is_new
 
-    setting = f"-s {shlex.quote(f'DEDUP_URL_RULES={rule}')}"
-    return _Way(difference, tally, detail, setting, is_fetched)
+    return is_fetched
 
 
-def _denying(difference: _Difference, tally: _Tally, expression: str, detail: str) -> _Way:
-    search = re.compile(expression).search
-    setting = f"-a {shlex.quote(f'deny={expression}')}"
-    return _Way(difference, tally, detail, setting, lambda url, _: search(url) is None)
+def _not_denied(expressions: list[str]) -> _IsFetched:
+    search = re.compile("|".join(expressions)).search
+    return lambda url, _: search(url) is None
 
 
 def _try_out(connection: Connection, max_records: int, ways: list[_Way]) -> None:
@@ -319,9 +297,9 @@ def _try_out(connection: Connection, max_records: int, ways: list[_Way]) -> None
     size = 1 + min(max_records, connection.execute("SELECT max(number) FROM pages").fetchone()[0])
     avoided = [array("L", bytes(size * array("L").itemsize)) for _ in ways]
     kept = [bytearray(size) for _ in ways]
-    for _, url, content in connection.execute(_FETCHED, (max_records, max_records)):
+    for _, url, content in connection.execute(_FETCHED, (max_records,)):
         try:
-            parts = _split(url)
+            parts = split_web_url(url)
         except ValueError:
             continue
         for index, way in enumerate(ways):
@@ -336,7 +314,7 @@ def _try_out(connection: Connection, max_records: int, ways: list[_Way]) -> None
 
 def _best_ways(ways: list[_Way]) -> list[_Way]:
     """Of the ways out of one difference the one that loses least, if it saves more than that."""
-    best: dict[_Difference, _Way] = {}
+    best: dict[UrlDifference, _Way] = {}
     for way in ways:
         rival = best.get(way.difference, way)
         best[way.difference] = min(rival, way, key=lambda way: way.lost - way.saved)

@@ -98,7 +98,7 @@ const browser = {
     if (event.key === "Escape" && event.target === byId("search")) {
       byId("search").value = "";
       this.filter();
-    } else if (!isTyping && event.key in KEYS) {
+    } else if (!isTyping && Object.hasOwn(KEYS, event.key)) {
       event.preventDefault();
       KEYS[event.key]();
     }
@@ -127,8 +127,8 @@ const ORDERS = {
 function unpackGroups({ originals, duplicates, hosts, stages }) {
   let start = 0;
   return originals.map(([url, host, title, language, excerpt, listed, total]) => {
-    const copies = duplicates.slice(start, (start += listed)).map(([url, host, title, stage, distance, resemblance, parts]) => ({
-      url, host: hosts[host], title, stage: stages[stage], distance, resemblance, parts, key: `${url} ${title}`.toLowerCase(),
+    const copies = duplicates.slice(start, (start += listed)).map(([url, host, title, stage, distance, resemblance, parts, computed]) => ({
+      url, host: hosts[host], title, stage: stages[stage], distance, resemblance, parts, computed, key: `${url} ${title}`.toLowerCase(),
     }));
     const key = `${url} ${title}`.toLowerCase();
     return { url, host: hosts[host], title, language, excerpt, total, copies, key, least: least(copies) };

@@ -2,6 +2,8 @@
 
 const charts = [];
 
+Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+
 function colour(name) {
   const probe = element("i");
   probe.style.color = `var(--${name})`;
@@ -62,12 +64,12 @@ function legend(display) {
 function barValues(text) {
   return {
     id: "values",
-    afterDatasetsDraw({ ctx, chartArea, getDatasetMeta }) {
+    afterDatasetsDraw(chart) {
+      const { ctx, chartArea } = chart;
       ctx.save();
-      ctx.fillStyle = colour("ink");
       ctx.font = `12px ${getComputedStyle(document.body).fontFamily}`;
       ctx.textBaseline = "middle";
-      getDatasetMeta(0).data.forEach((bar, index) => {
+      chart.getDatasetMeta(0).data.forEach((bar, index) => {
         const label = text(index);
         const fits = bar.x + 8 + ctx.measureText(label).width < chartArea.right;
         ctx.textAlign = fits ? "left" : "right";
@@ -104,9 +106,9 @@ function thresholdLine(index, label, { after = false } = {}) {
 
 function drawFunnel({ pages, urls }) {
   const skipped = sum(Object.values(pages.skipped));
+  const links = [["Links found", urls.seen + urls.filtered], ["Different URLs", urls.seen]];
   const steps = [
-    ["Links found", urls.seen + urls.filtered],
-    ["Different URLs", urls.seen],
+    ...(urls.seen ? links : []), // none where the pages came from elsewhere
     ["Pages fetched", pages.fetched],
     ["Compared", pages.fetched - skipped],
     ["Kept", pages.unique],
@@ -131,7 +133,7 @@ function drawFunnel({ pages, urls }) {
 
 function drawTimes(times) {
   if (times.fetched.length < 2) return draw("times", "All pages were fetched at one time.");
-  const labels = times.fetched.map((_, place) => duration((place + 1) * times.step));
+  const labels = times.fetched.map((_, place) => duration((place + 1) * times.step, times.step));
   const line = (values, name, label) => ({
     data: runningSum(values), label, borderColor: colour(name), backgroundColor: colour(name), pointRadius: 0, borderWidth: 2,
   });
@@ -193,12 +195,12 @@ function drawResemblances(counts, threshold) {
   if (!counts.some(Boolean)) return draw("resemblances", "No texts were compared.");
   const start = Math.max(first - 2, 0);
   const values = counts.slice(start);
-  const labels = values.map((_, place) => (place + start === steps ? "equal" : ((place + start) / steps).toFixed(2)));
+  const labels = values.map((_, place) => (place + start === steps ? "1" : ((place + start) / steps).toFixed(2)));
   const extras = threshold ? [thresholdLine(threshold * steps - start, `threshold ${threshold}`)] : [];
   draw("resemblances", `Duplicates by resemblance: ${values.map((count, place) => `${labels[place]}: ${count}`).join(", ")}`, () =>
     bars(labels, [{ data: values, backgroundColor: colour("dropped"), categoryPercentage: 0.95 }], {
       x: { grid: { display: false }, border: { display: false }, ticks: { color: colour("soft"), maxRotation: 0, autoSkip: true } },
-      y: { type: "logarithmic", grid: { color: colour("line"), drawTicks: false }, border: { display: false }, ticks: decades() },
+      y: { type: "logarithmic", min: 0.5, grid: { color: colour("line"), drawTicks: false }, border: { display: false }, ticks: decades() },
       extras,
     }),
   );
@@ -210,15 +212,22 @@ function decades() {
   return { color: colour("soft"), callback: (value) => (isPower(value) ? number(value) : null) };
 }
 
-function drawDistances(counts, threshold) {
-  const last = Math.max(threshold ?? 0, ...Object.keys(counts).map(Number));
-  if (!Object.keys(counts).length) return draw("distances", "No duplicate was found by its fingerprint.");
+/** `found`: duplicates of stage simhash by bits; `others`: pairs of other stages, as far as compared. */
+function drawDistances(found, others, threshold) {
+  const last = Math.max(threshold ?? 0, ...Object.keys(found).map(Number), ...Object.keys(others).map(Number));
+  const compared = sum(Object.values(others));
+  if (!compared && !Object.keys(found).length) return draw("distances", "No near duplicate has a fingerprint.");
+  if (compared) byId("distances-note").textContent = `${plural(compared, "pair")} of other stages computed here`;
   const labels = Array.from({ length: last + 2 }, (_, bits) => String(bits));
-  const values = labels.map((bits) => counts[bits] ?? 0);
-  const extras = Number.isInteger(threshold) ? [thresholdLine(threshold, `at most ${threshold} bits`, { after: true })] : [];
-  draw("distances", `Duplicates by distance: ${values.map((count, bits) => `${bits} bits: ${count}`).join(", ")}`, () =>
-    bars(labels, [{ data: values, backgroundColor: colour("dropped"), minBarLength: 0 }], {
-      x: { title: { display: true, text: "bits", color: colour("soft") }, grid: { display: false }, border: { display: false }, ticks: { color: colour("soft") } },
+  const part = (counts, label, name) => ({
+    label, data: labels.map((bits) => counts[bits] ?? 0), backgroundColor: colour(name), minBarLength: 0, categoryPercentage: 0.95,
+  });
+  const extras = Number.isInteger(threshold) ? [thresholdLine(threshold, `at most ${plural(threshold, "bit")}`, { after: true })] : [];
+  const description = labels.map((bits) => `${bits} bits: ${(found[bits] ?? 0) + (others[bits] ?? 0)}`).join(", ");
+  draw("distances", `Near duplicates by distance: ${description}`, () =>
+    bars(labels, [part(found, "Found by simhash", "dropped"), part(others, "By another stage", "skipped")], {
+      stacked: true,
+      x: { title: { display: true, text: "bits", color: colour("soft") }, grid: { display: false }, border: { display: false }, ticks: { color: colour("soft"), maxRotation: 0 } },
       extras,
     }),
   );
@@ -236,7 +245,7 @@ function drawSizes(sizes, unique) {
   draw("sizes", `Pages by number of copies: ${values.map((count, place) => `${labels[place]}: ${count}`).join(", ")}`, () =>
     bars(labels, [{ data: values, backgroundColor: colour("kept") }], {
       x: { title: { display: true, text: "copies", color: colour("soft") }, grid: { display: false }, border: { display: false }, ticks: { color: colour("soft"), maxRotation: 0 } },
-      y: { type: "logarithmic", grid: { color: colour("line"), drawTicks: false }, border: { display: false }, ticks: decades() },
+      y: { type: "logarithmic", min: 0.5, grid: { color: colour("line"), drawTicks: false }, border: { display: false }, ticks: decades() },
     }),
   );
 }
@@ -250,8 +259,8 @@ function runningSum(values) {
   return values.map((value) => (total += value));
 }
 
-function duration(seconds) {
-  if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+function duration(seconds, step) {
+  if (seconds < 120) return `${seconds.toFixed(step < 0.2 ? 1 : 0)} s`;
   const minutes = Math.round(seconds / 60);
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

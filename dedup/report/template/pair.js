@@ -14,8 +14,9 @@ function showPair(place, group, index) {
 }
 
 function chooser(group, index) {
-  const total = group.total === group.copies.length ? "" : ` (${number(group.total)} in all; the others are not in this list)`;
-  const bar = element("div", { className: "chooser" }, `Copy ${number(index + 1)} of ${number(group.copies.length)}${total}`);
+  const total = group.total === group.copies.length ? "" : ` (${number(group.total)} in all)`;
+  const bar = element("div", { className: "chooser" }, element("span", {}, `Copy ${number(index + 1)} of ${number(group.copies.length)}${total}`));
+  bar.prepend(element("a", { className: "to-list", href: "#list" }, "List"));
   if (group.copies.length < 2) return bar;
   const first = Math.floor(index / COPIES_PER_PAGE) * COPIES_PER_PAGE;
   const shown = group.copies.slice(first, first + COPIES_PER_PAGE);
@@ -27,7 +28,7 @@ function chooser(group, index) {
     button.addEventListener("click", () => browser.choose(index + by));
     return button;
   };
-  bar.prepend(step("‹", "Previous copy", -1), step("›", "Next copy", 1));
+  bar.firstChild.after(step("‹", "Previous copy", -1), step("›", "Next copy", 1));
   bar.append(select);
   return bar;
 }
@@ -42,14 +43,15 @@ function side(kind, { title, url }, language) {
   );
 }
 
-function facts({ stage, distance, resemblance, host }) {
+function facts({ stage, distance, computed, resemblance, host }) {
   const fact = (name, value) => element("span", {}, `${name} `, element("b", {}, value));
   return element(
     "div",
     { className: "facts" },
     fact("Stage", stage),
     fact("Resemblance", resemblance === null ? "–" : resemblance.toFixed(4)),
-    fact("Hamming distance", distance === null ? "–" : plural(distance, "bit")),
+    distance === null ? null : fact("Hamming distance", plural(distance, "bit")),
+    computed === null ? null : fact("Hamming distance (computed for this report)", plural(computed, "bit")),
     host ? fact("Host", host) : null,
   );
 }
@@ -61,7 +63,7 @@ function texts(group, copy) {
   } else if (copy.stage === "body" || copy.stage === "text") {
     const what = copy.stage === "body" ? "The bytes are the same." : "The texts are the same, up to case and width.";
     place.append(element("p", { className: "note" }, what));
-    if (group.excerpt) place.append(element("div", { className: "row" }, text(group.excerpt), text(group.excerpt)));
+    if (group.excerpt) place.append(text(group.excerpt));
   } else {
     const why = "The texts of this pair are not in the file, which holds those least alike and a sample of the others.";
     place.append(element("p", { className: "note" }, why));

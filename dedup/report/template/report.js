@@ -53,7 +53,7 @@ async function start() {
   drawStages(data.summary.pages.duplicates);
   drawHosts(data.summary.hosts);
   drawResemblances(data.resemblances, data.thresholds.resemblance);
-  drawDistances(data.distances, data.thresholds.distance);
+  drawDistances(data.distances, data.groups.distances, data.thresholds.distance);
   drawSizes(data.group_sizes, data.summary.pages.unique);
   browser.open(data.groups);
   byId("closest")?.addEventListener("click", showClosestCalls);

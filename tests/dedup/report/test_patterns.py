@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from dedup.document import Match
 from dedup.errors import StateError
-from dedup.report.patterns import UrlPattern, duplicate_patterns
+from dedup.report.patterns import Together, UrlPattern, duplicate_patterns, together
+from dedup.report.url_differences import _PARTS_OF_RULES
 from dedup.store import Page, SqliteStore
+from dedup.urls import RULES
 
 SITE = "http://a.example"
 
@@ -93,6 +95,36 @@ def test_a_parameter_that_chooses_the_page_is_no_pattern(tmp_path):
     assert (found.kind, found.duplicates) == ("other", 2)
 
 
+def test_settings_that_lose_nothing_are_joined_and_tried_out(tmp_path):
+    contents = [
+        [f"{SITE}/{n}", f"{SITE}/{n}?sort=up", f"{SITE}/{n}/", f"{SITE}/print/{n}/?sort=up"]
+        for n in "abc"
+    ]
+    found, joint = with_together(tmp_path, contents)
+    assert {pattern.lost for pattern in found} == {0}
+    assert joint == Together("-s DEDUP_URL_RULES=drop:sort,slash -a deny=/print/", 9, 0)
+
+
+def test_what_settings_lose_only_together_is_counted(tmp_path):
+    contents = [[f"{SITE}/{n}/?a=1", f"{SITE}/print/{n}", f"{SITE}/{n}/?b=print"] for n in "abc"]
+    contents += [[f"{SITE}/print/{n}", f"{SITE}/{n}?b=print"] for n in "de"]
+    _, joint = with_together(tmp_path, contents)
+    assert joint == Together("-a 'deny=/print/|[?&]b=print(?:&|$)'", 6, 2)
+
+
+def test_one_setting_alone_is_not_joined(tmp_path):
+    contents = [[f"{SITE}/{n}", f"{SITE}/{n}/"] for n in "abc"]
+    assert with_together(tmp_path, contents)[1] is None
+
+
+def with_together(path, contents):
+    found = patterns(path, contents)
+    store = SqliteStore(path / "crawl.sqlite", read_only=True)
+    joint = together(store.database.connection, found)
+    store.close()
+    return found, joint
+
+
 def test_settings_are_quoted_for_the_shell(tmp_path):
     strange = "x';touch%20y;'"
     contents = [[f"{SITE}/{n}", f"{SITE}/{strange}/{n}"] for n in "ab"]
@@ -144,3 +176,7 @@ def test_no_count_exceeds_what_there_is(tmp_path_factory, contents):
         assert pattern.saved <= duplicates
         assert 0 < pattern.duplicates <= duplicates
     assert len({pattern.setting for pattern in found}) == len(found)
+
+
+def test_every_rule_is_known_to_the_differences():
+    assert _PARTS_OF_RULES.keys() == RULES.keys()
