@@ -91,7 +91,7 @@ class PageSpider(Spider):
             self.scope.follow_start(url, request.url)
         return url in self.scope
 
-    def page_request(self, url: str, *, depth: int = 0, dont_filter: bool = False) -> Request:
+    def page_request(self, url: str, *, depth: int = 0) -> Request:
         """The request for a page.
 
         Dot segments are resolved as browsers do; a server may refuse them, and by its key the URL
@@ -105,7 +105,6 @@ class PageSpider(Spider):
             url,
             callback=self.parse,
             errback=self.failed,
-            dont_filter=dont_filter,
             meta={"depth": depth} if depth else None,
         )
 

@@ -8,10 +8,12 @@ scans rows without reading them.
 APPLICATION_ID = 0x44454455
 """Marks the file as ours (`PRAGMA application_id`): "DEDU"."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-QUEUED, DONE = 0, 1
-"""States of a URL: still to be fetched (or in flight), or recorded."""
+QUEUED, DONE, HELD = 0, 1, 2
+"""States of a URL: to be fetched; recorded; or to be fetched by the process that holds its request,
+which cannot be stored. One that is in flight is queued here: what is in flight when a process dies
+is queued again by that alone."""
 
 SCHEMA = f"""
 BEGIN;
@@ -28,11 +30,13 @@ CREATE TABLE urls (
     id INTEGER PRIMARY KEY,
     key BLOB NOT NULL UNIQUE,
     state INTEGER NOT NULL,
+    rank INTEGER NOT NULL,          -- the lowest is fetched first; minus the request's priority
     depth INTEGER NOT NULL,         -- links from the start
+    slot TEXT NOT NULL,             -- whose turn it takes: the host
     url TEXT NOT NULL,
-    request BLOB                    -- pickled, while queued; NULL: made anew from the URL
+    request BLOB                    -- JSON or a pickle, while queued; NULL: made anew from the URL
 );
-CREATE INDEX urls_queued ON urls (id) WHERE state = {QUEUED};
+CREATE INDEX urls_queued ON urls (slot, rank, id) WHERE state = {QUEUED};
 
 -- One copy of each page.
 CREATE TABLE pages (
