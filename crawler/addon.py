@@ -11,6 +11,7 @@ from scrapy.settings import BaseSettings
 from crawler.dupefilter import DedupDupeFilter
 from crawler.extensions.job_files import JobFiles
 from crawler.extensions.progress import Progress
+from crawler.extensions.stopping import Stopping
 from crawler.fingerprinter import CanonicalFingerprinter
 from crawler.middlewares.redirect import RedirectGuard
 from crawler.middlewares.resume import ResumeMiddleware
@@ -35,6 +36,7 @@ class DedupAddon:
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", JobFiles, 0)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", Progress, 0)
+        settings.setdefault_in_component_priority_dict("EXTENSIONS", Stopping, 0)
         if settings.getbool("DEDUP_URL_ENABLED"):
             self._filter_urls(settings)
 

@@ -38,6 +38,7 @@ class DedupDupeFilter(BaseDupeFilter):
 
     def log(self, request: Request, spider: Spider) -> None:  # noqa: ARG002 -- Scrapy's signature
         self._job.count_filtered(1)
+        self._job.count_link_of(request)
 
 
 def _check_scheduler(crawler: Crawler) -> None:

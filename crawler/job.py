@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from secrets import token_bytes
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.httpobj import urlparse_cached
 
-from crawler.config import CrawlConfig
+from crawler.config import CrawlConfig, flag, move_aside
 from crawler.frontier import Frontier
 from crawler.in_pipelines import ItemsInPipelines, as_page
 from crawler.items import Settled
@@ -27,6 +28,7 @@ from crawler.requests import UnserialisableError, from_bytes, is_plain, to_bytes
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors import Detector, default_detectors
 from dedup.document import Match
+from dedup.errors import StateError
 from dedup.store import Page, summarise
 from dedup.store.url_table import QueuedUrl
 from dedup.urls import RULES, Canonicaliser, SeenUrls
@@ -47,6 +49,9 @@ class Job:
 
     _jobs: ClassVar[WeakKeyDictionary[Crawler, Job]] = WeakKeyDictionary()
 
+    has_any_failed: ClassVar[bool] = False
+    """Has the store of a job of this process failed?"""
+
     @classmethod
     def of(cls, crawler: Crawler) -> Job:
         """The crawler's job, opened when first asked for."""
@@ -59,7 +64,13 @@ class Job:
         self._spider: Any = crawler.spider
         self.config = CrawlConfig.from_settings(crawler.settings)
         self.folder = self.config.folder(self._spider)
+        is_restarted = flag("restart", getattr(self._spider, "restart", ""))
+        self.moved_to = move_aside(self.folder) if is_restarted else None
+        """Where the job is now that stood in the way of this one."""
         self.store = self.config.open_store(self.folder)
+        self.failure: StateError | None = None
+        """Why the store cannot be used any more: `crawler.extensions.stopping` ends the crawl."""
+        self.store.database.on_error = self._fail
         self.is_finished = self.store.database.meta("finished") is not None
         self.is_resumed = self.store.database.meta("started") is not None
         if not self.is_resumed:
@@ -94,13 +105,14 @@ class Job:
             )
         self.frontier = Frontier(self.store.urls)
         self.queued = self.store.urls.count_queued()
-        self._filtered = 0
+        self._links: dict[bytes | None, int] = {}
         self._merge = Canonicaliser(sorted(RULES))
         self.outputs = Outputs(crawler, self._finish_response)
         crawler.signals.connect(self._forget, signals.item_scraped)
         crawler.signals.connect(self._record_item_dropped, signals.item_dropped)
         crawler.signals.connect(self._record_item_error, signals.item_error)
         crawler.signals.connect(self.close, signals.engine_stopped)
+        atexit.register(self.close)  # a second Ctrl-C stops the engine without a signal
 
     # --- URLs ------------------------------------------------------------------------------------
 
@@ -120,6 +132,8 @@ class Job:
             key = request.meta[KEY] = _REPEAT + token_bytes(12)
         if not is_again:
             self.queued += 1
+            if not key.startswith(_REPEAT):
+                self.count_link_of(request)
         return self._queue(key, request, is_again=is_again)
 
     def next_request(self, n_active: Callable[[str], int]) -> Request | None:
@@ -158,9 +172,24 @@ class Job:
         return [] if key == fingerprinter.key(url) else [Settled(key, canonical, "canonical")]
 
     def count_filtered(self, amount: int) -> None:
-        """Count links that were dropped because their URL had been seen."""
-        self._filtered += amount
+        """Count, for this run's statistics, links whose URL had been seen."""
         self._crawler.stats.inc_value("dedup/url/filtered", amount)
+
+    def count_links(self, found_on: Response, amount: int) -> None:
+        """Count a page's links in scope, new or seen; the store has them once the page is recorded.
+
+        From these and the URLs found by links, the summary has those that were filtered: a page
+        that is fetched again after an interruption finds its links seen, and must not add to them.
+        """
+        request: Any = found_on.request
+        key = request.meta.get(KEY)
+        self._links[key] = self._links.get(key, 0) + amount
+
+    def count_link_of(self, request: Request) -> None:
+        """Count a request as a link, where its spider has not counted the links of the page."""
+        is_counted = getattr(self._spider, "parse", None) == request.callback
+        if not (is_counted and hasattr(self._spider, "page_request")) and request.meta.get("depth"):
+            self._links[None] = self._links.get(None, 0) + 1
 
     # --- Content ---------------------------------------------------------------------------------
 
@@ -277,7 +306,9 @@ class Job:
 
     def close(self) -> None:
         """Commit and close the store. A second call does nothing."""
-        self.store.close()
+        atexit.unregister(self.close)
+        with suppress(StateError):  # which is the job's `failure` then
+            self.store.close()
 
     # --- Private ---------------------------------------------------------------------------------
 
@@ -314,9 +345,9 @@ class Job:
         for settled in settles:
             if settled.kind not in ("page", "repeat"):
                 self.store.add_alias(settled.url, page_url, settled.kind)
-        if self._filtered:
-            self.store.add_to_counter("urls_filtered", self._filtered)
-            self._filtered = 0
+        n_links = sum(self._links.pop(key, 0) for key in (None, *(s.key for s in settles)))
+        if n_links:
+            self.store.add_to_counter("links", n_links)
 
     def _queue(self, key: bytes, request: Request, *, is_again: bool) -> bool:
         slot, rank = _slot_of(request), -request.priority
@@ -332,7 +363,7 @@ class Job:
         if is_again:
             row = urls.queue_again(key, stored, slot=slot, rank=rank, is_held=is_held)
         else:
-            depth = request.meta.get("depth", 0)
+            depth = 0 if key.startswith(_REPEAT) else request.meta.get("depth", 0)
             row = urls.queue(key, request.url, depth, stored, slot=slot, rank=rank, is_held=is_held)
         if is_held:
             self.frontier.hold(slot, rank, key, request)
@@ -367,6 +398,14 @@ class Job:
         request.meta[KEY] = row.key
         return request
 
+    def _fail(self, error: StateError) -> None:
+        if self.failure is None:
+            self.failure = error
+            Job.has_any_failed = True
+            logger.error("%s", error)
+            for handler in logging.root.handlers:  # one sentence, not a traceback for each page
+                handler.addFilter(_is_no_state_error)
+
     def _forget(self, item: Any) -> None:
         self._items.forget(item)
 
@@ -399,6 +438,11 @@ def first_url(request: Request) -> str:
     """Where the redirects that led to the request began; its own URL where there were none."""
     redirected_from: list[str] = request.meta.get("redirect_urls", [])
     return redirected_from[0] if redirected_from else request.url
+
+
+def _is_no_state_error(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, StateError) and "StateError" not in record.getMessage()
 
 
 def _slot_of(request: Request) -> str:

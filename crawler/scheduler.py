@@ -10,6 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawler.job import Job
+from dedup.errors import StateError
 
 
 class DedupScheduler(BaseScheduler):
@@ -47,6 +48,12 @@ class DedupScheduler(BaseScheduler):
         return len(self._job.frontier)
 
     def enqueue_request(self, request: Request) -> bool:
+        try:
+            return self._enqueue(request)
+        except StateError:  # the job stops; Scrapy's scraper would wait for this one for ever
+            return False
+
+    def _enqueue(self, request: Request) -> bool:
         if not request.dont_filter and self._dupefilter.request_seen(request):
             self._dupefilter.log(request, self._spider)
             return False
@@ -61,7 +68,12 @@ class DedupScheduler(BaseScheduler):
         def n_active(slot: str) -> int:
             return len(downloads[slot].active) if slot in downloads else 0
 
-        request = self._job.next_request(n_active)
+        if self._job.failure:
+            return None
+        try:
+            request = self._job.next_request(n_active)
+        except StateError:
+            return None
         if request is not None:
             self._stats.inc_value("scheduler/dequeued")
         return request

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from typing import Any
 
 from scrapy import signals
@@ -11,6 +12,7 @@ from scrapy.crawler import Crawler
 
 from crawler.job import Job
 from crawler.looping import repeat
+from dedup.errors import StateError
 from dedup.files import write_atomically
 
 
@@ -31,15 +33,22 @@ class JobFiles:
         return cls(crawler)
 
     def _spider_opened(self) -> None:
-        database = Job.of(self._crawler).store.database
-        self._task = repeat(database.commit_if_due, 0.5)
+        self._task = repeat(self._commit_if_due, 0.5)
+
+    def _commit_if_due(self) -> None:
+        with suppress(StateError):  # the job notes it, and stops
+            Job.of(self._crawler).store.database.commit_if_due()
 
     def _spider_closed(self, reason: str) -> None:
         if self._task is not None:
             self._task.stop()
         job = Job.of(self._crawler)
-        if job.is_finished:
+        if job.is_finished or job.failure:
             return
+        with suppress(StateError):
+            self._close_account(job, reason)
+
+    def _close_account(self, job: Job, reason: str) -> None:
         database = job.store.database
         database.set_meta("reason", reason)
         if reason == "finished" and not hasattr(self._crawler.spider, "page_request"):

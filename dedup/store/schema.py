@@ -22,7 +22,7 @@ PRAGMA user_version = {SCHEMA_VERSION};
 
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
--- What is counted and leaves no row of its own, such as links to URLs seen before.
+-- What is counted and leaves no row of its own, such as `links` in scope of recorded pages.
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 
 -- Every URL ever queued, by the 16-byte key of its canonical form, in order of discovery.
@@ -37,6 +37,7 @@ CREATE TABLE urls (
     request BLOB                    -- JSON or a pickle, while queued; NULL: made anew from the URL
 );
 CREATE INDEX urls_queued ON urls (slot, rank, id) WHERE state = {QUEUED};
+CREATE INDEX urls_not_linked ON urls (depth) WHERE depth = 0;
 
 -- One copy of each page.
 CREATE TABLE pages (
@@ -52,6 +53,7 @@ CREATE TABLE pages (
     encoding TEXT NOT NULL,
     fetched_at REAL NOT NULL,       -- seconds since 1970, UTC
     size_bytes INTEGER NOT NULL,    -- of the body as received, after decompression
+    depth INTEGER NOT NULL,         -- links from the start
     text BLOB NOT NULL,             -- zstd, UTF-8
     body BLOB                       -- zstd
 );

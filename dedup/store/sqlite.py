@@ -35,6 +35,7 @@ class Page(Document):
     Attributes:
         fetched_at: seconds since 1970, UTC.
         size_bytes: of the body after decompression.
+        depth: links from the start of the crawl.
     """
 
     language: str = ""
@@ -44,6 +45,7 @@ class Page(Document):
     encoding: str = ""
     fetched_at: float = 0.0
     size_bytes: int = 0
+    depth: int = 0
 
 
 class SqliteStore:
@@ -111,7 +113,7 @@ class SqliteStore:
         body = page.body if self.keep_bodies else None
         with self.unit() as connection:
             connection.execute(
-                "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     number,
                     storable(page.id) or None,
@@ -125,6 +127,7 @@ class SqliteStore:
                     storable(page.encoding),
                     page.fetched_at,
                     page.size_bytes,
+                    page.depth,
                     self._compress(_encode(page.text)),
                     None if body is None else self._compress(body),
                 ),
@@ -233,7 +236,7 @@ class SqliteStore:
         """The unique pages without their bodies, as exported."""
         query = (
             "SELECT number, name, url, title, language, canonical_url, status, content_type,"
-            " fetched_at, text FROM pages ORDER BY number"
+            " fetched_at, depth, text FROM pages ORDER BY number"
         )
         for row in self._rows(query):
             yield {
@@ -246,7 +249,13 @@ class SqliteStore:
                 "status": row["status"],
                 "content_type": row["content_type"],
                 "fetched_at": row["fetched_at"],
+                "depth": row["depth"],
             }
+
+    def page_urls(self) -> dict[int, str | None]:
+        """The unique pages' URLs by number."""
+        with self.database.reporting():
+            return dict(self.database.connection.execute("SELECT number, url FROM pages"))
 
     def duplicates(self) -> Iterator[dict[str, Any]]:
         """The record of each dropped page, as exported."""
