@@ -258,7 +258,7 @@ class Job:
                 is_fetched=response is not None,
                 size_bytes=0 if response is None else len(response.body),
             )
-            self._finish(settles, url)
+            self._finish(settles, url, has_failed=True)
         if response is not None:
             self.fetched += 1
             self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
@@ -332,13 +332,14 @@ class Job:
             return self.store.urls.is_done(keys[0])
         return self.is_resumed and self.store.document(match.original).url == document.url
 
-    def _finish(self, settles: list[Settled], page_url: str) -> None:
+    def _finish(self, settles: list[Settled], page_url: str, *, has_failed: bool = False) -> None:
         self.queued = max(self.queued - 1, 0)
         repeats = [settled.key for settled in settles if settled.kind == "repeat"]
         if repeats:
             self.store.urls.drop(repeats)
         self.store.urls.finish(
-            [(settled.key, settled.url) for settled in settles if settled.kind != "repeat"]
+            [(settled.key, settled.url) for settled in settles if settled.kind != "repeat"],
+            has_failed=has_failed,
         )
         self.seen.mark([settled.key for settled in settles])
         self.frontier.done([settled.key for settled in settles])

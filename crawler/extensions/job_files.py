@@ -43,12 +43,14 @@ class JobFiles:
         if self._task is not None:
             self._task.stop()
         job = Job.of(self._crawler)
-        if job.is_finished or job.failure:
+        if job.failure or (job.is_finished and (job.folder / "stats.json").exists()):
             return
         with suppress(StateError):
-            self._close_account(job, reason)
+            if not job.is_finished:
+                self._note_end(job, reason)
+            self._write_account(job)
 
-    def _close_account(self, job: Job, reason: str) -> None:
+    def _note_end(self, job: Job, reason: str) -> None:
         database = job.store.database
         database.set_meta("reason", reason)
         if reason == "finished" and not hasattr(self._crawler.spider, "page_request"):
@@ -58,6 +60,9 @@ class JobFiles:
         if reason == "finished" and not job.store.urls.count_queued():
             database.set_meta("finished", repr(time.time()))
         database.commit()
+
+    def _write_account(self, job: Job) -> None:
+        reason = job.store.database.meta("reason") or "unknown"
         account = job.account(finished=time.time(), reason=reason)
         text = json.dumps(account, ensure_ascii=False, indent=2, default=str)
         write_atomically(job.folder / "stats.json", text + "\n")

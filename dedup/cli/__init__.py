@@ -4,11 +4,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from dedup.cli import bench, export, run, stats
+from dedup.cli import bench, export, retry, run, stats
 from dedup.cli import eval as evaluation
 from dedup.errors import StateError
 
-_COMMANDS = (run, evaluation, stats, export, bench)
+_COMMANDS = (run, evaluation, stats, export, retry, bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -85,12 +85,18 @@ class UrlTable:
             rows = connection.execute(query, (state, rank, storable(slot), request, key)).fetchall()
         return QueuedUrl(*rows[0]) if rows else None
 
-    def finish(self, urls: Iterable[tuple[bytes, str]]) -> None:
-        """Note that these (key, URL) need no fetching any more, known before or not."""
+    def finish(self, urls: Iterable[tuple[bytes, str]], *, has_failed: bool = False) -> None:
+        """Note that these (key, URL) need no fetching any more, known before or not.
+
+        The requests of URLs that `has_failed` are kept, for another try.
+        """
+        query = (
+            "INSERT INTO urls (key, state, rank, depth, slot, url) VALUES (?, ?, 0, 0, '', ?)"
+            " ON CONFLICT (key) DO UPDATE SET state = excluded.state"
+        )
         with self._database.unit(weight=0) as connection:
             connection.executemany(
-                "INSERT INTO urls (key, state, rank, depth, slot, url) VALUES (?, ?, 0, 0, '', ?)"
-                " ON CONFLICT (key) DO UPDATE SET state = excluded.state, request = NULL",
+                query if has_failed else query + ", request = NULL",
                 [(key, DONE, storable(url)) for key, url in urls],
             )
 
