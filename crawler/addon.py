@@ -12,6 +12,7 @@ from crawler.dupefilter import DedupDupeFilter
 from crawler.extensions.job_files import JobFiles
 from crawler.extensions.progress import Progress
 from crawler.extensions.prometheus import PrometheusFile
+from crawler.extensions.stopping import Stopping
 from crawler.fingerprinter import CanonicalFingerprinter
 from crawler.middlewares.redirect import RedirectGuard
 from crawler.middlewares.resume import ResumeMiddleware
@@ -34,7 +35,7 @@ class DedupAddon:
             (StorePage, 900),
         ):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
-        for extension in (JobFiles, Progress, PrometheusFile):
+        for extension in (JobFiles, Progress, PrometheusFile, Stopping):
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
         if settings.getbool("DEDUP_URL_ENABLED"):
             self._filter_urls(settings)

@@ -17,6 +17,7 @@ from dedup.errors import StateError
 from dedup.extras import load_extra
 from dedup.html.main_text import EXTRACTORS
 from dedup.store import SqliteStore
+from dedup.store.database import lock
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
 
@@ -37,6 +38,7 @@ class CrawlConfig:
     is_store_bodies: bool
     group_pages: int
     group_seconds: float
+    stop_seconds: float
     url_capacity: int
     url_error_rate: float
     url_exact: bool
@@ -63,6 +65,7 @@ class CrawlConfig:
             is_store_bodies=settings.getbool("DEDUP_STORE_BODIES"),
             group_pages=_number(settings, "DEDUP_STORE_GROUP_PAGES", int, low=1),
             group_seconds=_number(settings, "DEDUP_STORE_GROUP_SECONDS", float, low=1e-3),
+            stop_seconds=_number(settings, "DEDUP_STOP_SECONDS", float, low=0),
             url_capacity=_number(settings, "DEDUP_URL_CAPACITY", int, low=1),
             url_error_rate=_number(settings, "DEDUP_URL_ERROR_RATE", float, low=1e-12, high=0.5),
             url_exact=settings.getbool("DEDUP_URL_EXACT"),
@@ -117,6 +120,36 @@ class CrawlConfig:
             store.close()
             raise
         return store
+
+
+def flag(name: str, value: object) -> bool:
+    """A spider argument that is on or off.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    text = str(value).lower()
+    if text not in {"", "0", "1", "false", "true"}:
+        raise ValueError(f"{name} must be 1 or 0, got {value!r}")
+    return text in {"1", "true"}
+
+
+def move_aside(folder: Path) -> Path | None:
+    """Rename a job's folder so that a new job can begin there; None: there is no job.
+
+    Raises:
+        StateError: a process works on the job.
+    """
+    if not (folder / STORE_NAME).exists():
+        return None
+    held = lock(folder / STORE_NAME)
+    try:
+        later = (folder.with_name(f"{folder.name}.old-{number}") for number in count(1))
+        target = next(path for path in later if not path.exists())
+        folder.rename(target)
+    finally:
+        held.close()
+    return target
 
 
 def file_name(name: str) -> str:

@@ -5,14 +5,22 @@ from __future__ import annotations
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.dupefilters import BaseDupeFilter
+from scrapy.utils.misc import load_object
 
 from crawler.job import Job
+from crawler.outputs import KEY
 
 
 class DedupDupeFilter(BaseDupeFilter):
-    """Filters requests whose URL the job has seen, and queues the others in its store."""
+    """Filters requests whose URL the job has seen.
+
+    Raises:
+        ValueError: another scheduler than the project's is set. It would not store what is queued,
+            and an interrupted job would lose it without a word.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
+        _check_scheduler(crawler)
         self._job = Job.of(crawler)
         self._fingerprinter = crawler.request_fingerprinter
 
@@ -24,8 +32,21 @@ class DedupDupeFilter(BaseDupeFilter):
         key = self._fingerprinter.fingerprint(request)
         if not self._job.seen.unseen([key]):
             return True
-        self._job.queue(key, request)
+        self._job.seen.mark([key])
+        request.meta[KEY] = key  # under which the scheduler queues it
         return False
 
     def log(self, request: Request, spider: Spider) -> None:  # noqa: ARG002 -- Scrapy's signature
         self._job.count_filtered(1)
+        self._job.count_link_of(request)
+
+
+def _check_scheduler(crawler: Crawler) -> None:
+    from crawler.scheduler import DedupScheduler  # which builds a dupefilter
+
+    scheduler = load_object(crawler.settings["SCHEDULER"])
+    if not issubclass(scheduler, DedupScheduler):
+        raise ValueError(
+            "SCHEDULER must be crawler.scheduler.DedupScheduler or a subclass of it while"
+            f" DEDUP_URL_ENABLED is on, got {crawler.settings['SCHEDULER']!r}"
+        )

@@ -69,5 +69,10 @@ def as_page(item: Any) -> Page | None:
         content_type=adapter.get("content_type") or "",
         encoding=adapter.get("encoding") or "",
         fetched_at=adapter.get("fetched_at") or time.time(),
+        depth=_depth(adapter.get("depth")),
         size_bytes=len(body) if body is not None else len(text.encode("utf-8", "replace")),
     )
+
+
+def _depth(value: Any) -> int:
+    return value if isinstance(value, int) else 0

@@ -7,7 +7,8 @@ from typing import NamedTuple
 class Settled(NamedTuple):
     """A URL that needs no fetching once a page is recorded.
 
-    `kind` tells why: it is the `page` itself, a `redirect` to it, or its `canonical` link.
+    `kind` tells why: it is the `page` itself, a `redirect` to it, or its `canonical` link; or a
+    `repeat`, a request that nothing filters and nothing remembers.
     """
 
     key: bytes

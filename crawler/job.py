@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
-import pickle
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from secrets import token_bytes
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -16,20 +17,27 @@ from itemadapter import ItemAdapter
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
-from scrapy.utils.request import request_from_dict
+from scrapy.utils.httpobj import urlparse_cached
 
-from crawler.config import CrawlConfig
+from crawler.config import CrawlConfig, flag, move_aside
+from crawler.frontier import Frontier
 from crawler.in_pipelines import ItemsInPipelines, as_page
 from crawler.items import Settled
 from crawler.outputs import KEY as KEY
 from crawler.outputs import Outputs
+from crawler.requests import UnserialisableError, from_bytes, is_plain, to_bytes
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors import Detector, default_detectors
 from dedup.document import Match
+from dedup.errors import StateError
 from dedup.store import Page, summarise
+from dedup.store.url_table import QueuedUrl
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 
 logger = logging.getLogger(__name__)
+
+_REPEAT = b"again"
+"""How the keys begin of requests that no filter looks at (`dont_filter`); the rest is random."""
 
 
 class Job:
@@ -41,6 +49,9 @@ class Job:
     """
 
     _jobs: ClassVar[WeakKeyDictionary[Crawler, Job]] = WeakKeyDictionary()
+
+    has_any_failed: ClassVar[bool] = False
+    """Has the store of a job of this process failed?"""
 
     @classmethod
     def of(cls, crawler: Crawler) -> Job:
@@ -54,7 +65,13 @@ class Job:
         self._spider: Any = crawler.spider
         self.config = CrawlConfig.from_settings(crawler.settings)
         self.folder = self.config.folder(self._spider)
+        is_restarted = flag("restart", getattr(self._spider, "restart", ""))
+        self.moved_to = move_aside(self.folder) if is_restarted else None
+        """Where the job is now that stood in the way of this one."""
         self.store = self.config.open_store(self.folder)
+        self.failure: StateError | None = None
+        """Why the store cannot be used any more: `crawler.extensions.stopping` ends the crawl."""
+        self.store.database.on_error = self._fail
         self.is_finished = self.store.database.meta("finished") is not None
         self.is_resumed = self.store.database.meta("started") is not None
         if not self.is_resumed:
@@ -84,41 +101,59 @@ class Job:
         """The content pipeline that stands last, and admits pages."""
         self._admitted = 0
         self._items = ItemsInPipelines()
+        n_lost = self.store.urls.drop_held()
+        if n_lost:
+            logger.warning(
+                "%d queued requests could not be stored and ended with the last process;"
+                " they are fetched where a page links to them again",
+                n_lost,
+            )
+        self.frontier = Frontier(self.store.urls)
         self.queued = self.store.urls.count_queued()
-        self._filtered = 0
+        self._links: dict[bytes | None, int] = {}
         self._merge = Canonicaliser(sorted(RULES))
         self.outputs = Outputs(crawler, self._finish_response)
         crawler.signals.connect(self._forget, signals.item_scraped)
         crawler.signals.connect(self._record_item_dropped, signals.item_dropped)
         crawler.signals.connect(self._record_item_error, signals.item_error)
         crawler.signals.connect(self.close, signals.engine_stopped)
+        atexit.register(self.close)  # a second Ctrl-C stops the engine without a signal
 
     # --- URLs ------------------------------------------------------------------------------------
 
-    def queue(self, key: bytes, request: Request) -> None:
-        """Note a request as queued, under `key`, in the store and in the request's meta."""
-        self.seen.mark([key])
-        self.queued += 1
-        request.meta[KEY] = key
-        self.store.urls.queue(
-            key, request.url, request.meta.get("depth", 0), self._serialise(request)
-        )
+    def queue(self, request: Request) -> bool:
+        """Queue a request in the store; False: in memory alone.
 
-    def queued_requests(self) -> Iterator[Request]:
-        """The requests that an earlier run of the job left queued or in flight."""
-        fingerprinter = self._crawler.request_fingerprinter
-        for url, depth, pickled in self.store.urls.queued():
-            if pickled is not None:
-                request = request_from_dict(pickle.loads(pickled), spider=self._spider)  # noqa: S301 -- the job's own file, as in Scrapy's queues
-                request = request.replace(dont_filter=True)
-            else:
-                request = self._spider.page_request(url, depth=depth, dont_filter=True)
-            request.meta.setdefault(KEY, fingerprinter.fingerprint(request))
-            yield request
+        It carries its key where the dupefilter has found it new, and still does where it is a
+        retry, or was redirected.
+        """
+        key: bytes | None = request.meta.get(KEY)
+        is_again = key in self.frontier.in_flight
+        if request.dont_filter and not is_again and request.meta.get("is_start_request"):
+            # The spider yields it each time it starts.
+            self.frontier.hold(_slot_of(request), -request.priority, None, request)
+            return False
+        if key is None or (request.dont_filter and not is_again):
+            key = request.meta[KEY] = _REPEAT + token_bytes(12)
+        if not is_again:
+            self.queued += 1
+            if not key.startswith(_REPEAT):
+                self.count_link_of(request)
+        return self._queue(key, request, is_again=is_again)
+
+    def next_request(self, n_active: Callable[[str], int]) -> Request | None:
+        """The request whose turn it is, in flight from now on; see `Frontier`."""
+        while (found := self.frontier.pop(n_active)) is not None:
+            request = found if isinstance(found, Request) else self._request_of(found)
+            if request is not None:
+                return request
+        return None
 
     def settled_by(self, response: Response) -> list[Settled]:
         """The response's own URL, and the one that was asked for first."""
         request: Any = response.request
+        if request.meta.get(KEY, b"").startswith(_REPEAT):
+            return [Settled(request.meta[KEY], response.url, "repeat")]
         page = Settled(
             self._crawler.request_fingerprinter.fingerprint(request), response.url, "page"
         )
@@ -142,9 +177,24 @@ class Job:
         return [] if key == fingerprinter.key(url) else [Settled(key, canonical, "canonical")]
 
     def count_filtered(self, amount: int) -> None:
-        """Count links that were dropped because their URL had been seen."""
-        self._filtered += amount
+        """Count, for this run's statistics, links whose URL had been seen."""
         self._crawler.stats.inc_value("dedup/url/filtered", amount)
+
+    def count_links(self, found_on: Response, amount: int) -> None:
+        """Count a page's links in scope, new or seen; the store has them once the page is recorded.
+
+        From these and the URLs found by links, the summary has those that were filtered: a page
+        that is fetched again after an interruption finds its links seen, and must not add to them.
+        """
+        request: Any = found_on.request
+        key = request.meta.get(KEY)
+        self._links[key] = self._links.get(key, 0) + amount
+
+    def count_link_of(self, request: Request) -> None:
+        """Count a request as a link, where its spider has not counted the links of the page."""
+        is_counted = getattr(self._spider, "parse", None) == request.callback
+        if not (is_counted and hasattr(self._spider, "page_request")) and request.meta.get("depth"):
+            self._links[None] = self._links.get(None, 0) + 1
 
     # --- Content ---------------------------------------------------------------------------------
 
@@ -213,7 +263,7 @@ class Job:
                 is_fetched=response is not None,
                 size_bytes=0 if response is None else len(response.body),
             )
-            self._finish(settles, url)
+            self._finish(settles, url, has_failed=True)
         if response is not None:
             self._count_fetched()
             self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
@@ -257,7 +307,9 @@ class Job:
 
     def close(self) -> None:
         """Commit and close the store. A second call does nothing."""
-        self.store.close()
+        atexit.unregister(self.close)
+        with suppress(StateError):  # which is the job's `failure` then
+            self.store.close()
 
     # --- Private ---------------------------------------------------------------------------------
 
@@ -289,27 +341,80 @@ class Job:
             return self.store.urls.is_done(keys[0])
         return self.is_resumed and self.store.document(match.original).url == document.url
 
-    def _finish(self, settles: list[Settled], page_url: str) -> None:
+    def _finish(self, settles: list[Settled], page_url: str, *, has_failed: bool = False) -> None:
         self.queued = max(self.queued - 1, 0)
-        self.store.urls.finish([(settled.key, settled.url) for settled in settles])
+        repeats = [settled.key for settled in settles if settled.kind == "repeat"]
+        if repeats:
+            self.store.urls.drop(repeats)
+        self.store.urls.finish(
+            [(settled.key, settled.url) for settled in settles if settled.kind != "repeat"],
+            has_failed=has_failed,
+        )
         self.seen.mark([settled.key for settled in settles])
+        self.frontier.done([settled.key for settled in settles])
         for settled in settles:
-            if settled.kind != "page":
+            if settled.kind not in ("page", "repeat"):
                 self.store.add_alias(settled.url, page_url, settled.kind)
-        if self._filtered:
-            self.store.add_to_counter("urls_filtered", self._filtered)
-            self._filtered = 0
+        n_links = sum(self._links.pop(key, 0) for key in (None, *(s.key for s in settles)))
+        if n_links:
+            self.store.add_to_counter("links", n_links)
 
-    def _serialise(self, request: Request) -> bytes | None:
-        spider = self._spider
-        if hasattr(spider, "page_request") and request.callback == spider.parse:
-            return None  # page_request makes the same from the URL
+    def _queue(self, key: bytes, request: Request, *, is_again: bool) -> bool:
+        slot, rank = _slot_of(request), -request.priority
+        stored = None
+        is_held = False
+        if not is_plain(request, self._spider):
+            try:
+                stored = to_bytes(request, self._spider)
+            except UnserialisableError as error:
+                is_held = True
+                self._warn_unserialisable(request, error)
+        urls = self.store.urls
+        if is_again:
+            row = urls.queue_again(key, stored, slot=slot, rank=rank, is_held=is_held)
+        else:
+            depth = 0 if key.startswith(_REPEAT) else request.meta.get("depth", 0)
+            row = urls.queue(key, request.url, depth, stored, slot=slot, rank=rank, is_held=is_held)
+        if is_held:
+            self.frontier.hold(slot, rank, key, request)
+        elif row is not None:
+            self.frontier.push(slot, row)
+        return not is_held
+
+    def _warn_unserialisable(self, request: Request, error: Exception) -> None:
+        if not self._crawler.stats.get_value("scheduler/unserializable"):
+            logger.warning(
+                "%s cannot be stored and would be lost with the process: %s"
+                " (later ones are only counted, as scheduler/unserializable)",
+                request,
+                error,
+            )
+        self._crawler.stats.inc_value("scheduler/unserializable")
+
+    def _request_of(self, row: QueuedUrl) -> Request | None:
+        """The queued request; None: it cannot be read, which is recorded."""
         try:
-            return pickle.dumps(request.to_dict(spider=spider))
-        except (ValueError, TypeError, AttributeError, pickle.PicklingError) as error:
-            self._crawler.stats.inc_value("dedup/url/unserializable")
-            logger.warning("%s cannot be resumed after an interruption: %s", request, error)
+            if row.request is None:
+                request: Request = self._spider.page_request(row.url, depth=row.depth)
+            else:
+                request = from_bytes(row.request, self._spider)
+        except Exception as error:  # noqa: BLE001 -- the spider's code may have changed
+            detail = f"{type(error).__name__}: {error}"
+            logger.error("The queued request for %s cannot be read: %s", row.url, detail)
+            settles = [Settled(row.key, row.url, "page")]
+            self.record_skipped(row.url, "unreadable_request", settles, detail=detail)
             return None
+        request.priority = -row.rank
+        request.meta[KEY] = row.key
+        return request
+
+    def _fail(self, error: StateError) -> None:
+        if self.failure is None:
+            self.failure = error
+            Job.has_any_failed = True
+            logger.error("%s", error)
+            for handler in logging.root.handlers:  # one sentence, not a traceback for each page
+                handler.addFilter(_is_no_state_error)
 
     def _forget(self, item: Any) -> None:
         self._items.forget(item)
@@ -343,6 +448,16 @@ def first_url(request: Request) -> str:
     """Where the redirects that led to the request began; its own URL where there were none."""
     redirected_from: list[str] = request.meta.get("redirect_urls", [])
     return redirected_from[0] if redirected_from else request.url
+
+
+def _is_no_state_error(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, StateError) and "StateError" not in record.getMessage()
+
+
+def _slot_of(request: Request) -> str:
+    """Scrapy's download slot: the host, unless the request says otherwise."""
+    return str(request.meta.get("download_slot") or urlparse_cached(request).hostname or "")
 
 
 def _iso_time(seconds: float) -> str:

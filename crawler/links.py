@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 
 from crawler.fingerprinter import CanonicalFingerprinter
@@ -32,10 +33,13 @@ class LinkFilter:
         fingerprinter = crawler.request_fingerprinter
         self._key = fingerprinter.key if isinstance(fingerprinter, CanonicalFingerprinter) else None
 
-    def new(self, links: Iterable[str]) -> list[str]:
+    def new(self, links: Iterable[str], found_on: Response) -> list[str]:
         """The links to request, in their order."""
         pages = self._pages(links)
-        if self._job is None or self._key is None:
+        if self._job is None:
+            return pages
+        if self._key is None:
+            self._job.count_links(found_on, len(pages))
             return pages
         by_key: dict[bytes, str] = {}
         for url in pages:
@@ -44,6 +48,7 @@ class LinkFilter:
             except ValueError:
                 self._stats.inc_value("dedup/url/invalid")
         unseen = self._job.seen.unseen(list(by_key))
+        self._job.count_links(found_on, len(by_key))
         if len(unseen) < len(by_key):
             self._job.count_filtered(len(by_key) - len(unseen))
         return [by_key[key] for key in unseen]

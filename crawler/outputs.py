@@ -66,7 +66,9 @@ class Outputs:
         return key
 
     def _add(self, key: bytes | None, output: Any) -> None:
-        if key is not None and output is not None and not isinstance(output, Request):
+        if isinstance(output, Request):
+            output.meta.pop(KEY, None)  # of a callback that hands on its response's meta
+        elif key is not None and output is not None:
             self._open[key] += 1
 
     def _give_up(self, key: bytes | None) -> None:

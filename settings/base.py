@@ -80,6 +80,11 @@ DEDUP_STORE_GROUP_SECONDS = 1.0
 """Longest wait of a finished page for its commit, seconds, more than 0: bounds what a kill costs on
 a slow crawl."""
 
+DEDUP_STOP_SECONDS = 5.0
+"""How long a crawl that is asked to stop (Ctrl-C) waits for the responses under way, seconds, 0 or
+more. What has not come by then stays queued. Most pages come within a second; a silent server would
+keep the crawl for DOWNLOAD_TIMEOUT."""
+
 # --- URLs --------------------------------------------------------------------------------------
 
 DEDUP_URL_ENABLED = True

@@ -13,9 +13,12 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from crawler.config import STORE_NAME, CrawlConfig
+from crawler.feeds import continue_feeds
+from crawler.job import Job
 from crawler.pipelines import stages_in_use
 from dedup.detectors import default_detectors
 from dedup.errors import StateError
+from dedup.store.database import lock
 
 
 class Command(CrawlCommand):
@@ -28,6 +31,8 @@ class Command(CrawlCommand):
         robots_logger = logging.getLogger("scrapy.downloadermiddlewares.robotstxt")
         robots_logger.addFilter(_drop_traceback)
         super().run(args, opts)
+        if Job.has_any_failed:
+            self.exitcode = 1
 
     def _check(self, name: str, arguments: dict[str, str]) -> None:
         assert self.crawler_process is not None  # noqa: S101 -- for the type checker
@@ -45,7 +50,7 @@ class Command(CrawlCommand):
         if not settings.getbool("DEDUP_ENABLED") or not hasattr(spider_class, "page_request"):
             return
         try:
-            _check_job(settings, spider_class(**arguments))
+            _check_job(settings, spider_class(**arguments), self.crawler_process.settings)
         except (ValueError, StateError) as error:
             raise UsageError(str(error), print_help=False) from None
 
@@ -61,11 +66,15 @@ def _check_writable(folder: Path) -> None:
         raise StateError(folder, "the folder cannot be written", "Choose another folder")
 
 
-def _check_job(settings: BaseSettings, spider: object) -> None:
+def _check_job(settings: BaseSettings, spider: object, process_settings: BaseSettings) -> None:
     config = CrawlConfig.from_settings(settings)
     folder = config.folder(spider)
     _check_writable(folder)
-    if not (folder / STORE_NAME).exists():
+    if getattr(spider, "always_new", False):  # the folder is another one each time
+        return
+    if getattr(spider, "restart", False):
+        if (folder / STORE_NAME).exists():
+            lock(folder / STORE_NAME).close()
         return
     store = config.open_store(folder)
     try:
@@ -74,5 +83,7 @@ def _check_job(settings: BaseSettings, spider: object) -> None:
         store.check_schemes(
             {detector.stage: detector.scheme for detector in detectors if detector.stage in in_use}
         )
+        if store.database.meta("started") and settings.getdict("FEEDS"):
+            continue_feeds(process_settings, store)
     finally:
         store.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
+from contextlib import suppress
 from typing import Any
 
 from scrapy import signals
@@ -12,6 +13,7 @@ from scrapy.crawler import Crawler
 
 from crawler.job import Job
 from crawler.looping import repeat
+from dedup.errors import StateError
 from dedup.files import write_atomically
 from dedup.report.page import write_report
 
@@ -35,15 +37,24 @@ class JobFiles:
         return cls(crawler)
 
     def _spider_opened(self) -> None:
-        database = Job.of(self._crawler).store.database
-        self._task = repeat(database.commit_if_due, 0.5)
+        self._task = repeat(self._commit_if_due, 0.5)
+
+    def _commit_if_due(self) -> None:
+        with suppress(StateError):  # the job notes it, and stops
+            Job.of(self._crawler).store.database.commit_if_due()
 
     def _spider_closed(self, reason: str) -> None:
         if self._task is not None:
             self._task.stop()
         job = Job.of(self._crawler)
-        if job.is_finished:
+        if job.failure or (job.is_finished and (job.folder / "stats.json").exists()):
             return
+        with suppress(StateError):
+            if not job.is_finished:
+                self._note_end(job, reason)
+            self._write_account(job)
+
+    def _note_end(self, job: Job, reason: str) -> None:
         database = job.store.database
         database.set_meta("reason", reason)
         if reason == "finished" and not hasattr(self._crawler.spider, "page_request"):
@@ -53,6 +64,9 @@ class JobFiles:
         if reason == "finished" and not job.store.urls.count_queued():
             database.set_meta("finished", repr(time.time()))
         database.commit()
+
+    def _write_account(self, job: Job) -> None:
+        reason = job.store.database.meta("reason") or "unknown"
         account = job.account(finished=time.time(), reason=reason)
         text = json.dumps(account, ensure_ascii=False, indent=2, default=str)
         write_atomically(job.folder / "stats.json", text + "\n")

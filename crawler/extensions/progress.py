@@ -51,10 +51,12 @@ class Progress:
 
     def _spider_opened(self) -> None:
         job = Job.of(self._crawler)
+        if job.moved_to:
+            self._print(f"The job that was here is kept in {job.moved_to}")
         if job.is_finished:
             self._print(
                 f"Job {job.folder} is finished; nothing is fetched again."
-                " For a new crawl give it another name: -a job=NAME"
+                " For a new crawl: -a restart=1, or another name with -a job=NAME"
             )
             return
         if job.is_resumed:
@@ -104,6 +106,9 @@ class Progress:
             self._task.stop()
         self._end_live()
         job = Job.of(self._crawler)
+        if job.failure:
+            self._print("The same command goes on from here once that is mended.")
+            return
         account = job.account(finished=time.time(), reason=reason)
         self._console.print(summary_table(account, job.folder), soft_wrap=True)
 

@@ -1,1 +1,1 @@
-"""Middlewares: what becomes of redirects, and of a job that was interrupted."""
+"""Middlewares: what becomes of redirects, and of a job that goes on."""

@@ -17,7 +17,10 @@ logger = logging.getLogger(__name__)
 
 
 class ResumeMiddleware:
-    """Queues what an interrupted job left, and gives a finished job nothing to do."""
+    """Leaves out start requests that the job knows, and gives a finished job nothing to do.
+
+    What an interrupted job left is queued in its store, from where the scheduler takes it.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         if not crawler.settings.getbool("DEDUP_URL_ENABLED"):
@@ -33,8 +36,6 @@ class ResumeMiddleware:
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
         if self._job.is_finished:
             return
-        for request in self._job.queued_requests():
-            yield request
         async for request in start:
             if not self._is_done(request):
                 yield request

@@ -15,6 +15,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
 
+from crawler.config import flag
 from crawler.failures import reason_of
 from crawler.items import PageItem, Settled
 from crawler.job import KEY, Job, first_url
@@ -36,6 +37,7 @@ class PageSpider(Spider):
         allow, deny: regular expressions that narrow the scope, see `Scope`.
         max_pages: stop after so many fetched pages; 0: no limit.
         job: name of the job.
+        restart: "1": begin anew; the job that exists is kept under another name.
 
     Raises:
         ValueError: an argument is wrong; the message says which and how to mend it.
@@ -50,16 +52,18 @@ class PageSpider(Spider):
         deny: str = "",
         max_pages: str | int = 0,
         job: str = "",
+        restart: str = "",
         **kwargs: Any,
     ) -> None:
         if kwargs:
-            known = "url, allow, deny, max_pages, job"
+            known = "url, allow, deny, max_pages, job, restart"
             raise ValueError(f"spider arguments must be among {known}, got {', '.join(kwargs)}")
         super().__init__()
         self.urls = split_urls(url)
         self.scope = Scope(self.urls, allow=allow, deny=deny)
         self.max_pages = _count("max_pages", max_pages)
         self.job = job
+        self.restart = flag("restart", restart)
         self._arguments = "\n".join([",".join(self.urls), allow, deny])
         self._is_plain = not (allow or deny)
 
@@ -91,7 +95,7 @@ class PageSpider(Spider):
             self.scope.follow_start(url, request.url)
         return url in self.scope
 
-    def page_request(self, url: str, *, depth: int = 0, dont_filter: bool = False) -> Request:
+    def page_request(self, url: str, *, depth: int = 0) -> Request:
         """The request for a page.
 
         Dot segments are resolved as browsers do; a server may refuse them, and by its key the URL
@@ -105,7 +109,6 @@ class PageSpider(Spider):
             url,
             callback=self.parse,
             errback=self.failed,
-            dont_filter=dont_filter,
             meta={"depth": depth} if depth else None,
         )
 
@@ -113,7 +116,7 @@ class PageSpider(Spider):
         self.take_page()
         try:
             reading = read_page(response, self.settings["DEDUP_TEXT_EXTRACTOR"])
-            links = [] if reading is None else self._links_to_follow(reading)
+            links = [] if reading is None else self._links_to_follow(reading, response)
         except Exception as error:  # noqa: BLE001 -- one bad page never ends a crawl
             self._skip(response, "parse_error", f"{type(error).__name__}: {error}")
             return
@@ -187,12 +190,13 @@ class PageSpider(Spider):
     def _n_taken(self) -> int:
         return self.dedup_job.fetched if self.dedup_job is not None else 0
 
-    def _links_to_follow(self, reading: Reading) -> list[str]:
+    def _links_to_follow(self, reading: Reading, response: Response) -> list[str]:
         page = reading.page
         if not self.follows_links or (self._is_robots_meta_obeyed and page.is_nofollow):
             return []
         links = page.links()
-        return self._links.new([page.refresh_url, *links] if page.refresh_url else links)
+        links = [page.refresh_url, *links] if page.refresh_url else links
+        return self._links.new(links, response)
 
     def _reason_to_skip(self, reading: Reading) -> str:
         if self._is_robots_meta_obeyed and reading.page.is_noindex:

@@ -63,7 +63,7 @@ class SitemapSpider(PageSpider):
             for url in urls:
                 yield self._sitemap_request(url)
         else:
-            for url in self._links.new(urls):
+            for url in self._links.new(urls, response):
                 yield self.page_request(url)
         self._skip(response, "sitemap", "")
 

@@ -13,8 +13,7 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -66,24 +65,34 @@ class Database:
             raise ValueError(f"group_seconds must be greater than 0, got {group_seconds!r}")
         self.path = path
         self._is_read_only = read_only
+        self.on_error: Callable[[StateError], object] | None = None
+        """Called with each `StateError` before it is raised."""
         self._group_units = group_units
         self._group_seconds = group_seconds
         self._waiting_units = 0
         self._depth = 0
         self._group_began = 0.0
-        self._is_group_lost = False
+        self._has_failed = False
         self._lock: IO[bytes] | None = None
         if not read_only:
-            self._lock = _lock(path)
+            self._lock = lock(path)
         try:
             self.connection = _connect(path, read_only=read_only)
         except BaseException:
             self._unlock()
             raise
 
-    def reporting(self) -> AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def reporting(self) -> Iterator[None]:
         """For reads: see the function of this name. Units report by themselves."""
-        return reporting(self.path)
+        try:
+            with reporting(self.path):
+                yield
+        except StateError as error:
+            self._has_failed = True
+            if self.on_error is not None:
+                self.on_error(error)
+            raise
 
     @contextlib.contextmanager
     def unit(self, *, weight: int = 1) -> Iterator[sqlite3.Connection]:
@@ -125,11 +134,7 @@ class Database:
             raise RuntimeError("commit must be called outside of units")
         if self.connection.in_transaction:
             with self.reporting():
-                try:
-                    self.connection.execute("COMMIT")
-                except sqlite3.Error:
-                    self._is_group_lost = not self.connection.in_transaction
-                    raise
+                self.connection.execute("COMMIT")
         self._waiting_units = 0
 
     def meta(self, name: str) -> str | None:
@@ -155,7 +160,9 @@ class Database:
             self._unlock()
 
     def _begin_unit(self) -> None:
-        if self._is_group_lost:  # memory knows of pages that the store does not: no going on
+        # What failed may be a link of the page that comes next, or all of a group: memory knows
+        # what the store does not, and there is no going on.
+        if self._has_failed:
             raise StateError(
                 self.path, "an earlier write to the store failed", "Run the same command again"
             )
@@ -167,8 +174,8 @@ class Database:
 
     def _undo_unit(self) -> None:
         # On a full disk, for one, SQLite rolls back all of the transaction, savepoints included.
-        self._is_group_lost = not self.connection.in_transaction
-        if not self._is_group_lost:
+        self._has_failed = self._has_failed or not self.connection.in_transaction
+        if self.connection.in_transaction:
             with self.reporting():
                 self.connection.execute("ROLLBACK TO unit")
                 self.connection.execute("RELEASE unit")
@@ -200,34 +207,39 @@ def storable(text: _Text) -> _Text:
     return text if text is None or text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _lock(path: Path) -> IO[bytes]:
+def lock(path: Path) -> IO[bytes]:
+    """Lock the store at `path` for this process, until the file returned is closed.
+
+    Raises:
+        StateError: another process has it, or its folder cannot be written.
+    """
     lock_path = path.with_name(path.name + ".lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = lock_path.open("ab+", buffering=0)
+        file = lock_path.open("ab+", buffering=0)
     except OSError as error:
         raise StateError(
             path.parent, f"the folder cannot be written ({error.strerror})", "Choose another folder"
         ) from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        lock.truncate(0)
-        lock.write(str(os.getpid()).encode())
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file.truncate(0)
+        file.write(str(os.getpid()).encode())
     except BlockingIOError as error:
-        lock.seek(0)
-        holder = lock.read(20).decode("ascii", "replace").strip() or "unknown"
-        lock.close()
+        file.seek(0)
+        holder = file.read(20).decode("ascii", "replace").strip() or "unknown"
+        file.close()
         raise StateError(
             path,
             f"the job is in use by another process (pid {holder})",
             "Wait for it to end, or give this crawl another job name",
         ) from error
     except OSError as error:  # no locks on this file system, or a full disk
-        lock.close()
+        file.close()
         raise StateError(
             lock_path, f"the job cannot be locked ({error.strerror})", "Choose another folder"
         ) from error
-    return lock
+    return file
 
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:

@@ -8,10 +8,12 @@ scans rows without reading them.
 APPLICATION_ID = 0x44454455
 """Marks the file as ours (`PRAGMA application_id`): "DEDU"."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-QUEUED, DONE = 0, 1
-"""States of a URL: still to be fetched (or in flight), or recorded."""
+QUEUED, DONE, HELD = 0, 1, 2
+"""States of a URL: to be fetched; recorded; or to be fetched by the process that holds its request,
+which cannot be stored. One that is in flight is queued here: what is in flight when a process dies
+is queued again by that alone."""
 
 SCHEMA = f"""
 BEGIN;
@@ -20,7 +22,7 @@ PRAGMA user_version = {SCHEMA_VERSION};
 
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
--- What is counted and leaves no row of its own, such as links to URLs seen before.
+-- What is counted and leaves no row of its own, such as `links` in scope of recorded pages.
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 
 -- Every URL ever queued, by the 16-byte key of its canonical form, in order of discovery.
@@ -28,11 +30,14 @@ CREATE TABLE urls (
     id INTEGER PRIMARY KEY,
     key BLOB NOT NULL UNIQUE,
     state INTEGER NOT NULL,
+    rank INTEGER NOT NULL,          -- the lowest is fetched first; minus the request's priority
     depth INTEGER NOT NULL,         -- links from the start
+    slot TEXT NOT NULL,             -- whose turn it takes: the host
     url TEXT NOT NULL,
-    request BLOB                    -- pickled, while queued; NULL: made anew from the URL
+    request BLOB                    -- JSON or a pickle, while queued; NULL: made anew from the URL
 );
-CREATE INDEX urls_queued ON urls (id) WHERE state = {QUEUED};
+CREATE INDEX urls_queued ON urls (slot, rank, id) WHERE state = {QUEUED};
+CREATE INDEX urls_not_linked ON urls (depth) WHERE depth = 0;
 
 -- One copy of each page.
 CREATE TABLE pages (
@@ -48,6 +53,7 @@ CREATE TABLE pages (
     encoding TEXT NOT NULL,
     fetched_at REAL NOT NULL,       -- seconds since 1970, UTC
     size_bytes INTEGER NOT NULL,    -- of the body as received, after decompression
+    depth INTEGER NOT NULL,         -- links from the start
     text BLOB NOT NULL,             -- zstd, UTF-8
     body BLOB                       -- zstd
 );

@@ -37,6 +37,7 @@ class Page(Document):
     Attributes:
         fetched_at: seconds since 1970, UTC.
         size_bytes: of the body after decompression.
+        depth: links from the start of the crawl.
     """
 
     language: str = ""
@@ -46,6 +47,7 @@ class Page(Document):
     encoding: str = ""
     fetched_at: float = 0.0
     size_bytes: int = 0
+    depth: int = 0
 
 
 class SqliteStore:
@@ -113,7 +115,7 @@ class SqliteStore:
         body = page.body if self.keep_bodies else None
         with self.unit() as connection:
             connection.execute(
-                "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     number,
                     storable(page.id) or None,
@@ -127,6 +129,7 @@ class SqliteStore:
                     storable(page.encoding),
                     page.fetched_at,
                     page.size_bytes,
+                    page.depth,
                     self._compress(_encode(page.text)),
                     None if body is None else self._compress(body),
                 ),
@@ -236,7 +239,7 @@ class SqliteStore:
         where, parameters = selection.where("pages", self.database.connection)
         query = (
             "SELECT number, name, url, title, language, canonical_url, status, content_type,"  # noqa: S608 -- values are parameters
-            f" fetched_at, text FROM pages AS r WHERE {where} ORDER BY number"
+            f" fetched_at, depth, text FROM pages AS r WHERE {where} ORDER BY number"
         )
         for row in self.rows(query, parameters):
             yield {
@@ -249,7 +252,13 @@ class SqliteStore:
                 "status": row["status"],
                 "content_type": row["content_type"],
                 "fetched_at": row["fetched_at"],
+                "depth": row["depth"],
             }
+
+    def page_urls(self) -> dict[int, str | None]:
+        """The unique pages' URLs by number."""
+        with self.database.reporting():
+            return dict(self.database.connection.execute("SELECT number, url FROM pages"))
 
     def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The record of each dropped page, as exported."""

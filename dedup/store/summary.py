@@ -46,15 +46,17 @@ def _summarise(connection: Connection) -> dict[str, Any]:
     failed = _groups(
         connection, "SELECT reason, count(*), 0 FROM skipped WHERE NOT is_fetched GROUP BY reason"
     )
+    seen = _one(connection, "SELECT count(*) FROM urls")[0]
+    found_by_links = seen - _one(connection, "SELECT count(*) FROM urls WHERE depth = 0")[0]
     counters = dict(connection.execute("SELECT name, value FROM counters"))
     return {
         "pages": _parts(unique, duplicates, skipped, column=0),
         "bytes": _parts(unique_bytes, duplicates, skipped, column=1),
         "failed": {reason: count for reason, (count, _) in failed.items()},
         "urls": {
-            "seen": _one(connection, "SELECT count(*) FROM urls")[0],
+            "seen": seen,
             "queued": _one(connection, "SELECT count(*) FROM urls WHERE state = 0")[0],
-            "filtered": counters.get("urls_filtered", 0),
+            "filtered": max(counters.get("links", 0) - found_by_links, 0),
             "aliases": _one(connection, "SELECT count(*) FROM aliases")[0],
         },
         "hosts": [

@@ -4,20 +4,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dedup.store.database import Database, storable
-from dedup.store.schema import DONE, QUEUED
+from dedup.store.schema import DONE, HELD, QUEUED
 
 _KEYS_PER_QUERY = 500  # well under SQLite's limit of parameters
 _KEYS_PER_BATCH = 65_536
 
 
 class QueuedUrl(NamedTuple):
+    """A row of the queue. Rows compare in the order in which they are to be fetched."""
+
+    rank: int
+    id: int
+    key: bytes
     url: str
     depth: int
     request: bytes | None
 
 
 class UrlTable:
-    """The exact set of URL keys of a job, on disk, with what became of each."""
+    """The exact set of URL keys of a job, on disk, with what became of each.
+
+    It is also the queue: within a slot (a host), the lowest rank first, and of these the one that
+    was found first.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -33,21 +42,61 @@ class UrlTable:
                 found.update(key for (key,) in self._database.connection.execute(query, part))
         return found
 
-    def queue(self, key: bytes, url: str, depth: int, request: bytes | None = None) -> None:
-        """Note a URL that is to be fetched; one that is known stays as it is."""
-        with self._database.unit(weight=0) as connection:
-            connection.execute(
-                "INSERT INTO urls (key, state, depth, url, request) VALUES (?, ?, ?, ?, ?)"
-                " ON CONFLICT (key) DO NOTHING",
-                (key, QUEUED, depth, storable(url), request),
-            )
+    def queue(
+        self,
+        key: bytes,
+        url: str,
+        depth: int,
+        request: bytes | None = None,
+        *,
+        slot: str = "",
+        rank: int = 0,
+        is_held: bool = False,
+    ) -> QueuedUrl | None:
+        """Note a URL that is to be fetched; one that is known stays as it is, and gives None.
 
-    def finish(self, urls: Iterable[tuple[bytes, str]]) -> None:
-        """Note that these (key, URL) need no fetching any more, known before or not."""
+        With `is_held`, its request lives in memory alone, see `drop_held`.
+        """
+        state = HELD if is_held else QUEUED
+        row = (key, state, rank, depth, storable(slot), storable(url), request)
+        with self._database.unit(weight=0) as connection:
+            cursor = connection.execute(
+                "INSERT INTO urls (key, state, rank, depth, slot, url, request)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
+                row,
+            )
+        if cursor.rowcount == 0:
+            return None
+        return QueuedUrl(rank, cursor.lastrowid or 0, key, url, depth, request)
+
+    def queue_again(
+        self, key: bytes, request: bytes | None, *, slot: str, rank: int, is_held: bool = False
+    ) -> QueuedUrl | None:
+        """Queue a known URL once more, in another place or by another request.
+
+        None: the URL is not known.
+        """
+        query = (
+            "UPDATE urls SET state = ?, rank = ?, slot = ?, request = ? WHERE key = ?"
+            " RETURNING rank, id, key, url, depth, request"
+        )
+        state = HELD if is_held else QUEUED
+        with self._database.unit(weight=0) as connection:
+            rows = connection.execute(query, (state, rank, storable(slot), request, key)).fetchall()
+        return QueuedUrl(*rows[0]) if rows else None
+
+    def finish(self, urls: Iterable[tuple[bytes, str]], *, has_failed: bool = False) -> None:
+        """Note that these (key, URL) need no fetching any more, known before or not.
+
+        The requests of URLs that `has_failed` are kept, for another try.
+        """
+        query = (
+            "INSERT INTO urls (key, state, rank, depth, slot, url) VALUES (?, ?, 0, 0, '', ?)"
+            " ON CONFLICT (key) DO UPDATE SET state = excluded.state"
+        )
         with self._database.unit(weight=0) as connection:
             connection.executemany(
-                "INSERT INTO urls (key, state, depth, url) VALUES (?, ?, 0, ?)"
-                " ON CONFLICT (key) DO UPDATE SET state = excluded.state, request = NULL",
+                query if has_failed else query + ", request = NULL",
                 [(key, DONE, storable(url)) for key, url in urls],
             )
 
@@ -55,11 +104,24 @@ class UrlTable:
         """Note that no URL needs fetching any more."""
         with self._database.unit(weight=0) as connection:
             connection.execute(
-                f"UPDATE urls SET state = {DONE}, request = NULL WHERE state = {QUEUED}"  # noqa: S608
+                "UPDATE urls SET state = ?, request = NULL WHERE state <> ?", (DONE, DONE)
             )
 
+    def drop(self, keys: Iterable[bytes]) -> None:
+        """Forget URLs altogether."""
+        with self._database.unit(weight=0) as connection:
+            connection.executemany("DELETE FROM urls WHERE key = ?", [(key,) for key in keys])
+
+    def drop_held(self) -> int:
+        """Forget the URLs whose requests an earlier process held in memory; return their number.
+
+        They are new again where another page links to them.
+        """
+        with self._database.unit(weight=0) as connection:
+            return connection.execute("DELETE FROM urls WHERE state = ?", (HELD,)).rowcount
+
     def state(self, key: bytes) -> int | None:
-        """`QUEUED` or `DONE`; None: the URL is not known."""
+        """`QUEUED`, `DONE` or `HELD`; None: the URL is not known."""
         query = "SELECT state FROM urls WHERE key = ?"
         with self._database.reporting():
             row = self._database.connection.execute(query, (key,)).fetchone()
@@ -68,22 +130,29 @@ class UrlTable:
     def is_done(self, key: bytes) -> bool:
         return self.state(key) == DONE
 
-    def queued(self) -> Iterator[QueuedUrl]:
-        """The URLs that were queued when this began and still are, in order of discovery.
+    def is_queued(self, key: bytes) -> bool:
+        return self.state(key) == QUEUED
 
-        The table may be changed while this runs.
-        """
-        connection = self._database.connection
-        query = (
-            "SELECT id, url, depth, request FROM urls"
-            " WHERE state = ? AND id > ? AND id <= ? ORDER BY id LIMIT 1000"
-        )
+    def slots(self) -> list[str]:
+        """The slots with queued URLs. Takes a look-up for each, however many URLs they have."""
+        # The index is asked for the next slot after the one before; a plain DISTINCT reads it all.
+        query = f"""
+            WITH RECURSIVE found (slot) AS (
+                SELECT min(slot) FROM urls WHERE state = {QUEUED}
+                UNION ALL
+                SELECT (SELECT min(slot) FROM urls WHERE state = {QUEUED} AND slot > found.slot)
+                FROM found WHERE found.slot IS NOT NULL
+            ) SELECT slot FROM found WHERE slot IS NOT NULL"""  # noqa: S608 -- a constant
         with self._database.reporting():
-            end = connection.execute("SELECT max(id) FROM urls").fetchone()[0] or 0
-            last = 0
-            while rows := connection.execute(query, (QUEUED, last, end)).fetchall():
-                last = rows[-1][0]
-                yield from (QueuedUrl(url, depth, request) for _, url, depth, request in rows)
+            return [slot for (slot,) in self._database.connection.execute(query)]
+
+    def first_queued(self, slot: str, limit: int) -> list[QueuedUrl]:
+        """The queued URLs of a slot that are to be fetched first, in their order."""
+        query = f"""SELECT rank, id, key, url, depth, request FROM urls
+            WHERE state = {QUEUED} AND slot = ? ORDER BY rank, id LIMIT ?"""  # noqa: S608 -- a constant
+        with self._database.reporting():
+            rows = self._database.connection.execute(query, (slot, limit))
+            return list(map(QueuedUrl._make, rows))
 
     def count_queued(self) -> int:
         return self._count(

@@ -331,7 +331,8 @@ def _check_complete(resumed: Crawled, whole: Crawled) -> None:
     assert set(resumed.aliases()) == set(whole.aliases())
     for name in ("unique", "duplicates", "skipped"):
         assert resumed.stats["pages"][name] == whole.stats["pages"][name]
-    assert resumed.stats["urls"]["seen"] == whole.stats["urls"]["seen"]
+    for name in ("seen", "filtered"):
+        assert resumed.stats["urls"][name] == whole.stats["urls"][name]
     assert resumed.stats["urls"]["queued"] == 0
 
 

@@ -64,6 +64,7 @@ def test_a_page_comes_back_as_it_was(store, path):
             "status": 200,
             "content_type": "text/html",
             "fetched_at": 12.5,
+            "depth": 0,
         }
     ]
 

@@ -51,7 +51,7 @@ def test_the_table_is_that_of_a_dict(tmp_path_factory, steps):
     table = UrlTable(database)
     batches = table.keys()
     queued = [number for number, state in oracle.items() if state == "queued"]
-    assert [row.url for row in table.queued()] == list(map(url, queued))  # in order of discovery
+    assert [row.url for row in table.first_queued("", 99)] == list(map(url, queued))
     assert table.count_queued() == len(queued)
     assert len(table) == len(oracle)
     assert table.known(list(map(key, range(12)))) == set(map(key, oracle))
@@ -63,7 +63,7 @@ def test_the_table_is_that_of_a_dict(tmp_path_factory, steps):
 def test_a_queued_url_keeps_its_first_depth_and_request(table):
     table.queue(key(1), url(1), 2, b"pickled")
     table.queue(key(1), url(1), 5, b"another")
-    assert list(table.queued()) == [QueuedUrl(url(1), 2, b"pickled")]
+    assert table.first_queued("", 9) == [QueuedUrl(0, 1, key(1), url(1), 2, b"pickled")]
 
 
 def test_a_finished_url_drops_its_request(table, database):
@@ -73,16 +73,31 @@ def test_a_finished_url_drops_its_request(table, database):
     assert rows == [(1, None), (1, None)]
 
 
-def test_queued_urls_are_those_of_the_beginning_that_still_are(table):
-    for number in range(2500):
-        table.queue(key(number), url(number), 0)
-    found = []
-    for row in table.queued():
-        found.append(row.url)
-        if len(found) == 1:
-            table.finish([(key(2400), url(2400))])  # in a later batch
-            table.queue(key(9999), url(9999), 0)
-    assert found == [url(number) for number in range(2500) if number != 2400]
+def test_a_slot_gives_the_lowest_rank_first_and_of_equals_the_first_found(table):
+    for number, (slot, rank) in enumerate([("a", 1), ("b", 0), ("a", 0), ("a", 1), ("a", -2)]):
+        table.queue(key(number), url(number), 0, slot=slot, rank=rank)
+    assert [row.key for row in table.first_queued("a", 3)] == [key(4), key(2), key(0)]
+    assert table.slots() == ["a", "b"]
+    table.finish([(key(1), url(1))])
+    assert table.slots() == ["a"]
+
+
+def test_a_url_queued_again_takes_its_new_place_and_keeps_its_number(table):
+    for number in (1, 2):
+        table.queue(key(number), url(number), 3, slot="a")
+    row = table.queue_again(key(1), b"retry", slot="a", rank=1)
+    assert row == QueuedUrl(1, 1, key(1), url(1), 3, b"retry")
+    assert [row.key for row in table.first_queued("a", 9)] == [key(2), key(1)]
+    assert table.queue_again(key(9), None, slot="a", rank=0) is None
+
+
+def test_held_urls_are_known_until_the_process_has_ended(table):
+    table.queue(key(1), url(1), 0, is_held=True)
+    table.queue(key(2), url(2), 0)
+    assert table.known([key(1), key(2)]) == {key(1), key(2)}
+    assert table.count_queued() == 1
+    assert table.drop_held() == 1
+    assert table.known([key(1), key(2)]) == {key(2)}
 
 
 @pytest.mark.parametrize("count", [0, 1, 499, 500, 501, 1700])  # 500 keys a query
@@ -106,7 +121,7 @@ def test_keys_come_in_batches(table, monkeypatch):
 def test_hard_urls_are_kept(table, given_url, stored):
     table.queue(key(1), given_url, 0)
     table.finish([(key(2), given_url)])
-    assert [row.url for row in table.queued()] == [stored]
+    assert [row.url for row in table.first_queued("", 9)] == [stored]
 
 
 def test_links_queued_in_a_unit_that_fails_are_not_known(table, database):

@@ -1,0 +1,96 @@
+"""Feeds of a job that goes on: JSON Lines files end up with each stored page once.
+
+Scrapy would overwrite the feed (`-O`) or repeat and miss pages in it (`-o`): a killed process has
+written fewer pages to the feed than to its store, or more. So before a job goes on, its feed is
+brought to what the store holds; from there on the crawl appends.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from scrapy.exporters import JsonLinesItemExporter
+from scrapy.settings import BaseSettings
+
+from dedup.store import SqliteStore
+
+logger = logging.getLogger(__name__)
+
+_FORMATS = {"jsonl", "jsonlines", "jl"}
+
+
+def continue_feeds(settings: BaseSettings, store: SqliteStore) -> None:
+    """Complete the feeds of `settings` from the store, and make the crawl append to them.
+
+    Feeds of other formats, in other places than local files, or of other fields than a stored page
+    has, are left to Scrapy, with a warning that says how to get such a file.
+    """
+    feeds = dict(settings.getdict("FEEDS"))
+    for uri, options in feeds.items():
+        path = _local_path(str(uri))
+        fields = options.get("fields", settings.getlist("FEED_EXPORT_FIELDS") or None)
+        if path is None or not _is_supported(options, fields):
+            logger.warning(
+                "The feed %s gets the pages of this run alone. For all: dedup export %s",
+                uri,
+                store.path.parent,
+            )
+            continue
+        _complete(path, fields, options.get("encoding", settings["FEED_EXPORT_ENCODING"]), store)
+        feeds[uri] = {**options, "overwrite": False}
+    settings.set("FEEDS", feeds, "cmdline")
+
+
+def _local_path(uri: str) -> Path | None:
+    path = uri.removeprefix("file://")
+    return None if "://" in path or "%(" in path or path in {"-", "stdout:"} else Path(path)
+
+
+def _is_supported(options: Mapping[str, Any], fields: Any) -> bool:
+    known = {"id", "url", "title", "language", "text", "canonical_url", "status", "content_type"}
+    known |= {"fetched_at", "depth"}
+    return (
+        options.get("format") in _FORMATS
+        and isinstance(fields, list)
+        and {"id", "url"} <= set(fields) <= known
+        and not options.get("postprocessing")
+        and not options.get("item_filter")
+    )
+
+
+def _complete(path: Path, fields: list[str], encoding: str | None, store: SqliteStore) -> None:
+    """Keep the lines of stored pages, each once, and add the pages that are missing."""
+    temporary = path.with_name(path.name + ".part")
+    urls = store.page_urls()
+    file: Any
+    with temporary.open("wb") as file:
+        for line in _lines(path):
+            number, url = _page_of(line)
+            if number in urls and urls[number] == url:
+                del urls[number]
+                file.write(line)
+        exporter = JsonLinesItemExporter(file, fields_to_export=fields, encoding=encoding)
+        if urls:
+            for page in store.pages():
+                if page["id"] in urls:
+                    exporter.export_item(page)
+    temporary.replace(path)
+
+
+def _lines(path: Path) -> list[bytes]:
+    if not path.exists():
+        return []
+    with path.open("rb") as file:
+        return [line for line in file if line.endswith(b"\n")]
+
+
+def _page_of(line: bytes) -> tuple[Any, Any]:
+    try:
+        row = json.loads(line)
+        return row["id"], row["url"]
+    except (ValueError, KeyError, TypeError):
+        return None, None

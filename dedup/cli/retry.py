@@ -1,0 +1,39 @@
+"""`dedup retry JOB`: failed URLs are fetched again when the job goes on."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from dedup.errors import StateError
+from dedup.store import SqliteStore
+from dedup.store.retry import queue_failed
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser("retry", help="queue the URLs of a job that failed once more")
+    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument(
+        "--reason",
+        action="append",
+        default=[],
+        metavar="REASON",
+        help="these alone, by the reason that `dedup stats` tells, such as http_404; may be"
+        " repeated (default: all that another try may mend)",
+    )
+    parser.set_defaults(execute=_execute)
+
+
+def _execute(options: argparse.Namespace) -> None:
+    path = options.job / "crawl.sqlite"
+    if not path.exists():
+        raise StateError(path, "there is no such job", "Check the name of the job")
+    store = SqliteStore(path)
+    try:
+        queued = queue_failed(store, options.reason)
+    finally:
+        store.close()
+    if queued:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(queued.items()))
+        print(f"{queued.total():,} URLs queued again ({reasons}): the crawl's command fetches them")
+    else:
+        print("No URL failed in a way that another try may mend")

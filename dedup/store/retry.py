@@ -1,0 +1,68 @@
+"""Failed URLs of a job, queued again."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection
+
+from dedup.store.schema import DONE, QUEUED
+from dedup.store.sqlite import SqliteStore, host_of
+
+# What a site or its owner has decided, or what no second try will change.
+_FINAL = {
+    "ignored",
+    "invalid_url",
+    "offsite",
+    "redirect_invalid",
+    "redirect_offsite",
+    "redirect_scheme",
+    "robots",
+    "too_large",
+    "unsupported_scheme",
+}
+_TEMPORARY_STATUSES = {"http_408", "http_425", "http_429"}
+
+
+def queue_failed(store: SqliteStore, reasons: Collection[str] = ()) -> Counter[str]:
+    """Take failed URLs off the record and queue them; return how many, by reason.
+
+    Args:
+        store: of a job that nothing else works on.
+        reasons: which; none: those that another try may mend: hosts that could not be reached,
+            timeouts, damaged or incomplete answers, HTTP 408, 425, 429 and 5xx.
+    """
+    queued: Counter[str] = Counter()
+    with store.unit() as connection:
+        rows = connection.execute(
+            "SELECT s.number, s.reason, s.is_fetched, u.id, u.url, u.request FROM skipped AS s"
+            " JOIN urls AS u ON u.url = s.url WHERE u.state = ? ORDER BY u.id",
+            (DONE,),
+        ).fetchall()
+        for number, reason, is_fetched, row, url, request in rows:
+            if reason not in reasons and (reasons or not _is_temporary(reason, is_fetched)):
+                continue
+            connection.execute("DELETE FROM skipped WHERE number = ?", (number,))
+            connection.execute(
+                "UPDATE urls SET state = ?, slot = ?, request = ? WHERE id = ?",
+                (QUEUED, host_of(url), _afresh(request), row),
+            )
+            queued[reason] += 1
+        if queued:
+            connection.execute("DELETE FROM meta WHERE name = 'finished'")
+    return queued
+
+
+def _is_temporary(reason: str, is_fetched: int) -> bool:
+    if is_fetched:
+        return reason in _TEMPORARY_STATUSES or reason.startswith("http_5")
+    return reason not in _FINAL
+
+
+def _afresh(request: bytes | None) -> bytes | None:
+    """The request without the count of its retries."""
+    if request is None or not request.startswith(b"{"):
+        return request
+    fields = json.loads(request)
+    fields.get("meta", {}).pop("retry_times", None)
+    return json.dumps(fields).encode()

@@ -1,0 +1,170 @@
+"""What a job that is stopped, restarted or broken does with its files."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from dedup.store.database import lock
+
+if TYPE_CHECKING:
+    from tests.crawler.conftest import Crawled, Crawler, Crawling, WebSite
+
+_SIZE = 60
+
+
+@pytest.fixture
+def tree(site: WebSite, make: SimpleNamespace) -> WebSite:
+    for number in range(_SIZE):
+        children = [f"/{child}" for child in (2 * number + 1, 2 * number + 2) if child < _SIZE]
+        site.routes[f"/{number}"] = make.page(str(number), *children, "/0")
+    site.routes["/"] = make.page("start", "/0")
+    return site
+
+
+def _send_when_asked(
+    site: WebSite, crawling: Crawling, target: str, *signals: signal.Signals
+) -> Crawled:
+    """Send the signals, half a second apart, once `target` has been asked for."""
+    asked = threading.Event()
+    site.on_request = lambda found: asked.set() if found == target else None
+    if target not in site.asked:
+        assert asked.wait(20)
+    for index, number in enumerate(signals):
+        time.sleep(0.5 * bool(index))  # two at once would arrive as one
+        os.kill(crawling.process.pid, number)
+    crawled = crawling.finish(timeout=20)
+    site.on_request = lambda found: None
+    return crawled
+
+
+def test_feed_of_a_job_that_goes_on_has_each_stored_page_once(
+    crawl: Crawler, tree: WebSite
+) -> None:
+    options = ("-s", "DEDUP_STORE_GROUP_PAGES=7")
+    killed = _send_when_asked(
+        tree, crawl.start("site", *options, feed=True, url=tree.url), "/40", signal.SIGKILL
+    )
+    feed = crawl.jobs_dir / "job.jsonl"
+    with feed.open("ab") as file:  # one of another crawl, and a torn one
+        file.write(b'{"id": 1, "url": "http://example.org/"}\n{"id": 2, "url": "http://exa')
+    assert len(killed.rows("SELECT url FROM pages")) < _SIZE
+    resumed = crawl("site", *options, feed=True, url=tree.url)
+    resumed.check_reconciled()  # the feed's pages are the store's
+    assert len(resumed.feed_rows()) == _SIZE + 1
+    fields = {tuple(row) for row in resumed.feed_rows()}
+    assert len(fields) == 1
+    assert {row["depth"] for row in resumed.feed_rows()} == set(range(7))
+    before = feed.read_bytes()
+    crawl("site", *options, feed=True, url=tree.url)  # finished: fetches nothing
+    assert feed.read_bytes() == before
+
+
+def test_feed_that_cannot_go_on_says_how_to_get_it(crawl: Crawler, tree: WebSite) -> None:
+    crawl("site", url=tree.url, max_pages=5)
+    csv = crawl.jobs_dir / "pages.csv"
+    crawled = crawl("site", "-o", str(csv), url=tree.url, max_pages=9)
+    assert f"gets the pages of this run alone. For all: dedup export {crawled.folder}" in (
+        crawled.output
+    )
+
+
+def test_restart_keeps_the_job_that_was_there(crawl: Crawler, tree: WebSite) -> None:
+    first = crawl("site", url=tree.url, max_pages=5)
+    again = crawl("site", url=tree.url, max_pages=3, restart=1)
+    kept = crawl.jobs_dir / "job.old-1"
+    assert f"The job that was here is kept in {kept}" in again.output
+    assert json.loads((kept / "stats.json").read_text())["pages"]["unique"] == 5
+    assert again.stats["pages"]["unique"] == 3
+    crawl("site", url=tree.url, max_pages=1, restart=1)
+    assert (crawl.jobs_dir / "job.old-2" / "crawl.sqlite").exists()
+    assert first.folder == again.folder
+
+
+def test_a_job_in_use_is_not_moved_by_a_restart(crawl: Crawler, tree: WebSite) -> None:
+    crawl("site", url=tree.url, max_pages=5)
+    held = lock(crawl.jobs_dir / "job" / "crawl.sqlite")
+    refused = crawl("site", url=tree.url, restart=1)
+    held.close()
+    assert refused.status == 2
+    assert f"is in use by another process (pid {os.getpid()})" in refused.output
+    assert not (crawl.jobs_dir / "job.old-1").exists()
+
+
+@pytest.fixture
+def hanging(tree: WebSite) -> Iterator[WebSite]:
+    """Three pages that never come."""
+    release = threading.Event()
+    for target in ("/20", "/21", "/22"):
+        tree.routes[target] = lambda handler: release.wait(60) and None
+    yield tree
+    release.set()
+
+
+def test_first_ctrl_c_does_not_wait_for_a_silent_server(crawl: Crawler, hanging: WebSite) -> None:
+    crawling = crawl.start("site", "-s", "DEDUP_STOP_SECONDS=1", url=hanging.url)
+    began = time.monotonic()
+    stopped = _send_when_asked(hanging, crawling, "/20", signal.SIGINT)
+    assert time.monotonic() - began < 15  # DOWNLOAD_TIMEOUT is 30
+    assert stopped.status == 0
+    assert "Traceback" not in stopped.output
+    assert stopped.stats["reason"] == "shutdown"
+    stopped.check_reconciled()
+    queued = stopped.rows("SELECT url FROM urls WHERE state = 0")
+    assert f"{hanging.url}20" in queued
+    assert stopped.skipped() == {}  # none of those that were let go counts as failed
+
+
+def test_second_ctrl_c_ends_at_once_and_keeps_what_was_recorded(
+    crawl: Crawler, hanging: WebSite
+) -> None:
+    options = ("-s", "DEDUP_STOP_SECONDS=60", "-s", "DEDUP_STORE_GROUP_SECONDS=60")
+    crawling = crawl.start("site", *options, url=hanging.url)
+    stopped = _send_when_asked(hanging, crawling, "/20", signal.SIGINT, signal.SIGINT)
+    assert "Traceback" not in stopped.output
+    assert {"/", "/0", "/1", "/2", "/3"} <= stopped.stored(hanging)
+
+
+def _limited(limit: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+
+def test_full_disk_stops_the_crawl_in_a_sentence_and_it_goes_on(
+    crawl: Crawler, tree: WebSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A limit on the size of files stands for the disk's: SQLite meets both in the same place.
+    limited = partial(_limited, 200_000)
+    popen: Any = sys.modules["subprocess"].Popen
+    with monkeypatch.context() as patch:
+        patch.setattr("subprocess.Popen", partial(popen, preexec_fn=limited))
+        stopped = crawl("site", "-s", "DEDUP_STORE_GROUP_PAGES=3", url=tree.url)
+    assert stopped.status == 1
+    assert "crawl.sqlite: the store cannot be read or written" in stopped.output
+    assert "The same command goes on from here" in stopped.output
+    assert len(stopped.output.splitlines()) <= 3
+    _check_integrity(stopped.folder)
+    stored = stopped.stored(tree)
+    assert 0 < len(stored) < _SIZE
+    resumed = crawl("site", url=tree.url)
+    assert resumed.status == 0, resumed.output
+    assert resumed.stored(tree) == {"/", *(f"/{number}" for number in range(_SIZE))}
+    assert set(resumed.records().values()) == {1}
+
+
+def _check_integrity(folder: Path) -> None:
+    connection = sqlite3.connect(folder / "crawl.sqlite")
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    connection.close()

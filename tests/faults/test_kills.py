@@ -1,0 +1,78 @@
+"""A crawl killed twenty times loses nothing, stores nothing twice, and fetches little again."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import Job, SiteProcess
+
+_SIZE = 1_600
+_GROUP = 25
+_CONCURRENT = 8
+_OPTIONS = (
+    *("-s", f"DEDUP_STORE_GROUP_PAGES={_GROUP}"),
+    *("-s", f"CONCURRENT_REQUESTS={_CONCURRENT}"),
+)
+
+
+def test_twenty_kills_cost_nothing_but_some_pages_fetched_again(
+    serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job], kill: Any
+) -> None:
+    choose = random.Random(6)
+    site = serve(_SIZE)
+    job = make_job(site.url)
+    # 14 after some pages, the next soon after; 4 while the process starts; 2 while it closes.
+    moments = ["pages"] * 14 + ["start"] * 4
+    choose.shuffle(moments)
+    for moment in moments:
+        process = job.start(*_OPTIONS)
+        if moment == "start":
+            end = time.monotonic() + choose.uniform(0.1, 1.5)
+            assert kill(process, lambda end=end: time.monotonic() >= end)
+        else:
+            target = site.n_asked() + choose.randint(1, 110)
+            assert kill(process, lambda target=target: site.n_asked() >= target)
+    for _ in range(2):  # Ctrl-C, and then no patience
+        process = job.start(*_OPTIONS)
+        target = site.n_asked() + 10
+        end = [0.0]
+
+        def is_time(process: Any = process, target: int = target, end: list[float] = end) -> bool:
+            if not end[0] and site.n_asked() >= target:
+                process.send_signal(2)
+                end[0] = time.monotonic() + choose.uniform(0, 0.4)
+            return bool(end[0]) and time.monotonic() >= end[0]
+
+        kill(process, is_time)
+    status, output = job.run(*_OPTIONS)
+    assert status == 0, output
+    assert "Traceback" not in output
+    _check_exactly_once(job, site)
+    asked = site.asked()
+    again = sum(asked[f"/{number}"] - 1 for number in range(1, _SIZE))
+    assert again <= 20 * (_CONCURRENT + _GROUP)
+    # The numbers are those of one run.
+    counts = job.stats
+    assert counts["pages"]["fetched"] == _SIZE + 1  # the start and /0 are copies
+    assert counts["urls"]["seen"] == _SIZE + 1
+    assert counts["urls"]["queued"] == 0
+    # Each of the 1,601 pages links to /0, and "/" to the same two pages as /0; one of all these
+    # links was the first to /0.
+    assert counts["urls"]["filtered"] == _SIZE + 2
+
+
+def _check_exactly_once(job: Job, site: SiteProcess) -> None:
+    recorded = job.rows(
+        "SELECT url FROM pages UNION ALL SELECT url FROM duplicates"
+        " UNION ALL SELECT url FROM skipped"
+    )
+    wanted = [site.url, *(f"{site.url}{number}" for number in range(site.size))]
+    assert sorted(url for (url,) in recorded) == sorted(wanted)
+    duplicates = {url for (url,) in job.rows("SELECT url FROM duplicates")}
+    assert len(duplicates) == 1 + sum(
+        number >= site.size // 2 and number % 5 == 4 for number in range(site.size)
+    )

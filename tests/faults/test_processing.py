@@ -1,0 +1,97 @@
+"""A page whose processing raises, in each stage in turn; a clock that jumps; no descriptors."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from dedup.cli import main
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import Job, SiteProcess
+
+_RUN = """
+import sys
+{patch}
+from scrapy.cmdline import execute
+execute(["scrapy", "crawl", "site", *sys.argv[1:]])
+"""
+
+_RAISE = """
+import {module} as module
+original = module.{name}
+def raises(*arguments, **named):
+    if any("/7" == str(getattr(a, "url", "")[-2:]) for a in arguments if getattr(a, "url", None)):
+        raise RuntimeError("a fault of this stage")
+    return original(*arguments, **named)
+module.{name} = raises
+"""
+
+STAGES = {
+    "read": ("crawler.spiders.page_spider", "read_page", "parse_error"),
+    "text": ("crawler.pipelines.extract_text", "ExtractText.process_item", "pipeline_error"),
+    "exact": ("crawler.pipelines.exact_content", "ExactContent.process_item", "pipeline_error"),
+    "near": ("crawler.pipelines.near_duplicate", "NearDuplicate.process_item", "pipeline_error"),
+    "store": ("crawler.pipelines.store_page", "StorePage.process_item", "pipeline_error"),
+}
+
+
+def _run(job: Job, patch: str, *options: str, **more: Any) -> tuple[int, str]:
+    return job.run(*options, python=["-c", _RUN.format(patch=patch)], **more)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_page_whose_processing_raises_is_recorded_and_the_crawl_goes_on(
+    serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job], stage: str
+) -> None:
+    module, name, reason = STAGES[stage]
+    site = serve(20)
+    job = make_job(site.url)
+    status, output = _run(job, _RAISE.format(module=module, name=name))
+    assert status == 0, output
+    assert job.rows("SELECT url, reason FROM skipped") == [(f"{site.url}7", reason)]
+    assert job.stats["reason"] == "finished"
+    # What cannot be read leads nowhere: pages 15 and 16 hang on page 7.
+    assert job.stats["pages"]["fetched"] == (19 if stage == "read" else 21)
+    assert job.stats["pages"]["skipped"] == {reason: 1}
+
+
+def test_a_clock_that_jumps_back_an_hour_changes_nothing(
+    serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job]
+) -> None:
+    patch = """
+import time
+now, calls = time.time, [0]
+def jumping():
+    calls[0] += 1
+    return now() - 3600 * (calls[0] > 200)
+time.time = jumping
+"""
+    site = serve(60)
+    job = make_job(site.url)
+    status, output = _run(job, patch)
+    assert status == 0, output
+    assert "Traceback" not in output
+    assert job.stats["pages"]["fetched"] == 61
+    assert max(site.asked().values()) == 1
+
+
+def test_file_descriptors_that_run_out_lose_nothing(
+    serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job]
+) -> None:
+    site = serve(60)
+    job = make_job(site.url)
+    limit = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (22, 22))
+    job.run("-s", "RETRY_TIMES=1", preexec_fn=limit)
+    status, output = job.run()
+    if job.rows("SELECT 1 FROM skipped"):  # failed while there were none
+        assert main(["retry", str(job.folder)]) == 0
+        status, output = job.run()
+    assert status == 0, output
+    recorded = job.rows("SELECT count(*), count(DISTINCT url) FROM pages")
+    assert recorded[0][0] == recorded[0][1]
+    assert job.stats["pages"]["fetched"] == 61
