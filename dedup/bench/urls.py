@@ -105,8 +105,8 @@ def measure(name: str, count: int, seed: int) -> Figures:
     """
     known_keys = _known(count, seed)
     new_keys = [key for chunk in chunks(_LOOKUPS, seed + 1) for key in chunk]
-    filter_ = _contenders(count)[name]()
     before, worst, total, seconds = resident_bytes(), 0.0, 0, 0.0
+    filter_ = _contenders(count)[name]()
     for chunk in chunks(count, seed):
         start = time.perf_counter()
         filter_.add(chunk)

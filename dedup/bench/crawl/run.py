@@ -70,7 +70,7 @@ def compare(
             if found := differences({name: made[-1] for name, made in crawls.items() if made}):
                 break
     return {
-        "site": site.resolve().name,
+        "site": "/".join(site.resolve().parts[-2:]),  # "html" alone says little
         "contenders": [_figures(each, crawls[each.name]) for each in contenders],
         "differences": found,
     }
