@@ -9,18 +9,20 @@ from typing import Any
 import pytest
 from scrapy import Request
 from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinter
 
-from crawler.dupefilter import DedupDupeFilter
 from crawler.job import Job
 from crawler.links import LinkFilter
+from crawler.scheduler import DedupScheduler
 from crawler.scope import Scope
 from crawler.spiders.site import SiteSpider
 
 SITE = "http://example.com/"
+PAGE = HtmlResponse(SITE, request=Request(SITE))
 
 
 class ByPath(RequestFingerprinter):
@@ -60,18 +62,19 @@ def filtered(crawler: Crawler) -> int:
 
 def test_each_url_comes_once_however_it_is_spelt(crawler: Crawler) -> None:
     links = [SITE + "a?x=1&y=2", SITE + "a?y=2&x=1", "http://EXAMPLE.com:80/a?x=1&y=2", SITE + "b"]
-    assert link_filter(crawler).new(links) == [SITE + "a?x=1&y=2", SITE + "b"]
+    assert link_filter(crawler).new(links, PAGE) == [SITE + "a?x=1&y=2", SITE + "b"]
     assert filtered(crawler) == 0  # repeats within a page are one link
 
 
 def test_what_the_dupefilter_has_seen_is_filtered_and_counted_once(crawler: Crawler) -> None:
-    dupefilter = DedupDupeFilter.from_crawler(crawler)
+    scheduler = DedupScheduler.from_crawler(crawler)
     links = link_filter(crawler)
-    requests = [Request(url) for url in links.new([SITE + "a", SITE + "b"])]
-    assert [dupefilter.request_seen(request) for request in requests] == [False, False]
-    assert links.new([SITE + "./a", SITE + "b#top", SITE + "c"]) == [SITE + "c"]
+    requests = [Request(url) for url in links.new([SITE + "a", SITE + "b"], PAGE)]
+    assert [scheduler.enqueue_request(request) for request in requests] == [True, True]
+    assert links.new([SITE + "./a", SITE + "b#top", SITE + "c"], PAGE) == [SITE + "c"]
     assert filtered(crawler) == 2
-    assert dupefilter.request_seen(Request(SITE + "a"))
+    assert not scheduler.enqueue_request(Request(SITE + "a"))
+    assert filtered(crawler) == 3
 
 
 @pytest.mark.parametrize(
@@ -90,18 +93,20 @@ def test_what_the_dupefilter_has_seen_is_filtered_and_counted_once(crawler: Craw
     ],
 )
 def test_scope_and_extensions(url: str, is_kept: bool, crawler: Crawler) -> None:
-    assert link_filter(crawler, deny="/private/").new([url]) == ([url] if is_kept else [])
+    assert link_filter(crawler, deny="/private/").new([url], PAGE) == ([url] if is_kept else [])
 
 
 def test_ignored_extensions_and_urls_that_are_none_are_counted(crawler: Crawler) -> None:
     links = link_filter(crawler, allow="://")
-    assert links.new([SITE + "a.pdf", SITE + "b.jpg", "http://a..b/", SITE + "c"]) == [SITE + "c"]
+    assert links.new([SITE + "a.pdf", SITE + "b.jpg", "http://a..b/", SITE + "c"], PAGE) == [
+        SITE + "c"
+    ]
     assert crawler.stats.get_value("dedup/url/ignored_extension") == 2
     assert crawler.stats.get_value("dedup/url/invalid") == 1
 
 
 def test_requests_that_are_no_plain_get_are_others(crawler: Crawler) -> None:
-    dupefilter = DedupDupeFilter.from_crawler(crawler)
+    scheduler = DedupScheduler.from_crawler(crawler)
     url = SITE + "a?y=1&x=2"
     requests = [
         Request(url),
@@ -110,26 +115,25 @@ def test_requests_that_are_no_plain_get_are_others(crawler: Crawler) -> None:
         Request(url, method="HEAD"),
         Request(url, meta={"verbatim_url": True}),
     ]
-    assert not any(dupefilter.request_seen(request) for request in requests[:4])
-    # Scrapy's own fingerprint of the URL as it is: not the key of the canonical one
-    assert not dupefilter.request_seen(requests[4])
-    assert all(dupefilter.request_seen(request.copy()) for request in requests)
-    assert link_filter(crawler).new([url]) == []
+    # The last one has Scrapy's own fingerprint of the URL as it is, not that of the canonical one.
+    assert all(scheduler.enqueue_request(request.copy()) for request in requests)
+    assert not any(scheduler.enqueue_request(request.copy()) for request in requests)
+    assert link_filter(crawler).new([url], PAGE) == []
 
 
 def test_fallback_fingerprinter_keeps_what_is_no_plain_get(tmp_path: Path) -> None:
     crawler = make_crawler(tmp_path / "job", DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS=ByPath)
-    dupefilter = DedupDupeFilter.from_crawler(crawler)
-    assert not dupefilter.request_seen(Request(SITE + "a?x=1", method="POST"))
-    assert dupefilter.request_seen(Request(SITE + "a?x=2", method="POST"))
-    assert not dupefilter.request_seen(Request(SITE + "a?x=2"))
+    scheduler = DedupScheduler.from_crawler(crawler)
+    assert scheduler.enqueue_request(Request(SITE + "a?x=1", method="POST"))
+    assert not scheduler.enqueue_request(Request(SITE + "a?x=2", method="POST"))
+    assert scheduler.enqueue_request(Request(SITE + "a?x=2"))
     Job.of(crawler).close()
 
 
 def test_with_a_projects_own_fingerprinter_the_dupefilter_alone_decides(tmp_path: Path) -> None:
     crawler = make_crawler(tmp_path / "job", REQUEST_FINGERPRINTER_CLASS=ByPath)
-    dupefilter = DedupDupeFilter.from_crawler(crawler)
+    scheduler = DedupScheduler.from_crawler(crawler)
     links = [SITE + "a?x=1", SITE + "a?x=2"]
-    assert link_filter(crawler).new(links) == links
-    assert [dupefilter.request_seen(Request(url)) for url in links] == [False, True]
+    assert link_filter(crawler).new(links, PAGE) == links
+    assert [scheduler.enqueue_request(Request(url)) for url in links] == [True, False]
     Job.of(crawler).close()
