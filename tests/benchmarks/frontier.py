@@ -2,8 +2,8 @@
 
     python tests/benchmarks/frontier.py [URLS] [HOSTS]
 
-Default: 5 million URLs of 1,000 hosts. Each step runs in a process of its own, so that its memory is
-that step's. Every URL is dequeued exactly once, which is checked.
+Default: 5 million URLs of 1,000 hosts. Each step runs in a process of its own, so that its memory
+is that step's. Every URL is dequeued exactly once, which is checked.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _enqueue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
 def _dequeue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
     from crawler.frontier import Frontier
     from dedup.store.database import Database
-    from dedup.store.url_table import UrlTable
+    from dedup.store.url_table import QueuedUrl, UrlTable
 
     began = time.perf_counter()
     database = Database(path)
@@ -59,7 +59,7 @@ def _dequeue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
     count = min(_DEQUEUED, n_urls)
     for number in range(count):
         row = frontier.pop(lambda slot: 0)
-        assert row is not None and not isinstance(row, (str, bytes))
+        assert isinstance(row, QueuedUrl)
         found.add(row.key)
         urls.finish([(row.key, row.url)])
         frontier.done([row.key])
