@@ -69,6 +69,8 @@ def as_page(item: Any) -> Page | None:
         content_type=adapter.get("content_type") or "",
         encoding=adapter.get("encoding") or "",
         fetched_at=adapter.get("fetched_at") or time.time(),
+        etag=adapter.get("etag"),
+        last_modified=adapter.get("last_modified"),
         depth=_depth(adapter.get("depth")),
         size_bytes=len(body) if body is not None else len(text.encode("utf-8", "replace")),
     )

@@ -22,15 +22,24 @@ from scrapy.utils.httpobj import urlparse_cached
 from crawler.config import CrawlConfig, flag, move_aside
 from crawler.frontier import Frontier
 from crawler.in_pipelines import ItemsInPipelines, as_page
-from crawler.items import Settled
+from crawler.items import PageItem, Settled
 from crawler.outputs import KEY as KEY
-from crawler.outputs import Outputs
+from crawler.outputs import REVISIT, Outputs
 from crawler.requests import UnserialisableError, from_bytes, is_plain, to_bytes
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors import Detector, default_detectors
 from dedup.document import Match
 from dedup.errors import StateError
 from dedup.store import Page, summarise
+from dedup.store.database import storable
+from dedup.store.refresh import (
+    begin_refresh,
+    current_refresh,
+    note_visit,
+    replace_page,
+    take_duplicates,
+    validators,
+)
 from dedup.store.url_table import QueuedUrl
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 
@@ -38,6 +47,10 @@ logger = logging.getLogger(__name__)
 
 _REPEAT = b"again"
 """How the keys begin of requests that no filter looks at (`dont_filter`); the rest is random."""
+
+
+_REVISIT = b'{"revisit"'
+"""How the queued requests of a refresh begin."""
 
 
 class Job:
@@ -74,6 +87,9 @@ class Job:
         self.store.database.on_error = self._fail
         self.is_finished = self.store.database.meta("finished") is not None
         self.is_resumed = self.store.database.meta("started") is not None
+        self.refresh = self._refresh()
+        """The refresh under way, by its number; 0: this is the first crawl."""
+        self.visited = 0
         if not self.is_resumed:
             self.store.database.set_meta("started", repr(time.time()))
         if not self.is_finished:  # for those who read the store
@@ -88,12 +104,12 @@ class Job:
         self.seen.load(self.store.urls.keys())
         self._opened_at = time.time()
         self.fetched = self._fetched_before = self.store.count_fetched()
-        originals = OriginalsCache(
+        self._originals = OriginalsCache(
             self.store.document, size_bytes=self.config.detection.cache_bytes
         )
         self._cascade = {
             detector.stage: detector
-            for detector in default_detectors(originals, self.config.detection)
+            for detector in default_detectors(self._originals, self.config.detection)
         }
         self.detectors: list[Detector] = []
         self.deduplicator: Deduplicator | None = None
@@ -235,6 +251,40 @@ class Job:
         self._crawler.stats.inc_value("dedup/pages/unique")
         return number
 
+    def admit_version(self, item: Any, document: Page, number: int) -> None:
+        """Store a new version of a page, and note its URLs as done."""
+        with self.store.unit():
+            replace_page(self.store, number, document, self._signatures(document))
+            note_visit(self.store, document.url or "", "changed")
+            for url in take_duplicates(self.store, number):  # of what is nowhere else now
+                self._judge_anew(url)
+            self._finish(getattr(item, "settles", []), document.url or "")
+        self._originals.forget(number)
+        self._items.entry(item).is_recorded = True
+        self.visited += 1
+
+    def _judge_anew(self, url: str) -> None:
+        request = self._spider.page_request(url)
+        key = self._crawler.request_fingerprinter.fingerprint(request)
+        self._queue(key, request, is_again=True)
+        self.queued += 1
+
+    def record_visit(self, url: str, outcome: str, settles: list[Settled]) -> None:
+        """Record what became of a page that was visited again and has no new version."""
+        with self.store.unit():
+            note_visit(self.store, url, outcome)
+            self._finish(settles, url)
+        self.visited += 1
+
+    def is_as_stored(self, item: PageItem, number: int) -> bool:
+        """Are title and text those of the stored page?"""
+        stored = self.store.document(number)
+        return (stored.title, stored.text) == (storable(item.title), item.text)
+
+    def _signatures(self, document: Page) -> dict[str, bytes]:
+        found = {detector.stage: detector.signature(document) for detector in self.detectors}
+        return {stage: value for stage, value in found.items() if value is not None}
+
     def record_duplicate(self, item: Any, document: Page, match: Match) -> None:
         if self._is_fetched_again(item, document, match):
             self._items.entry(item).is_recorded = True
@@ -290,7 +340,7 @@ class Job:
         documents = summary["pages"]["unique"]
         index_bytes = sum(detector.size_bytes for detector in self.detectors)
         seconds = max(finished - self._opened_at, 1e-9)
-        pages_now = self.fetched - self._fetched_before
+        pages_now = self.fetched - self._fetched_before + self.visited
         return {
             **summary,
             "index": {
@@ -391,11 +441,21 @@ class Job:
             )
         self._crawler.stats.inc_value("scheduler/unserializable")
 
+    def _revisiting(self, row: QueuedUrl) -> Request:
+        number = json.loads(row.request or b"")["revisit"]
+        request: Request = self._spider.page_request(row.url, depth=row.depth)
+        request.headers.update(validators(self.store, number))
+        request.meta[REVISIT] = number
+        return request
+
     def _request_of(self, row: QueuedUrl) -> Request | None:
         """The queued request; None: it cannot be read, which is recorded."""
+        request: Request
         try:
-            if row.request is None:
-                request: Request = self._spider.page_request(row.url, depth=row.depth)
+            if row.request is not None and row.request.startswith(_REVISIT):
+                request = self._revisiting(row)
+            elif row.request is None:
+                request = self._spider.page_request(row.url, depth=row.depth)
             else:
                 request = from_bytes(row.request, self._spider)
         except Exception as error:  # noqa: BLE001 -- the spider's code may have changed
@@ -407,6 +467,16 @@ class Job:
         request.priority = -row.rank
         request.meta[KEY] = row.key
         return request
+
+    def _refresh(self) -> int:
+        if not flag("refresh", getattr(self._spider, "refresh", "")):
+            return current_refresh(self.store)
+        if not hasattr(self._spider, "page_request"):
+            raise ValueError("refresh=1 is for the project's own spiders")
+        if not self.is_finished:
+            return current_refresh(self.store)
+        self.is_finished = False
+        return begin_refresh(self.store)
 
     def _fail(self, error: StateError) -> None:
         if self.failure is None:

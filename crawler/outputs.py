@@ -19,6 +19,10 @@ KEY = "dedup_key"
 """Name of the request's key in its meta: it follows the request through redirects and retries."""
 
 
+REVISIT = "dedup_revisit"
+"""Name, in the request's meta, of the number of the stored page that is visited again."""
+
+
 class Outputs:
     """Counts what is still open of each request, by its key, and calls `finish` with its response.
 

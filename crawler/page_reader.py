@@ -48,6 +48,8 @@ def read_page(response: Response, extractor: str) -> Reading | None:
         fetched_at=time.time(),
         depth=response.meta.get("depth", 0),
         body=response.body,
+        etag=header(response, "ETag") or None,
+        last_modified=header(response, "Last-Modified") or None,
     )
     return Reading(item, page)
 

@@ -168,6 +168,11 @@ class OriginalsCache:
             self._kept_bytes -= size_bytes
         return document
 
+    def forget(self, number: int) -> None:
+        """Fetch this one anew when it is asked for again: it has changed."""
+        _, size_bytes = self._kept.pop(number, (None, 0))
+        self._kept_bytes -= size_bytes
+
 
 def _analysed_bytes(document: Document) -> int:
     """Estimate the memory of a document, its normal text and its shingles, from above."""

@@ -72,6 +72,12 @@ class ContentPipeline:
         document = self._job.document(item)
         if document is None:
             return item
+        revisited = getattr(item, "revisits", None)
+        if revisited is not None:  # a page stays one, also where it has become a copy of another
+            if self._job.last_pipeline is self:
+                self._job.admit_version(item, document, revisited)
+                item.id = revisited
+            return item
         match = first_match(self._detectors, document)
         if match is None and self._job.last_pipeline is self:
             match = self._admit(item, document)

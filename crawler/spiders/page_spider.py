@@ -21,6 +21,7 @@ from crawler.items import PageItem, Settled
 from crawler.job import KEY, Job, first_url
 from crawler.links import LinkFilter
 from crawler.middlewares.redirect import AlreadyRecorded, NotFollowed
+from crawler.outputs import REVISIT
 from crawler.page_reader import Reading, header, read_page
 from crawler.scope import Scope, host_key, is_loopback
 from dedup.urls import canonical_url
@@ -38,6 +39,7 @@ class PageSpider(Spider):
         max_pages: stop after so many fetched pages; 0: no limit.
         job: name of the job.
         restart: "1": begin anew; the job that exists is kept under another name.
+        refresh: "1": visit the pages of a finished job again, and store what has changed.
 
     Raises:
         ValueError: an argument is wrong; the message says which and how to mend it.
@@ -53,10 +55,11 @@ class PageSpider(Spider):
         max_pages: str | int = 0,
         job: str = "",
         restart: str = "",
+        refresh: str = "",
         **kwargs: Any,
     ) -> None:
         if kwargs:
-            known = "url, allow, deny, max_pages, job, restart"
+            known = "url, allow, deny, max_pages, job, restart, refresh"
             raise ValueError(f"spider arguments must be among {known}, got {', '.join(kwargs)}")
         super().__init__()
         self.urls = split_urls(url)
@@ -64,6 +67,7 @@ class PageSpider(Spider):
         self.max_pages = _count("max_pages", max_pages)
         self.job = job
         self.restart = flag("restart", restart)
+        self.refresh = flag("refresh", refresh)
         self._arguments = "\n".join([",".join(self.urls), allow, deny])
         self._is_plain = not (allow or deny)
 
@@ -128,14 +132,34 @@ class PageSpider(Spider):
             self._skip(response, "empty", "")
         elif reading is None:
             self._skip(response, "not_html", header(response, "Content-Type"))
+        elif self._is_unchanged(reading, response):
+            self._visited(response, "unchanged")
         elif reason := self._reason_to_skip(reading):
             self._skip(response, reason, reading.page.refresh_url or "")
         else:
             yield self._settling(reading.item, response)
 
+    def _is_unchanged(self, reading: Reading, response: Response) -> bool:
+        """Is this a stored page, visited again and as it was? A new version is noted as one."""
+        number = response.meta.get(REVISIT)
+        if number is None or self.dedup_job is None:
+            return False
+        if "redirect_urls" in response.meta:
+            self.dedup_job.record_visit(response.meta["redirect_urls"][0], "moved", [])
+            return False
+        reading.item.revisits = number
+        return self.dedup_job.is_as_stored(reading.item, number)
+
+    def _visited(self, response: Response, outcome: str) -> None:
+        if self.dedup_job is not None:
+            self.dedup_job.record_visit(response.url, outcome, self.dedup_job.settled_by(response))
+
     def failed(self, failure: Any) -> None:
         """Record a URL that no page came from."""
         error, request = failure.value, failure.request
+        if REVISIT in request.meta and self.dedup_job is not None:
+            self._failed_visit(error, request)
+            return
         if isinstance(error, HttpError):
             self.take_page()
         if self.dedup_job is None:
@@ -156,6 +180,18 @@ class PageSpider(Spider):
             detail=str(error),
             response=error.response if isinstance(error, HttpError) else None,
         )
+
+    def _failed_visit(self, error: Exception, request: Request) -> None:
+        """Record a visit that gave no page; what is stored stays as it is."""
+        assert self.dedup_job is not None  # noqa: S101 -- for the type checker
+        outcome = "failed"
+        if isinstance(error, HttpError):
+            outcomes = {304: "unchanged", 404: "gone", 410: "gone"}
+            outcome = outcomes.get(error.response.status, "failed")
+        elif isinstance(error, AlreadyRecorded | NotFollowed):
+            outcome = "moved"
+        key, url = request.meta.get(KEY), first_url(request)
+        self.dedup_job.record_visit(url, outcome, [Settled(key, url, "page")] if key else [])
 
     # --- What a response gives ---------------------------------------------------------------
 

@@ -42,6 +42,9 @@ def _lines(account: Mapping[str, Any], folder: Path) -> Iterator[str]:
         f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,"
         f" {urls['aliases']:,} aliases, {urls['queued']:,} still queued"
     )
+    if refresh := account.get("refresh"):
+        found = [f"{count:,} {name}" for name, count in refresh.items() if name != "number"]
+        yield f"refresh {refresh['number']}: {', '.join(found) or 'nothing visited yet'}"
     if "rates" in account:
         rates = account["rates"]
         yield f"{rates['pages_per_second']:,.1f} pages/s in {rates['seconds']:,.1f} s"

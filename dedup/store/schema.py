@@ -54,9 +54,29 @@ CREATE TABLE pages (
     fetched_at REAL NOT NULL,       -- seconds since 1970, UTC
     size_bytes INTEGER NOT NULL,    -- of the body as received, after decompression
     depth INTEGER NOT NULL,         -- links from the start
+    etag TEXT,                      -- what its server tells versions by
+    last_modified TEXT,
     text BLOB NOT NULL,             -- zstd, UTF-8
     body BLOB                       -- zstd
 );
+
+-- What pages were before they changed; `page` has the present version.
+CREATE TABLE versions (
+    page INTEGER NOT NULL REFERENCES pages (number),
+    fetched_at REAL NOT NULL,
+    title TEXT NOT NULL,
+    text BLOB NOT NULL,             -- zstd, UTF-8
+    body BLOB                       -- zstd
+);
+
+-- What became of each page in each refresh: unchanged, changed, gone, moved or failed.
+CREATE TABLE visits (
+    refresh INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    seen_at REAL NOT NULL,
+    PRIMARY KEY (refresh, url)
+) WITHOUT ROWID;
 
 -- Every page dropped, and the stored page that it duplicates.
 CREATE TABLE duplicates (
@@ -73,6 +93,7 @@ CREATE TABLE duplicates (
     title TEXT NOT NULL,
     text BLOB                       -- zstd, UTF-8; NULL: the original's
 );
+CREATE INDEX duplicates_original ON duplicates (original);
 
 -- Every URL that gave no page to compare. is_fetched: a response arrived, and counts as a page.
 CREATE TABLE skipped (

@@ -29,6 +29,15 @@ _ROWS_AT_ONCE = 1 << 10
 _ZSTD_LEVEL = 1
 """Two thirds of the time of level 3, for 4% more room."""
 
+_PAGE_FIELDS = """
+    name url host title language canonical_url status content_type encoding fetched_at size_bytes
+    depth etag last_modified text body
+""".split()  # noqa: SIM905 -- shorter to read
+_MARKS = ", ".join(f":{field}" for field in _PAGE_FIELDS)
+_SETS = ", ".join(f"{field} = :{field}" for field in _PAGE_FIELDS)
+_INSERT_PAGE = f"INSERT INTO pages VALUES (:number, {_MARKS})"  # noqa: S608 -- the names above
+_UPDATE_PAGE = f"UPDATE pages SET {_SETS} WHERE number = :number"  # noqa: S608
+
 
 @dataclass(frozen=True, eq=False)
 class Page(Document):
@@ -48,6 +57,8 @@ class Page(Document):
     fetched_at: float = 0.0
     size_bytes: int = 0
     depth: int = 0
+    etag: str | None = None
+    last_modified: str | None = None
 
 
 class SqliteStore:
@@ -110,35 +121,40 @@ class SqliteStore:
             )
 
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
-        page = _as_page(document)
         number = self._take_number()
+        self.write_page(number, _as_page(document), signatures)
+        return number
+
+    def write_page(
+        self, number: int, page: Page, signatures: Mapping[str, bytes], *, is_new: bool = True
+    ) -> None:
+        """Write a page under its number; where it `is_new` there is none."""
         body = page.body if self.keep_bodies else None
+        fields = {
+            "number": number,
+            "name": storable(page.id) or None,
+            "url": storable(page.url),
+            "host": host_of(page.url),
+            "title": storable(page.title),
+            "language": storable(page.language),
+            "canonical_url": storable(page.canonical_url),
+            "status": page.status,
+            "content_type": storable(page.content_type),
+            "encoding": storable(page.encoding),
+            "fetched_at": page.fetched_at,
+            "size_bytes": page.size_bytes,
+            "depth": page.depth,
+            "etag": storable(page.etag),
+            "last_modified": storable(page.last_modified),
+            "text": self._compress(_encode(page.text)),
+            "body": None if body is None else self._compress(body),
+        }
         with self.unit() as connection:
-            connection.execute(
-                "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    number,
-                    storable(page.id) or None,
-                    storable(page.url),
-                    host_of(page.url),
-                    storable(page.title),
-                    storable(page.language),
-                    storable(page.canonical_url),
-                    page.status,
-                    storable(page.content_type),
-                    storable(page.encoding),
-                    page.fetched_at,
-                    page.size_bytes,
-                    page.depth,
-                    self._compress(_encode(page.text)),
-                    None if body is None else self._compress(body),
-                ),
-            )
+            connection.execute(_INSERT_PAGE if is_new else _UPDATE_PAGE, fields)
             connection.executemany(
                 "INSERT INTO signatures VALUES (?, ?, ?)",
                 [(stage, number, value) for stage, value in signatures.items()],
             )
-        return number
 
     def add_duplicate(self, document: Document, match: Match) -> None:
         page = _as_page(document)

@@ -23,7 +23,7 @@ SELECT host, sum(is_unique), sum(is_duplicate), sum(is_skipped), sum(size_bytes)
 
 
 def summarise(connection: Connection) -> dict[str, Any]:
-    """The `pages`, `bytes`, `failed`, `urls`, `hosts` part of `stats.json` (plain JSON values).
+    """The part of `stats.json` that the store knows, from `pages` to `hosts` (plain JSON values).
 
     `hosts` lists the 1,000 hosts with most pages.
 
@@ -59,11 +59,21 @@ def _summarise(connection: Connection) -> dict[str, Any]:
             "filtered": max(counters.get("links", 0) - found_by_links, 0),
             "aliases": _one(connection, "SELECT count(*) FROM aliases")[0],
         },
+        "refresh": _refresh(connection),
         "hosts": [
             {"host": host, "unique": u, "duplicates": d, "skipped": s, "bytes": b}
             for host, u, d, s, b in connection.execute(_BY_HOST, (_TOP_HOSTS,))
         ],
     }
+
+
+def _refresh(connection: Connection) -> dict[str, int]:
+    """What the last refresh found; empty where there was none."""
+    number = connection.execute("SELECT value FROM meta WHERE name = 'refresh'").fetchone()
+    if number is None:
+        return {}
+    query = "SELECT outcome, count(*) FROM visits WHERE refresh = ? GROUP BY outcome"
+    return {"number": int(number[0]), **dict(connection.execute(query, (int(number[0]),)))}
 
 
 def _one(connection: Connection, query: str) -> list[int]:

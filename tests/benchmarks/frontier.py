@@ -48,7 +48,7 @@ def _enqueue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
 def _dequeue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
     from crawler.frontier import Frontier
     from dedup.store.database import Database
-    from dedup.store.url_table import UrlTable
+    from dedup.store.url_table import QueuedUrl, UrlTable
 
     began = time.perf_counter()
     database = Database(path)
@@ -59,8 +59,7 @@ def _dequeue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
     count = min(_DEQUEUED, n_urls)
     for number in range(count):
         row = frontier.pop(lambda slot: 0)
-        assert row is not None
-        assert not isinstance(row, (str, bytes))
+        assert isinstance(row, QueuedUrl)
         found.add(row.key)
         urls.finish([(row.key, row.url)])
         frontier.done([row.key])

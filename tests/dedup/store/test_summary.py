@@ -79,6 +79,7 @@ def test_an_empty_store_counts_nothing(tmp_path):
         "bytes": nothing,
         "failed": {},
         "urls": {"seen": 0, "queued": 0, "filtered": 0, "aliases": 0},
+        "refresh": {},
         "hosts": [],
     }
     database.close()

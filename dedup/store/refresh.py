@@ -1,0 +1,90 @@
+"""Visiting the pages of a finished job again, and keeping what they were.
+
+A refresh has a number. Each page keeps its number and its place as an original; a new version takes
+the place of the old one, which moves to `versions`. Detectors check a candidate's stored text, so
+signatures of an old version, still in memory, match nothing by themselves.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from dedup.store.schema import DONE, QUEUED
+from dedup.store.sqlite import Page, SqliteStore
+
+OUTCOMES = ("unchanged", "changed", "gone", "moved", "failed")
+
+_RANK_OF_DUPLICATES = 1_000_000
+"""After the pages: what they duplicated may have changed by then."""
+
+_SLOT = "substr(found.host, 1, instr(found.host || ':', ':') - 1)"
+
+
+def current_refresh(store: SqliteStore) -> int:
+    """The number of the refresh that is under way or was the last; 0: none yet."""
+    return int(store.database.meta("refresh") or 0)
+
+
+def begin_refresh(store: SqliteStore) -> int:
+    """Queue all pages for a visit, all duplicates to be judged anew; return the refresh's number.
+
+    Pages are queued with `{"revisit": number}` for a request. Duplicates leave the record until
+    they have been fetched.
+    """
+    number = current_refresh(store) + 1
+    with store.unit() as connection:
+        connection.execute(
+            f"UPDATE urls SET state = {QUEUED}, rank = 0, slot = {_SLOT},"  # noqa: S608 -- constants
+            """ request = CAST('{"revisit": ' || found.number || '}' AS BLOB)"""
+            f" FROM pages AS found WHERE urls.url = found.url AND urls.state = {DONE}"
+        )
+        connection.execute(
+            f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES}, slot = {_SLOT}"  # noqa: S608
+            f" FROM duplicates AS found WHERE urls.url = found.url AND urls.state = {DONE}"
+        )
+        connection.execute("DELETE FROM duplicates WHERE url IN (SELECT url FROM urls)")
+        connection.execute("DELETE FROM meta WHERE name = 'finished'")
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('refresh', ?)", (str(number),))
+    return number
+
+
+def validators(store: SqliteStore, number: int) -> dict[str, str]:
+    """The headers that ask for a page only if it has changed; empty where its server gave none."""
+    query = "SELECT etag, last_modified FROM pages WHERE number = ?"
+    with store.database.reporting():
+        row = store.database.connection.execute(query, (number,)).fetchone()
+    names = ("If-None-Match", "If-Modified-Since")
+    return {name: value for name, value in zip(names, row or (), strict=False) if value}
+
+
+def note_visit(store: SqliteStore, url: str, outcome: str) -> None:
+    """Record what became of a page's visit, one of `OUTCOMES`."""
+    if outcome not in OUTCOMES:
+        raise ValueError(f"outcome must be one of {', '.join(OUTCOMES)}, got {outcome!r}")
+    with store.unit() as connection:
+        connection.execute(
+            "INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?)",
+            (current_refresh(store), url, outcome, time.time()),
+        )
+
+
+def take_duplicates(store: SqliteStore, number: int) -> list[str]:
+    """Take a page's duplicates off the record; return their URLs."""
+    with store.unit() as connection:
+        query = "DELETE FROM duplicates WHERE original = ? AND url IS NOT NULL RETURNING url"
+        return [url for (url,) in connection.execute(query, (number,)).fetchall()]
+
+
+def replace_page(
+    store: SqliteStore, number: int, page: Page, signatures: Mapping[str, bytes]
+) -> None:
+    """Put a new version in a page's place; the old one moves to `versions`."""
+    with store.unit() as connection:
+        connection.execute(
+            "INSERT INTO versions SELECT number, fetched_at, title, text, body FROM pages"
+            " WHERE number = ?",
+            (number,),
+        )
+        connection.execute("DELETE FROM signatures WHERE page = ?", (number,))
+        store.write_page(number, page, signatures, is_new=False)

@@ -1,0 +1,107 @@
+"""Pages visited again: unchanged, changed, gone, moved; and what duplicated them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from dedup.store import SqliteStore
+
+if TYPE_CHECKING:
+    from tests.crawler.conftest import Crawler, WebSite
+
+
+@pytest.fixture
+def tagged(site: WebSite, make: SimpleNamespace) -> WebSite:
+    """Pages with an ETag, one with a date, one with neither; /copy is one of /changes."""
+
+    def route(body: bytes, **headers: str) -> Any:
+        def answer(handler: Any) -> Any:
+            asked = handler.headers
+            sent = {name.replace("_", "-"): value for name, value in headers.items()}
+            if (
+                (asked["If-None-Match"], asked["If-Modified-Since"])
+                == (
+                    sent.get("ETag"),
+                    sent.get("Last-Modified"),
+                )
+                != (None, None)
+            ):
+                return make.Answer(b"", 304, None)
+            return make.Answer(body, headers=sent)
+
+        return answer
+
+    site.routes |= {
+        "/": route(make.page("/", "/tag", "/date", "/plain", "/changes", "/gone", "/moves")),
+        "/tag": route(make.page("tag"), ETag='"1"'),
+        "/date": route(make.page("date"), Last_Modified="Sat, 21 Nov 2026 10:00:00 GMT"),
+        "/plain": make.page("plain"),
+        "/changes": route(make.page("changes", "/copy"), ETag='"1"'),
+        "/copy": route(make.page("changes", "/copy"), ETag='"1"'),
+        "/gone": make.page("gone"),
+        "/moves": make.page("moves"),
+    }
+    site.change = lambda: site.routes.update(  # type: ignore[attr-defined]
+        {
+            "/changes": route(make.page("changes now", "/copy", "/new"), ETag='"2"'),
+            "/gone": make.Answer(b"", 404),
+            "/moves": make.redirect("/moved"),
+            "/moved": make.page("moves"),
+            "/new": make.page("new"),
+        }
+    )
+    return site
+
+
+def test_a_refresh_stores_what_changed_and_counts_the_rest(crawl: Crawler, tagged: Any) -> None:
+    first = crawl("site", url=tagged.url)
+    assert first.stored(tagged) >= {"/tag", "/date", "/plain", "/changes", "/gone", "/moves"}
+    assert first.rows("SELECT url FROM duplicates") == [f"{tagged.url}copy"]
+    tagged.change()
+    tagged.asked.clear()
+    again = crawl("site", url=tagged.url, refresh=1)
+    assert again.status == 0, again.output
+    assert "Traceback" not in again.output, again.output
+    found = again.stats["refresh"]
+    assert found == {"number": 1, "unchanged": 4, "changed": 1, "gone": 1, "moved": 1}
+    assert "refresh 1: " in again.output
+    # What duplicated the old version is nowhere else now, and is stored.
+    assert {"/copy", "/new", "/moved", "/gone"} & again.stored(tagged) >= {"/copy", "/new", "/gone"}
+    assert set(tagged.pages_asked()) >= {"/tag", "/date", "/plain", "/copy"}
+    number, versions = again.rows(
+        "SELECT p.number, count(*) FROM versions JOIN pages AS p ON p.number = page"
+        f" WHERE p.url = '{tagged.url}changes'"
+    )[0]
+    assert versions == 1
+    store = SqliteStore(again.folder / "crawl.sqlite", read_only=True)
+    assert store.document(number).title == "changes now"
+    store.close()
+    assert again.stats["urls"]["queued"] == 0
+
+
+def test_a_second_refresh_is_one_of_its_own(crawl: Crawler, tagged: Any) -> None:
+    crawl("site", url=tagged.url)
+    crawl("site", url=tagged.url, refresh=1)
+    found = crawl("site", url=tagged.url, refresh=1).stats["refresh"]
+    assert found == {"number": 2, "unchanged": 7}
+
+
+def test_a_refresh_that_is_killed_goes_on(crawl: Crawler, tagged: Any) -> None:
+    crawl("site", url=tagged.url)
+    tagged.change()
+
+    def kill(target: str) -> None:
+        if target == "/plain":
+            os.kill(crawling.process.pid, signal.SIGKILL)
+
+    crawling = crawl.start("site", url=tagged.url, refresh=1)
+    tagged.on_request = kill
+    assert crawling.finish().status == -signal.SIGKILL
+    tagged.on_request = lambda target: None
+    found = crawl("site", url=tagged.url, refresh=1).stats["refresh"]
+    assert found == {"number": 1, "unchanged": 4, "changed": 1, "gone": 1, "moved": 1}
