@@ -126,7 +126,8 @@ def test_theme_switches_colours_of_page_and_charts(page):
 @pytest.mark.parametrize("width", [360, 390, 768, 1200])
 def test_nothing_is_wider_than_the_screen(page, width):
     page.set_viewport_size({"width": width, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # Charts follow a moment after the window; an error of the time limit fails the test.
+    page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
 
 
 def test_hostile_pages_stay_text(page):
