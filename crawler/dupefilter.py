@@ -29,6 +29,7 @@ class DedupDupeFilter(BaseDupeFilter):
         return cls(crawler)
 
     def request_seen(self, request: Request) -> bool:
+        self._job.count_link_of(request)
         key = self._fingerprinter.fingerprint(request)
         if not self._job.seen.unseen([key]):
             return True
@@ -38,7 +39,6 @@ class DedupDupeFilter(BaseDupeFilter):
 
     def log(self, request: Request, spider: Spider) -> None:  # noqa: ARG002 -- Scrapy's signature
         self._job.count_filtered(1)
-        self._job.count_link_of(request)
 
 
 def _check_scheduler(crawler: Crawler) -> None:

@@ -73,7 +73,7 @@ class Progress:
             "unique": stats.get_value("dedup/pages/unique", 0),
             "duplicates": _total(stats.get_stats(), "dedup/pages/duplicate/"),
             "URLs filtered": stats.get_value("dedup/url/filtered", 0),
-            "queued": job.queued,
+            "queued": job.requests.length,
         }
         parts = [f"{value:,} {name}" for name, value in counts.items()]
         rate = (job.fetched - self._fetched_before) / seconds
