@@ -45,7 +45,8 @@ def _check_scheduler(crawler: Crawler) -> None:
     from crawler.scheduler import DedupScheduler  # which builds a dupefilter
 
     scheduler = load_object(crawler.settings["SCHEDULER"])
-    if not issubclass(scheduler, DedupScheduler):
+    # Not by issubclass: Scrapy's schedulers answer that by the names of their methods.
+    if DedupScheduler not in scheduler.__mro__:
         raise ValueError(
             "SCHEDULER must be crawler.scheduler.DedupScheduler or a subclass of it while"
             f" DEDUP_URL_ENABLED is on, got {crawler.settings['SCHEDULER']!r}"
