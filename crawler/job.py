@@ -104,7 +104,7 @@ class Job:
         self.requests = RequestQueue(crawler, self.store, self._forget_unreadable)
         self._links: dict[bytes | None, int] = {}
         self._merge = Canonicaliser(sorted(RULES))
-        self.outputs = Outputs(crawler, self._finish_response)
+        self.outputs = Outputs(crawler, self._finish_response, self._fail_response)
         crawler.signals.connect(self._forget, signals.item_scraped)
         crawler.signals.connect(self._record_item_dropped, signals.item_dropped)
         crawler.signals.connect(self._record_item_error, signals.item_error)
@@ -391,6 +391,11 @@ class Job:
             )
         self._forget(item)
         self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
+
+    def _fail_response(self, response: Response, error: Exception) -> None:
+        detail = f"{type(error).__name__}: {error}"
+        settles = self.settled_by(response)
+        self.record_skipped(response.url, "callback_error", settles, detail=detail)
 
     def _finish_response(self, response: Response) -> None:
         with self.store.unit():
