@@ -29,6 +29,7 @@ class DedupDupeFilter(BaseDupeFilter):
         return cls(crawler)
 
     def request_seen(self, request: Request) -> bool:
+        self._job.count_link_of(request)
         key = self._fingerprinter.fingerprint(request)
         if not self._job.seen.unseen([key]):
             return True
@@ -38,14 +39,14 @@ class DedupDupeFilter(BaseDupeFilter):
 
     def log(self, request: Request, spider: Spider) -> None:  # noqa: ARG002 -- Scrapy's signature
         self._job.count_filtered(1)
-        self._job.count_link_of(request)
 
 
 def _check_scheduler(crawler: Crawler) -> None:
     from crawler.scheduler import DedupScheduler  # which builds a dupefilter
 
     scheduler = load_object(crawler.settings["SCHEDULER"])
-    if not issubclass(scheduler, DedupScheduler):
+    # Not by issubclass: Scrapy's schedulers answer that by the names of their methods.
+    if DedupScheduler not in scheduler.__mro__:
         raise ValueError(
             "SCHEDULER must be crawler.scheduler.DedupScheduler or a subclass of it while"
             f" DEDUP_URL_ENABLED is on, got {crawler.settings['SCHEDULER']!r}"

@@ -6,10 +6,9 @@ import atexit
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from secrets import token_bytes
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -17,15 +16,13 @@ from itemadapter import ItemAdapter
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
-from scrapy.utils.httpobj import urlparse_cached
 
 from crawler.config import CrawlConfig, flag, move_aside
-from crawler.frontier import Frontier
 from crawler.in_pipelines import ItemsInPipelines, as_page
 from crawler.items import PageItem, Settled
 from crawler.outputs import KEY as KEY
-from crawler.outputs import REVISIT, Outputs
-from crawler.requests import UnserialisableError, from_bytes, is_plain, to_bytes
+from crawler.outputs import Outputs
+from crawler.request_queue import RequestQueue, is_repeat
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors import Detector, default_detectors
 from dedup.document import Match
@@ -38,19 +35,11 @@ from dedup.store.refresh import (
     note_visit,
     replace_page,
     take_duplicates,
-    validators,
 )
 from dedup.store.url_table import QueuedUrl
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 
 logger = logging.getLogger(__name__)
-
-_REPEAT = b"again"
-"""How the keys begin of requests that no filter looks at (`dont_filter`); the rest is random."""
-
-
-_REVISIT = b'{"revisit"'
-"""How the queued requests of a refresh begin."""
 
 
 class Job:
@@ -117,18 +106,10 @@ class Job:
         """The content pipeline that stands last, and admits pages."""
         self._admitted = 0
         self._items = ItemsInPipelines()
-        n_lost = self.store.urls.drop_held()
-        if n_lost:
-            logger.warning(
-                "%d queued requests could not be stored and ended with the last process;"
-                " they are fetched where a page links to them again",
-                n_lost,
-            )
-        self.frontier = Frontier(self.store.urls)
-        self.queued = self.store.urls.count_queued()
+        self.requests = RequestQueue(crawler, self.store, self._forget_unreadable)
         self._links: dict[bytes | None, int] = {}
         self._merge = Canonicaliser(sorted(RULES))
-        self.outputs = Outputs(crawler, self._finish_response)
+        self.outputs = Outputs(crawler, self._finish_response, self._fail_response)
         crawler.signals.connect(self._forget, signals.item_scraped)
         crawler.signals.connect(self._record_item_dropped, signals.item_dropped)
         crawler.signals.connect(self._record_item_error, signals.item_error)
@@ -137,38 +118,10 @@ class Job:
 
     # --- URLs ------------------------------------------------------------------------------------
 
-    def queue(self, request: Request) -> bool:
-        """Queue a request in the store; False: in memory alone.
-
-        It carries its key where the dupefilter has found it new, and still does where it is a
-        retry, or was redirected.
-        """
-        key: bytes | None = request.meta.get(KEY)
-        is_again = key in self.frontier.in_flight
-        if request.dont_filter and not is_again and request.meta.get("is_start_request"):
-            # The spider yields it each time it starts.
-            self.frontier.hold(_slot_of(request), -request.priority, None, request)
-            return False
-        if key is None or (request.dont_filter and not is_again):
-            key = request.meta[KEY] = _REPEAT + token_bytes(12)
-        if not is_again:
-            self.queued += 1
-            if not key.startswith(_REPEAT):
-                self.count_link_of(request)
-        return self._queue(key, request, is_again=is_again)
-
-    def next_request(self, n_active: Callable[[str], int]) -> Request | None:
-        """The request whose turn it is, in flight from now on; see `Frontier`."""
-        while (found := self.frontier.pop(n_active)) is not None:
-            request = found if isinstance(found, Request) else self._request_of(found)
-            if request is not None:
-                return request
-        return None
-
     def settled_by(self, response: Response) -> list[Settled]:
         """The response's own URL, and the one that was asked for first."""
         request: Any = response.request
-        if request.meta.get(KEY, b"").startswith(_REPEAT):
+        if is_repeat(request.meta.get(KEY, b"")):
             return [Settled(request.meta[KEY], response.url, "repeat")]
         page = Settled(
             self._crawler.request_fingerprinter.fingerprint(request), response.url, "page"
@@ -257,17 +210,11 @@ class Job:
             replace_page(self.store, number, document, self._signatures(document))
             note_visit(self.store, document.url or "", "changed")
             for url in take_duplicates(self.store, number):  # of what is nowhere else now
-                self._judge_anew(url)
+                self.requests.add_known(url)
             self._finish(getattr(item, "settles", []), document.url or "")
         self._originals.forget(number)
         self._items.entry(item).is_recorded = True
         self.visited += 1
-
-    def _judge_anew(self, url: str) -> None:
-        request = self._spider.page_request(url)
-        key = self._crawler.request_fingerprinter.fingerprint(request)
-        self._queue(key, request, is_again=True)
-        self.queued += 1
 
     def record_visit(self, url: str, outcome: str, settles: list[Settled]) -> None:
         """Record what became of a page that was visited again and has no new version."""
@@ -392,7 +339,6 @@ class Job:
         return self.is_resumed and self.store.document(match.original).url == document.url
 
     def _finish(self, settles: list[Settled], page_url: str, *, has_failed: bool = False) -> None:
-        self.queued = max(self.queued - 1, 0)
         repeats = [settled.key for settled in settles if settled.kind == "repeat"]
         if repeats:
             self.store.urls.drop(repeats)
@@ -401,7 +347,7 @@ class Job:
             has_failed=has_failed,
         )
         self.seen.mark([settled.key for settled in settles])
-        self.frontier.done([settled.key for settled in settles])
+        self.requests.done([settled.key for settled in settles])
         for settled in settles:
             if settled.kind not in ("page", "repeat"):
                 self.store.add_alias(settled.url, page_url, settled.kind)
@@ -409,64 +355,10 @@ class Job:
         if n_links:
             self.store.add_to_counter("links", n_links)
 
-    def _queue(self, key: bytes, request: Request, *, is_again: bool) -> bool:
-        slot, rank = _slot_of(request), -request.priority
-        stored = None
-        is_held = False
-        if not is_plain(request, self._spider):
-            try:
-                stored = to_bytes(request, self._spider)
-            except UnserialisableError as error:
-                is_held = True
-                self._warn_unserialisable(request, error)
-        urls = self.store.urls
-        if is_again:
-            row = urls.queue_again(key, stored, slot=slot, rank=rank, is_held=is_held)
-        else:
-            depth = 0 if key.startswith(_REPEAT) else request.meta.get("depth", 0)
-            row = urls.queue(key, request.url, depth, stored, slot=slot, rank=rank, is_held=is_held)
-        if is_held:
-            self.frontier.hold(slot, rank, key, request)
-        elif row is not None:
-            self.frontier.push(slot, row)
-        return not is_held
-
-    def _warn_unserialisable(self, request: Request, error: Exception) -> None:
-        if not self._crawler.stats.get_value("scheduler/unserializable"):
-            logger.warning(
-                "%s cannot be stored and would be lost with the process: %s"
-                " (later ones are only counted, as scheduler/unserializable)",
-                request,
-                error,
-            )
-        self._crawler.stats.inc_value("scheduler/unserializable")
-
-    def _revisiting(self, row: QueuedUrl) -> Request:
-        number = json.loads(row.request or b"")["revisit"]
-        request: Request = self._spider.page_request(row.url, depth=row.depth)
-        request.headers.update(validators(self.store, number))
-        request.meta[REVISIT] = number
-        return request
-
-    def _request_of(self, row: QueuedUrl) -> Request | None:
-        """The queued request; None: it cannot be read, which is recorded."""
-        request: Request
-        try:
-            if row.request is not None and row.request.startswith(_REVISIT):
-                request = self._revisiting(row)
-            elif row.request is None:
-                request = self._spider.page_request(row.url, depth=row.depth)
-            else:
-                request = from_bytes(row.request, self._spider)
-        except Exception as error:  # noqa: BLE001 -- the spider's code may have changed
-            detail = f"{type(error).__name__}: {error}"
-            logger.error("The queued request for %s cannot be read: %s", row.url, detail)
-            settles = [Settled(row.key, row.url, "page")]
-            self.record_skipped(row.url, "unreadable_request", settles, detail=detail)
-            return None
-        request.priority = -row.rank
-        request.meta[KEY] = row.key
-        return request
+    def _forget_unreadable(self, row: QueuedUrl, detail: str) -> None:
+        logger.error("The queued request for %s cannot be read: %s", row.url, detail)
+        settles = [Settled(row.key, row.url, "page")]
+        self.record_skipped(row.url, "unreadable_request", settles, detail=detail)
 
     def _refresh(self) -> int:
         if not flag("refresh", getattr(self._spider, "refresh", "")):
@@ -509,6 +401,11 @@ class Job:
         self._forget(item)
         self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
 
+    def _fail_response(self, response: Response, error: Exception) -> None:
+        detail = f"{type(error).__name__}: {error}"
+        settles = self.settled_by(response)
+        self.record_skipped(response.url, "callback_error", settles, detail=detail)
+
     def _finish_response(self, response: Response) -> None:
         with self.store.unit():
             self._finish(self.settled_by(response), response.url)
@@ -523,11 +420,6 @@ def first_url(request: Request) -> str:
 def _is_no_state_error(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
     return not isinstance(error, StateError) and "StateError" not in record.getMessage()
-
-
-def _slot_of(request: Request) -> str:
-    """Scrapy's download slot: the host, unless the request says otherwise."""
-    return str(request.meta.get("download_slot") or urlparse_cached(request).hostname or "")
 
 
 def _iso_time(seconds: float) -> str:

@@ -26,11 +26,17 @@ REVISIT = "dedup_revisit"
 class Outputs:
     """Counts what is still open of each request, by its key, and calls `finish` with its response.
 
-    A callback that raises leaves its request open: a resumed job tries it again.
+    Where the callback raises, `fail` is called with the response and the error.
     """
 
-    def __init__(self, crawler: Crawler, finish: Callable[[Response], None]) -> None:
+    def __init__(
+        self,
+        crawler: Crawler,
+        finish: Callable[[Response], None],
+        fail: Callable[[Response, Exception], None],
+    ) -> None:
         self._finish = finish
+        self._fail = fail
         self._open: dict[bytes, int] = {}
         self._responses: dict[bytes, Response] = {}
         crawler.signals.connect(self._item_left, signals.item_scraped)
@@ -43,8 +49,8 @@ class Outputs:
             for output in result:
                 self._add(key, output)
                 yield output
-        except Exception:
-            self._give_up(key)
+        except Exception as error:
+            self._give_up(key, error)
             raise
         self._close_one(key)
 
@@ -56,8 +62,8 @@ class Outputs:
             async for output in result:
                 self._add(key, output)
                 yield output
-        except Exception:
-            self._give_up(key)
+        except Exception as error:
+            self._give_up(key, error)
             raise
         self._close_one(key)
 
@@ -75,9 +81,10 @@ class Outputs:
         elif key is not None and output is not None:
             self._open[key] += 1
 
-    def _give_up(self, key: bytes | None) -> None:
+    def _give_up(self, key: bytes | None, error: Exception) -> None:
         if key is not None and key in self._open:
-            del self._open[key], self._responses[key]
+            del self._open[key]
+            self._fail(self._responses.pop(key), error)
 
     def _item_left(self, response: Any) -> None:
         request = getattr(response, "request", None)

@@ -42,10 +42,10 @@ class DedupScheduler(BaseScheduler):
         return self._dupefilter.close(reason)
 
     def has_pending_requests(self) -> bool:
-        return bool(self._job.frontier)
+        return bool(self._job.requests.frontier)
 
     def __len__(self) -> int:
-        return len(self._job.frontier)
+        return len(self._job.requests.frontier)
 
     def enqueue_request(self, request: Request) -> bool:
         try:
@@ -57,7 +57,7 @@ class DedupScheduler(BaseScheduler):
         if not request.dont_filter and self._dupefilter.request_seen(request):
             self._dupefilter.log(request, self._spider)
             return False
-        where = "disk" if self._job.queue(request) else "memory"
+        where = "disk" if self._job.requests.add(request) else "memory"
         self._stats.inc_value(f"scheduler/enqueued/{where}")
         self._stats.inc_value("scheduler/enqueued")
         return True
@@ -71,7 +71,7 @@ class DedupScheduler(BaseScheduler):
         if self._job.failure:
             return None
         try:
-            request = self._job.next_request(n_active)
+            request = self._job.requests.next(n_active)
         except StateError:
             return None
         if request is not None:

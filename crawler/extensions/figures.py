@@ -103,7 +103,7 @@ class Figures:
             **counts,
             failed=sum(_sum(before["failed"], self._by_name("dedup/pages/failed/")).values()),
             filtered=before["urls"]["filtered"] + self._stat("dedup/url/filtered"),
-            queued=job.queued,
+            queued=job.requests.length,
             seen=job.seen.count,
             pages_per_second=pages_per_second,
             megabytes_per_second=bytes_per_second / 1e6,

@@ -24,7 +24,6 @@ class Stopping:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._job = Job.of(crawler)
         self._closing_since: float | None = None
         self._task: Any = None
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
@@ -43,17 +42,18 @@ class Stopping:
 
     def _look(self) -> None:
         engine: Any = self._crawler.engine
+        job = Job.of(self._crawler)
         slot = engine._slot if hasattr(engine, "_slot") else engine.slot  # Scrapy 2.13
         if slot is None:
             return
         if slot.closing is None:
-            if self._job.failure is not None:
+            if job.failure is not None:
                 self._close(engine)
             return
         if self._closing_since is None:
             self._closing_since = time.monotonic()
             self._let_go_of_waiting(engine, slot)
-        seconds = 0 if self._job.failure else self._job.config.stop_seconds
+        seconds = 0 if job.failure else job.config.stop_seconds
         if time.monotonic() - self._closing_since >= seconds:
             slot.inprogress.clear()
         if not slot.inprogress and not slot.closing.called:

@@ -43,6 +43,8 @@ class Shop(scrapy.Spider):
             yield response.follow(href, self.parse_page, cb_kwargs={"found_on": response.url})
 
     def parse_page(self, response, found_on):
+        if response.url.endswith("/raises"):
+            raise RuntimeError("a fault of the spider")
         texts = response.css("main ::text").getall()
         content = {"html": response.text} if self.fields == "html" else {"text": " ".join(texts)}
         yield {"url": response.url, "found_on": found_on, **content}
@@ -150,6 +152,14 @@ def test_pages_that_a_pipeline_of_the_project_takes_are_counted(
     assert crawled.stats["reason"] == "finished"
     assert crawled.stats["pages"]["unique"] == 1
     assert len(_urls(crawled, shop_site)) == 1
+
+
+def test_a_callback_that_raises_is_recorded(shop: Any, shop_site: WebSite, make: Any) -> None:
+    shop_site.routes |= {"/b": make.page("b", "/raises"), "/raises": make.page("raises")}
+    crawled = shop(url=shop_site.url).finish()
+    assert crawled.stats["failed"] == {"callback_error": 1}
+    assert crawled.skipped(shop_site) == {"/raises": "callback_error"}
+    assert crawled.stats["reason"] == "finished"
 
 
 def test_pipelines_can_be_taken_out_and_moved(shop: Any, shop_site: WebSite) -> None:
