@@ -50,6 +50,8 @@ class Progress:
                 f"Job {job.folder} is finished; nothing is fetched again."
                 " For a new crawl: -a restart=1, or another name with -a job=NAME"
             )
+        elif job.refresh and job.requests.length:
+            self._print(f"Job {job.folder}: refresh {job.refresh} visits its pages again.")
         elif job.is_resumed:
             self._print(f"Job {job.folder} goes on after {job.fetched:,} pages.")
         if self._mode == "live":
