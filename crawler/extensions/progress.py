@@ -59,7 +59,9 @@ class Progress:
                 " For a new crawl: -a restart=1, or another name with -a job=NAME"
             )
             return
-        if job.is_resumed:
+        if job.refresh and job.requests.length:
+            self._print(f"Job {job.folder}: refresh {job.refresh} visits its pages again.")
+        elif job.is_resumed:
             self._print(f"Job {job.folder} goes on after {job.fetched:,} pages.")
         self._figures = Figures(self._crawler, with_details=self._mode == "live")
         if self._mode == "live":
