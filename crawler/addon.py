@@ -8,6 +8,7 @@ from pathlib import Path
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
+from crawler.clock import use_monotonic_timers
 from crawler.dupefilter import DedupDupeFilter
 from crawler.extensions.job_files import JobFiles
 from crawler.extensions.progress import Progress
@@ -28,6 +29,7 @@ class DedupAddon:
             settings.setdefault(name, value, "default")
         if not settings.getbool("DEDUP_ENABLED"):
             raise NotConfigured
+        use_monotonic_timers()
         for pipeline, order in (
             (ExtractText, 100),
             (ExactContent, 200),

@@ -22,7 +22,7 @@ from dedup.text import features
 MAX_DUPLICATES = 20_000
 """Duplicates in the list, those of lowest resemblance: a megabyte or two of the file."""
 
-MAX_COMPARED = 600
+MAX_COMPARED = 300
 """Pairs of texts whose differences are marked: half a second to two."""
 
 MAX_EXCERPTS = 2_000

@@ -50,4 +50,6 @@ def _lines(account: Mapping[str, Any], folder: Path) -> Iterator[str]:
         yield f"{rates['pages_per_second']:,.1f} pages/s in {rates['seconds']:,.1f} s"
     if "reason" in account and account["reason"] != "finished":
         yield f"stopped: {account['reason']}; the same command goes on from here"
+    if (report := folder / "report.html").exists():
+        yield f"report: {report}"
     yield f"job: {folder}  (pages and duplicates: uv run dedup export {folder})"

@@ -155,7 +155,7 @@ def test_the_counts_are_those_of_all_runs_of_the_job(
         store=store,
         is_resumed=True,
         fetched=5,
-        queued=1,
+        requests=SimpleNamespace(length=1),
         folder=tmp_path,
         detectors=[],
         seen=SeenUrls(None),
