@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ class CrawlConfig:
     url_canonical: str
     url_rules: UrlRules
     extractor: str
+    read_processes: int
     is_robots_meta_obeyed: bool
     progress: str
     prometheus_file: str
@@ -72,6 +74,7 @@ class CrawlConfig:
             url_rules=_url_rules(settings),
             url_canonical=_choice(settings, "DEDUP_URL_CANONICAL", CANONICAL_LINKS),
             extractor=_choice(settings, "DEDUP_TEXT_EXTRACTOR", EXTRACTORS),
+            read_processes=_read_processes(settings),
             is_robots_meta_obeyed=settings.getbool("DEDUP_ROBOTS_META_OBEY"),
             progress=_choice(settings, "DEDUP_PROGRESS", PROGRESS),
             prometheus_file=_prometheus_file(settings),
@@ -188,6 +191,16 @@ def _number(
     if is_cut or not low <= number <= high:  # type: ignore[operator]
         raise ValueError(f"{rule}, got {value!r}")
     return number
+
+
+def _read_processes(settings: BaseSettings) -> int:
+    if settings.get("DEDUP_READ_PROCESSES") == "auto":
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        return 0 if cores in (None, 1) else cores
+    try:
+        return _number(settings, "DEDUP_READ_PROCESSES", int, low=0)
+    except ValueError as error:
+        raise ValueError(str(error).replace("must be", 'must be "auto" or')) from None
 
 
 def _url_rules(settings: BaseSettings) -> UrlRules:

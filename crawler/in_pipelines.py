@@ -9,6 +9,7 @@ from typing import Any
 
 from itemadapter import ItemAdapter
 
+from crawler.reading.page import Known
 from dedup.store import Page
 
 _MAX_ITEMS = 1_000  # a pipeline that hands on another object leaves the first one's entry behind
@@ -57,7 +58,7 @@ def as_page(item: Any) -> Page | None:
     if not isinstance(text, str):
         return None
     body = body if isinstance(body, bytes) else None
-    return Page(
+    page = Page(
         id="",
         text=text,
         url=adapter.get("url"),
@@ -74,6 +75,10 @@ def as_page(item: Any) -> Page | None:
         depth=_depth(adapter.get("depth")),
         size_bytes=len(body) if body is not None else len(text.encode("utf-8", "replace")),
     )
+    known = getattr(item, "known", None)
+    if isinstance(known, Known):
+        known.give(page)
+    return page
 
 
 def _depth(value: Any) -> int:

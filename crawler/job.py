@@ -25,7 +25,7 @@ from crawler.outputs import Outputs
 from crawler.request_queue import RequestQueue, is_repeat
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors import Detector, default_detectors
-from dedup.document import Match
+from dedup.document import Document, Match
 from dedup.errors import StateError
 from dedup.store import Page, summarise
 from dedup.store.database import storable
@@ -200,6 +200,7 @@ class Job:
         """Store the page with all its signatures, and note its URLs as done."""
         with self._recording(item):
             number: int = self.open_index().add(document)
+        self._originals.keep(number, _as_fetched(document, number))
         self._admitted += 1
         self._crawler.stats.inc_value("dedup/pages/unique")
         return number
@@ -415,6 +416,14 @@ def first_url(request: Request) -> str:
     """Where the redirects that led to the request began; its own URL where there were none."""
     redirected_from: list[str] = request.meta.get("redirect_urls", [])
     return redirected_from[0] if redirected_from else request.url
+
+
+def _as_fetched(page: Page, number: int) -> Document:
+    """The page as the store would hand it out, with the shingles that it has."""
+    title = storable(page.title)
+    document = Document(id=page.id or str(number), text=page.text, url=page.url, title=title)
+    vars(document)["shingles"] = page.shingles
+    return document
 
 
 def _is_no_state_error(record: logging.LogRecord) -> bool:

@@ -63,11 +63,18 @@ class DedupScheduler(BaseScheduler):
         return True
 
     def next_request(self) -> Request | None:
-        downloads = self._crawler.engine.downloader.slots
+        downloader = self._crawler.engine.downloader
+        downloads = downloader.slots
 
         def n_active(slot: str) -> int:
             return len(downloads[slot].active) if slot in downloads else 0
 
+        # Pages that wait for being read count as under way, so that a kill costs no more of them.
+        if len(getattr(self._spider, "reader", ())):
+            scraping: Any = self._crawler.engine.scraper.slot
+            n_under_way = len(downloader.active) + len(scraping.queue) + len(scraping.active)
+            if n_under_way >= downloader.total_concurrency:
+                return None
         if self._job.failure:
             return None
         try:

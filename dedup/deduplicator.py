@@ -161,12 +161,16 @@ class OriginalsCache:
             self._kept.move_to_end(number)
             return self._kept[number][0]
         document = self._originals(number)
+        self.keep(number, document)
+        return document
+
+    def keep(self, number: int, document: Document) -> None:
+        """Keep an original that has just been stored, as it would be fetched."""
         self._kept[number] = document, _analysed_bytes(document)
         self._kept_bytes += self._kept[number][1]
         while self._kept_bytes > self._capacity_bytes:
             _, (_, size_bytes) = self._kept.popitem(last=False)
             self._kept_bytes -= size_bytes
-        return document
 
     def forget(self, number: int) -> None:
         """Fetch this one anew when it is asked for again: it has changed."""

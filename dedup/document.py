@@ -5,6 +5,7 @@ feature share it. Inside an index a document is known by its *number*, the row o
 store; `id` is the caller's own name for it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -51,6 +52,11 @@ class Document:
     def words(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """The hashes of the distinct words, ascending, and how often each occurs."""
         return features(self.normal_text, unspaced=False)
+
+    @cached_property
+    def signatures(self) -> Mapping[str, bytes | None]:
+        """Signatures by stage, as far as they were computed elsewhere; detectors take them."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True)

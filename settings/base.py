@@ -39,6 +39,10 @@ METAREFRESH_ENABLED = False
 DEPTH_PRIORITY = 1
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
 
+# As search engines' crawlers: a page is what it is, wherever the link to it stood. With a header of
+# its own, each request in the queue would be stored whole, in three times the room and time.
+REFERRER_POLICY = "no-referrer"
+
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "WARNING"  # progress and the closing table are printed by crawler.extensions.progress
@@ -118,6 +122,12 @@ do; at "rules" such a link is one more URL, fetched if linked, and compared."""
 DEDUP_TEXT_EXTRACTOR = "resiliparse"
 """What takes the main text out of a page: "resiliparse", "trafilatura" (install the extra of that
 name), or "all" (all visible text). See dedup.html.main_text for the figures."""
+
+DEDUP_READ_PROCESSES = "auto"
+"""Processes that read pages (decode, parse, extract, sign) beside the crawl's own, 0 or more, some
+90 MB each. This is how many there may be: the first starts after 20 pages, others while pages wait
+for it and the crawl's own process has time to spare. "auto": one for each core, none where there is
+a single one. For the project's own spiders; docs/benchmarks.md has what they gain."""
 
 DEDUP_ROBOTS_META_OBEY = True
 """Leave pages marked noindex out of the store and links marked nofollow unfollowed."""

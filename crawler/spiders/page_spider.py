@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit, urlunsplit
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from crawler.config import flag
+from crawler.config import CrawlConfig, flag
 from crawler.failures import reason_of
 from crawler.items import PageItem, Settled
 from crawler.job import KEY, Job, first_url
 from crawler.links import LinkFilter
 from crawler.middlewares.redirect import AlreadyRecorded, NotFollowed
 from crawler.outputs import REVISIT
-from crawler.page_reader import Reading, header, read_page
+from crawler.reading.page import Wanted
+from crawler.reading.reader import PageReader, Reading, header
 from crawler.scope import Scope, host_key, is_loopback
 from dedup.urls import canonical_url
 from dedup.urls.parts import remove_dot_segments
@@ -74,6 +75,7 @@ class PageSpider(Spider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider._close_reader, signals.spider_closed)
         first_urls = spider.first_urls()
         if first_urls and all(map(is_loopback, first_urls)):  # nobody to be polite to
             crawler.settings.set("AUTOTHROTTLE_ENABLED", False, priority="spider")
@@ -116,10 +118,10 @@ class PageSpider(Spider):
             meta={"depth": depth} if depth else None,
         )
 
-    def parse(self, response: Response) -> Iterator[Request | PageItem]:
+    async def parse(self, response: Response) -> AsyncIterator[Request | PageItem]:
         self.take_page()
         try:
-            reading = read_page(response, self.settings["DEDUP_TEXT_EXTRACTOR"])
+            reading = await self.reader.read(response)
             links = [] if reading is None else self._links_to_follow(reading, response)
         except Exception as error:  # noqa: BLE001 -- one bad page never ends a crawl
             self._skip(response, "parse_error", f"{type(error).__name__}: {error}")
@@ -201,6 +203,24 @@ class PageSpider(Spider):
         return Job.of(self.crawler) if self.settings.getbool("DEDUP_ENABLED") else None
 
     @cached_property
+    def reader(self) -> PageReader:
+        """Reads this crawl's pages."""
+        config = CrawlConfig.from_settings(self.settings)
+        job = self.dedup_job
+        stages = [] if job is None else [detector.stage for detector in job.detectors]
+        wanted = Wanted(
+            config.extractor,
+            links=self.follows_links,
+            bodies=job is not None and job.store.keep_bodies,
+            stages=frozenset(stages),
+            detection=config.detection,
+        )
+        return PageReader(wanted, config.read_processes)
+
+    async def _close_reader(self) -> None:
+        await self.reader.close()
+
+    @cached_property
     def _links(self) -> LinkFilter:
         return LinkFilter(self.crawler, self.scope, self.dedup_job)
 
@@ -230,7 +250,7 @@ class PageSpider(Spider):
         page = reading.page
         if not self.follows_links or (self._is_robots_meta_obeyed and page.is_nofollow):
             return []
-        links = page.links()
+        links = reading.links
         links = [page.refresh_url, *links] if page.refresh_url else links
         return self._links.new(links, response)
 

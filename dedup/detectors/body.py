@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dedup.detectors.base import Originals
 from dedup.detectors.batch import shared_keys
-from dedup.detectors.latest import Latest
+from dedup.detectors.latest import Latest, as_it_is
 from dedup.document import Document, Match
 from dedup.index.multimap import Multimap
 
@@ -31,7 +31,7 @@ class BodyDetector:
         self._originals = originals
         self._max_candidates = max_candidates
         self._index = Multimap()
-        self._digest = Latest(_digest)
+        self._digest = Latest(_digest, self.stage, as_it_is)
 
     @property
     def scheme(self) -> Mapping[str, object]:

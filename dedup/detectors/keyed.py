@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dedup.detectors.batch import shared_keys
 from dedup.detectors.checks import Check
-from dedup.detectors.latest import Latest
+from dedup.detectors.latest import Latest, as_keys
 from dedup.document import Document, Match
 from dedup.index.multimap import Multimap
 
@@ -39,7 +39,7 @@ class KeyedDetector(ABC):
         self._check = check
         self._max_candidates = max_candidates
         self._index = Multimap()
-        self._keys = Latest(self._compute_keys)
+        self._keys = Latest(self._compute_keys, self.stage, as_keys)
 
     @property
     @abstractmethod

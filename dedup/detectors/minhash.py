@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dedup.detectors.batch import shared_keys
 from dedup.detectors.checks import Check
-from dedup.detectors.latest import Latest
+from dedup.detectors.latest import Latest, as_keys
 from dedup.document import Document, Match
 from dedup.index.multimap import Multimap
 from dedup.text.codepoints import mix
@@ -45,7 +45,7 @@ class MinHashDetector:
         self._rows = rows
         self._max_candidates = max_candidates
         self._index = Multimap()
-        self._keys = Latest(self._compute_keys)
+        self._keys = Latest(self._compute_keys, self.stage, as_keys)
 
     @property
     def scheme(self) -> Mapping[str, object]:

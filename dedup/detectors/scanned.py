@@ -44,7 +44,7 @@ class ScannedDetector(ABC):
         self._rows = np.empty((_FIRST_CAPACITY, words), np.uint64)
         self._numbers = np.empty(_FIRST_CAPACITY, np.int64)
         self._count = 0
-        self._row = Latest(self._compute_row)
+        self._row = Latest(self._compute_row, self.stage, _as_row)
 
     @property
     @abstractmethod
@@ -102,3 +102,7 @@ class ScannedDetector(ABC):
         self._rows[self._count : count] = rows
         self._numbers[self._count : count] = numbers
         self._count = count
+
+
+def _as_row(signature: bytes | None) -> NDArray[np.uint64] | None:
+    return None if signature is None else np.frombuffer(signature, "<u8").astype(np.uint64)

@@ -54,7 +54,7 @@ class SimhashDetector:
         self._weighting = weighting
         self._max_candidates = max_candidates
         self._index = PermutedTables(n_bits, max_distance)
-        self._fingerprint = Latest(self._compute_fingerprint)
+        self._fingerprint = Latest(self._compute_fingerprint, self.stage, _as_number)
 
     @property
     def scheme(self) -> Mapping[str, object]:
@@ -137,3 +137,7 @@ class SimhashDetector:
         else:
             hashes, weights = document.words
         return (hashes, weights) if len(hashes) else None
+
+
+def _as_number(signature: bytes | None) -> int | None:
+    return None if signature is None else int.from_bytes(signature)

@@ -7,7 +7,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from dedup.detectors.batch import shared_keys
-from dedup.detectors.latest import Latest
+from dedup.detectors.latest import Latest, as_it_is
 from dedup.detectors.second_check import SecondCheck, comparable_text, is_same_text
 from dedup.document import Document, Match
 from dedup.index.multimap import Multimap
@@ -26,7 +26,7 @@ class TextDetector:
         self._check = check
         self._max_candidates = max_candidates
         self._index = Multimap()
-        self._digest = Latest(self._compute_digest)
+        self._digest = Latest(self._compute_digest, self.stage, as_it_is)
 
     @property
     def scheme(self) -> Mapping[str, object]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from sqlite3 import Connection, Row
 from typing import Any
@@ -60,6 +61,16 @@ class Page(Document):
     etag: str | None = None
     last_modified: str | None = None
 
+    @cached_property
+    def packed_text(self) -> bytes:
+        """The text as it is stored."""
+        return _compress(_encode(self.text))
+
+    @cached_property
+    def packed_body(self) -> bytes | None:
+        """The body as it is stored."""
+        return None if self.body is None else _compress(self.body)
+
 
 class SqliteStore:
     """The truth about a job; everything in memory is rebuilt from it. See `schema` for the tables.
@@ -90,7 +101,6 @@ class SqliteStore:
         )
         self.urls = UrlTable(self.database)
         self.keep_bodies = keep_bodies
-        self._compress = zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True).compress
         self._decompress = zstandard.ZstdDecompressor().decompress
         try:
             self._next_number = self._last_number() + 1
@@ -129,7 +139,6 @@ class SqliteStore:
         self, number: int, page: Page, signatures: Mapping[str, bytes], *, is_new: bool = True
     ) -> None:
         """Write a page under its number; where it `is_new` there is none."""
-        body = page.body if self.keep_bodies else None
         fields = {
             "number": number,
             "name": storable(page.id) or None,
@@ -146,8 +155,8 @@ class SqliteStore:
             "depth": page.depth,
             "etag": storable(page.etag),
             "last_modified": storable(page.last_modified),
-            "text": self._compress(_encode(page.text)),
-            "body": None if body is None else self._compress(body),
+            "text": page.packed_text,
+            "body": page.packed_body if self.keep_bodies else None,
         }
         with self.unit() as connection:
             connection.execute(_INSERT_PAGE if is_new else _UPDATE_PAGE, fields)
@@ -175,7 +184,7 @@ class SqliteStore:
                     page.fetched_at,
                     page.size_bytes,
                     storable(page.title),
-                    None if is_copy else self._compress(_encode(page.text)),
+                    None if is_copy else page.packed_text,
                 ),
             )
 
@@ -367,6 +376,11 @@ def _as_page(document: Document) -> Page:
         fetched_at=time.time(),
         size_bytes=size_bytes,
     )
+
+
+def _compress(data: bytes) -> bytes:
+    # One for each call, 10 µs: a compressor is not for several threads.
+    return zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True).compress(data)
 
 
 def _encode(text: str) -> bytes:

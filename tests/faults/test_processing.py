@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dedup.cli import main
+from tests.faults.site_process import is_copy
 
 if TYPE_CHECKING:
     from tests.faults.conftest import Job, SiteProcess
@@ -32,7 +33,7 @@ module.{name} = raises
 """
 
 STAGES = {
-    "read": ("crawler.spiders.page_spider", "read_page", "parse_error"),
+    "read": ("crawler.reading.page", "ContentReader.read", "parse_error"),
     "text": ("crawler.pipelines.extract_text", "ExtractText.process_item", "pipeline_error"),
     "exact": ("crawler.pipelines.exact_content", "ExactContent.process_item", "pipeline_error"),
     "near": ("crawler.pipelines.near_duplicate", "NearDuplicate.process_item", "pipeline_error"),
@@ -58,6 +59,37 @@ def test_a_page_whose_processing_raises_is_recorded_and_the_crawl_goes_on(
     # What cannot be read leads nowhere: pages 15 and 16 hang on page 7.
     assert job.stats["pages"]["fetched"] == (19 if stage == "read" else 21)
     assert job.stats["pages"]["skipped"] == {reason: 1}
+
+
+_KILLED_READERS = """
+import os, signal
+from contextlib import suppress
+from crawler.reading import process
+run, deaths = process.WorkerProcess.read, []
+async def killing(self, raw):
+    is_page_spared = any(question.deaths for question in self._waiting)
+    if self.is_ready and len(deaths) < 3 and raw.url[-1:] == "5" and not is_page_spared:
+        with suppress(ProcessLookupError):  # it is dead, and that is not known yet
+            deaths.append(os.kill(self._process.pid, signal.SIGKILL))
+    return await run(self, raw)
+process.WorkerProcess.read = killing
+"""
+
+
+def test_readers_that_are_killed_cost_no_page(
+    serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job]
+) -> None:
+    site = serve(600)
+    job = make_job(site.url)
+    status, output = _run(job, _KILLED_READERS)
+    assert status == 0, output
+    assert "A process that reads pages ended with status -9" in output
+    assert job.rows("SELECT * FROM skipped") == []
+    assert job.stats["pages"]["fetched"] == 601
+    assert job.stats["pages"]["unique"] == len(
+        {number - 300 if is_copy(number, 600) else number for number in range(600)}
+    )
+    assert max(site.asked().values()) == 1
 
 
 def test_a_clock_that_jumps_back_an_hour_changes_nothing(

@@ -61,8 +61,13 @@ class Contender:
 
 
 def environment() -> dict[str, str]:
-    """Of every contender: this project's settings, whatever folder it is run in."""
-    return {**os.environ, "SCRAPY_SETTINGS_MODULE": "settings.base"}
+    """Of every contender: this project's settings, whatever folder it is run in.
+
+    Compiled modules may be written, as anywhere: else each start compiles all sources again.
+    """
+    inherited = {**os.environ, "SCRAPY_SETTINGS_MODULE": "settings.base"}
+    inherited.pop("PYTHONDONTWRITEBYTECODE", None)
+    return inherited
 
 
 def _scrapy(verb: str, what: str, settings: Mapping[str, object], *options: str) -> list[str]:

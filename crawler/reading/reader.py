@@ -1,0 +1,144 @@
+"""From a response to a page item: read in other processes, or in this one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import NamedTuple
+
+from scrapy.http import HtmlResponse, Response
+
+from crawler.items import PageItem
+from crawler.reading.page import Content, ContentReader, Known, RawPage, Wanted
+from crawler.reading.process import WorkerProcess
+from dedup.html import HtmlPage
+
+_BINARY = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
+"""How files begin that servers take for HTML."""
+
+_FIRST_PAGES = 20
+"""Read in the crawl's own process: to start another costs as much as reading a hundred."""
+
+_LOOK_PAGES = 50  # after so many it is asked whether one more process is needed
+_MANY_WAITING = 4  # pages, for each process
+_MOST = 0.8
+_HALF = 0.5
+
+
+class Reading(NamedTuple):
+    """An HTML page: its item, its metadata and its links."""
+
+    item: PageItem
+    page: HtmlPage
+    links: list[str]
+
+
+class PageReader:
+    """Reads pages, the first ones and those that come while no process is ready in this one.
+
+    Args:
+        wanted: what is to be read from pages.
+        processes: that read pages beside this one, at most; 0: none. They start when they are
+            needed, and only where there is an asyncio event loop.
+    """
+
+    def __init__(self, wanted: Wanted, processes: int) -> None:
+        self._wanted = wanted
+        # Here the features are computed when they are asked for, and some never are.
+        self._here = ContentReader(replace(wanted, stages=frozenset()))
+        self._max_processes = processes
+        self._n_read = 0
+        self._n_behind = 0
+        self._looked_at = (0.0, 0.0)
+        self._workers: list[WorkerProcess] = []
+
+    def __len__(self) -> int:
+        """Pages that wait for being read."""
+        return sum(map(len, self._workers))
+
+    async def read(self, response: Response) -> Reading | None:
+        """What the page says; None: the response carries no HTML.
+
+        Raises:
+            ReadingError: it cannot be read.
+        """
+        if not isinstance(response, HtmlResponse):  # by header, URL and first bytes
+            return None
+        if response.body.startswith(_BINARY):
+            return None
+        robots = response.headers.getlist("X-Robots-Tag")
+        raw = RawPage(
+            response.body,
+            response.url,
+            header(response, "Content-Type"),
+            tuple(value.decode("latin-1") for value in robots),
+        )
+        content = await self._read(raw)
+        return Reading(_item(response, raw, content), content.page, content.links)
+
+    async def close(self) -> None:
+        """End the processes."""
+        for worker in self._workers:
+            await worker.close()
+
+    async def _read(self, raw: RawPage) -> Content:
+        ready = [worker for worker in self._workers if worker.is_ready]
+        if len(ready) == len(self._workers) < self._max_processes and self._is_another_needed():
+            self._workers.append(WorkerProcess(self._wanted))
+        if not ready:
+            return self._here.read(raw)
+        return await min(ready, key=len).read(raw)
+
+    def _is_another_needed(self) -> bool:
+        """Asked for each page: would another process make the crawl faster?
+
+        It would where pages wait for those that there are, while this one has half of its time
+        left.
+        """
+        if not _has_event_loop():
+            return False
+        self._n_read += 1
+        if not self._workers:
+            return self._n_read >= _FIRST_PAGES
+        self._n_behind += len(self) >= _MANY_WAITING * len(self._workers)
+        if self._n_read < _LOOK_PAGES:
+            return False
+        then, self._looked_at = self._looked_at, (time.monotonic(), time.process_time())
+        seconds, busy_seconds = self._looked_at[0] - then[0], self._looked_at[1] - then[1]
+        is_behind = self._n_behind > _MOST * _LOOK_PAGES and busy_seconds < _HALF * seconds
+        self._n_read = self._n_behind = 0
+        return is_behind
+
+
+def header(response: Response, name: str) -> str:
+    """A header's value; "" where it is missing."""
+    return (response.headers.get(name) or b"").decode("latin-1")
+
+
+def _item(response: Response, raw: RawPage, content: Content) -> PageItem:
+    title, features = content.page.title, content.features
+    return PageItem(
+        url=response.url,
+        text=content.text,
+        title=title,
+        language=content.page.language or header(response, "Content-Language"),
+        canonical_url=content.page.canonical_url,
+        status=response.status,
+        content_type=raw.content_type,
+        encoding=content.encoding,
+        fetched_at=time.time(),
+        depth=response.meta.get("depth", 0),
+        body=raw.body,
+        etag=header(response, "ETag") or None,
+        last_modified=header(response, "Last-Modified") or None,
+        known=features and Known(content.text, title, raw.body, features),
+    )
+
+
+def _has_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # another reactor than asyncio's
+        return False
+    return True

@@ -1,0 +1,72 @@
+"""What is computed of a page beforehand is what the detectors and the store compute themselves."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+from crawler.reading.page import ContentReader, Known, RawPage, Wanted
+from dedup.config import DedupConfig
+from dedup.detectors import default_detectors
+from dedup.store import Page
+
+STAGES = ("body", "text", "sentences", "simhash", "minhash")
+WANTED = Wanted(
+    "resiliparse", links=True, bodies=True, stages=frozenset(STAGES), detection=DedupConfig()
+)
+
+SENTENCES = " ".join(f"The keeper of lighthouse {n} wrote down the weather." for n in range(20))
+CHINESE = "".join(f"第{n}座灯塔的看守人在黎明时分写下了天气。" for n in range(20))
+TEXTS = {"English": SENTENCES, "Chinese": CHINESE, "short": "Sold out.", "empty": ""}
+
+
+def _raw(text: str) -> RawPage:
+    html = f"<title>A title</title><p>{text}</p><a href='b?c'>b</a>".encode()
+    return RawPage(html, "http://a.example/", "text/html; charset=utf-8", ())
+
+
+def _nothing(number: int) -> Page:
+    raise KeyError(number)
+
+
+def test_signatures_are_those_of_the_detectors() -> None:
+    for name, text in TEXTS.items():
+        raw = _raw(text)
+        content = pickle.loads(pickle.dumps(ContentReader(WANTED).read(raw)))
+        assert content.features is not None
+        page = Page(id="", text=content.text, title=content.page.title, body=raw.body)
+        alone = replace(page)
+        Known(page.text, page.title, raw.body, content.features).give(page)
+        assert set(page.signatures) == set(STAGES), name
+        for given, computed in zip(
+            default_detectors(_nothing), default_detectors(_nothing), strict=True
+        ):
+            assert given.signature(page) == computed.signature(alone), (name, given.stage)
+            given.add(page, 7)
+            assert given.size_bytes >= 0
+        assert page.shingles.tolist() == alone.shingles.tolist()
+        assert (page.packed_text, page.packed_body) == (alone.packed_text, alone.packed_body)
+
+
+def test_features_are_not_those_of_a_page_that_a_pipeline_has_changed() -> None:
+    raw = _raw(SENTENCES)
+    content = ContentReader(WANTED).read(raw)
+    assert content.features is not None
+    known = Known(content.text, content.page.title, raw.body, content.features)
+    for changed in (
+        Page(id="", text=content.text.upper(), title=content.page.title, body=raw.body),
+        Page(id="", text=content.text, title="Another", body=raw.body),
+        Page(id="", text=content.text, title=content.page.title, body=b"other"),
+    ):
+        known.give(changed)
+        assert not changed.signatures
+
+
+def test_only_what_is_wanted_is_computed() -> None:
+    wanted = replace(WANTED, links=False, stages=frozenset())
+    content = ContentReader(wanted).read(_raw(SENTENCES))
+    assert (content.links, content.features) == ([], None)
+    content = ContentReader(replace(WANTED, bodies=False)).read(_raw(SENTENCES))
+    assert content.links == ["http://a.example/b?c"]
+    assert content.features is not None
+    assert content.features.packed_body is None

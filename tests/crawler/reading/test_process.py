@@ -1,0 +1,106 @@
+"""The process that reads pages: its answers, its death, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from crawler.reading.page import RawPage, Wanted
+from crawler.reading.process import WORKER, ReadingError, WorkerProcess
+from dedup.config import DedupConfig
+
+WANTED = Wanted(
+    "resiliparse", links=True, bodies=False, stages=frozenset(), detection=DedupConfig()
+)
+
+# A worker that dies of pages with "die" in their URL, of some only the first time, and raises for
+# others.
+MORTAL = """
+import os, sys
+from pathlib import Path
+from crawler.reading import page, worker
+read = page.ContentReader.read
+def mortal(self, raw):
+    mark = Path(sys.argv[1])
+    if "die" in raw.url and not ("once" in raw.url and mark.exists()):
+        mark.touch()
+        os._exit(9)
+    if "raise" in raw.url:
+        raise ValueError("no page")
+    print("a library prints")
+    return read(self, raw)
+page.ContentReader.read = mortal
+worker.main()
+"""
+
+
+def raw(name: str) -> RawPage:
+    body = f"<title>{name}</title><p>Text of {name}.</p>".encode()
+    return RawPage(body, f"http://a.example/{name}", "text/html; charset=utf-8", ())
+
+
+def run(
+    use: Callable[[WorkerProcess], Awaitable[Any]], command: tuple[str, ...] = WORKER
+) -> tuple[Any, WorkerProcess]:
+    async def go() -> tuple[Any, WorkerProcess]:
+        worker = WorkerProcess(WANTED, command)
+        try:
+            return await asyncio.wait_for(use(worker), 30), worker
+        finally:
+            await worker.close()
+
+    return asyncio.run(go())
+
+
+async def _read_all(worker: WorkerProcess, names: list[str]) -> list[str]:
+    async def title(name: str) -> str:
+        try:
+            return (await worker.read(raw(name))).page.title
+        except ReadingError as error:
+            return str(error)
+
+    return await asyncio.gather(*map(title, names))
+
+
+def test_pages_are_answered_in_their_order() -> None:
+    names = [str(number) for number in range(50)]
+    titles, worker = run(lambda worker: _read_all(worker, names))
+    assert titles == names
+    assert len(worker) == 0
+
+
+def test_a_page_that_cannot_be_read_says_why_and_costs_no_other(tmp_path: Any) -> None:
+    command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
+    names = ["1", "raise", "2", "die", "3"]
+    titles, _ = run(lambda worker: _read_all(worker, names), command)
+    assert titles == ["1", "ValueError: no page", "2", "two processes died of it, status 9", "3"]
+
+
+def test_a_page_is_read_though_its_first_process_died(tmp_path: Any) -> None:
+    command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
+    titles, _ = run(lambda worker: _read_all(worker, ["1", "die once", "2"]), command)
+    assert titles == ["1", "die once", "2"]
+
+
+def test_a_process_that_cannot_start_is_given_up() -> None:
+    command = (sys.executable, "-c", "raise SystemExit(3)")
+    titles, worker = run(lambda worker: _read_all(worker, ["1", "2"]), command)
+    assert titles == ["no process to read it could be started"] * 2
+    assert not worker.is_ready
+
+
+def test_it_ends_with_the_process_that_started_it() -> None:
+    async def pid(worker: WorkerProcess) -> int:
+        await worker.read(raw("1"))
+        assert worker._process is not None
+        return worker._process.pid
+
+    number, _ = run(pid)
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, signal.SIG_DFL)
