@@ -29,7 +29,7 @@ class Crawl:
         seconds: from the first answer to the end of the process.
         process_seconds: of the process, its start included.
         cpu_seconds: user and system time of the process and its children, its start included.
-        peak_bytes: most memory of the process in RAM.
+        peak_bytes: most memory of the process and its children in RAM.
     """
 
     pages: frozenset[str]
