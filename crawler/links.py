@@ -13,6 +13,7 @@ from scrapy.http import Response
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 
 from crawler.fingerprinter import CanonicalFingerprinter
+from crawler.items import Settled
 from crawler.job import Job
 from crawler.scope import Scope
 
@@ -31,6 +32,7 @@ class LinkFilter:
         self._scope = scope
         self._job = job
         fingerprinter = crawler.request_fingerprinter
+        self._max_characters = crawler.settings.getint("URLLENGTH_LIMIT")
         self._key = fingerprinter.key if isinstance(fingerprinter, CanonicalFingerprinter) else None
 
     def new(self, links: Iterable[str], found_on: Response) -> list[str]:
@@ -51,7 +53,14 @@ class LinkFilter:
         self._job.count_links(found_on, len(by_key))
         if len(unseen) < len(by_key):
             self._job.count_filtered(len(by_key) - len(unseen))
-        return [by_key[key] for key in unseen]
+        return [by_key[key] for key in unseen if not self._is_too_long(by_key[key], key)]
+
+    def _is_too_long(self, url: str, key: bytes) -> bool:
+        """Would Scrapy's `UrlLengthMiddleware` drop it without a word? Recorded here."""
+        if not 0 < self._max_characters < len(url) or self._job is None:
+            return False
+        self._job.record_skipped(url, "url_too_long", [Settled(key, url, "page")])
+        return True
 
     def _pages(self, links: Iterable[str]) -> list[str]:
         in_scope = [url for url in links if url in self._scope]

@@ -104,8 +104,8 @@ DEDUP_URL_CAPACITY = 100_000
 error rate."""
 
 DEDUP_URL_ERROR_RATE = 1e-6
-"""Chance that a new URL needs a look into the store, 0 to 1. Costs 20 bits a URL at 1e-6; a smaller
-filter at 1e-3 costs half, and one look-up in a thousand."""
+"""Chance that a new URL needs a look into the store, 0 to 1. Costs some 34 bits a URL at 1e-6 when
+the filter is full; 1e-3 costs half, and one look-up in a thousand."""
 
 DEDUP_URL_EXACT = True
 """Confirm in the store what the Bloom filter calls seen. Off: no look-ups, and a share of

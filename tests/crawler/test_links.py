@@ -137,3 +137,15 @@ def test_with_a_projects_own_fingerprinter_the_dupefilter_alone_decides(tmp_path
     assert link_filter(crawler).new(links, PAGE) == links
     assert [scheduler.enqueue_request(Request(url)) for url in links] == [True, False]
     Job.of(crawler).close()
+
+
+def test_links_that_are_too_long_are_recorded(tmp_path: Path) -> None:
+    crawler = make_crawler(tmp_path / "job", URLLENGTH_LIMIT=60)
+    short, long = f"{SITE}?q=short", f"{SITE}?q={'long' * 20}"
+    assert link_filter(crawler).new([short, long], PAGE) == [short]
+    job = Job.of(crawler)
+    rows = job.store.rows("SELECT url, reason, is_fetched FROM skipped")
+    assert [tuple(row) for row in rows] == [(long, "url_too_long", 0)]
+    assert link_filter(crawler).new([long], PAGE) == []
+    assert job.store._number("SELECT count(*) FROM skipped") == 1
+    job.close()
