@@ -21,12 +21,14 @@ class Entry:
 
     Attributes:
         item: held, so that its identity cannot pass to another object.
+        known: what its reader has computed of it.
         page: the item as a document; None: it is not a page, or not yet.
         pages_before: pages that the job had admitted when the item was first looked at.
         is_recorded: it is stored, or recorded as a duplicate.
     """
 
     item: Any
+    known: Known | None = None
     page: Page | None = None
     pages_before: int = 0
     is_recorded: bool = False
@@ -58,7 +60,7 @@ def as_page(item: Any) -> Page | None:
     if not isinstance(text, str):
         return None
     body = body if isinstance(body, bytes) else None
-    page = Page(
+    return Page(
         id="",
         text=text,
         url=adapter.get("url"),
@@ -75,10 +77,6 @@ def as_page(item: Any) -> Page | None:
         depth=_depth(adapter.get("depth")),
         size_bytes=len(body) if body is not None else len(text.encode("utf-8", "replace")),
     )
-    known = getattr(item, "known", None)
-    if isinstance(known, Known):
-        known.give(page)
-    return page
 
 
 def _depth(value: Any) -> int:

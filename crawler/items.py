@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crawler.reading.page import Known
-
 
 class Settled(NamedTuple):
     """A URL that needs no fetching once a page is recorded.
@@ -29,7 +27,6 @@ class PageItem:
         settles: the URLs that are done with once the page is recorded.
         etag, last_modified: what the server tells versions of the page by.
         revisits: number of the stored page that this is a new version of.
-        known: features that are computed already; not part of feeds.
     """
 
     url: str
@@ -48,4 +45,3 @@ class PageItem:
     etag: str | None = field(default=None, repr=False)
     last_modified: str | None = field(default=None, repr=False)
     revisits: int | None = field(default=None, repr=False)
-    known: Known | None = field(default=None, repr=False)

@@ -22,6 +22,8 @@ from crawler.in_pipelines import ItemsInPipelines, as_page
 from crawler.items import PageItem, Settled
 from crawler.outputs import KEY as KEY
 from crawler.outputs import Outputs
+from crawler.reading.page import Known
+from crawler.reading.reader import PageReader
 from crawler.request_queue import RequestQueue, is_repeat
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors import Detector, default_detectors
@@ -109,6 +111,8 @@ class Job:
         self.requests = RequestQueue(crawler, self.store, self._forget_unreadable)
         self._links: dict[bytes | None, int] = {}
         self._merge = Canonicaliser(sorted(RULES))
+        self.reader: PageReader | None = None
+        """What reads pages for the spider, where it is one of the project's own."""
         self.outputs = Outputs(crawler, self._finish_response, self._fail_response)
         crawler.signals.connect(self._forget, signals.item_scraped)
         crawler.signals.connect(self._record_item_dropped, signals.item_dropped)
@@ -190,7 +194,13 @@ class Job:
         entry = self._items.entry(item)
         if entry.page is None:
             entry.page, entry.pages_before = as_page(item), self._admitted
+            if entry.page is not None and entry.known is not None:
+                entry.known.give(entry.page)
         return entry.page
+
+    def note_known(self, item: Any, known: Known | None) -> None:
+        """Note what the reader of an item has computed for its document."""
+        self._items.entry(item).known = known
 
     def has_grown_since(self, item: Any) -> bool:
         """Has a page been admitted since the item was first looked at?"""
@@ -419,7 +429,7 @@ def first_url(request: Request) -> str:
 
 
 def _as_fetched(page: Page, number: int) -> Document:
-    """The page as the store would hand it out, with the shingles that it has."""
+    """The page as detectors get it from the store, with the shingles that it has."""
     title = storable(page.title)
     document = Document(id=page.id or str(number), text=page.text, url=page.url, title=title)
     vars(document)["shingles"] = page.shingles

@@ -7,6 +7,7 @@ of a page have been seen. So repeats go first, by the key of the canonical URL.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from scrapy.crawler import Crawler
 from scrapy.http import Response
@@ -28,6 +29,7 @@ class LinkFilter:
     """
 
     def __init__(self, crawler: Crawler, scope: Scope, job: Job | None) -> None:
+        self._spider: Any = crawler.spider
         self._stats = crawler.stats
         self._scope = scope
         self._job = job
@@ -49,18 +51,25 @@ class LinkFilter:
                 by_key.setdefault(self._key(url), url)
             except ValueError:
                 self._stats.inc_value("dedup/url/invalid")
+        for key in [key for key, url in by_key.items() if self._is_too_long(url)]:
+            self._record_too_long(key, by_key.pop(key))
         unseen = self._job.seen.unseen(list(by_key))
         self._job.count_links(found_on, len(by_key))
         if len(unseen) < len(by_key):
             self._job.count_filtered(len(by_key) - len(unseen))
-        return [by_key[key] for key in unseen if not self._is_too_long(by_key[key], key)]
+        return [by_key[key] for key in unseen]
 
-    def _is_too_long(self, url: str, key: bytes) -> bool:
-        """Would Scrapy's `UrlLengthMiddleware` drop it without a word? Recorded here."""
-        if not 0 < self._max_characters < len(url) or self._job is None:
+    def _is_too_long(self, url: str) -> bool:
+        """Would Scrapy's `UrlLengthMiddleware` drop its request without a word?"""
+        longest = (3 if url.isascii() else 12) * len(url)  # with all of it escaped
+        if not self._max_characters or longest <= self._max_characters:
             return False
-        self._job.record_skipped(url, "url_too_long", [Settled(key, url, "page")])
-        return True
+        return len(self._spider.page_request(url).url) > self._max_characters
+
+    def _record_too_long(self, key: bytes, url: str) -> None:
+        assert self._job is not None  # noqa: S101 -- for the type checker
+        if self._job.seen.unseen([key]):
+            self._job.record_skipped(url, "url_too_long", [Settled(key, url, "page")])
 
     def _pages(self, links: Iterable[str]) -> list[str]:
         in_scope = [url for url in links if url in self._scope]

@@ -93,7 +93,8 @@ class RequestQueue:
 
     def done(self, keys: list[bytes]) -> None:
         """These need no fetching any more."""
-        self.length = max(self.length - 1, 0)
+        if not self.frontier.in_flight.isdisjoint(keys):
+            self.length = max(self.length - 1, 0)
         self.frontier.done(keys)
 
     def _write(self, key: bytes, request: Request, *, is_again: bool) -> bool:

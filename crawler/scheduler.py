@@ -70,7 +70,7 @@ class DedupScheduler(BaseScheduler):
             return len(downloads[slot].active) if slot in downloads else 0
 
         # Pages that wait for being read count as under way, so that a kill costs no more of them.
-        if len(getattr(self._spider, "reader", ())):
+        if self._job.reader is not None:
             scraping: Any = self._crawler.engine.scraper.slot
             n_under_way = len(downloader.active) + len(scraping.queue) + len(scraping.active)
             if n_under_way >= downloader.total_concurrency:

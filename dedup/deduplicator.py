@@ -165,7 +165,8 @@ class OriginalsCache:
         return document
 
     def keep(self, number: int, document: Document) -> None:
-        """Keep an original that has just been stored, as it would be fetched."""
+        """Keep an original, which has just been fetched, or stored."""
+        self.forget(number)
         self._kept[number] = document, _analysed_bytes(document)
         self._kept_bytes += self._kept[number][1]
         while self._kept_bytes > self._capacity_bytes:

@@ -56,6 +56,8 @@ class Stopping:
         seconds = 0 if job.failure else job.config.stop_seconds
         if time.monotonic() - self._closing_since >= seconds:
             slot.inprogress.clear()
+            if job.reader is not None:
+                job.reader.abandon()
         if not slot.inprogress and not slot.closing.called:
             slot._maybe_fire_closing()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import pickle
 import sys
 from asyncio.subprocess import PIPE, Process
@@ -18,7 +19,7 @@ from crawler.reading.worker import LENGTH_BYTES, packed
 
 logger = logging.getLogger(__name__)
 
-WORKER = (sys.executable, "-m", "crawler.reading.worker")
+WORKER = (sys.executable, "-P", "-m", "crawler.reading.worker")
 
 _BUFFER_BYTES = 1 << 20
 _CLOSE_SECONDS = 5.0
@@ -26,18 +27,26 @@ _MAX_DEATHS = 2  # the first may have had another cause, such as want of memory
 
 
 class ReadingError(Exception):
-    """A page could not be read; the message says why."""
+    """A page cannot be read; the message says why."""
+
+
+class NotReadError(Exception):
+    """A page was not read, for no fault of its own."""
 
 
 @dataclass(slots=True, eq=False)
 class _Question:
     raw: RawPage
-    answer: asyncio.Future[object]
+    answer: asyncio.Future[Content]
     deaths: int = 0
 
-    def settle(self, found: object) -> None:
-        if not self.answer.done():  # by the crawl's end
+    def settle(self, found: Content | str) -> None:
+        if self.answer.done():
+            return
+        if isinstance(found, Content):
             self.answer.set_result(found)
+        else:
+            self.answer.set_exception(ReadingError(found))
 
 
 class WorkerProcess:
@@ -50,7 +59,8 @@ class WorkerProcess:
         command: starts the process; see `crawler.reading.worker`.
 
     Attributes:
-        is_ready: has the process started? That takes half a second.
+        is_ready: can it read? A process takes half a second to start; one that cannot be started
+            is never ready again.
     """
 
     def __init__(self, wanted: Wanted, command: Sequence[str] = WORKER) -> None:
@@ -71,48 +81,70 @@ class WorkerProcess:
 
         Raises:
             ReadingError: it cannot be read.
+            NotReadError: no process is there to read it.
         """
+        if self._task.done():
+            raise NotReadError
         question = _Question(raw, asyncio.get_running_loop().create_future())
         self._waiting.append(question)
         self._send(raw)
-        found = await question.answer
-        if isinstance(found, Content):
-            return found
-        raise ReadingError(found)
+        return await question.answer
+
+    def abandon(self) -> None:
+        """Kill the process; what waits is not read."""
+        self._is_closing = True
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
 
     async def close(self) -> None:
         """End the process, by force if it does not end within seconds."""
         self._is_closing = True
-        if self._process is not None:
-            self._process.stdin.close()  # type: ignore[union-attr] # a pipe
+        process = self._process
+        if process is not None:
+            _close_input(process)
             try:
-                await asyncio.wait_for(self._process.wait(), _CLOSE_SECONDS)
+                await asyncio.wait_for(process.wait(), _CLOSE_SECONDS)
             except TimeoutError:
-                self._process.kill()
+                self.abandon()
         await self._task
 
     async def _run(self) -> None:
-        was_ready = True
-        while was_ready and not self._is_closing:
-            process = await asyncio.create_subprocess_exec(
-                *self._command,
-                stdin=PIPE,
-                stdout=PIPE,
-                limit=_BUFFER_BYTES,
-                start_new_session=True,  # Ctrl-C is for the crawl, which ends this one
-            )
-            self._process = process
-            self._send(self._wanted)
-            for question in self._waiting:
-                self._send(question.raw)
-            with suppress(asyncio.IncompleteReadError, ConnectionError):
-                await self._take_answers(process.stdout)
-            self._process, was_ready, self.is_ready = None, self.is_ready, False
-            status = await process.wait()
-            if not self._is_closing:
-                self._note_death(status)
+        try:
+            while not self._is_closing and await self._run_process():
+                pass
+        except Exception:  # no memory, no descriptors: pages are read in the crawl's process
+            logger.exception("The process that reads pages cannot be used any more")
+            self.abandon()
+        self.is_ready, self._process = False, None
+        while self._waiting:
+            answer = self._waiting.popleft().answer
+            if not answer.done():
+                answer.set_exception(NotReadError())
+
+    async def _run_process(self) -> bool:
+        """Run a process until it ends; False: it ended before it was ready."""
+        process = await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=PIPE,
+            stdout=PIPE,
+            limit=_BUFFER_BYTES,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            start_new_session=True,  # Ctrl-C is for the crawl, which ends this one
+        )
+        self._process = process
+        self._send(self._wanted)
         for question in self._waiting:
-            question.settle("no process to read it could be started")
+            self._send(question.raw)
+        if self._is_closing:
+            _close_input(process)
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            await self._take_answers(process.stdout)
+        was_ready, self.is_ready, self._process = self.is_ready, False, None
+        status = await process.wait()
+        if not self._is_closing:
+            self._note_death(status, was_ready=was_ready)
+        return was_ready
 
     async def _take_answers(self, answers: Any) -> None:
         await answers.readexactly(1)
@@ -122,12 +154,13 @@ class WorkerProcess:
             found = pickle.loads(await answers.readexactly(length))  # noqa: S301 -- the worker's
             self._waiting.popleft().settle(found)
 
-    def _note_death(self, status: int) -> None:
-        first = self._waiting[0] if self._waiting else None
+    def _note_death(self, status: int, *, was_ready: bool) -> None:
+        first = self._waiting[0] if was_ready and self._waiting else None
+        doing = f"while it read {first.raw.url}" if first else "with nothing to read"
         logger.error(
-            "A process that reads pages ended with status %d%s",
+            "A process that reads pages ended with status %d %s",
             status,
-            f" while it read {first.raw.url}" if first else "",
+            doing if was_ready else "before it could read",
         )
         if first is not None:
             first.deaths += 1
@@ -137,3 +170,7 @@ class WorkerProcess:
     def _send(self, value: object) -> None:
         if self._process is not None:
             self._process.stdin.write(packed(value))  # type: ignore[union-attr] # a pipe
+
+
+def _close_input(process: Process) -> None:
+    process.stdin.close()  # type: ignore[union-attr] # a pipe

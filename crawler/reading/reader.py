@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
+from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 
 from crawler.items import PageItem
 from crawler.reading.page import Content, ContentReader, Known, RawPage, Wanted
-from crawler.reading.process import WorkerProcess
+from crawler.reading.process import NotReadError, WorkerProcess
 from dedup.html import HtmlPage
 
 _BINARY = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
@@ -22,16 +24,17 @@ _FIRST_PAGES = 20
 
 _LOOK_PAGES = 50  # after so many it is asked whether one more process is needed
 _MANY_WAITING = 4  # pages, for each process
-_MOST = 0.8
-_HALF = 0.5
+_BEHIND_SHARE = 0.8
+_BUSY_SHARE = 0.5
 
 
 class Reading(NamedTuple):
-    """An HTML page: its item, its metadata and its links."""
+    """An HTML page: its item, its metadata, its links, and what is known of its item."""
 
     item: PageItem
     page: HtmlPage
     links: list[str]
+    known: Known | None
 
 
 class PageReader:
@@ -48,10 +51,11 @@ class PageReader:
         # Here the features are computed when they are asked for, and some never are.
         self._here = ContentReader(replace(wanted, stages=frozenset()))
         self._max_processes = processes
-        self._n_read = 0
+        self._n_looks = 0
         self._n_behind = 0
         self._looked_at = (0.0, 0.0)
         self._workers: list[WorkerProcess] = []
+        self._is_abandoned = False
 
     def __len__(self) -> int:
         """Pages that wait for being read."""
@@ -62,6 +66,7 @@ class PageReader:
 
         Raises:
             ReadingError: it cannot be read.
+            CloseSpider: it is not to be read any more; see `abandon`.
         """
         if not isinstance(response, HtmlResponse):  # by header, URL and first bytes
             return None
@@ -75,40 +80,49 @@ class PageReader:
             tuple(value.decode("latin-1") for value in robots),
         )
         content = await self._read(raw)
-        return Reading(_item(response, raw, content), content.page, content.links)
+        item = _item(response, raw, content)
+        known = content.features and Known(item.text, item.title, item.body, content.features)
+        return Reading(item, content.page, content.links, known)
+
+    def abandon(self) -> None:
+        """Read nothing more: what waits raises CloseSpider."""
+        self._is_abandoned = True
+        for worker in self._workers:
+            worker.abandon()
 
     async def close(self) -> None:
         """End the processes."""
-        for worker in self._workers:
-            await worker.close()
+        await asyncio.gather(*(worker.close() for worker in self._workers))
 
     async def _read(self, raw: RawPage) -> Content:
         ready = [worker for worker in self._workers if worker.is_ready]
         if len(ready) == len(self._workers) < self._max_processes and self._is_another_needed():
             self._workers.append(WorkerProcess(self._wanted))
-        if not ready:
-            return self._here.read(raw)
-        return await min(ready, key=len).read(raw)
+        if ready:
+            with suppress(NotReadError):
+                return await min(ready, key=len).read(raw)
+        if self._is_abandoned:
+            raise CloseSpider("shutdown")
+        return self._here.read(raw)
 
     def _is_another_needed(self) -> bool:
-        """Asked for each page: would another process make the crawl faster?
+        """Asked for each page while there might be one more: would that make the crawl faster?
 
-        It would where pages wait for those that there are, while this one has half of its time
-        left.
+        It would where pages wait for the processes that there are, while this one has half of its
+        time left.
         """
         if not _has_event_loop():
             return False
-        self._n_read += 1
-        if not self._workers:
-            return self._n_read >= _FIRST_PAGES
+        self._n_looks += 1
         self._n_behind += len(self) >= _MANY_WAITING * len(self._workers)
-        if self._n_read < _LOOK_PAGES:
+        if self._n_looks < (_LOOK_PAGES if self._workers else _FIRST_PAGES):
             return False
-        then, self._looked_at = self._looked_at, (time.monotonic(), time.process_time())
-        seconds, busy_seconds = self._looked_at[0] - then[0], self._looked_at[1] - then[1]
-        is_behind = self._n_behind > _MOST * _LOOK_PAGES and busy_seconds < _HALF * seconds
-        self._n_read = self._n_behind = 0
-        return is_behind
+        now = time.monotonic(), time.process_time()
+        seconds, busy_seconds = now[0] - self._looked_at[0], now[1] - self._looked_at[1]
+        is_behind = self._n_behind > _BEHIND_SHARE * _LOOK_PAGES
+        is_needed = not self._workers or (is_behind and busy_seconds < _BUSY_SHARE * seconds)
+        self._n_looks, self._n_behind, self._looked_at = 0, 0, now
+        return is_needed
 
 
 def header(response: Response, name: str) -> str:
@@ -117,11 +131,10 @@ def header(response: Response, name: str) -> str:
 
 
 def _item(response: Response, raw: RawPage, content: Content) -> PageItem:
-    title, features = content.page.title, content.features
     return PageItem(
         url=response.url,
         text=content.text,
-        title=title,
+        title=content.page.title,
         language=content.page.language or header(response, "Content-Language"),
         canonical_url=content.page.canonical_url,
         status=response.status,
@@ -132,7 +145,6 @@ def _item(response: Response, raw: RawPage, content: Content) -> PageItem:
         body=raw.body,
         etag=header(response, "ETag") or None,
         last_modified=header(response, "Last-Modified") or None,
-        known=features and Known(content.text, title, raw.body, features),
     )
 
 

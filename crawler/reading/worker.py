@@ -12,7 +12,7 @@ import pickle
 import sys
 from typing import Any, BinaryIO
 
-from crawler.reading.page import ContentReader, RawPage
+from crawler.reading.page import Content, ContentReader, RawPage
 
 LENGTH_BYTES = 8
 
@@ -23,8 +23,10 @@ def packed(value: object) -> bytes:
 
 
 def serve(questions: BinaryIO, answers: BinaryIO) -> None:
-    """Answer until the other side closes."""
-    reader = ContentReader(_next(questions))
+    """Answer until the other side closes, or is gone."""
+    if (wanted := _next(questions)) is None:
+        return
+    reader = ContentReader(wanted)
     answers.write(b"!")
     answers.flush()
     while (raw := _next(questions)) is not None:
@@ -33,11 +35,13 @@ def serve(questions: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _next(questions: BinaryIO) -> Any:
+    """The next question; None: there is no more, or only a part of it."""
     length = int.from_bytes(questions.read(LENGTH_BYTES), "big")
-    return pickle.loads(questions.read(length)) if length else None  # noqa: S301 -- the crawl's
+    data = questions.read(length)
+    return pickle.loads(data) if 0 < length == len(data) else None  # noqa: S301 -- the crawl's
 
 
-def _answer(reader: ContentReader, raw: RawPage) -> object:
+def _answer(reader: ContentReader, raw: RawPage) -> Content | str:
     try:
         return reader.read(raw)
     except Exception as error:  # noqa: BLE001 -- of one page
@@ -47,7 +51,10 @@ def _answer(reader: ContentReader, raw: RawPage) -> object:
 def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
-    serve(sys.stdin.buffer, answers)
+    try:
+        serve(sys.stdin.buffer, answers)
+    except BrokenPipeError:  # the crawl was killed
+        os._exit(1)  # without another try to write what is left
 
 
 if __name__ == "__main__":

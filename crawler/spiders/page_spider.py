@@ -23,6 +23,7 @@ from crawler.links import LinkFilter
 from crawler.middlewares.redirect import AlreadyRecorded, NotFollowed
 from crawler.outputs import REVISIT
 from crawler.reading.page import Wanted
+from crawler.reading.process import ReadingError
 from crawler.reading.reader import PageReader, Reading, header
 from crawler.scope import Scope, host_key, is_loopback
 from dedup.urls import canonical_url
@@ -123,6 +124,11 @@ class PageSpider(Spider):
         try:
             reading = await self.reader.read(response)
             links = [] if reading is None else self._links_to_follow(reading, response)
+        except CloseSpider:
+            raise
+        except ReadingError as error:
+            self._skip(response, "parse_error", str(error))
+            return
         except Exception as error:  # noqa: BLE001 -- one bad page never ends a crawl
             self._skip(response, "parse_error", f"{type(error).__name__}: {error}")
             return
@@ -139,6 +145,8 @@ class PageSpider(Spider):
         elif reason := self._reason_to_skip(reading):
             self._skip(response, reason, reading.page.refresh_url or "")
         else:
+            if self.dedup_job is not None:
+                self.dedup_job.note_known(reading.item, reading.known)
             yield self._settling(reading.item, response)
 
     def _is_unchanged(self, reading: Reading, response: Response) -> bool:
@@ -215,10 +223,14 @@ class PageSpider(Spider):
             stages=frozenset(stages),
             detection=config.detection,
         )
-        return PageReader(wanted, config.read_processes)
+        reader = PageReader(wanted, config.read_processes)
+        if job is not None:
+            job.reader = reader
+        return reader
 
     async def _close_reader(self) -> None:
-        await self.reader.close()
+        if "reader" in vars(self):  # a page has come
+            await self.reader.close()
 
     @cached_property
     def _links(self) -> LinkFilter:

@@ -21,6 +21,9 @@ _TABLE_SIZE = 0x1_0000
 _HAN = (*range(0x3400, 0xA000), *range(0x20000, 0x32000))
 """Unified ideographs. Compatibility ones are replaced by NFKC."""
 
+_FIRST_PLANES = "".join(map(chr, range(0x20000)))
+"""Combining marks beyond are tags and variation selectors, of combining class 0."""
+
 
 def normalise(text: str) -> str:
     """Return `text` after NFKC, case folding, and traditional Chinese characters simplified.
@@ -119,8 +122,7 @@ def _simplified() -> dict[int, int]:
 @cache
 def _long_mark_runs() -> re.Pattern[str]:
     """Match a run of too many combining marks; group 1 is what stays of it."""
-    # Marks beyond the first two planes are tags and variation selectors, of combining class 0.
-    marks = "".join(chr(code) for code in range(0x20000) if unicodedata.combining(chr(code)))
+    marks = "".join(filter(unicodedata.combining, _FIRST_PLANES))
     return re.compile(f"([{marks}]{{{_MARKS_KEPT}}})[{marks}]+")
 
 
@@ -145,11 +147,9 @@ def _simple_characters() -> NDArray[np.uint32]:
 @cache
 def _characters_that_compose_backward() -> frozenset[str]:
     characters = set(map(chr, range(0x1100, 0x1200)))  # Hangul letters compose by arithmetic
-    for code in range(0x20000):
-        character = chr(code)
-        if unicodedata.combining(character):
-            characters.add(character)
-        parts = unicodedata.decomposition(character).split()
+    characters.update(filter(unicodedata.combining, _FIRST_PLANES))
+    for decomposition in filter(None, map(unicodedata.decomposition, _FIRST_PLANES)):
+        parts = decomposition.split()
         if len(parts) == 2 and not parts[0].startswith("<"):
             characters.add(chr(int(parts[1], 16)))
     return frozenset(characters)

@@ -140,6 +140,7 @@ def _pieces(
 @cache
 def _sentence_kinds() -> NDArray[np.uint8]:
     everything = from_code_points(np.arange(0x110000, dtype="<u4"))
+    first_plane = everything[:0x10000]
     table = np.zeros(0x110000, np.uint8)
     for kind, pattern in (
         (_END, r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029。！？；｡!?;…।۔؟]+"),
@@ -148,6 +149,6 @@ def _sentence_kinds() -> NDArray[np.uint8]:
         (_HAN, r"[\u3400-\u9fff]+"),
         (_DIGIT, r"\d+"),
     ):
-        for run in re.finditer(pattern, everything):
+        for run in re.finditer(pattern, everything if kind == _DIGIT else first_plane):
             table[run.start() : run.end()] |= kind
     return table

@@ -139,13 +139,20 @@ def test_with_a_projects_own_fingerprinter_the_dupefilter_alone_decides(tmp_path
     Job.of(crawler).close()
 
 
-def test_links_that_are_too_long_are_recorded(tmp_path: Path) -> None:
+def test_links_that_are_too_long_are_recorded_once_and_count_for_nothing_else(
+    tmp_path: Path,
+) -> None:
     crawler = make_crawler(tmp_path / "job", URLLENGTH_LIMIT=60)
     short, long = f"{SITE}?q=short", f"{SITE}?q={'long' * 20}"
-    assert link_filter(crawler).new([short, long], PAGE) == [short]
+    chinese, folded = f"{SITE}?q={'长' * 6}", f"{SITE}{'a/../' * 20}"
+    assert link_filter(crawler).new([short, long, chinese, folded], PAGE) == [short, folded]
     job = Job.of(crawler)
     rows = job.store.rows("SELECT url, reason, is_fetched FROM skipped")
-    assert [tuple(row) for row in rows] == [(long, "url_too_long", 0)]
+    assert [tuple(row) for row in rows] == [
+        (long, "url_too_long", 0),
+        (chinese, "url_too_long", 0),
+    ]
     assert link_filter(crawler).new([long], PAGE) == []
-    assert job.store._number("SELECT count(*) FROM skipped") == 1
+    assert job.store._number("SELECT count(*) FROM skipped") == 2
+    assert filtered(crawler) == 0
     job.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import resource
+import signal
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -90,6 +92,35 @@ def test_readers_that_are_killed_cost_no_page(
         {number - 300 if is_copy(number, 600) else number for number in range(600)}
     )
     assert max(site.asked().values()) == 1
+
+
+_HUNG_READERS = """
+import sys
+from crawler.reading.process import WorkerProcess
+hung = "import time; print('!', end='', flush=True); time.sleep(600)"
+WorkerProcess.__init__.__defaults__ = ((sys.executable, "-c", hung),)
+"""
+
+
+def test_readers_that_hang_do_not_keep_a_crawl_from_stopping(
+    serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job]
+) -> None:
+    site = serve(300)
+    job = make_job(site.url)
+    options = ("-s", "DEDUP_STOP_SECONDS=1")
+    process = job.start(*options, python=["-c", _RUN.format(patch=_HUNG_READERS)])
+    while process.poll() is None and site.n_asked() < 36:  # 20 read here, 16 wait for being read
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=20)
+    assert "Traceback" not in output, output
+    assert job.stats["reason"] == "shutdown"
+    n_asked = site.n_asked()
+    status, output = job.run()
+    assert status == 0, output
+    assert job.stats["pages"]["fetched"] == 301
+    assert job.rows("SELECT * FROM skipped") == []
+    assert site.n_asked() - n_asked <= 301 - n_asked + 16
 
 
 def test_a_clock_that_jumps_back_an_hour_changes_nothing(

@@ -6,13 +6,14 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from crawler.reading.page import RawPage, Wanted
-from crawler.reading.process import WORKER, ReadingError, WorkerProcess
+from crawler.reading.process import WORKER, NotReadError, ReadingError, WorkerProcess
 from dedup.config import DedupConfig
 
 WANTED = Wanted(
@@ -62,8 +63,8 @@ async def _read_all(worker: WorkerProcess, names: list[str]) -> list[str]:
     async def title(name: str) -> str:
         try:
             return (await worker.read(raw(name))).page.title
-        except ReadingError as error:
-            return str(error)
+        except (ReadingError, NotReadError) as error:
+            return str(error) or "not read"
 
     return await asyncio.gather(*map(title, names))
 
@@ -91,8 +92,49 @@ def test_a_page_is_read_though_its_first_process_died(tmp_path: Any) -> None:
 def test_a_process_that_cannot_start_is_given_up() -> None:
     command = (sys.executable, "-c", "raise SystemExit(3)")
     titles, worker = run(lambda worker: _read_all(worker, ["1", "2"]), command)
-    assert titles == ["no process to read it could be started"] * 2
+    assert titles == ["not read"] * 2
+    assert (worker.is_ready, len(worker)) == (False, 0)
+
+
+def test_a_command_that_does_not_exist_is_given_up(caplog: pytest.LogCaptureFixture) -> None:
+    titles, worker = run(lambda worker: _read_all(worker, ["1", "2"]), ("/no/such/command",))
+    assert titles == ["not read"] * 2
+    assert (worker.is_ready, len(worker)) == (False, 0)
+    assert "cannot be used any more" in caplog.text
+
+
+def test_an_answer_that_cannot_be_understood_ends_it(caplog: pytest.LogCaptureFixture) -> None:
+    nonsense = "import sys, time; sys.stdout.write('!' + 7 * chr(0) + chr(3) + 'abc'); sys.stdout"
+    command = (sys.executable, "-c", f"{nonsense}.flush(); time.sleep(60)")
+    titles, worker = run(lambda worker: _read_all(worker, ["1", "2"]), command)
+    assert titles == ["not read"] * 2
+    assert (worker.is_ready, len(worker)) == (False, 0)
+    assert "cannot be used any more" in caplog.text
+
+
+def test_what_waits_for_an_abandoned_process_is_not_read() -> None:
+    async def abandon(worker: WorkerProcess) -> list[str]:
+        reading = asyncio.ensure_future(_read_all(worker, ["1", "2"]))
+        while not worker.is_ready:
+            await asyncio.sleep(0.01)
+        worker.abandon()
+        return await reading
+
+    command = (sys.executable, "-c", "import time; print('!', flush=True); time.sleep(60)")
+    began = time.monotonic()
+    titles, _ = run(abandon, command)
+    assert titles == ["not read"] * 2
+    assert time.monotonic() - began < 20
+
+
+def test_it_can_be_closed_while_it_starts() -> None:
+    async def nothing(worker: WorkerProcess) -> None:
+        pass
+
+    began = time.monotonic()
+    _, worker = run(nothing)
     assert not worker.is_ready
+    assert time.monotonic() - began < 20
 
 
 def test_it_ends_with_the_process_that_started_it() -> None:
