@@ -116,6 +116,8 @@ class WorkerProcess:
         except Exception:  # no memory, no descriptors: pages are read in the crawl's process
             logger.exception("The process that reads pages cannot be used any more")
             self.abandon()
+            if self._process is not None:
+                await self._process.wait()
         self.is_ready, self._process = False, None
         while self._waiting:
             answer = self._waiting.popleft().answer
