@@ -210,7 +210,8 @@ class Job:
         """Store the page with all its signatures, and note its URLs as done."""
         with self._recording(item):
             number: int = self.open_index().add(document)
-        self._originals.keep(number, _as_fetched(document, number))
+        if self.detectors:
+            self._originals.keep(number, _as_fetched(document, number))
         self._admitted += 1
         self._crawler.stats.inc_value("dedup/pages/unique")
         return number
@@ -429,10 +430,11 @@ def first_url(request: Request) -> str:
 
 
 def _as_fetched(page: Page, number: int) -> Document:
-    """The page as detectors get it from the store, with the shingles that it has."""
+    """The page as detectors get it from the store, with its shingles if they were needed."""
     title = storable(page.title)
     document = Document(id=page.id or str(number), text=page.text, url=page.url, title=title)
-    vars(document)["shingles"] = page.shingles
+    if "shingles" in vars(page):
+        vars(document)["shingles"] = page.shingles
     return document
 
 
