@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.document import Document
+from dedup.text.character_kinds import character_kinds
 from dedup.text.codepoints import (
-    character_kinds,
     code_points,
     hash_windows,
     hash_words,

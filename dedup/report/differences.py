@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
-from dedup.text.codepoints import UNSPACED_RANGES
+from dedup.text.character_kinds import UNSPACED_RANGES
 
 Part = str | int | tuple[str, str]
 """What both texts have; how many characters of that are left out; or what only the first has and

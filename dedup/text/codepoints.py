@@ -5,29 +5,11 @@ in every run. They are not meant to withstand somebody who searches for collisio
 is decided by a second check.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-
-WORD, UNSPACED = 1, 2
-r"""Kinds of `\w` characters; 0 is every other character."""
-
-UNSPACED_RANGES = (
-    (0x0E00, 0x0EFF),  # Thai, Lao
-    (0x1000, 0x109F),  # Myanmar
-    (0x1780, 0x17FF),  # Khmer
-    (0x3005, 0x3007),  # Han iteration mark and zero
-    (0x3041, 0x312F),  # hiragana, katakana, bopomofo
-    (0x31A0, 0x31FF),  # their extensions
-    (0x3400, 0x4DBF),  # Han, extension A
-    (0x4E00, 0x9FFF),  # Han
-    (0xF900, 0xFAFF),  # Han, compatibility
-    (0x20000, 0x3FFFF),  # Han, the later extensions
-)
-
 
 CodePoints = NDArray[np.uint32] | NDArray[np.uint8]
 
@@ -64,18 +46,6 @@ def portions(texts: Sequence[str]) -> Iterator[slice]:
         size += len(text) + 1
     if size:
         yield slice(start, len(texts))
-
-
-def character_kinds(codes: CodePoints) -> NDArray[np.uint8]:
-    r"""Return 0, `WORD` or `UNSPACED` for each code point; not 0 is what `\w` matches."""
-    return looked_up(kind_table(), codes)
-
-
-def looked_up(table: NDArray[np.uint8], codes: CodePoints) -> NDArray[np.uint8]:
-    """Return `table[codes]`; where the code points are bytes, in a tenth of the time."""
-    if codes.dtype == np.uint8:
-        return np.frombuffer(codes.tobytes().translate(table[:256].tobytes()), np.uint8)
-    return table[codes]
 
 
 def mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -157,14 +127,3 @@ def _compute_powers(count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]
     first, second = np.full((2, count), [[_BASE], [pow(_BASE, -1, 1 << 64)]], np.uint64)
     first[0] = second[0] = 1
     return np.multiply.accumulate(first), np.multiply.accumulate(second)
-
-
-@cache
-def kind_table() -> NDArray[np.uint8]:
-    everything = from_code_points(np.arange(0x110000, dtype="<u4"))
-    table = np.zeros(0x110000, np.uint8)
-    for run in re.finditer(r"\w+", everything):
-        table[run.start() : run.end()] = WORD
-    for first, last in UNSPACED_RANGES:
-        table[first : last + 1] *= UNSPACED
-    return table

@@ -5,7 +5,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.text.codepoints import character_kinds, code_points, hash_pieces, hash_windows
+from dedup.text.character_kinds import character_kinds
+from dedup.text.codepoints import code_points, hash_pieces, hash_windows
 from dedup.text.segmentation import (
     inverse_document_frequencies,
     segments,

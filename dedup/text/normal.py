@@ -2,27 +2,27 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 from opencc import OpenCC
 
-from dedup.text.codepoints import UNSPACED, character_kinds, code_points, from_code_points
+from dedup.text.character_kinds import UNSPACED, character_kinds
+from dedup.text.character_table import CharacterTable
+from dedup.text.codepoints import code_points, from_code_points
 
 _MARKS_KEPT = 30
 """Combining marks kept in a row: the Stream-Safe Text Format of Unicode Annex 15, section 13."""
 
-_INVOLVED = np.uint32(0xFFFF_FFFF)
+_INVOLVED = np.uint32(0xFFFF_FFFE)
 """In the table of simple characters: normalise this one by the book, with its neighbours."""
 
 _TABLE_SIZE = 0x1_0000
 
-_HAN = (*range(0x3400, 0xA000), *range(0x20000, 0x32000))
-"""Unified ideographs. Compatibility ones are replaced by NFKC."""
-
-_FIRST_PLANES = "".join(map(chr, range(0x20000)))
-"""Combining marks beyond are tags and variation selectors, of combining class 0."""
+_HAN = (range(0x3400, 0xA000), range(0x20000, 0x32000))
+"""Blocks of unified ideographs. Compatibility ones are replaced by NFKC."""
 
 
 def normalise(text: str) -> str:
@@ -40,7 +40,7 @@ def normalise(text: str) -> str:
     if text.isascii():
         return text.lower()
     codes = code_points(text)
-    simple = _simple_characters()[np.minimum(codes, np.uint32(_TABLE_SIZE))]
+    simple = _simple_characters(np.minimum(codes, np.uint32(_TABLE_SIZE)))
     involved = np.flatnonzero(simple == _INVOLVED)
     if not len(involved):
         return from_code_points(simple)
@@ -82,7 +82,7 @@ def _normalise_by_the_book(text: str) -> str:
     # Folding may leave a text decomposed, or with a mark that folds further (U+0345): twice.
     folded = unicodedata.normalize("NFKC", text).casefold()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", folded).casefold())
-    return folded.translate(_simplified())
+    return folded.translate(_simplified)
 
 
 def _normalise_runs(text: str, simple: NDArray[np.uint32], involved: NDArray[np.intp]) -> str:
@@ -104,52 +104,79 @@ def _normalise_runs(text: str, simple: NDArray[np.uint32], involved: NDArray[np.
     return "".join(pieces)
 
 
-@cache
-def _simplified() -> dict[int, int]:
-    """Return the simplified character of each traditional one."""
-    characters = "".join(map(chr, _HAN))
-    simplified, again = characters, ""
-    convert = OpenCC("t2s").convert
+class _Simplified(dict[int, int]):
+    """The simplified character of each, found for a block of 256 when one of them is asked for."""
+
+    def __missing__(self, code: int) -> int:
+        if not any(code in block for block in _HAN):
+            self[code] = code
+            return code
+        first = code & ~0xFF
+        characters = [chr(each) for each in range(first, first + 0x100)]
+        simplified = _simplified_one_by_one(characters)
+        self.update(zip(map(ord, characters), map(ord, simplified), strict=True))
+        return self[code]
+
+
+_simplified = _Simplified()
+
+
+def _simplified_one_by_one(characters: Iterable[str]) -> list[str]:
+    simplified, again = "\n".join(characters), ""
     while simplified != again:  # a few are simplified in two steps
         again = simplified
-        simplified = convert("\n".join(again)).replace("\n", "")  # one by one: no words
-    if len(simplified) != len(characters):
-        raise RuntimeError("OpenCC's table must give one character for each")
-    pairs = zip(characters, simplified, strict=True)
-    return {ord(old): ord(new) for old, new in pairs if old != new}
+        simplified = _to_simplified().convert(again)
+    return simplified.split("\n")
+
+
+@cache
+def _to_simplified() -> OpenCC:
+    return OpenCC("t2s")
 
 
 @cache
 def _long_mark_runs() -> re.Pattern[str]:
     """Match a run of too many combining marks; group 1 is what stays of it."""
-    marks = "".join(filter(unicodedata.combining, _FIRST_PLANES))
-    return re.compile(f"([{marks}]{{{_MARKS_KEPT}}})[{marks}]+")
+    return re.compile(f"([{_marks()}]{{{_MARKS_KEPT}}})[{_marks()}]+")
 
 
-@cache
-def _simple_characters() -> NDArray[np.uint32]:
-    """Return what each character of the first plane becomes, where that is one character.
+def _simple_characters_of(characters: str) -> NDArray[np.uint32]:
+    """Return what each character of a block becomes, where that is one character.
 
-    All others, what composes with a character before it, and the table's last place, which stands
-    for all characters beyond, are `_INVOLVED`.
+    All others, what composes with a character before it, and all characters beyond the first plane
+    are `_INVOLVED`.
     """
+    simple = np.full(len(characters), _INVOLVED)
+    if ord(characters[0]) >= _TABLE_SIZE:
+        return simple
     composing = _characters_that_compose_backward()
     separator = "\U0010ffff"  # composes with nothing: all of them are normalised in one call
-    characters = list(map(chr, range(_TABLE_SIZE)))
     normals = _normalise_by_the_book(separator.join(characters)).split(separator)
-    table = np.full(_TABLE_SIZE + 1, _INVOLVED)
-    for code, (character, normal) in enumerate(zip(characters, normals, strict=True)):
+    for place, (character, normal) in enumerate(zip(characters, normals, strict=True)):
         if len(normal) == 1 and character not in composing and normal not in composing:
-            table[code] = ord(normal)
-    return table
+            simple[place] = ord(normal)
+    return simple
+
+
+_simple_characters = CharacterTable(_simple_characters_of, np.uint32, size=_TABLE_SIZE + 0x100)
 
 
 @cache
 def _characters_that_compose_backward() -> frozenset[str]:
     characters = set(map(chr, range(0x1100, 0x1200)))  # Hangul letters compose by arithmetic
-    characters.update(filter(unicodedata.combining, _FIRST_PLANES))
-    for decomposition in filter(None, map(unicodedata.decomposition, _FIRST_PLANES)):
+    characters.update(_marks())
+    for decomposition in filter(None, map(unicodedata.decomposition, _first_planes())):
         parts = decomposition.split()
         if len(parts) == 2 and not parts[0].startswith("<"):
             characters.add(chr(int(parts[1], 16)))
     return frozenset(characters)
+
+
+@cache
+def _marks() -> str:
+    return "".join(filter(unicodedata.combining, _first_planes()))
+
+
+def _first_planes() -> str:
+    """The first two; combining marks beyond are tags and variation selectors, of class 0."""
+    return "".join(map(chr, range(0x20000)))

@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.text.character_table import CharacterTable
 from dedup.text.codepoints import (
     CodePoints,
     code_points,
     from_code_points,
     joined,
-    looked_up,
     portions,
 )
 
@@ -36,6 +35,13 @@ _NOTICES = (
 _DIGITS = re.compile(r"\d+")
 
 _END, _DOT, _SPACE, _HAN, _DIGIT = 1, 2, 4, 8, 16
+_KINDS = (
+    (_END, re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029。！？；｡!?;…।۔؟]+")),
+    (_DOT, re.compile(r"\.")),
+    (_SPACE, re.compile(r"\s+")),
+    (_HAN, re.compile(r"[\u3400-\u9fff]+")),
+    (_DIGIT, re.compile(r"\d+")),
+)
 
 
 def sentences(normal_text: str) -> list[str]:
@@ -122,7 +128,7 @@ def _pieces(
 
     Digits and spaces do not count.
     """
-    kinds = looked_up(_sentence_kinds(), code_points(normal_text))
+    kinds = _sentence_kinds(code_points(normal_text))
     is_last = (kinds & _END) != 0
     is_dot, is_space = (kinds & _DOT) != 0, (kinds & _SPACE) != 0
     is_last[:-1] |= is_dot[:-1] & is_space[1:]
@@ -137,18 +143,12 @@ def _pieces(
     return starts, ends, content[ends] - content[starts], is_content
 
 
-@cache
-def _sentence_kinds() -> NDArray[np.uint8]:
-    everything = from_code_points(np.arange(0x110000, dtype="<u4"))
-    first_plane = everything[:0x10000]
-    table = np.zeros(0x110000, np.uint8)
-    for kind, pattern in (
-        (_END, r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029。！？；｡!?;…।۔؟]+"),
-        (_DOT, r"\."),
-        (_SPACE, r"\s+"),
-        (_HAN, r"[\u3400-\u9fff]+"),
-        (_DIGIT, r"\d+"),
-    ):
-        for run in re.finditer(pattern, everything if kind == _DIGIT else first_plane):
-            table[run.start() : run.end()] |= kind
-    return table
+def _kinds_of(characters: str) -> NDArray[np.uint8]:
+    kinds = np.zeros(len(characters), np.uint8)
+    for kind, pattern in _KINDS:
+        for run in pattern.finditer(characters):
+            kinds[run.start() : run.end()] |= kind
+    return kinds
+
+
+_sentence_kinds = CharacterTable(_kinds_of, np.uint8)

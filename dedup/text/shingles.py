@@ -5,7 +5,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.text.codepoints import character_kinds, code_points, hash_windows, hash_words
+from dedup.text.character_kinds import character_kinds
+from dedup.text.codepoints import code_points, hash_windows, hash_words
 
 WORDS_A_SHINGLE = 3
 CHARACTERS_A_SHINGLE = 5
