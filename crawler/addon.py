@@ -15,6 +15,7 @@ from crawler.extensions.progress import Progress
 from crawler.extensions.prometheus import PrometheusFile
 from crawler.extensions.stopping import Stopping
 from crawler.fingerprinter import CanonicalFingerprinter
+from crawler.middlewares.outputs import WatchOutputs
 from crawler.middlewares.redirect import RedirectGuard
 from crawler.middlewares.resume import ResumeMiddleware
 from crawler.pipelines import ExactContent, ExtractText, NearDuplicate, StorePage
@@ -53,7 +54,8 @@ class DedupAddon:
             settings.set(name, component, "addon")
         # Just inside RedirectMiddleware (600), which it advises.
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RedirectGuard, 605)
-        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", ResumeMiddleware, 50)
+        for middleware in (ResumeMiddleware, WatchOutputs):
+            settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", middleware, 50)
 
 
 def _defaults() -> dict[str, object]:

@@ -125,8 +125,8 @@ name), or "all" (all visible text). See dedup.html.main_text for the figures."""
 
 DEDUP_READ_PROCESSES = "auto"
 """Processes that read pages (decode, parse, extract, sign) beside the crawl's own, 0 or more, some
-90 MB each. This is how many there may be: the first starts after 20 pages, others while pages wait
-for it and the crawl's own process has time to spare. "auto": one for each core, none where there is
+90 MB each. This is how many there may be: the first starts with the first page, others while pages
+wait and the crawl's own process has time to spare. "auto": one for each core, none where there is
 a single one. For the project's own spiders; docs/benchmarks.md has what they gain."""
 
 DEDUP_ROBOTS_META_OBEY = True

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from typing import Any
 
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
-from scrapy.http import Response
 
 from crawler.job import Job
-
-logger = logging.getLogger(__name__)
 
 
 class ResumeMiddleware:
@@ -27,7 +23,6 @@ class ResumeMiddleware:
             raise NotConfigured
         self._job = Job.of(crawler)
         self._fingerprinter = crawler.request_fingerprinter
-        self._is_watching = not hasattr(crawler.spider, "page_request")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ResumeMiddleware:
@@ -39,26 +34,6 @@ class ResumeMiddleware:
         async for request in start:
             if not self._is_done(request):
                 yield request
-
-    # Scrapy 2.13 passes the spider, later releases do not.
-    def process_spider_output(
-        self,
-        response: Response,
-        result: Iterable[Any],
-        spider: Any = None,  # noqa: ARG002
-    ) -> Iterable[Any]:
-        return self._job.outputs.watch(response, result) if self._is_watching else result
-
-    async def process_spider_output_async(
-        self,
-        response: Response,
-        result: AsyncIterable[Any],
-        spider: Any = None,  # noqa: ARG002
-    ) -> AsyncIterator[Any]:
-        if self._is_watching:
-            result = self._job.outputs.watch_async(response, result)
-        async for output in result:
-            yield output
 
     def _is_done(self, request: Any) -> bool:
         return (

@@ -19,9 +19,6 @@ from dedup.html import HtmlPage
 _BINARY = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
 """How files begin that servers take for HTML."""
 
-_FIRST_PAGES = 20
-"""Read in the crawl's own process: to start another costs as much as reading a hundred."""
-
 _LOOK_PAGES = 50  # after so many it is asked whether one more process is needed
 _MANY_WAITING = 4  # pages, for each process
 _BEHIND_SHARE = 0.8
@@ -42,8 +39,8 @@ class PageReader:
 
     Args:
         wanted: what is to be read from pages.
-        processes: that read pages beside this one, at most; 0: none. They start when they are
-            needed, and only where there is an asyncio event loop.
+        processes: that read pages beside this one, at most; 0: none. The first starts with the
+            first page, others when they are needed, and only where there is an asyncio event loop.
     """
 
     def __init__(self, wanted: Wanted, processes: int) -> None:
@@ -111,18 +108,23 @@ class PageReader:
         It would where pages wait for the processes that there are, while this one has half of its
         time left.
         """
-        if not _has_event_loop():
-            return False
+        if not self._workers:
+            self._looked_at = _seconds()
+            return _has_event_loop()
         self._n_looks += 1
         self._n_behind += len(self) >= _MANY_WAITING * len(self._workers)
-        if self._n_looks < (_LOOK_PAGES if self._workers else _FIRST_PAGES):
+        if self._n_looks < _LOOK_PAGES:
             return False
-        now = time.monotonic(), time.process_time()
+        now = _seconds()
         seconds, busy_seconds = now[0] - self._looked_at[0], now[1] - self._looked_at[1]
         is_behind = self._n_behind > _BEHIND_SHARE * _LOOK_PAGES
-        is_needed = not self._workers or (is_behind and busy_seconds < _BUSY_SHARE * seconds)
         self._n_looks, self._n_behind, self._looked_at = 0, 0, now
-        return is_needed
+        return is_behind and busy_seconds < _BUSY_SHARE * seconds
+
+
+def _seconds() -> tuple[float, float]:
+    """Those that have passed, and those of them that this process was busy."""
+    return time.monotonic(), time.process_time()
 
 
 def header(response: Response, name: str) -> str:

@@ -11,6 +11,7 @@ from dedup.detectors.checks import Check
 from dedup.detectors.latest import Latest, as_keys
 from dedup.document import Document, Match
 from dedup.index.multimap import Multimap
+from dedup.text.shingles import count_distinct
 
 
 class KeyedDetector(ABC):
@@ -89,4 +90,4 @@ class KeyedDetector(ABC):
 
 def low_keys(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """Return the lower halves of some hashes, each once, ascending."""
-    return np.unique((hashes & np.uint64(0xFFFF_FFFF)).astype("<u4"))
+    return count_distinct(hashes & np.uint64(0xFFFF_FFFF))[0].astype("<u4")

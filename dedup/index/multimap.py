@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.text.shingles import count_distinct
+
 _TAIL_ENTRIES = 1 << 9
 """Entries that are collected, unsorted, before they become a run: a lookup scans them all."""
 
@@ -86,12 +88,10 @@ class Multimap:
             keys: different ones.
             at_most: numbers that are looked at for each key.
         """
-        entries = np.concatenate(
-            [_NOTHING, *self._entries(keys.astype(np.uint64) << _KEY_BITS, at_most)]
-        )
-        if not len(entries):
+        found = list(self._entries(keys.astype(np.uint64) << _KEY_BITS, at_most))
+        if not found:
             return _NOBODY, _NOBODY
-        numbers, counts = np.unique(entries & _NUMBER_MASK, return_counts=True)
+        numbers, counts = count_distinct(np.concatenate(found) & _NUMBER_MASK)
         order = np.argsort(-counts, kind="stable")
         return numbers[order].astype(np.int64), counts[order]
 
@@ -102,28 +102,27 @@ class Multimap:
         is_found = np.zeros(len(first), np.bool_)
         for run in (*self._runs, tail):
             if len(run):
-                entries = run.take(np.searchsorted(run, first), mode="clip")
-                is_found |= (entries & ~_NUMBER_MASK) == first
+                is_found |= _are_of(run.take(run.searchsorted(first), mode="clip"), first)
         return is_found
 
     def _entries(self, first: NDArray[np.uint64], at_most: int) -> Iterator[NDArray[np.uint64]]:
         """Yield the entries of some keys; `first` are the smallest entries that they can have."""
         room = np.full(len(first), at_most)
         for run in self._runs:
-            starts = np.searchsorted(run, first)
-            if not ((run.take(starts, mode="clip") & ~_NUMBER_MASK) == first).any():
+            starts = run.searchsorted(first)
+            if not _are_of(run.take(starts, mode="clip"), first).any():
                 continue
-            stops = np.searchsorted(run, first | _NUMBER_MASK, side="right")
+            stops = run.searchsorted(first | _NUMBER_MASK, side="right")
             stops = np.minimum(stops, starts + room)
             room -= stops - starts
             for place in np.flatnonzero(stops > starts).tolist():
                 yield run[starts[place] : stops[place]]
         tail = self._tail[: self._tail_length]
-        rows, columns = np.nonzero((tail & ~_NUMBER_MASK) == first[:, np.newaxis])
-        if not len(rows):
-            return
-        ranks = np.arange(len(rows)) - np.searchsorted(rows, rows)
-        yield tail[columns[ranks < room[rows]]]
+        are_found = _are_of(tail, first[:, np.newaxis])
+        if are_found.any():
+            rows, columns = are_found.nonzero()
+            ranks = np.arange(len(rows)) - rows.searchsorted(rows)
+            yield tail[columns[ranks < room[rows]]]
 
     def _append(self, entries: NDArray[np.uint64]) -> None:
         length = self._tail_length + len(entries)
@@ -151,3 +150,8 @@ class Multimap:
                 raise AssertionError("broken invariant: an older run is much longer")
             if (older & _NUMBER_MASK).max() > (newer & _NUMBER_MASK).min():
                 raise AssertionError("broken invariant: an older run has the smaller numbers")
+
+
+def _are_of(entries: NDArray[np.uint64], first: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Tell which entries have the keys whose smallest entries are `first`."""
+    return (entries ^ first) <= _NUMBER_MASK

@@ -46,7 +46,7 @@ class CharacterTable(Generic[T]):
             return np.frombuffer(codes.tobytes().translate(self._first_block), np.uint8)
         numbers = self._numbers[codes]
         if len(numbers) and numbers.max() == self._unknown:
-            for block in np.unique(codes[numbers == self._unknown] // _BLOCK).tolist():
+            for block in set((codes[numbers == self._unknown] // _BLOCK).tolist()):
                 self._fill(block)
             numbers = self._numbers[codes]
         return numbers

@@ -165,7 +165,7 @@ _simple_characters = CharacterTable(_simple_characters_of, np.uint32, size=_TABL
 def _characters_that_compose_backward() -> frozenset[str]:
     characters = set(map(chr, range(0x1100, 0x1200)))  # Hangul letters compose by arithmetic
     characters.update(_marks())
-    for decomposition in filter(None, map(unicodedata.decomposition, _first_planes())):
+    for decomposition in filter(None, map(unicodedata.decomposition, _composing_planes())):
         parts = decomposition.split()
         if len(parts) == 2 and not parts[0].startswith("<"):
             characters.add(chr(int(parts[1], 16)))
@@ -174,9 +174,14 @@ def _characters_that_compose_backward() -> frozenset[str]:
 
 @cache
 def _marks() -> str:
-    return "".join(filter(unicodedata.combining, _first_planes()))
+    return "".join(filter(unicodedata.combining, _composing_planes()))
 
 
-def _first_planes() -> str:
-    """The first two; combining marks beyond are tags and variation selectors, of class 0."""
-    return "".join(map(chr, range(0x20000)))
+@cache
+def _composing_planes() -> str:
+    """Where characters compose: the first two planes, without ideographs, Hangul and private use.
+
+    Combining marks beyond are tags and variation selectors, of combining class 0.
+    """
+    blocks = ((0, 0x3400), (0xA000, 0xAC00), (0xF900, 0x20000))
+    return "".join(from_code_points(np.arange(*block, dtype="<u4")) for block in blocks)
