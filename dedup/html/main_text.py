@@ -39,6 +39,15 @@ _HIGHLIGHTED = re.compile(r"""<span(?: class="(?:[a-z][a-z\d]?|pre)")?>([^<]*)</
 Sphinx's `pre`. No rule of resiliparse's asks for these, but each element costs it 2 µs."""
 
 _MANY_SPANS = 20
+
+_LONE = re.compile(
+    r"""(>\s*+ [^\s<&]?                  # behind a tag, at most one character, and
+        (?: [^\0-\x7f\ue000-\uf8ff]     # one of several bytes, not of private use as icons are,
+          | &(?!\#(?:[xX][eEfF]\w{3}|5[7-9]\d{3}|6[0-3]\d{3});)\#?\w{2,9};  # or its name
+        )) (?=\s*<)""",
+    re.VERBOSE,
+)
+_MARK = "\ufdd0"  # no character
 _TEMPLATE_SCRIPTS = 'script[type*="template" i], script[type="text/html" i]'
 
 
@@ -98,14 +107,23 @@ def _content(html: str) -> str:
     # resiliparse takes every <ul> within three levels of <body> for a menu, and on plain pages
     # drops the content's own lists; it judges an <ol> by its class names like any other element.
     text = extract_plain_text(
-        _UL_END.sub("</ol", _UL.sub("<ol", _without_highlighting(html))),
+        _UL_END.sub("</ol", _UL.sub("<ol", _with_lone_characters(_without_highlighting(html)))),
         main_content=True,
         list_bullets=False,
         alt_texts=False,
         form_fields=True,
         post_meta=False,
     )
-    return str(text).strip()
+    return str(text).replace(_MARK, "").strip()
+
+
+def _with_lone_characters(html: str) -> str:
+    """Have the characters kept that are all the text of an element.
+
+    resiliparse leaves out what might be an icon: any text of three bytes, by its last byte. So a
+    table's cells would lose 有 and →, and also `né`. With a mark, the text is longer.
+    """
+    return _LONE.sub(rf"\1{_MARK}", html)
 
 
 def _without_highlighting(html: str) -> str:

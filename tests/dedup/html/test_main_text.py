@@ -1,5 +1,7 @@
+import re
 import subprocess
 import sys
+from html import unescape
 from itertools import combinations
 
 import pytest
@@ -123,3 +125,36 @@ def test_highlighting_changes_no_text():
 def test_list_below_the_body_is_no_menu(name):
     page = f"<body><p>One.</p><{name} class=x><li>Two</li></{name}><p>Three.</p>"
     assert extract_text(page) == "One.\nTwo\nThree."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "有",
+        "→",
+        "한",
+        "né",
+        "5м",
+        "a→",
+        "“",
+        "x",
+        "&rarr;",
+        "n&eacute;",
+        " 无 ",
+        "<b><i>男</i></b>",
+    ],
+)
+@pytest.mark.parametrize("element", ["td", "li", "p", "b", "span"])
+def test_one_character_that_is_all_of_an_element_stays(element, text):
+    inside = f"<{element}>{text}</{element}>"
+    if element == "td":
+        inside = f"<table><tr><td>Colour</td>{inside}<td>Size</td></tr></table>"
+    page = f"<body><main><p>{SENTENCE}</p>{inside}<p>{SENTENCE}</p></main></body>"
+    character = unescape(re.sub("<.*?>", "", text)).strip()
+    assert character in extract_text(page).replace(SENTENCE.strip(), "").split()
+
+
+@pytest.mark.parametrize("icon", ["\uf101", "&#xF101;", "&#xe601;", "&#58881;"])
+def test_icons_are_no_text(icon):
+    page = f"<body><main><p>{SENTENCE}</p><i class=x>{icon}</i><p>{SENTENCE}</p></main></body>"
+    assert extract_text(page) == f"{SENTENCE.strip()}\n{SENTENCE.strip()}"
