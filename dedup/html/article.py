@@ -12,7 +12,9 @@ from selectolax.lexbor import LexborNode
 
 from dedup.html.bounds import Bounded
 
-_CALLED = "article|entry|post-?(?:content|body|text)|story"
+_CALLED = "article|(?<!ref)(?<!biblio)entry|post-?(?:content|body|text)|(?<!hi)story"
+"""But not `history`, and not DocBook's `refentry`, which is a page of a manual as a whole."""
+
 _DECLARATION = re.compile(rf"(?i){_CALLED}")
 """In the names of the article's element, or of one around it."""
 
