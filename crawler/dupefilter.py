@@ -8,7 +8,7 @@ from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.misc import load_object
 
 from crawler.job import Job
-from crawler.outputs import KEY
+from crawler.meta import KEY
 
 
 class DedupDupeFilter(BaseDupeFilter):

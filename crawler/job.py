@@ -20,8 +20,7 @@ from scrapy.http import Response
 from crawler.config import CrawlConfig, flag, move_aside
 from crawler.in_pipelines import ItemsInPipelines, as_page
 from crawler.items import PageItem, Settled
-from crawler.outputs import KEY as KEY
-from crawler.outputs import Outputs
+from crawler.meta import KEY
 from crawler.reading.page import Known
 from crawler.reading.reader import PageReader
 from crawler.request_queue import RequestQueue, is_repeat
@@ -113,7 +112,6 @@ class Job:
         self._merge = Canonicaliser(sorted(RULES))
         self.reader: PageReader | None = None
         """What reads pages for the spider, where it is one of the project's own."""
-        self.outputs = Outputs(crawler, self._finish_response, self._fail_response)
         crawler.signals.connect(self._forget, signals.item_scraped)
         crawler.signals.connect(self._record_item_dropped, signals.item_dropped)
         crawler.signals.connect(self._record_item_error, signals.item_error)
@@ -286,6 +284,17 @@ class Job:
             self._finish(settles, url)
         self._crawler.stats.inc_value(f"dedup/url/alias/{kind}")
 
+    def fail_response(self, response: Response, error: Exception) -> None:
+        """Record that the callback of another project's spider raised."""
+        detail = f"{type(error).__name__}: {error}"
+        settles = self.settled_by(response)
+        self.record_skipped(response.url, "callback_error", settles, detail=detail)
+
+    def finish_response(self, response: Response) -> None:
+        """Note that all is done that came of a response."""
+        with self.store.unit():
+            self._finish(self.settled_by(response), response.url)
+
     def account(self, *, finished: float, reason: str) -> dict[str, Any]:
         """The content of `stats.json`."""
         summary = summarise(self.store.database.connection)
@@ -412,15 +421,6 @@ class Job:
             )
         self._forget(item)
         self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
-
-    def _fail_response(self, response: Response, error: Exception) -> None:
-        detail = f"{type(error).__name__}: {error}"
-        settles = self.settled_by(response)
-        self.record_skipped(response.url, "callback_error", settles, detail=detail)
-
-    def _finish_response(self, response: Response) -> None:
-        with self.store.unit():
-            self._finish(self.settled_by(response), response.url)
 
 
 def first_url(request: Request) -> str:

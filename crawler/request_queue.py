@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawler.frontier import Frontier
-from crawler.outputs import KEY, REVISIT
+from crawler.meta import KEY, REVISIT
 from crawler.requests import UnserialisableError, from_bytes, is_plain, to_bytes
 from dedup.store import SqliteStore
 from dedup.store.refresh import validators

@@ -9,7 +9,7 @@ from typing import Any
 from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
 
-from crawler.outputs import KEY
+from crawler.meta import KEY
 
 _PLAIN_META = {"depth", KEY}
 

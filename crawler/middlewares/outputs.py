@@ -1,29 +1,39 @@
-"""Spider middleware: what callbacks give, watched for the job."""
+"""Spider middleware: when all that a callback gave is taken care of, its request is done.
+
+The project's own spiders yield one item a page, which settles its URL. Spiders of other projects
+yield what they like, so their requests are done once the callback has ended and its items have left
+the pipelines. The requests it gave are queued by then: the engine schedules each before it asks the
+callback for the next output.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Any
 
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from crawler.job import Job
+from crawler.meta import KEY
 
 
 class WatchOutputs:
-    """Has the job note a request as done once all that came of it is taken care of.
-
-    The project's own spiders settle their URLs with their items, and need no watching.
-    """
+    """Counts what is still open of each request, by its key, and has the job note it as done."""
 
     def __init__(self, crawler: Crawler) -> None:
         if not crawler.settings.getbool("DEDUP_URL_ENABLED"):
             raise NotConfigured
         if hasattr(crawler.spider, "page_request"):
             raise NotConfigured
-        self._outputs = Job.of(crawler).outputs
+        self._job = Job.of(crawler)
+        self._open: dict[bytes, int] = {}
+        self._responses: dict[bytes, Response] = {}
+        crawler.signals.connect(self._item_left, signals.item_scraped)
+        crawler.signals.connect(self._item_left, signals.item_dropped)
+        crawler.signals.connect(self._item_left, signals.item_error)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> WatchOutputs:
@@ -36,7 +46,15 @@ class WatchOutputs:
         result: Iterable[Any],
         spider: Any = None,  # noqa: ARG002
     ) -> Iterator[Any]:
-        return self._outputs.watch(response, result)
+        key = self._begin(response)
+        try:
+            for output in result:
+                self._add(key, output)
+                yield output
+        except Exception as error:
+            self._give_up(key, error)
+            raise
+        self._close_one(key)
 
     async def process_spider_output_async(
         self,
@@ -44,5 +62,43 @@ class WatchOutputs:
         result: AsyncIterable[Any],
         spider: Any = None,  # noqa: ARG002
     ) -> AsyncIterator[Any]:
-        async for output in self._outputs.watch_async(response, result):
-            yield output
+        key = self._begin(response)
+        try:
+            async for output in result:
+                self._add(key, output)
+                yield output
+        except Exception as error:
+            self._give_up(key, error)
+            raise
+        self._close_one(key)
+
+    def _begin(self, response: Response) -> bytes | None:
+        request: Any = response.request
+        key: bytes | None = request.meta.get(KEY)
+        if key is not None:
+            self._open[key] = 1  # the callback itself
+            self._responses[key] = response
+        return key
+
+    def _add(self, key: bytes | None, output: Any) -> None:
+        if isinstance(output, Request):
+            output.meta.pop(KEY, None)  # of a callback that hands on its response's meta
+        elif key is not None and output is not None:
+            self._open[key] += 1
+
+    def _give_up(self, key: bytes | None, error: Exception) -> None:
+        if key is not None and key in self._open:
+            del self._open[key]
+            self._job.fail_response(self._responses.pop(key), error)
+
+    def _item_left(self, response: Any) -> None:
+        request = getattr(response, "request", None)
+        self._close_one(None if request is None else request.meta.get(KEY))
+
+    def _close_one(self, key: bytes | None) -> None:
+        if key is None or key not in self._open:
+            return
+        self._open[key] -= 1
+        if not self._open[key]:
+            del self._open[key]
+            self._job.finish_response(self._responses.pop(key))

@@ -10,7 +10,8 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from w3lib.url import safe_url_string
 
-from crawler.job import KEY, Job
+from crawler.job import Job
+from crawler.meta import KEY
 from dedup.store.schema import DONE, QUEUED
 
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}

@@ -18,10 +18,10 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from crawler.config import CrawlConfig, flag
 from crawler.failures import reason_of
 from crawler.items import PageItem, Settled
-from crawler.job import KEY, Job, first_url
+from crawler.job import Job, first_url
 from crawler.links import LinkFilter
+from crawler.meta import KEY, REVISIT
 from crawler.middlewares.redirect import AlreadyRecorded, NotFollowed
-from crawler.outputs import REVISIT
 from crawler.reading.page import Wanted
 from crawler.reading.process import ReadingError
 from crawler.reading.reader import PageReader, Reading, header

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
 
-from crawler.outputs import KEY
+from crawler.meta import KEY
 from crawler.requests import UnserialisableError, from_bytes, is_plain, to_bytes
 from crawler.spiders.site import SiteSpider
 
