@@ -5,11 +5,11 @@ Run: python tests/benchmarks/flat_memory.py [--pages 100000] [--samples 20]
 A process of its own serves pages on loopback: `/0`, `/1`, … without end, each with a text of its
 own, but every fifth repeats the text of an earlier page, and every tenth is a near copy of one. A
 page links to its ten neighbours before, which were seen, and to a few after it, so the queue stays
-short: what grows is the rest. The memory of `scrapy crawl site` is read from the system beside the
-number of pages in its store; its growth in each fifth of the crawl is set beside the bytes that
-`stats.json` states for the index and the URL filter. Caches of fixed size fill first: 64 MB of
-compared originals, 64 MB of the store's pages, 10 MB of recent URLs. They are full after some
-80,000 pages; a leak shows in the last fifth.
+short: what grows is the rest. The memory of `scrapy crawl site` and of the processes that read its
+pages is read from the system beside the number of pages in its store; its growth in each fifth of
+the crawl is set beside the bytes that `stats.json` states for the index and the URL filter. Caches
+of fixed size fill first: 64 MB of compared originals, 64 MB of the store's pages, 10 MB of recent
+URLs. They are full after some 80,000 pages; a leak shows in the last fifth.
 """
 
 import argparse
@@ -90,7 +90,7 @@ def crawl(port: int, pages: int, folder: Path, options: list[str]) -> list[tuple
         while process.poll() is None:
             time.sleep(1)
             count = _count(folder / "flat" / "crawl.sqlite")
-            memory = _resident_bytes(process.pid)
+            memory = sum(map(_resident_bytes, [process.pid, *_children(process.pid)]))
             if memory and count and (not samples or count > samples[-1][0]):
                 samples.append((count, memory))
     return samples
@@ -109,6 +109,15 @@ def _count(store: Path) -> int:
         return 0
     finally:
         connection.close()
+
+
+def _children(process: int) -> list[int]:
+    """The processes that read pages."""
+    try:
+        listed = Path(f"/proc/{process}/task/{process}/children").read_text()
+    except OSError:
+        return []
+    return [int(number) for number in listed.split()]
 
 
 def _resident_bytes(process: int) -> int:

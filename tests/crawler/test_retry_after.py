@@ -1,0 +1,64 @@
+"""A host that asks for a pause gets it, and loses no page."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.middlewares.retry_after import seconds_of
+
+if TYPE_CHECKING:
+    from tests.crawler.conftest import Crawler, WebSite
+
+
+@pytest.mark.parametrize("throttle", ["0", "1"])
+def test_a_busy_host_is_left_alone_and_all_its_pages_come(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, throttle: str
+) -> None:
+    names = [f"/{number}" for number in range(6)]
+    refused: list[float] = []
+    asked_after: list[float] = []
+
+    def busy_at_first(handler: Any) -> Any:
+        now = time.monotonic()
+        if not refused or now - refused[0] < 0.3:  # a burst
+            refused.append(now)
+            return make.Answer(b"", 429, headers={"Retry-After": "2"})
+        asked_after.append(now)
+        return make.page(handler.path)
+
+    site.routes |= {"/": make.page("/", *names), **dict.fromkeys(names, busy_at_first)}
+    options = ("-s", "RETRY_TIMES=1", "-s", f"AUTOTHROTTLE_ENABLED={throttle}")
+    crawled = crawl("site", *options, url=site.url)
+    assert crawled.status == 0
+    assert crawled.stored(site) == {"/", *names}
+    assert crawled.skipped(site) == {}
+    assert min(asked_after) - max(refused) >= 1
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(b"0", 0), (b" 7 ", 7), (b"", None), (b"-1", None), (b"1.5", None), (b"\xff", None)],
+)
+def test_seconds_of(value: bytes, expected: float | None) -> None:
+    assert seconds_of(value) == expected
+
+
+@pytest.mark.parametrize("zone", ["GMT", "-0000", "+0200"])
+def test_dates_are_counted_from_now(zone: str) -> None:
+    moment = datetime.now(UTC) + timedelta(seconds=60, hours=2 * (zone == "+0200"))
+    date = format_datetime(moment).replace("+0000", zone)
+    assert seconds_of(date.encode()) == pytest.approx(60, abs=5)
+
+
+@given(st.binary(max_size=40))
+def test_seconds_of_never_raises(value: bytes) -> None:
+    seconds = seconds_of(value)
+    assert seconds is None or seconds >= 0
