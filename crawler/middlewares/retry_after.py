@@ -18,9 +18,7 @@ logger = logging.getLogger(__name__)
 _TOO_MANY_REQUESTS, _UNAVAILABLE = 429, 503
 _UNSAID_SECONDS = 10.0  # after a 429 that does not say how long
 _MOST_SECONDS = 120.0  # what still fails then is recorded, for `dedup retry`
-_LEAST_DELAY = (
-    0.01  # seconds between requests: a host without delay does not look when it may go on
-)
+_LEAST_DELAY = 0.01  # seconds between requests; without any a host does not look when it may go on
 
 
 class RetryAfter:
