@@ -18,6 +18,7 @@ logger = logging.getLogger(__name__)
 _TOO_MANY_REQUESTS, _UNAVAILABLE = 429, 503
 _UNSAID_SECONDS = 10.0  # after a 429 that does not say how long
 _MOST_SECONDS = 120.0  # what still fails then is recorded, for `dedup retry`
+_LONG_SECONDS = 10.0  # who watches wonders
 _LEAST_DELAY = 0.01  # seconds between requests; without any a host does not look when it may go on
 
 
@@ -58,7 +59,8 @@ class RetryAfter:
         more = now + seconds - max(self._until.get(host, now), now)
         if slot is None or more <= 0:  # others of the same burst have been answered before
             return
-        logger.info("%s asks for a pause of %.0f seconds", host, seconds)
+        level = logging.WARNING if seconds >= _LONG_SECONDS else logging.INFO
+        logger.log(level, "%s asks for a pause of %.0f seconds", host, seconds)
         self._until[host] = now + seconds
         slot.delay = max(slot.delay, _LEAST_DELAY)
         slot.lastseen += more  # from which the slot counts its delay
