@@ -35,6 +35,10 @@ _IGNORED = {
 }
 
 
+class LetGo(IgnoreRequest):
+    """The crawl stops, and the request was not sent; its URL stays queued."""
+
+
 def reason_of(error: BaseException) -> str:
     """A short name for a download's failure, for example `timeout` or `http_404`."""
     if isinstance(error, HttpError):

@@ -8,6 +8,7 @@ from typing import Any
 from scrapy import signals
 from scrapy.crawler import Crawler
 
+from crawler.failures import LetGo
 from crawler.job import Job
 from crawler.looping import repeat
 
@@ -52,7 +53,7 @@ class Stopping:
             return
         if self._closing_since is None:
             self._closing_since = time.monotonic()
-            self._let_go_of_waiting(engine, slot)
+            _let_go_of_waiting(engine.downloader)
         seconds = 0 if job.failure else job.config.stop_seconds
         if time.monotonic() - self._closing_since >= seconds:
             slot.inprogress.clear()
@@ -69,7 +70,10 @@ class Stopping:
         else:  # Scrapy 2.13
             engine.close_spider(self._crawler.spider, "state_error")
 
-    def _let_go_of_waiting(self, engine: Any, slot: Any) -> None:
-        for downloads in engine.downloader.slots.values():
-            slot.inprogress.difference_update(request for request, _ in downloads.queue)
-            downloads.queue.clear()
+
+def _let_go_of_waiting(downloader: Any) -> None:
+    for host in downloader.slots.values():
+        waiting = [answer for _, answer in host.queue]
+        host.queue.clear()
+        for answer in waiting:
+            answer.errback(LetGo())

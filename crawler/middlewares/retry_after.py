@@ -57,7 +57,7 @@ class RetryAfter:
         slot = engine.downloader.slots.get(host)
         now = time.monotonic()
         more = now + seconds - max(self._until.get(host, now), now)
-        if slot is None or more <= 0:  # others of the same burst have been answered before
+        if slot is None or more < 0.5:  # others of the same burst have been answered before
             return
         level = logging.WARNING if seconds >= _LONG_SECONDS else logging.INFO
         logger.log(level, "%s asks for a pause of %.0f seconds", host, seconds)

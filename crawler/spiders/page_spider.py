@@ -16,7 +16,7 @@ from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.config import CrawlConfig, flag
-from crawler.failures import reason_of
+from crawler.failures import LetGo, reason_of
 from crawler.items import PageItem, Settled
 from crawler.job import Job, first_url
 from crawler.links import LinkFilter
@@ -167,6 +167,8 @@ class PageSpider(Spider):
     def failed(self, failure: Any) -> None:
         """Record a URL that no page came from."""
         error, request = failure.value, failure.request
+        if isinstance(error, LetGo):
+            return
         if REVISIT in request.meta and self.dedup_job is not None:
             self._failed_visit(error, request)
             return

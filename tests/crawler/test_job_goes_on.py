@@ -128,6 +128,24 @@ def test_first_ctrl_c_does_not_wait_for_a_silent_server(crawl: Crawler, hanging:
     assert stopped.skipped() == {}  # none of those that were let go counts as failed
 
 
+def test_ctrl_c_lets_go_quietly_of_what_waits_for_its_turn(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = [f"/{number}" for number in range(20)]
+    site.routes |= {"/": make.page("/", *names), **{name: make.page(name) for name in names}}
+    crawling = crawl.start("site", "-s", "DOWNLOAD_DELAY=2", url=site.url)
+    stopped = _send_when_asked(site, crawling, "/0", signal.SIGINT)
+    assert stopped.stats["reason"] == "shutdown"
+    assert "Traceback" not in stopped.output
+    assert "destroyed" not in stopped.output
+    assert stopped.skipped() == {}
+    stopped.check_reconciled()
+    assert len(site.pages_asked()) < 4
+    resumed = crawl("site", url=site.url)
+    assert resumed.stored(site) == {"/", *names}
+    assert len(site.pages_asked()) == len(set(site.pages_asked()))  # each was fetched once
+
+
 def test_second_ctrl_c_ends_at_once_and_keeps_what_was_recorded(
     crawl: Crawler, hanging: WebSite
 ) -> None:
