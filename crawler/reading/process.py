@@ -7,6 +7,7 @@ import logging
 import os
 import pickle
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import Sequence
@@ -24,6 +25,8 @@ WORKER = (sys.executable, "-P", "-m", "crawler.reading.worker")
 _BUFFER_BYTES = 1 << 20
 _CLOSE_SECONDS = 5.0
 _MAX_DEATHS = 2  # the first may have had another cause, such as want of memory
+_MOST_SECONDS = 60.0  # for a page; the largest takes some seconds
+_LOOK_SECONDS = 1.0
 
 
 class ReadingError(Exception):
@@ -52,7 +55,8 @@ class _Question:
 class WorkerProcess:
     """Reads pages in another process, in the order in which they come.
 
-    A page that two processes die of is given up; those behind it are read by a third.
+    A page that two processes die of, or take a minute for, is given up; those behind it are read by
+    a third.
 
     Args:
         wanted: what is to be read from pages.
@@ -69,6 +73,7 @@ class WorkerProcess:
         self._process: Process | None = None
         self._waiting: deque[_Question] = deque()
         self._is_closing = False
+        self._began_at = 0.0  # to read the first of those that wait
         self.is_ready = False
         self._task = asyncio.get_running_loop().create_task(self._run())
 
@@ -86,6 +91,8 @@ class WorkerProcess:
         if self._task.done():
             raise NotReadError
         question = _Question(raw, asyncio.get_running_loop().create_future())
+        if not self._waiting:
+            self._began_at = time.monotonic()
         self._waiting.append(question)
         self._send(raw)
         return await question.answer
@@ -140,8 +147,12 @@ class WorkerProcess:
             self._send(question.raw)
         if self._is_closing:
             _close_input(process)
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
-            await self._take_answers(process.stdout)
+        watching = asyncio.create_task(self._watch(process))
+        try:
+            with suppress(asyncio.IncompleteReadError, ConnectionError):
+                await self._take_answers(process.stdout)
+        finally:
+            watching.cancel()
         was_ready, self.is_ready, self._process = self.is_ready, False, None
         status = await process.wait()
         if not self._is_closing:
@@ -152,9 +163,22 @@ class WorkerProcess:
         await answers.readexactly(1)
         self.is_ready = True
         while True:
+            self._began_at = time.monotonic()
             length = int.from_bytes(await answers.readexactly(LENGTH_BYTES), "big")
             found = pickle.loads(await answers.readexactly(length))  # noqa: S301 -- the worker's
             self._waiting.popleft().settle(found)
+
+    async def _watch(self, process: Process) -> None:
+        """Kill a process that does not come to an end with a page."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            seconds = time.monotonic() - self._began_at
+            if self.is_ready and self._waiting and seconds > _MOST_SECONDS:
+                url = self._waiting[0].raw.url
+                logger.error("Reading %s takes over %.0f seconds", url, _MOST_SECONDS)
+                with suppress(ProcessLookupError):  # it has just ended
+                    process.kill()
+                return
 
     def _note_death(self, status: int, *, was_ready: bool) -> None:
         first = self._waiting[0] if was_ready and self._waiting else None

@@ -20,8 +20,8 @@ WANTED = Wanted(
     "resiliparse", links=True, bodies=False, stages=frozenset(), detection=DedupConfig()
 )
 
-# A worker that dies of pages with "die" in their URL, of some only the first time, and raises for
-# others.
+# A worker that dies of pages with "die" in their URL, of some only the first time, raises for some,
+# and comes to no end with others.
 MORTAL = """
 import os, sys
 from pathlib import Path
@@ -32,6 +32,8 @@ def mortal(self, raw):
     if "die" in raw.url and not ("once" in raw.url and mark.exists()):
         mark.touch()
         os._exit(9)
+    while "endless" in raw.url:
+        pass
     if "raise" in raw.url:
         raise ValueError("no page")
     print("a library prints")
@@ -87,6 +89,17 @@ def test_a_page_is_read_though_its_first_process_died(tmp_path: Any) -> None:
     command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
     titles, _ = run(lambda worker: _read_all(worker, ["1", "die once", "2"]), command)
     assert titles == ["1", "die once", "2"]
+
+
+def test_a_page_that_is_never_read_is_given_up(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("crawler.reading.process._MOST_SECONDS", 2)
+    monkeypatch.setattr("crawler.reading.process._LOOK_SECONDS", 0.1)
+    command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
+    titles, _ = run(lambda worker: _read_all(worker, ["1", "endless", "2"]), command)
+    assert titles == ["1", "two processes died of it, status -9", "2"]
+    assert caplog.text.count("Reading http://a.example/endless takes over 2 seconds") == 2
 
 
 def test_a_process_that_cannot_start_is_given_up() -> None:
