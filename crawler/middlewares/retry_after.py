@@ -17,16 +17,18 @@ logger = logging.getLogger(__name__)
 
 _TOO_MANY_REQUESTS, _UNAVAILABLE = 429, 503
 _UNSAID_SECONDS = 10.0  # after a 429 that does not say how long
-_MOST_SECONDS = 120.0  # what still fails then is recorded, for `dedup retry`
+_MOST_SECONDS = 60.0  # others wait, too: beyond it the URL is recorded, for `dedup retry`
+_MOST_PAUSES = 3  # without an answer in between: they do not help
 _LONG_SECONDS = 10.0  # who watches wonders
 _LEAST_DELAY = 0.01  # seconds between requests; without any a host does not look when it may go on
 
 
 class RetryAfter:
-    """Pauses a host that answers 429, or 503 with Retry-After.
+    """Pauses a host that answers 429, or 503 with Retry-After, for as long as it says.
 
-    The pause is the header's, at most two minutes. Scrapy's own retries (`RETRY_TIMES`) queue
-    behind it, as do all other requests to the host.
+    Scrapy's own retries (`RETRY_TIMES`) queue behind the pause, as do all other requests to the
+    host. Over a minute is not waited for, and not retried; nor are there more than three pauses
+    without another answer in between.
 
     Source: RFC 9110, section 10.2.3; RFC 6585, section 4.
     """
@@ -34,6 +36,7 @@ class RetryAfter:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._until: dict[str, float] = {}
+        self._n_pauses: dict[str, int] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RetryAfter:
@@ -45,11 +48,17 @@ class RetryAfter:
         response: Response,
         spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
     ) -> Response:
-        if response.status in (_TOO_MANY_REQUESTS, _UNAVAILABLE):
-            said = seconds_of(response.headers.get("Retry-After") or b"")
-            unsaid = _UNSAID_SECONDS if response.status == _TOO_MANY_REQUESTS else 0.0
-            seconds = min(unsaid if said is None else said, _MOST_SECONDS)
-            self._pause(request.meta.get("download_slot", ""), seconds)
+        host = request.meta.get("download_slot", "")
+        if response.status not in (_TOO_MANY_REQUESTS, _UNAVAILABLE):
+            self._n_pauses.pop(host, None)
+            return response
+        said = seconds_of(response.headers.get("Retry-After") or b"")
+        unsaid = _UNSAID_SECONDS if response.status == _TOO_MANY_REQUESTS else 0.0
+        seconds = unsaid if said is None else said
+        if seconds > _MOST_SECONDS:
+            request.meta["dont_retry"] = True
+        elif self._n_pauses.get(host, 0) < _MOST_PAUSES:
+            self._pause(host, seconds)
         return response
 
     def _pause(self, host: str, seconds: float) -> None:
@@ -62,6 +71,7 @@ class RetryAfter:
         level = logging.WARNING if seconds >= _LONG_SECONDS else logging.INFO
         logger.log(level, "%s asks for a pause of %.0f seconds", host, seconds)
         self._until[host] = now + seconds
+        self._n_pauses[host] = self._n_pauses.get(host, 0) + 1
         slot.delay = max(slot.delay, _LEAST_DELAY)
         slot.lastseen += more  # from which the slot counts its delay
 

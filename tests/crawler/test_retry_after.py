@@ -43,6 +43,29 @@ def test_a_busy_host_is_left_alone_and_all_its_pages_come(
     assert min(asked_after) - max(refused) >= 1
 
 
+def test_a_host_that_stays_busy_does_not_hold_up_the_crawl(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = [f"/{number}" for number in range(30)]
+    busy = make.Answer(b"", 429, headers={"Retry-After": "1"})
+    site.routes |= {"/": make.page("/", *names), **dict.fromkeys(names, busy)}
+    began = time.monotonic()
+    crawled = crawl("site", "-s", "RETRY_TIMES=2", url=site.url)
+    assert time.monotonic() - began < 20  # with a pause for each burst, 30 and more
+    assert crawled.skipped(site) == dict.fromkeys(names, "http_429")
+
+
+def test_a_long_pause_is_not_waited_for(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    later = make.Answer(b"", 503, headers={"Retry-After": "3600"})
+    site.routes |= {"/": make.page("/", "/later", "/now"), "/later": later, "/now": make.page("x")}
+    crawled = crawl("site", url=site.url)
+    assert crawled.stored(site) == {"/", "/now"}
+    assert crawled.skipped(site) == {"/later": "http_503"}
+    assert site.asked.count("/later") == 1
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [(b"0", 0), (b" 7 ", 7), (b"", None), (b"-1", None), (b"1.5", None), (b"\xff", None)],
