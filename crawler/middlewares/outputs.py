@@ -9,6 +9,7 @@ callback for the next output.
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from scrapy import Request, signals
@@ -46,15 +47,10 @@ class WatchOutputs:
         result: Iterable[Any],
         spider: Any = None,  # noqa: ARG002
     ) -> Iterator[Any]:
-        key = self._begin(response)
-        try:
+        with self._watching(response) as key:
             for output in result:
                 self._add(key, output)
                 yield output
-        except Exception as error:
-            self._give_up(key, error)
-            raise
-        self._close_one(key)
 
     async def process_spider_output_async(
         self,
@@ -62,23 +58,24 @@ class WatchOutputs:
         result: AsyncIterable[Any],
         spider: Any = None,  # noqa: ARG002
     ) -> AsyncIterator[Any]:
-        key = self._begin(response)
-        try:
+        with self._watching(response) as key:
             async for output in result:
                 self._add(key, output)
                 yield output
-        except Exception as error:
-            self._give_up(key, error)
-            raise
-        self._close_one(key)
 
-    def _begin(self, response: Response) -> bytes | None:
+    @contextmanager
+    def _watching(self, response: Response) -> Iterator[bytes | None]:
         request: Any = response.request
         key: bytes | None = request.meta.get(KEY)
         if key is not None:
             self._open[key] = 1  # the callback itself
             self._responses[key] = response
-        return key
+        try:
+            yield key
+        except Exception as error:
+            self._give_up(key, error)
+            raise
+        self._close_one(key)
 
     def _add(self, key: bytes | None, output: Any) -> None:
         if isinstance(output, Request):

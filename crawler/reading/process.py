@@ -63,8 +63,8 @@ class WorkerProcess:
         command: starts the process; see `crawler.reading.worker`.
 
     Attributes:
-        is_ready: can it read? A process takes half a second to start; one that cannot be started
-            is never ready again.
+        is_ready: can it read? A process takes a fifth of a second to start; one that cannot be
+            started is never ready again.
     """
 
     def __init__(self, wanted: Wanted, command: Sequence[str] = WORKER) -> None:

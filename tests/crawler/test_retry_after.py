@@ -28,7 +28,7 @@ def test_a_busy_host_is_left_alone_and_all_its_pages_come(
 
     def busy_at_first(handler: Any) -> Any:
         now = time.monotonic()
-        if not refused or now - refused[0] < 0.3:  # a burst
+        if not refused or now - refused[0] < 1:  # a burst
             refused.append(now)
             return make.Answer(b"", 429, headers={"Retry-After": "2"})
         asked_after.append(now)
@@ -49,9 +49,8 @@ def test_a_host_that_stays_busy_does_not_hold_up_the_crawl(
     names = [f"/{number}" for number in range(30)]
     busy = make.Answer(b"", 429, headers={"Retry-After": "1"})
     site.routes |= {"/": make.page("/", *names), **dict.fromkeys(names, busy)}
-    began = time.monotonic()
-    crawled = crawl("site", "-s", "RETRY_TIMES=2", url=site.url)
-    assert time.monotonic() - began < 20  # with a pause for each burst, 30 and more
+    crawled = crawl("site", "-s", "RETRY_TIMES=2", "-s", "LOG_LEVEL=INFO", url=site.url)
+    assert crawled.output.count("asks for a pause") == 3
     assert crawled.skipped(site) == dict.fromkeys(names, "http_429")
 
 

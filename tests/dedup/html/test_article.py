@@ -40,6 +40,8 @@ def test_what_is_beside_the_article_within_it_is_cut_out():
     ("html", "why"),
     [
         (f"<div>{ARTICLE}</div>{COMMENTS}", "nothing is called an article"),
+        (f"<div class=refentry>{ARTICLE}</div>{COMMENTS}", "DocBook's page of a manual"),
+        (f"<div id=history>{ARTICLE}</div>{COMMENTS}", "no story"),
         (f"<article><p>{SENTENCE}</p></article>{COMMENTS}", "an article too short"),
         (f"<div class=post-text>{COMMENTS}{COMMENTS}</div>", "nothing but comments"),
         ("<article>" + "<li>item</li>" * 99 + "</article>", "no paragraphs"),
