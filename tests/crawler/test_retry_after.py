@@ -6,13 +6,15 @@ import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy import Request
+from scrapy.http import Response
 
-from crawler.middlewares.retry_after import seconds_of
+from crawler.middlewares.retry_after import RetryAfter, seconds_of
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
@@ -63,6 +65,41 @@ def test_a_long_pause_is_not_waited_for(
     assert crawled.stored(site) == {"/", "/now"}
     assert crawled.skipped(site) == {"/later": "http_503"}
     assert site.asked.count("/later") == 1
+
+
+@pytest.fixture
+def host() -> SimpleNamespace:
+    """A host's slot in the downloader, and what a middleware of its own makes of an answer."""
+    slot = SimpleNamespace(delay=0.0, lastseen=0.0)
+    engine = SimpleNamespace(downloader=SimpleNamespace(slots={"a.example": slot}))
+    middleware: Any = RetryAfter(cast("Any", SimpleNamespace(engine=engine)))
+
+    def answer(status: int, **headers: str) -> None:
+        request = Request("http://a.example/", meta={"download_slot": "a.example"})
+        middleware.process_response(request, Response(request.url, status, headers))
+
+    return SimpleNamespace(slot=slot, answer=answer)
+
+
+def test_a_burst_of_refusals_is_one_pause(
+    host: SimpleNamespace, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(5):
+        host.answer(429, **{"Retry-After": "30"})
+    assert host.slot.lastseen == pytest.approx(30)
+    assert caplog.text.count("asks for a pause") == 1
+
+
+def test_pauses_that_help_are_given_again(
+    host: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("crawler.middlewares.retry_after.time.monotonic", lambda: now)
+    for answers in range(1, 6):
+        host.answer(429)
+        assert host.slot.lastseen == pytest.approx(10 * answers)
+        now += 20
+        host.answer(200)
 
 
 @pytest.mark.parametrize(
