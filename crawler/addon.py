@@ -14,6 +14,7 @@ from crawler.extensions.job_files import JobFiles
 from crawler.extensions.progress import Progress
 from crawler.extensions.prometheus import PrometheusFile
 from crawler.extensions.stopping import Stopping
+from crawler.extensions.waiting import WaitingPages
 from crawler.fingerprinter import CanonicalFingerprinter
 from crawler.middlewares.outputs import WatchOutputs
 from crawler.middlewares.redirect import RedirectGuard
@@ -38,7 +39,7 @@ class DedupAddon:
             (StorePage, 900),
         ):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
-        for extension in (JobFiles, Progress, PrometheusFile, Stopping):
+        for extension in (JobFiles, Progress, PrometheusFile, Stopping, WaitingPages):
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
         if settings.getbool("DEDUP_URL_ENABLED"):
             self._filter_urls(settings)

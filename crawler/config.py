@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 from scrapy.settings import BaseSettings
 
-from dedup.config import DedupConfig
+from dedup.config import NEAR_NAMES, DedupConfig, NearNames
 from dedup.errors import StateError
 from dedup.extras import load_extra
 from dedup.html.main_text import EXTRACTORS
@@ -46,6 +46,7 @@ class CrawlConfig:
     url_canonical: str
     url_rules: UrlRules
     extractor: str
+    waiting_pages: int
     read_processes: int
     is_robots_meta_obeyed: bool
     progress: str
@@ -74,6 +75,7 @@ class CrawlConfig:
             url_rules=_url_rules(settings),
             url_canonical=_choice(settings, "DEDUP_URL_CANONICAL", CANONICAL_LINKS),
             extractor=_choice(settings, "DEDUP_TEXT_EXTRACTOR", EXTRACTORS),
+            waiting_pages=_number(settings, "DEDUP_WAITING_PAGES", int, low=0),
             read_processes=_read_processes(settings),
             is_robots_meta_obeyed=settings.getbool("DEDUP_ROBOTS_META_OBEY"),
             progress=_choice(settings, "DEDUP_PROGRESS", PROGRESS),
@@ -83,6 +85,7 @@ class CrawlConfig:
                 near_resemblance=_number(
                     settings, "DEDUP_NEAR_RESEMBLANCE", float, low=1e-6, high=1
                 ),
+                near_names=cast("NearNames", _choice(settings, "DEDUP_NEAR_NAMES", NEAR_NAMES)),
                 short_shingles=_number(settings, "DEDUP_SHORT_SHINGLES", int, low=1),
                 sentences_count=_number(settings, "DEDUP_SENTENCES_COUNT", int, low=1),
                 simhash_bits=int(_choice(settings, "DEDUP_SIMHASH_BITS", ("64", "128"))),

@@ -11,6 +11,7 @@ from itemadapter import ItemAdapter
 
 from crawler.reading.page import Known
 from dedup.store import Page
+from dedup.templates.outline import Outline
 
 _MAX_ITEMS = 1_000  # a pipeline that hands on another object leaves the first one's entry behind
 
@@ -21,7 +22,9 @@ class Entry:
 
     Attributes:
         item: held, so that its identity cannot pass to another object.
-        known: what its reader has computed of it.
+        known: what its reader knows of it besides its fields.
+        place: its place among the pages that waited for their template, if it did.
+        outline: what its template may be learned from, if that is not known.
         page: the item as a document; None: it is not a page, or not yet.
         pages_before: pages that the job had admitted when the item was first looked at.
         is_recorded: it is stored, or recorded as a duplicate.
@@ -29,6 +32,8 @@ class Entry:
 
     item: Any
     known: Known | None = None
+    place: int | None = None
+    outline: Outline | None = None
     page: Page | None = None
     pages_before: int = 0
     is_recorded: bool = False

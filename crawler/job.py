@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -28,8 +29,11 @@ from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors import Detector, default_detectors
 from dedup.document import Document, Match
 from dedup.errors import StateError
+from dedup.html.page_text import PageText
+from dedup.learner import Progress, Ready, TemplateLearner
 from dedup.store import Page, summarise
 from dedup.store.database import storable
+from dedup.store.reading import read_page
 from dedup.store.refresh import (
     begin_refresh,
     current_refresh,
@@ -38,9 +42,17 @@ from dedup.store.refresh import (
     take_duplicates,
 )
 from dedup.store.url_table import QueuedUrl
+from dedup.templates.outline import Outline
+from dedup.templates.site import Site
 from dedup.urls import RULES, Canonicaliser, SeenUrls
+from dedup.urls.parts import host_of
 
 logger = logging.getLogger(__name__)
+
+_ITEM_FIELDS = (
+    *("title", "language", "canonical_url", "status", "content_type", "encoding", "fetched_at"),
+    *("depth", "etag", "last_modified"),
+)
 
 
 class Job:
@@ -99,7 +111,9 @@ class Job:
         )
         self._cascade = {
             detector.stage: detector
-            for detector in default_detectors(self._originals, self.config.detection)
+            for detector in default_detectors(
+                self._originals, self.config.detection, bodies=self.store.body
+            )
         }
         self.detectors: list[Detector] = []
         self.deduplicator: Deduplicator | None = None
@@ -107,6 +121,9 @@ class Job:
         """The content pipeline that stands last, and admits pages."""
         self._admitted = 0
         self._items = ItemsInPipelines()
+        self.learner = TemplateLearner(self.store.learned, max_waiting=self.config.waiting_pages)
+        self.is_closing = False
+        """Do pages wait no longer, and is nothing new fetched?"""
         self.requests = RequestQueue(crawler, self.store, self._forget_unreadable)
         self._links: dict[bytes | None, int] = {}
         self._merge = Canonicaliser(sorted(RULES))
@@ -193,12 +210,101 @@ class Job:
         if entry.page is None:
             entry.page, entry.pages_before = as_page(item), self._admitted
             if entry.page is not None and entry.known is not None:
-                entry.known.give(entry.page)
+                entry.page = entry.known.give(entry.page)
         return entry.page
 
-    def note_known(self, item: Any, known: Known | None) -> None:
-        """Note what the reader of an item has computed for its document."""
-        self._items.entry(item).known = known
+    def note_known(
+        self,
+        item: Any,
+        known: Known,
+        *,
+        place: int | None = None,
+        outline: Outline | None = None,
+    ) -> None:
+        """Note what is known of an item besides its fields."""
+        entry = self._items.entry(item)
+        entry.known, entry.place, entry.outline = known, place, outline
+
+    # --- Templates -------------------------------------------------------------------------------
+
+    def site(self, url: str) -> Site | None:
+        """What is known of the templates of a page's host; None: templates are not asked for."""
+        return self.learner.site(host_of(url)) if self.config.extractor == "content" else None
+
+    def arrive(self, item: PageItem, known: Known) -> list[PageItem]:
+        """Take a page whose template is not known; return the items that are ready to be judged.
+
+        The page is among them, or it waits: then its URLs are done with all the same.
+        """
+        outline, document = known.said.outline, as_page(item)
+        if outline is None or document is None or self.is_closing or item.revisits is not None:
+            self.note_known(item, known, outline=outline)
+            return [item]
+        document = known.give(document)
+        if self._is_copy(document):
+            self.note_known(item, known)
+            return [item]
+        with self.store.unit():
+            progress = self.learner.arrive(document, outline)
+            if any(ready.place is None for ready in progress.ready):  # read by itself, and no other
+                (ready,) = progress.ready
+                return [self._item_of(ready, item)]
+            self._finish(item.settles, item.url)
+            self._reread(progress)
+        self._count_fetched()
+        return list(map(self._item_of, progress.ready))
+
+    def resume_waiting(self) -> list[PageItem]:
+        """The items whose turn had come when an earlier process ended."""
+        return list(map(self._item_of, self.learner.resume().ready))
+
+    def finish_waiting(self) -> list[PageItem]:
+        """Some of the items that still wait, to be judged by what is known; none: there is none."""
+        with self.store.unit():
+            progress = self.learner.finish()
+            self._reread(progress)
+        return list(map(self._item_of, progress.ready))
+
+    def _is_copy(self, document: Page) -> bool:
+        """Is the body that of a stored page? Then its template does not matter."""
+        return any(each.stage == "body" and each.find(document) for each in self.detectors)
+
+    def _item_of(self, ready: Ready, like: PageItem | None = None) -> PageItem:
+        page = ready.page
+        item = PageItem(
+            url=page.url or "",
+            text=page.text,
+            body=page.body or b"",
+            settles=like.settles if like else [],
+            **{name: getattr(page, name) for name in _ITEM_FIELDS},
+        )
+        said = PageText(
+            page.text,
+            page.heading,
+            page.title if page.own_title is None else page.own_title,
+            page.source,
+            page.template,
+        )
+        known = Known(item.text, item.title, item.body, said, None)
+        self.note_known(item, known, place=ready.place, outline=ready.outline)
+        return item
+
+    def _reread(self, progress: Progress) -> None:
+        """Bring pages that were stored early to the text that their template gives."""
+        index = self.open_index()
+        for number, own in progress.reread:
+            stored = read_page(self.store, number)
+            page = replace(
+                stored,
+                text=own.text,
+                heading=own.heading,
+                own_title=own.title,
+                source="box",
+                template=own.template,
+            )
+            self.store.change_text(number, page)
+            index.change(number, page)
+            self._originals.forget(number)
 
     def has_grown_since(self, item: Any) -> bool:
         """Has a page been admitted since the item was first looked at?"""
@@ -208,6 +314,9 @@ class Job:
         """Store the page with all its signatures, and note its URLs as done."""
         with self._recording(item):
             number: int = self.open_index().add(document)
+            outline = self._items.entry(item).outline
+            if outline is not None:
+                self._reread(self.learner.early(number, document, outline))
         if self.detectors:
             self._originals.keep(number, _as_fetched(document, number))
         self._admitted += 1
@@ -222,6 +331,8 @@ class Job:
             for url in take_duplicates(self.store, number):  # of what is nowhere else now
                 self.requests.add_known(url)
             self._finish(getattr(item, "settles", []), document.url or "")
+        for detector in self.detectors:
+            detector.add(document, number)
         self._originals.forget(number)
         self._items.entry(item).is_recorded = True
         self.visited += 1
@@ -338,11 +449,15 @@ class Job:
     @contextmanager
     def _recording(self, item: Any) -> Iterator[None]:
         """What is written inside, and that the item's URLs are done; on an error, neither."""
+        place = self._items.entry(item).place
         with self.store.unit():
             self._finish(getattr(item, "settles", []), getattr(item, "url", ""))
             yield
+            if place is not None:
+                self.learner.done(place)
         self._items.entry(item).is_recorded = True
-        self._count_fetched()
+        if place is None:  # else it was counted when it came
+            self._count_fetched()
 
     def _count_fetched(self) -> None:
         self.fetched += 1
@@ -354,6 +469,8 @@ class Job:
         It was in flight for itself when a redirect led to it, or the process ended before the
         request of another project's spider was done.
         """
+        if self._items.entry(item).place is not None:
+            return False
         keys = [settled.key for settled in getattr(item, "settles", []) if settled.kind == "page"]
         if keys:
             return self.store.urls.is_done(keys[0])
@@ -411,16 +528,15 @@ class Job:
 
     def _record_item_lost(self, item: Any, reason: str, detail: str) -> None:
         """Record a page that a pipeline of the project's own took before it was judged."""
-        is_recorded = self._items.forget(item).is_recorded
+        is_recorded = self._items.entry(item).is_recorded
         adapter = ItemAdapter(item)
-        if is_recorded or not any(adapter.get(name) for name in ("text", "html", "body")):
-            return
-        with self._recording(item):
-            self.store.add_skipped(
-                adapter.get("url") or "", reason, detail=detail, is_fetched=True, size_bytes=0
-            )
+        if not is_recorded and any(adapter.get(name) for name in ("text", "html", "body")):
+            with self._recording(item):
+                self.store.add_skipped(
+                    adapter.get("url") or "", reason, detail=detail, is_fetched=True, size_bytes=0
+                )
+            self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
         self._forget(item)
-        self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
 
 
 def first_url(request: Request) -> str:
@@ -431,8 +547,15 @@ def first_url(request: Request) -> str:
 
 def _as_fetched(page: Page, number: int) -> Document:
     """The page as detectors get it from the store, with its shingles if they were needed."""
-    title = storable(page.title)
-    document = Document(id=page.id or str(number), text=page.text, url=page.url, title=title)
+    document = Document(
+        id=page.id or str(number),
+        text=page.text,
+        url=page.url,
+        title=storable(page.title),
+        heading=storable(page.heading),
+        own_title=storable(page.own_title),
+        source=page.source,
+    )
     if "shingles" in vars(page):
         vars(document)["shingles"] = page.shingles
     return document

@@ -75,7 +75,7 @@ class DedupScheduler(BaseScheduler):
             n_under_way = len(downloader.active) + len(scraping.queue) + len(scraping.active)
             if n_under_way >= downloader.total_concurrency:
                 return None
-        if self._job.failure:
+        if self._job.failure or self._job.is_closing:
             return None
         try:
             request = self._job.requests.next(n_active)

@@ -1,8 +1,12 @@
 """Every choice that the detectors leave open, in one place."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
+
+NearNames = Literal["agree", "ignore"]
+NEAR_NAMES: tuple[str, ...] = get_args(NearNames)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,6 +15,8 @@ class DedupConfig:
 
     Attributes:
         near_resemblance: a document at least so alike to an earlier one is dropped; above 0, to 1.
+        near_names: "agree": near duplicates of one host have the same names, title and heading, but
+            for versions; "ignore": names do not count.
         short_shingles: a document of fewer shingles is compared exactly; at least 1.
         sentences_count: longest sentences of a document that are indexed; 1 to 100.
         simhash_bits: width of the fingerprints, 64 or 128.
@@ -26,6 +32,7 @@ class DedupConfig:
     """
 
     near_resemblance: float = 0.8
+    near_names: NearNames = "agree"
     short_shingles: int = 50
     sentences_count: int = 3
     simhash_bits: int = 64
@@ -39,6 +46,8 @@ class DedupConfig:
     def __post_init__(self) -> None:
         if not 0 < self.near_resemblance <= 1:
             _reject("near_resemblance", "above 0 and at most 1", self.near_resemblance)
+        if self.near_names not in NEAR_NAMES:
+            _reject("near_names", " or ".join(NEAR_NAMES), self.near_names)
         if self.simhash_bits not in (64, 128):
             _reject("simhash_bits", "64 or 128", self.simhash_bits)
         if self.simhash_unspaced_features not in UNSPACED_FEATURES:

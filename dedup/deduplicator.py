@@ -81,6 +81,13 @@ class Deduplicator:
             detector.add(document, number)
         return number
 
+    def change(self, number: int, document: Document) -> None:
+        """Have a document found by another text than before; the store keeps its signatures."""
+        self.store.change_signatures(number, self._signatures(document))
+        for detector in self.detectors:
+            detector.add(document, number)
+        self._cache.forget(number)
+
     def process(self, document: Document) -> Verdict:
         """Find what `document` duplicates and record that, or else keep it."""
         if match := self.find(document):

@@ -8,11 +8,14 @@ store; `id` is the caller's own name for it.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.text import features, is_unspaced, normalise, shingle_hashes
+from dedup.text import features, is_traditional, is_unspaced, normalise, shingle_hashes
+
+TextSource = Literal["given", "box", "landmark", "page"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +28,12 @@ class Document:
         url: where it came from, for the record; no detector compares URLs.
         title: compared, with the text, where the text is too short for fingerprints.
         body: the raw bytes, where there are any (the `body` detector compares them).
+        heading: the page's own, where it has one; with the title it is the page's name.
+        own_title: the title without what all titles of the site have; None: the title as it is.
+        source: where the text comes from. `given`: from the caller, who vouches that it is the
+            document's own; `box`: a learned content box; `landmark`: what the page itself declares
+            to be its article or main part; `page`: rules, or all that is visible. In the last two
+            there may be text that all pages of the site have.
     """
 
     id: str
@@ -32,6 +41,14 @@ class Document:
     url: str | None = None
     title: str = ""
     body: bytes | None = None
+    heading: str = ""
+    own_title: str | None = None
+    source: TextSource = "given"
+
+    @property
+    def has_own_text(self) -> bool:
+        """Is the text surely the document's own, without furniture of its site?"""
+        return self.source in ("given", "box")
 
     @cached_property
     def normal_text(self) -> str:
@@ -42,6 +59,11 @@ class Document:
     def is_unspaced(self) -> bool:
         """Is the text mostly in a script without spaces between words (Chinese, Japanese, Thai)?"""
         return is_unspaced(self.normal_text)
+
+    @cached_property
+    def is_traditional(self) -> bool:
+        """Is the text in traditional Chinese characters?"""
+        return is_traditional(self.text)
 
     @cached_property
     def shingles(self) -> NDArray[np.uint64]:

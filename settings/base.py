@@ -122,9 +122,16 @@ do; at "rules" such a link is one more URL, fetched if linked, and compared."""
 
 # --- Main text ---------------------------------------------------------------------------------
 
-DEDUP_TEXT_EXTRACTOR = "resiliparse"
-"""What takes the main text out of a page: "resiliparse", "trafilatura" (install the extra of that
-name), or "all" (all visible text). See dedup.html.main_text for the figures."""
+DEDUP_TEXT_EXTRACTOR = "content"
+"""What takes the text out of a page: "content" (by the templates of its site, which are learned
+while the crawl goes; where none is known, by what the page declares, and by rules), "resiliparse"
+(rules alone), "trafilatura" (install the extra of that name), or "all" (all visible text). See
+docs/detection.md for the figures."""
+
+DEDUP_WAITING_PAGES = 10_000
+"""Pages of all hosts that wait for their template at the same time, 0 or more. A page waits until
+ten pages of its template have come, in the job's store, some 20 kB each. What would be one too many
+goes on without its template: it is kept, and read anew later. 0: no page waits."""
 
 DEDUP_READ_PROCESSES = "auto"
 """Processes that read pages (decode, parse, extract, sign) beside the crawl's own, 0 or more, some
@@ -156,6 +163,11 @@ DEDUP_NEAR_RESEMBLANCE = 0.8
 """Resemblance (Jaccard coefficient of shingles) from which two texts are near duplicates, above 0
 to 1. At 0.8 a reader finds the same page with small changes; at 0.5, another page of the same
 form."""
+
+DEDUP_NEAR_NAMES = "agree"
+"""Two pages of one host with different names of their own (title without the site's part, first
+heading; versions do not count) are two pages unless their texts are equal. "ignore": names do not
+count, and a page that differs from another in little more than its name is dropped."""
 
 DEDUP_SHORT_SHINGLES = 50
 """Texts of fewer shingles are compared exactly, 1 or more: one other word changes 3 shingles, and a

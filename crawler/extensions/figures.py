@@ -19,7 +19,7 @@ from scrapy.http import Response
 from crawler.job import Job
 from crawler.pipelines.content import DuplicatePage
 from dedup.store import summarise
-from dedup.store.sqlite import host_of
+from dedup.urls.parts import host_of
 
 _LAST_DUPLICATES = 5
 _BUSIEST_HOSTS = 5

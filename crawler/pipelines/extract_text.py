@@ -9,7 +9,9 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 
 from crawler.job import Job
-from dedup.html import decode, extract_text, parse_page
+from crawler.reading.page import Known
+from dedup.html import bounded, decode, parse_page
+from dedup.html.page_text import page_text
 
 
 class ExtractText:
@@ -21,7 +23,8 @@ class ExtractText:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._extractor = Job.of(crawler).config.extractor
+        self._job = Job.of(crawler)
+        self._extractor = self._job.config.extractor
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ExtractText:
@@ -37,9 +40,13 @@ class ExtractText:
             if not isinstance(body, bytes):
                 return item
             html = decode(body, adapter.get("content_type") or None).text
-        page = parse_page(html, adapter.get("url") or "")
+        url = adapter.get("url") or ""
+        bounds = bounded(html)
+        page = parse_page(bounds, url)
+        site = self._job.site(url) if isinstance(url, str) else None
+        said = page_text(bounds, page.title, extractor=self._extractor, site=site)
         found = {
-            "text": extract_text(html, extractor=self._extractor),
+            "text": said.text,
             "title": page.title,
             "language": page.language,
             "canonical_url": page.canonical_url,
@@ -47,6 +54,8 @@ class ExtractText:
         for name, value in found.items():
             if not adapter.get(name) and _takes(adapter, name):
                 adapter[name] = value
+        known = Known(said.text, page.title, adapter.get("body"), said, None)
+        self._job.note_known(item, known, outline=said.outline)
         return item
 
 

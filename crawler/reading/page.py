@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from dedup.config import DedupConfig
 from dedup.detectors import default_detectors
-from dedup.html import HtmlPage, bounded, decode, extract_text, parse_page
+from dedup.html import HtmlPage, bounded, decode, parse_page
+from dedup.html.page_text import PageText, page_text
 from dedup.store import Page
+from dedup.templates.site import Site
 
 
 class RawPage(NamedTuple):
@@ -60,17 +62,34 @@ class Features(NamedTuple):
 
 
 class Known(NamedTuple):
-    """Features, and of what."""
+    """What is known of an item besides its fields, and of which fields.
+
+    Attributes:
+        said: heading, source and so on of the text.
+        features: None where no detector wants any.
+    """
 
     text: str
     title: str
-    body: bytes
-    features: Features
+    body: bytes | None
+    said: PageText
+    features: Features | None
 
-    def give(self, page: Page) -> None:
-        """Hand them to a page, unless a pipeline has changed what they were computed of."""
-        if page.text is self.text and page.title is self.title and page.body is self.body:
+    def give(self, page: Page) -> Page:
+        """The page with what is known of it, as far as no pipeline has changed its text."""
+        if page.text is not self.text:
+            return page
+        said = self.said
+        page = replace(
+            page,
+            heading=said.heading,
+            own_title=said.title if page.title is self.title else None,
+            source=said.source,
+            template=said.template,
+        )
+        if self.features and page.title is self.title and page.body is self.body:
             vars(page).update(self.features._asdict())  # where `cached_property` looks
+        return page
 
 
 class Content(NamedTuple):
@@ -78,15 +97,18 @@ class Content(NamedTuple):
 
     Attributes:
         page: its metadata, without `hrefs`.
+        said: its text, and how that is known.
         links: as `HtmlPage.links`; none where they are not wanted.
         features: None where no detector wants any.
+        n_templates: how many templates of its host were known then.
     """
 
     page: HtmlPage
-    text: str
+    said: PageText
     encoding: str
     links: list[str]
     features: Features | None
+    n_templates: int
 
 
 class ContentReader:
@@ -97,23 +119,33 @@ class ContentReader:
         detectors = default_detectors(_no_original, wanted.detection)
         self._detectors = [each for each in detectors if each.stage in wanted.stages]
 
-    def read(self, raw: RawPage) -> Content:
+    def read(self, raw: RawPage, site: Site | None = None) -> Content:
+        """Read a page by the templates known of its site; None: nothing is to be learned of it."""
         decoded = decode(raw.body, raw.content_type or None)
         html = bounded(decoded.text)
         page = parse_page(html, raw.url, robots_headers=raw.robots_headers)
-        text = extract_text(html, extractor=self._wanted.extractor)
+        said = page_text(html, page.title, extractor=self._wanted.extractor, site=site)
         return Content(
             page=replace(page, hrefs=()),
-            text=text,
+            said=said,
             encoding=decoded.encoding,
             links=page.links() if self._wanted.links else [],
-            features=self._features(raw, page, text),
+            features=self._features(raw, page, said),
+            n_templates=len(site.templates) if site else 0,
         )
 
-    def _features(self, raw: RawPage, page: HtmlPage, text: str) -> Features | None:
+    def _features(self, raw: RawPage, page: HtmlPage, said: PageText) -> Features | None:
         if not self._detectors:
             return None
-        document = Page(id="", text=text, title=page.title, body=raw.body)
+        document = Page(
+            id="",
+            text=said.text,
+            title=page.title,
+            body=raw.body,
+            heading=said.heading,
+            own_title=said.title,
+            source=said.source,
+        )
         return Features(
             shingles=document.shingles,
             signatures={each.stage: each.signature(document) for each in self._detectors},

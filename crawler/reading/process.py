@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawler.reading.page import Content, RawPage, Wanted
-from crawler.reading.worker import LENGTH_BYTES, packed
+from crawler.reading.worker import LENGTH_BYTES, Question, packed
+from dedup.templates.site import Site
 
 logger = logging.getLogger(__name__)
 
@@ -37,9 +38,14 @@ class NotReadError(Exception):
     """A page was not read, for no fault of its own."""
 
 
+_MAX_SITES = 2_000  # that a process knows the templates of
+
+
 @dataclass(slots=True, eq=False)
-class _Question:
+class _Waiting:
     raw: RawPage
+    host: str | None
+    site: Site | None
     answer: asyncio.Future[Content]
     deaths: int = 0
 
@@ -71,7 +77,9 @@ class WorkerProcess:
         self._wanted = wanted
         self._command = command
         self._process: Process | None = None
-        self._waiting: deque[_Question] = deque()
+        self._waiting: deque[_Waiting] = deque()
+        self._told: dict[str, int] = {}
+        """How many templates the process knows of each host."""
         self._is_closing = False
         self._began_at = 0.0  # to read the first of those that wait
         self.is_ready = False
@@ -81,8 +89,10 @@ class WorkerProcess:
         """Pages that wait for their answer."""
         return len(self._waiting)
 
-    async def read(self, raw: RawPage) -> Content:
-        """What the page says.
+    async def read(
+        self, raw: RawPage, host: str | None = None, site: Site | None = None
+    ) -> Content:
+        """What the page says, by what is known of its host's site.
 
         Raises:
             ReadingError: it cannot be read.
@@ -90,11 +100,11 @@ class WorkerProcess:
         """
         if self._task.done():
             raise NotReadError
-        question = _Question(raw, asyncio.get_running_loop().create_future())
+        question = _Waiting(raw, host, site, asyncio.get_running_loop().create_future())
         if not self._waiting:
             self._began_at = time.monotonic()
         self._waiting.append(question)
-        self._send(raw)
+        self._ask(question)
         return await question.answer
 
     def abandon(self) -> None:
@@ -142,9 +152,10 @@ class WorkerProcess:
             start_new_session=True,  # Ctrl-C is for the crawl, which ends this one
         )
         self._process = process
+        self._told.clear()
         self._send(self._wanted)
         for question in self._waiting:
-            self._send(question.raw)
+            self._ask(question)
         if self._is_closing:
             _close_input(process)
         watching = asyncio.create_task(self._watch(process))
@@ -192,6 +203,20 @@ class WorkerProcess:
             first.deaths += 1
             if first.deaths >= _MAX_DEATHS:
                 self._waiting.popleft().settle(f"two processes died of it, status {status}")
+
+    def _ask(self, question: _Waiting) -> None:
+        host, site = question.host, question.site
+        if host is None or site is None:
+            self._send(Question(question.raw))
+            return
+        is_first = host not in self._told and len(self._told) >= _MAX_SITES
+        if is_first:
+            self._told.clear()
+        n_templates = len(site.templates)
+        is_told = self._told.get(host) == n_templates
+        self._told[host] = n_templates
+        templates = None if is_told else site.templates
+        self._send(Question(question.raw, host, templates, is_first))
 
     def _send(self, value: object) -> None:
         if self._process is not None:

@@ -15,6 +15,8 @@ from crawler.items import PageItem
 from crawler.reading.page import Content, ContentReader, Known, RawPage, Wanted
 from crawler.reading.process import NotReadError, WorkerProcess
 from dedup.html import HtmlPage
+from dedup.templates.site import Site
+from dedup.urls.parts import host_of
 
 _BINARY = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
 """How files begin that servers take for HTML."""
@@ -26,12 +28,19 @@ _BUSY_SHARE = 0.5
 
 
 class Reading(NamedTuple):
-    """An HTML page: its item, its metadata, its links, and what is known of its item."""
+    """An HTML page: its item, its metadata, its links, and what else is known of its item.
+
+    Attributes:
+        raw: the page as received.
+        n_templates: how many templates of its host were known when it was read.
+    """
 
     item: PageItem
     page: HtmlPage
     links: list[str]
-    known: Known | None
+    known: Known
+    raw: RawPage
+    n_templates: int
 
 
 class PageReader:
@@ -58,8 +67,8 @@ class PageReader:
         """Pages that wait for being read."""
         return sum(map(len, self._workers))
 
-    async def read(self, response: Response) -> Reading | None:
-        """What the page says; None: the response carries no HTML.
+    async def read(self, response: Response, site: Site | None = None) -> Reading | None:
+        """What the page says, by what is known of its site; None: the response carries no HTML.
 
         Raises:
             ReadingError: it cannot be read.
@@ -76,10 +85,17 @@ class PageReader:
             header(response, "Content-Type"),
             tuple(value.decode("latin-1") for value in robots),
         )
-        content = await self._read(raw)
+        content = await self._read(raw, site)
         item = _item(response, raw, content)
-        known = content.features and Known(item.text, item.title, item.body, content.features)
-        return Reading(item, content.page, content.links, known)
+        known = Known(item.text, item.title, item.body, content.said, content.features)
+        return Reading(item, content.page, content.links, known, raw, content.n_templates)
+
+    def read_again(self, reading: Reading, site: Site) -> Reading:
+        """Read a page once more, by what has been learned of its site since; in this process."""
+        content = self._here.read(reading.raw, site)
+        item = replace(reading.item, text=content.said.text)
+        known = Known(item.text, item.title, item.body, content.said, content.features)
+        return reading._replace(item=item, known=known, n_templates=content.n_templates)
 
     def abandon(self) -> None:
         """Read nothing more: what waits raises CloseSpider."""
@@ -91,16 +107,17 @@ class PageReader:
         """End the processes."""
         await asyncio.gather(*(worker.close() for worker in self._workers))
 
-    async def _read(self, raw: RawPage) -> Content:
+    async def _read(self, raw: RawPage, site: Site | None) -> Content:
         ready = [worker for worker in self._workers if worker.is_ready]
         if len(ready) == len(self._workers) < self._max_processes and self._is_another_needed():
             self._workers.append(WorkerProcess(self._wanted))
         if ready:
             with suppress(NotReadError):
-                return await min(ready, key=len).read(raw)
+                host = None if site is None else host_of(raw.url)
+                return await min(ready, key=len).read(raw, host, site)
         if self._is_abandoned:
             raise CloseSpider("shutdown")
-        return self._here.read(raw)
+        return self._here.read(raw, site)
 
     def _is_another_needed(self) -> bool:
         """Asked for each page while there might be one more: would that make the crawl faster?
@@ -135,7 +152,7 @@ def header(response: Response, name: str) -> str:
 def _item(response: Response, raw: RawPage, content: Content) -> PageItem:
     return PageItem(
         url=response.url,
-        text=content.text,
+        text=content.said.text,
         title=content.page.title,
         language=content.page.language or header(response, "Content-Language"),
         canonical_url=content.page.canonical_url,

@@ -1,20 +1,41 @@
 """The process that reads pages: `python -m crawler.reading.worker`; it loads no Scrapy.
 
 Takes from standard input, and writes to standard output, pickles after their length in 8 bytes:
-first what is `Wanted`, answered by one byte when all is ready; then for each `RawPage` its
+first what is `Wanted`, answered by one byte when all is ready; then for each `Question` its
 `Content`, or a text of what went wrong, in their order.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import sys
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from crawler.reading.page import Content, ContentReader, RawPage
+from dedup.templates.site import Site
+from dedup.templates.template import Template
 
 LENGTH_BYTES = 8
+
+_GC_THRESHOLDS = 20_000, 50, 50
+"""A page is thousands of small objects without circles, gone when it is answered."""
+
+
+class Question(NamedTuple):
+    """A page to be read.
+
+    Attributes:
+        host: whose templates count; None: nothing is to be learned of the page.
+        templates: those of the host; None: they are as they were told before.
+        is_first: forget what was told before.
+    """
+
+    raw: RawPage
+    host: str | None = None
+    templates: tuple[Template, ...] | None = None
+    is_first: bool = False
 
 
 def packed(value: object) -> bytes:
@@ -29,8 +50,11 @@ def serve(questions: BinaryIO, answers: BinaryIO) -> None:
     reader = ContentReader(wanted)
     answers.write(b"!")
     answers.flush()
-    while (raw := _next(questions)) is not None:
-        answers.write(packed(_answer(reader, raw)))
+    gc.freeze()  # what has been imported stays
+    gc.set_threshold(*_GC_THRESHOLDS)
+    sites: dict[str | None, Site] = {}
+    while (question := _next(questions)) is not None:
+        answers.write(packed(_answer(reader, question, sites)))
         answers.flush()
 
 
@@ -41,9 +65,15 @@ def _next(questions: BinaryIO) -> Any:
     return pickle.loads(data) if 0 < length == len(data) else None  # noqa: S301 -- the crawl's
 
 
-def _answer(reader: ContentReader, raw: RawPage) -> Content | str:
+def _answer(
+    reader: ContentReader, question: Question, sites: dict[str | None, Site]
+) -> Content | str:
+    if question.is_first:
+        sites.clear()
+    if question.templates is not None:
+        sites[question.host] = Site(question.templates)
     try:
-        return reader.read(raw)
+        return reader.read(question.raw, sites.get(question.host))
     except Exception as error:  # noqa: BLE001 -- of one page
         return f"{type(error).__name__}: {error}"
 

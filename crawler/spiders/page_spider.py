@@ -122,7 +122,8 @@ class PageSpider(Spider):
     async def parse(self, response: Response) -> AsyncIterator[Request | PageItem]:
         self.take_page()
         try:
-            reading = await self.reader.read(response)
+            site = None if self.dedup_job is None else self.dedup_job.site(response.url)
+            reading = await self.reader.read(response, site)
             links = [] if reading is None else self._links_to_follow(reading, response)
         except CloseSpider:
             raise
@@ -145,9 +146,8 @@ class PageSpider(Spider):
         elif reason := self._reason_to_skip(reading):
             self._skip(response, reason, reading.page.refresh_url or "")
         else:
-            if self.dedup_job is not None:
-                self.dedup_job.note_known(reading.item, reading.known)
-            yield self._settling(reading.item, response)
+            for item in self._ready(reading, response):
+                yield item
 
     def _is_unchanged(self, reading: Reading, response: Response) -> bool:
         """Is this a stored page, visited again and as it was? A new version is noted as one."""
@@ -282,13 +282,20 @@ class PageSpider(Spider):
                 response.url, reason, settles, detail=detail, response=response
             )
 
-    def _settling(self, item: PageItem, response: Response) -> PageItem:
-        if self.dedup_job is not None:
-            item.settles = [
-                *self.dedup_job.settled_by(response),
-                *self.dedup_job.settled_by_canonical(item.url, item.canonical_url),
-            ]
-        return item
+    def _ready(self, reading: Reading, response: Response) -> list[PageItem]:
+        """The items that are ready to be judged: the page, if it need not wait, and others."""
+        job = self.dedup_job
+        if job is None:
+            return [reading.item]
+        site = job.site(response.url)
+        if site is not None and len(site.templates) != reading.n_templates:
+            reading = self.reader.read_again(reading, site)  # they were learned in the meantime
+        item = reading.item
+        item.settles = [
+            *job.settled_by(response),
+            *job.settled_by_canonical(item.url, item.canonical_url),
+        ]
+        return job.arrive(item, reading.known)
 
 
 def split_urls(urls: str) -> list[str]:

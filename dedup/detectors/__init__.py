@@ -1,5 +1,7 @@
 """Detectors: each finds, by one method, the earlier document that a document duplicates."""
 
+from collections.abc import Callable
+
 from dedup.config import DedupConfig
 from dedup.detectors.base import Detector, Originals
 from dedup.detectors.bloom import BloomDetector
@@ -47,11 +49,16 @@ __all__ = [
 
 
 def default_detectors(
-    originals: Originals, config: DedupConfig | None = None, *, check: SecondCheck | None = None
+    originals: Originals,
+    config: DedupConfig | None = None,
+    *,
+    check: SecondCheck | None = None,
+    bodies: Callable[[int], bytes | None] | None = None,
 ) -> list[Detector]:
     """Return the default cascade: from equal bodies to similar texts, cheap before dear.
 
-    `check` decides on candidates instead of the one that `config` describes.
+    `check` decides on candidates instead of the one that `config` describes. `bodies` fetches the
+    bodies of originals, where they are kept.
 
     The index takes at most 200 bytes a document: body 16, text 8, sentences 24, simhash 48 and
     minhash 88.
@@ -62,9 +69,10 @@ def default_detectors(
         originals,
         near_resemblance=config.near_resemblance,
         short_shingles=config.short_shingles,
+        names=config.near_names,
     )
     return [
-        BodyDetector(originals, max_candidates=limit),
+        BodyDetector(originals, bodies=bodies, max_candidates=limit),
         TextDetector(check, max_candidates=limit),
         SentencesDetector(check, sentences_count=config.sentences_count, max_candidates=limit),
         SimhashDetector(

@@ -1,6 +1,6 @@
 """Exact copies: the same bytes under another URL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,15 +20,27 @@ _KEYS = 2
 class BodyDetector:
     """Finds the document with the same body.
 
-    The signature is the 128-bit XXH3 of the body. A candidate shares 64 bits of it; its text must
-    be equal too, and its body, where the store hands it out. Documents without a body, or with
-    one of no bytes, are not for this detector.
+    The signature is the 128-bit XXH3 of the body. A candidate shares 64 bits of it. Its body must
+    be equal, byte by byte; where the store does not keep bodies, its text must be.
+    Documents without a body, or with one of no bytes, are not for this detector.
+
+    Args:
+        originals: fetches a candidate.
+        bodies: fetches its body; None, or where that gives None: it was not kept.
+        max_candidates: that are compared, at most.
     """
 
     stage = "body"
 
-    def __init__(self, originals: Originals, *, max_candidates: int = 64) -> None:
+    def __init__(
+        self,
+        originals: Originals,
+        *,
+        bodies: Callable[[int], bytes | None] | None = None,
+        max_candidates: int = 64,
+    ) -> None:
         self._originals = originals
+        self._bodies = bodies
         self._max_candidates = max_candidates
         self._index = Multimap()
         self._digest = Latest(_digest, self.stage, as_it_is)
@@ -58,9 +70,19 @@ class BodyDetector:
             return None
         numbers, shared = self._index.find(_keys(signature), at_most=self._max_candidates)
         for number in numbers[shared == _KEYS].tolist():
-            if _is_copy(document, self._originals(number)):
+            if self._is_copy(document, number):
                 return Match(number, self.stage, resemblance=1.0)
         return None
+
+    def _is_copy(self, document: Document, number: int) -> bool:
+        body = None if self._bodies is None else self._bodies(number)
+        if body is not None:
+            return document.body == body
+        original = self._originals(number)
+        is_body_kept = original.body is not None
+        return document.text == original.text and (
+            not is_body_kept or document.body == original.body
+        )
 
     def add(self, document: Document, number: int) -> None:
         signature = self.signature(document)
@@ -78,8 +100,3 @@ def _digest(document: Document) -> bytes | None:
 
 def _keys(signature: bytes) -> NDArray[Any]:
     return np.frombuffer(signature, "<u4")[:_KEYS]
-
-
-def _is_copy(document: Document, original: Document) -> bool:
-    is_body_kept = original.body is not None
-    return document.text == original.text and (not is_body_kept or document.body == original.body)

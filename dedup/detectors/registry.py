@@ -75,6 +75,7 @@ class _Parts:
             self.originals,
             near_resemblance=self.config.near_resemblance,
             short_shingles=self.short,
+            names=self.config.near_names,
         )
 
     @property

@@ -1,14 +1,20 @@
-"""The decision: is a candidate a near duplicate? The same for all detectors."""
+"""The decision: is a candidate the same page? The same for all detectors.
 
-import re
+A reader takes two pages for one if their texts are alike and their names are the same. So three
+things count: the texts, the names (title and first heading), and whether the texts are the pages'
+own, without what their site puts on every page.
+"""
+
 from collections.abc import Iterable
+from typing import Literal
 
+from dedup.config import NearNames
 from dedup.detectors.base import Originals
 from dedup.document import Document
+from dedup.names import comparable_name, do_agree
 from dedup.resemblance import resemblance
 from dedup.text import normalise
-
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
+from dedup.urls.parts import host_of
 
 
 def is_same_text(first: Document, second: Document, *, with_title: bool) -> bool:
@@ -22,44 +28,121 @@ def is_same_text(first: Document, second: Document, *, with_title: bool) -> bool
 def comparable_text(document: Document, *, with_title: bool) -> str | None:
     """Return the normal text, on demand after the title, with single spaces; None if empty.
 
-    Version numbers (digits with dots between) are left out of the title, as documentation names its
-    version in each; but not where the text has no shingle and the title is all there is.
+    The title comes without its site's part and without versions, as documentation names its version
+    in each; but as it is where the text has no shingle and the title is all there is.
     """
     text = " ".join(document.normal_text.split())
     if not text:
         return None
     if not with_title:
         return text
-    title = normalise(document.title)
     if len(document.shingles):
-        title = _VERSION.sub("", title)
-    return " ".join(title.split()) + "\n" + text
+        return comparable_name(_title(document)) + "\n" + text
+    return " ".join(normalise(document.title).split()) + "\n" + text
+
+
+Objection = Literal["names", "furniture", "script"]
+"""Why two documents with like texts are two pages: their names differ; what is alike may be what
+their sites put on every page; one is in traditional Chinese, the other in simplified."""
+
+
+def objection_to_equal(first: Document, second: Document, *, names: NearNames) -> Objection | None:
+    """Why two documents of equal text are two pages; None: they are one.
+
+    On one host other headings make two. Where a text may hold furniture, the titles of pages of one
+    host have to agree, too: what is equal may be the furniture.
+    """
+    if names == "ignore" or not _are_of_one_host(first, second):
+        return None
+    if first.is_traditional != second.is_traditional:
+        return "script"
+    if not do_agree(first.heading, second.heading):
+        return "names"
+    have_own_texts = first.has_own_text and second.has_own_text
+    return None if have_own_texts or do_agree(_title(first), _title(second)) else "names"
+
+
+def objection_to_near(first: Document, second: Document, *, names: NearNames) -> Objection | None:
+    """Why two documents of texts that resemble each other are two pages; None: they may be one.
+
+    On one host both texts have to be the pages' own, and the names have to agree. On two hosts
+    names differ for good reasons: there the resemblance decides. Where a text is not surely the
+    page's own, the page must at least declare where its text stands, and one of the names agree.
+    """
+    have_own_texts = first.has_own_text and second.has_own_text
+    if _are_of_one_host(first, second):
+        if not have_own_texts:
+            return "furniture"
+        if first.is_traditional != second.is_traditional:
+            return "script"
+        return None if names == "ignore" or have_same_name(first, second) else "names"
+    if have_own_texts:
+        return None
+    if "page" in (first.source, second.source):
+        return "furniture"
+    is_name_shared = any(
+        one and comparable_name(one) == comparable_name(other)
+        for one, other in ((_title(first), _title(second)), (first.heading, second.heading))
+    )
+    return None if is_name_shared else "furniture"
+
+
+def have_same_name(first: Document, second: Document) -> bool:
+    """Do titles (without the site's part) and headings agree, but for versions?"""
+    return do_agree(_title(first), _title(second)) and do_agree(first.heading, second.heading)
+
+
+def _title(document: Document) -> str:
+    return document.title if document.own_title is None else document.own_title
+
+
+def _are_of_one_host(first: Document, second: Document) -> bool:
+    host = host_of(first.url)
+    return bool(host) and host == host_of(second.url)
 
 
 class SecondCheck:
     """Compares a document with the earlier documents that a detector proposes.
 
     A candidate is a near duplicate if the sets of shingles have a resemblance of at least
-    `near_resemblance`. If one of the two is short, of fewer than `short_shingles` shingles, the
-    texts and titles must be equal instead, after normalisation and up to white space, and in the
-    titles up to version numbers; their resemblance is then 1. A text of white space alone equals
-    nothing, not even itself.
+    `near_resemblance`, and there is no `objection_to_near`. If one of the two is short, of fewer
+    than `short_shingles` shingles, the texts and titles must be equal instead, after normalisation
+    and up to white space, and in the titles up to version numbers; their resemblance is then 1. A
+    text of white space alone equals nothing, not even itself.
 
     What was compared is remembered until the next document comes, so that several detectors may
     propose the same candidate.
+
+    Args:
+        originals: fetches a candidate.
+        names: with "ignore", names do not count: only texts do.
     """
 
     def __init__(
-        self, originals: Originals, *, near_resemblance: float, short_shingles: int
+        self,
+        originals: Originals,
+        *,
+        near_resemblance: float,
+        short_shingles: int,
+        names: NearNames = "agree",
     ) -> None:
         self.near_resemblance = near_resemblance
         self.short_shingles = short_shingles
+        self.names: NearNames = names
         self.original = originals
         self._document: Document | None = None
         self._known: dict[int, float] = {}
 
     def is_short(self, document: Document) -> bool:
         return len(document.shingles) < self.short_shingles
+
+    def is_equal(self, document: Document, original: Document) -> bool:
+        """Are the texts equal, and where they are short the titles, and is it one page?"""
+        with_title = self.is_short(document)
+        return (
+            is_same_text(document, original, with_title=with_title)
+            and objection_to_equal(document, original, names=self.names) is None
+        )
 
     def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, float] | None:
         """Return the near duplicate of highest resemblance and that, or None.
@@ -86,5 +169,10 @@ class SecondCheck:
 
     def _compare(self, document: Document, original: Document) -> float:
         if self.is_short(document) or self.is_short(original):
-            return float(is_same_text(document, original, with_title=True))
+            return float(
+                is_same_text(document, original, with_title=True)
+                and objection_to_equal(document, original, names=self.names) is None
+            )
+        if objection_to_near(document, original, names=self.names) is not None:
+            return 0.0
         return resemblance(document.shingles, original.shingles, at_least=self.near_resemblance)

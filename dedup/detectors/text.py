@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dedup.detectors.batch import shared_keys
 from dedup.detectors.latest import Latest, as_it_is
-from dedup.detectors.second_check import SecondCheck, comparable_text, is_same_text
+from dedup.detectors.second_check import SecondCheck, comparable_text
 from dedup.document import Document, Match
 from dedup.index.multimap import Multimap
 
@@ -17,7 +17,8 @@ class TextDetector:
     """Finds the document with the same text, after normalisation and up to white space.
 
     Of a short document the title must be the same too, but for version numbers: pages that say
-    nothing but "Page not found" or "Sold out" are told apart by it. An empty text equals nothing.
+    nothing but "Page not found" or "Sold out" are told apart by it. Two pages of one host must have
+    the same heading. An empty text equals nothing.
     """
 
     stage = "text"
@@ -51,9 +52,8 @@ class TextDetector:
         if signature is None:
             return None
         numbers, _ = self._index.find(_keys(signature), at_most=self._max_candidates)
-        with_title = self._check.is_short(document)
         for number in numbers.tolist():
-            if is_same_text(document, self._check.original(number), with_title=with_title):
+            if self._check.is_equal(document, self._check.original(number)):
                 return Match(number, self.stage, resemblance=1.0)
         return None
 

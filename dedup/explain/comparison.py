@@ -8,8 +8,15 @@ import numpy as np
 
 from dedup.config import DedupConfig
 from dedup.detectors import Detector
-from dedup.detectors.second_check import comparable_text, is_same_text
+from dedup.detectors.second_check import (
+    Objection,
+    comparable_text,
+    is_same_text,
+    objection_to_equal,
+    objection_to_near,
+)
 from dedup.document import Document
+from dedup.names import do_agree
 from dedup.resemblance import containment, resemblance
 from dedup.text import longest_sentences
 
@@ -43,6 +50,7 @@ class Verdict:
         only_first, only_second: shingles that one of them has and the other lacks.
         first_in_second: share of the first document's shingles that the second has; and reversed.
         is_short: one of them has too few shingles, so that text and title have to be equal.
+        objection: why documents with like texts are two pages even so.
     """
 
     is_duplicate: bool
@@ -54,6 +62,7 @@ class Verdict:
     first_in_second: float
     second_in_first: float
     is_short: bool
+    objection: Objection | None = None
 
 
 def decide(first: Document, second: Document, config: DedupConfig) -> Verdict:
@@ -62,16 +71,23 @@ def decide(first: Document, second: Document, config: DedupConfig) -> Verdict:
     likeness = resemblance(first.shingles, second.shingles)
     common = round(containment(first.shingles, second.shingles) * sizes[0])
     is_short = min(sizes) < config.short_shingles
+    is_equal = is_same_text(first, second, with_title=is_short)
     if is_short:
-        is_duplicate = is_same_text(first, second, with_title=True)
+        is_alike = is_equal
         words = _short_words(first, second, min(sizes), config)
     else:
-        is_duplicate = likeness >= config.near_resemblance
-        relation = "at least" if is_duplicate else "less than"
+        is_alike = is_equal or likeness >= config.near_resemblance
+        relation = "at least" if likeness >= config.near_resemblance else "less than"
         words = (
             f"{common:,} of {sum(sizes) - common:,} shingles in common: resemblance"
             f" {rounded(likeness, config.near_resemblance)}, {relation} {config.near_resemblance:g}"
         )
+    objection = None
+    if is_alike:
+        object_to = objection_to_equal if is_equal else objection_to_near
+        objection = object_to(first, second, names=config.near_names)
+        words += _objection_words(objection, first, second)
+    is_duplicate = is_alike and objection is None
     return Verdict(
         is_duplicate=is_duplicate,
         words=words,
@@ -82,7 +98,26 @@ def decide(first: Document, second: Document, config: DedupConfig) -> Verdict:
         first_in_second=containment(first.shingles, second.shingles),
         second_in_first=containment(second.shingles, first.shingles),
         is_short=is_short,
+        objection=objection,
     )
+
+
+def _objection_words(objection: Objection | None, first: Document, second: Document) -> str:
+    if objection is None:
+        return ""
+    if objection == "furniture":
+        return (
+            "; but what is alike may be what the site has on every page: its template is not known"
+        )
+    if objection == "script":
+        return "; but one is in traditional Chinese characters, the other in simplified ones"
+    for kind, one, other in (
+        ("headings", first.heading, second.heading),
+        ("titles", first.title, second.title),
+    ):
+        if not do_agree(one, other):
+            return f"; but these are two pages by their {kind}: {one!r} and {other!r}"
+    return "; but these are two pages by their names"
 
 
 def rounded(likeness: float, threshold: float) -> str:

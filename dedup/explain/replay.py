@@ -115,7 +115,7 @@ class Replay:
 
     def _detectors(self) -> list[Detector]:
         check = _Noting(self._fetch, self.config, self._asked)
-        cascade = default_detectors(self._fetch, self.config, check=check)
+        cascade = default_detectors(self._fetch, self.config, check=check, bodies=self._store.body)
         chosen = [each for each in cascade if each.stage in self._schemes]
         found = {each.stage: json.loads(json.dumps(each.scheme)) for each in chosen}
         if found != self._schemes:
@@ -145,6 +145,7 @@ class _Noting(SecondCheck):
             originals,
             near_resemblance=config.near_resemblance,
             short_shingles=config.short_shingles,
+            names=config.near_names,
         )
         self._asked = asked
 
@@ -174,6 +175,7 @@ def _config(schemes: dict[str, Any], settings: dict[str, Any]) -> DedupConfig:
     return DedupConfig(
         near_resemblance=float(settings.get("DEDUP_NEAR_RESEMBLANCE", default.near_resemblance)),
         simhash_distance=int(settings.get("DEDUP_SIMHASH_DISTANCE", default.simhash_distance)),
+        near_names=settings.get("DEDUP_NEAR_NAMES", default.near_names),
         short_shingles=next(short, default.short_shingles),
         sentences_count=sentences.get("sentences_count", default.sentences_count),
         simhash_bits=simhash.get("bits", default.simhash_bits),

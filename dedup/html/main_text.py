@@ -16,24 +16,33 @@ fingerprint, trafilatura 371. What it has too much are bits of menus and caption
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 from resiliparse.extract.html2text import extract_plain_text
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dedup.html.article import article_html
 from dedup.html.bounds import Bounded, bounded
+from dedup.html.unfolding import has_folded_content
+from dedup.templates.outline import outline
 
-DEFAULT_EXTRACTOR = "resiliparse"
+DEFAULT_EXTRACTOR = "content"
 
 _TINY_CHARACTERS = 300
 _TINY_SHARE = 0.1
 _NO_TEXT_CHARACTERS = 200
+_LANDMARKS = ("[itemprop=articleBody]", "main, [role=main]", "article")
+_LANDMARK_SHARE = 0.3
+"""A landmark with less than so much of the text that rules find is not the page's main part."""
 _TRAFILATURA_MAX_CHARACTERS = 2_000_000
 
 # What begins with a character that has no case is searched for several times as fast.
 _UL = re.compile(r"<(?i:ul)(?=[\s>/])")
 _UL_END = re.compile(r"</(?i:ul)(?=[\s>/])")
-_TEMPLATE = re.compile(r"<(?:(?i:template)|(?i:script)[^>]*?(?i:template|text/html))")
+_NOSCRIPT = re.compile(r"<(?i:noscript)(?=[\s/>])")
+_NOSCRIPT_END = re.compile(r"</(?i:noscript)[^>]*+>")
+_FIGURE = re.compile(r"<(/?)(?i:figure)(?=[\s/>])")
+_PRE = "<pre"
 _HIGHLIGHTED = re.compile(r"""<span(?: class="(?:[a-z][a-z\d]?|pre)")?>([^<]*)</span>""")
 """A word of a program with its colour: classes of one or two letters, by Pygments and others, and
 Sphinx's `pre`. No rule of resiliparse's asks for these, but each element costs it 2 µs."""
@@ -51,10 +60,21 @@ _MARK = "\ufdd0"  # no character
 _TEMPLATE_SCRIPTS = 'script[type*="template" i], script[type="text/html" i]'
 
 
+class MainText(NamedTuple):
+    """The main text of a page, and whether the page itself declares where it stands."""
+
+    text: str
+    is_declared: bool
+
+
 def extract_text(html: str | Bounded, *, extractor: str = DEFAULT_EXTRACTOR) -> str:
-    r"""Extract the main text, without markup, each block on a line of its own.
+    r"""Extract the main text of a single page, without markup, each block on a line of its own.
 
     `extractor` is one of
+        `content`: what the page declares to be its article or its main part, by landmarks
+            (`<main>`, `<article>` and the like), as a whole where it has programs, tables or
+            definitions, and by the rules of `resiliparse` otherwise and elsewhere. Where the pages
+            of a site are known, their templates tell better: see `dedup.html.page_text`;
         `resiliparse`: rules on tags and class names; keeps comments and the text of form fields
             (all that tells some pages apart), leaves out alternative texts and list bullets; of a
             page that declares an article, the article alone (see `dedup.html.article`);
@@ -81,29 +101,72 @@ def extract_text(html: str | Bounded, *, extractor: str = DEFAULT_EXTRACTOR) -> 
     >>> extract_text("<body><p>One.<p>Two.<ul><li>Three</ul>")
     'One.\nTwo.\nThree'
     """
+    return main_text(html, extractor=extractor).text
+
+
+def main_text(html: str | Bounded, *, extractor: str = DEFAULT_EXTRACTOR) -> MainText:
+    """The same, and whether the page declares it. See `extract_text`."""
     if extractor not in _EXTRACTORS:
         known = ", ".join(repr(name) for name in _EXTRACTORS)
         raise ValueError(f"extractor must be one of {known}, got {extractor!r}")
     page = bounded(html)
-    text = _all(page) if page.is_flat else _EXTRACTORS[extractor](page)
+    if page.is_flat:
+        found = MainText(_all(page), is_declared=False)
+    else:
+        found = _EXTRACTORS[extractor](page)
+    text = found.text
     if len(text) < _TINY_CHARACTERS:
         visible = _all(page)
-        text = visible if len(text) < _TINY_SHARE * len(visible) else text
-    if _TEMPLATE.search(page.html):
+        if len(text) < _TINY_SHARE * len(visible):
+            text, found = visible, MainText(visible, is_declared=False)
+    if has_folded_content(page.html):
         folded = _plain(_templates(page.html))
         if len(text) < max(_NO_TEXT_CHARACTERS, len(folded)):
             text = f"{text}\n{folded}"
     lines = map(str.strip, text.splitlines())
-    return "\n".join(line for line in lines if line)
+    return found._replace(text="\n".join(line for line in lines if line))
 
 
-def _main(page: Bounded) -> str:
-    text = _content(page.html)
+def _content(page: Bounded) -> MainText:
+    html = _without_noscript(page.html)
+    if _PRE in html:
+        html = _FIGURE.sub(r"<\1div", html)  # a program in one is no picture
+    text = _by_rules(html)
     article = article_html(page, text_length=len(text))
-    return (article and _content(f"<body><main>{article}</main>")) or text
+    if article is not None:
+        return MainText(_by_rules(f"<body><main>{article}</main>") or text, is_declared=True)
+    landmark = _landmark(page)
+    if landmark is not None:
+        whole = landmark.css_first("dl, pre, table") is not None
+        markup = landmark.html or ""
+        main = _whole(landmark) if whole else _by_rules(f"<body><main>{markup}</main>")
+        if len(main) >= _LANDMARK_SHARE * len(text):
+            return MainText(main, is_declared=True)
+    return MainText(text, is_declared=False)
 
 
-def _content(html: str) -> str:
+def _landmark(page: Bounded) -> LexborNode | None:
+    """The one element that the page marks as its article's text, its main part, or its article."""
+    for landmark in _LANDMARKS:
+        found = page.tree.css(landmark)
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _whole(element: LexborNode) -> str:
+    return "\n".join(line.text for line in outline(element).lines)
+
+
+def _main(page: Bounded) -> MainText:
+    text = _by_rules(_without_noscript(page.html))
+    article = article_html(page, text_length=len(text))
+    if article is None:
+        return MainText(text, is_declared=False)
+    return MainText(_by_rules(f"<body><main>{article}</main>") or text, is_declared=True)
+
+
+def _by_rules(html: str) -> str:
     # resiliparse takes every <ul> within three levels of <body> for a menu, and on plain pages
     # drops the content's own lists; it judges an <ol> by its class names like any other element.
     text = extract_plain_text(
@@ -134,8 +197,29 @@ def _without_highlighting(html: str) -> str:
     )  # with what the group holds; `sub` takes thrice as long
 
 
+def _without_noscript(html: str) -> str:
+    """The page as browsers with scripts see it: an element left open in there would hide the rest.
+
+    As parsers find the end of raw text: by the next end tag, whatever stands before it.
+    """
+    if _NOSCRIPT.search(html) is None:
+        return html
+    kept, start = [], 0
+    for tag in _NOSCRIPT.finditer(html):
+        if tag.start() < start:
+            continue
+        end = _NOSCRIPT_END.search(html, tag.end())
+        kept.append(html[start : tag.start()])
+        start = len(html) if end is None else end.end()
+    return "".join((*kept, html[start:]))
+
+
 def _all(page: Bounded) -> str:
-    return _plain(page.html)
+    return _plain(_without_noscript(page.html))
+
+
+def _all_visible(page: Bounded) -> MainText:
+    return MainText(_all(page), is_declared=False)
 
 
 def _plain(html: str) -> str:
@@ -143,7 +227,7 @@ def _plain(html: str) -> str:
     return str(text).strip()
 
 
-def _trafilatura(page: Bounded) -> str:
+def _trafilatura(page: Bounded) -> MainText:
     html = page.html
     if len(html) > _TRAFILATURA_MAX_CHARACTERS:
         return _main(page)
@@ -155,7 +239,8 @@ def _trafilatura(page: Bounded) -> str:
             "install it: pip install 'scrapy-dedup[trafilatura]'",
             name=error.name,
         ) from error
-    return trafilatura.extract(html.replace("\0", ""), fast=True, favor_recall=True) or ""
+    text = trafilatura.extract(html.replace("\0", ""), fast=True, favor_recall=True) or ""
+    return MainText(text, is_declared=False)
 
 
 def _templates(html: str) -> str:
@@ -165,10 +250,11 @@ def _templates(html: str) -> str:
     return "\n".join(scripts + [fragment.html or "" for fragment in tree.template_fragments()])
 
 
-_EXTRACTORS: dict[str, Callable[[Bounded], str]] = {
+_EXTRACTORS: dict[str, Callable[[Bounded], MainText]] = {
+    "content": _content,
     "resiliparse": _main,
     "trafilatura": _trafilatura,
-    "all": _all,
+    "all": _all_visible,
 }
 EXTRACTORS = tuple(_EXTRACTORS)
 """The names that `extract_text` knows."""

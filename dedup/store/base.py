@@ -23,6 +23,9 @@ class Store(Protocol):
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
         """Keep a unique document and its signatures by stage; return its number."""
 
+    def change_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
+        """Keep other signatures of a document than before."""
+
     def add_duplicate(self, document: Document, match: Match) -> None:
         """Record that `document` was dropped for `match`."""
 

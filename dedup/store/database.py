@@ -18,7 +18,13 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 from dedup.errors import StateError
-from dedup.store.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
+from dedup.store.schema import (
+    APPLICATION_ID,
+    OLD_JOB,
+    READABLE_VERSIONS,
+    SCHEMA,
+    SCHEMA_VERSION,
+)
 
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 
@@ -333,6 +339,16 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
             "expected a crawl's store, found an SQLite database of another program",
             "Move it away, or choose another job name",
         )
+    elif version in READABLE_VERSIONS and version != SCHEMA_VERSION:
+        if not read_only:
+            raise StateError(
+                path,
+                "the job was made by an earlier release, which read other texts from pages",
+                "Its pages can be read and exported; to crawl, begin anew with -a restart=1,"
+                " or give this crawl another job name",
+            )
+        for statement in OLD_JOB.split(";"):
+            connection.execute(statement)
     elif version != SCHEMA_VERSION:
         raise StateError(
             path,

@@ -8,7 +8,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from dedup.document import Document, Match
+from dedup.document import Document, Match, TextSource
 
 _ZSTD_LEVEL = -1
 
@@ -18,6 +18,9 @@ class _Kept:
     id: str
     url: str | None
     title: str
+    heading: str
+    own_title: str | None
+    source: TextSource
     text: bytes
 
 
@@ -47,10 +50,27 @@ class MemoryStore:
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
         number = len(self._documents)
         text = self._compressor.compress(document.text.encode(errors="surrogatepass"))
-        self._documents.append(_Kept(document.id, document.url, document.title, text))
+        self._documents.append(
+            _Kept(
+                document.id,
+                document.url,
+                document.title,
+                document.heading,
+                document.own_title,
+                document.source,
+                text,
+            )
+        )
         for stage, signature in signatures.items():
             self._signatures[stage].append((number, signature))
         return number
+
+    def change_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
+        for stage, kept in self._signatures.items():
+            kept[:] = [each for each in kept if each[0] != number]
+            if stage in signatures:
+                kept.append((number, signatures[stage]))
+                kept.sort(key=lambda each: each[0])
 
     def add_duplicate(self, document: Document, match: Match) -> None:
         self.duplicates.append((document.id, match))
@@ -58,7 +78,15 @@ class MemoryStore:
     def document(self, number: int) -> Document:
         kept = self._documents[number]
         text = self._decompressor.decompress(kept.text).decode(errors="surrogatepass")
-        return Document(id=kept.id, text=text, url=kept.url, title=kept.title)
+        return Document(
+            id=kept.id,
+            text=text,
+            url=kept.url,
+            title=kept.title,
+            heading=kept.heading,
+            own_title=kept.own_title,
+            source=kept.source,
+        )
 
     def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
         if self._signatures[stage]:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from dedup.store.sqlite import Page, SqliteStore
+from dedup.store.page import Page
+from dedup.store.sqlite import SqliteStore
 
 _COLUMNS = (
     "language",
@@ -12,6 +13,13 @@ _COLUMNS = (
     "encoding",
     "fetched_at",
     "size_bytes",
+    "depth",
+    "etag",
+    "last_modified",
+    "heading",
+    "own_title",
+    "source",
+    "template",
 )
 
 
@@ -50,6 +58,10 @@ def read_dropped(store: SqliteStore, number: int) -> Page:
         body=None if original is None else original.body,
         fetched_at=row["fetched_at"],
         size_bytes=row["size_bytes"],
+        heading=row["heading"],
+        own_title=row["own_title"],
+        source=row["source"],
+        template=row["template"],
     )
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
+from dedup.store.page import Page
 from dedup.store.schema import DONE, QUEUED
-from dedup.store.sqlite import Page, SqliteStore
+from dedup.store.sqlite import SqliteStore
 
 OUTCOMES = ("unchanged", "changed", "gone", "moved", "failed")
 

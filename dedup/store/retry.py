@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Collection
 
 from dedup.store.schema import DONE, QUEUED
-from dedup.store.sqlite import SqliteStore, host_of
+from dedup.store.sqlite import SqliteStore
+from dedup.urls.parts import host_of
 
 # What a site or its owner has decided, or what no second try will change.
 _FINAL = {

@@ -8,7 +8,10 @@ scans rows without reading them.
 APPLICATION_ID = 0x44454455
 """Marks the file as ours (`PRAGMA application_id`): "DEDU"."""
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+
+READABLE_VERSIONS = (2, 3)
+"""Of earlier releases: these can be read, not crawled on with."""
 
 QUEUED, DONE, HELD = 0, 1, 2
 """States of a URL: to be fetched; recorded; or to be fetched by the process that holds its request,
@@ -56,9 +59,54 @@ CREATE TABLE pages (
     depth INTEGER NOT NULL,         -- links from the start
     etag TEXT,                      -- what its server tells versions by
     last_modified TEXT,
+    heading TEXT NOT NULL,
+    own_title TEXT,                 -- without what all titles of the site have
+    source TEXT NOT NULL,           -- of the text: given, box, landmark or page
+    template INTEGER,               -- of the page's host; NULL: none that is known
     text BLOB NOT NULL,             -- zstd, UTF-8
     body BLOB                       -- zstd
 );
+
+-- What has been learned of each host's pages: see `dedup.templates`.
+CREATE TABLE templates (
+    host TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    value TEXT NOT NULL,            -- JSON
+    PRIMARY KEY (host, number)
+) WITHOUT ROWID;
+
+-- Pages that wait for their template, in the order of their arrival. A page has its number once it
+-- is judged.
+CREATE TABLE waiting (
+    place INTEGER PRIMARY KEY AUTOINCREMENT,
+    url TEXT,
+    host TEXT NOT NULL,
+    title TEXT NOT NULL,
+    language TEXT NOT NULL,
+    canonical_url TEXT,
+    status INTEGER,
+    content_type TEXT NOT NULL,
+    encoding TEXT NOT NULL,
+    fetched_at REAL NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    depth INTEGER NOT NULL,
+    etag TEXT,
+    last_modified TEXT,
+    heading TEXT NOT NULL,
+    source TEXT NOT NULL,
+    text BLOB NOT NULL,             -- zstd, UTF-8: what the page itself tells
+    outline BLOB NOT NULL,          -- zstd, JSON: what its template is learned from
+    body BLOB NOT NULL              -- zstd
+);
+CREATE INDEX waiting_host ON waiting (host);
+
+-- Stored pages whose template was not known then: read anew once it is.
+CREATE TABLE early (
+    page INTEGER PRIMARY KEY REFERENCES pages (number),
+    host TEXT NOT NULL,
+    outline BLOB NOT NULL           -- zstd, JSON
+);
+CREATE INDEX early_host ON early (host);
 
 -- What pages were before they changed; `page` has the present version.
 CREATE TABLE versions (
@@ -91,6 +139,10 @@ CREATE TABLE duplicates (
     fetched_at REAL NOT NULL,
     size_bytes INTEGER NOT NULL,
     title TEXT NOT NULL,
+    heading TEXT NOT NULL,
+    own_title TEXT,
+    source TEXT NOT NULL,
+    template INTEGER,
     text BLOB                       -- zstd, UTF-8; NULL: the original's
 );
 CREATE INDEX duplicates_original ON duplicates (original);
@@ -124,3 +176,13 @@ CREATE TABLE signatures (
 ) WITHOUT ROWID;
 COMMIT;
 """
+
+_NEW_COLUMNS = "'' AS heading, NULL AS own_title, 'given' AS source, NULL AS template"
+
+OLD_JOB = f"""
+CREATE TEMP VIEW pages AS SELECT *, {_NEW_COLUMNS} FROM main.pages;
+CREATE TEMP VIEW duplicates AS SELECT *, {_NEW_COLUMNS} FROM main.duplicates;
+CREATE TEMP TABLE templates (host TEXT, number INTEGER, value TEXT);
+CREATE TEMP TABLE waiting (place INTEGER, host TEXT, url TEXT, size_bytes INTEGER);
+"""  # noqa: S608 -- the columns above
+"""Has a job of version 2 look like one of this version to those who read it."""

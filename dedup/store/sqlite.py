@@ -4,12 +4,9 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from sqlite3 import Connection, Row
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 import zstandard
@@ -18,8 +15,11 @@ from numpy.typing import NDArray
 from dedup.document import Document, Match
 from dedup.errors import SchemeError, StateError
 from dedup.store.database import Database, storable
+from dedup.store.learned import Learned
+from dedup.store.page import Page, as_page
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.url_table import UrlTable
+from dedup.urls.parts import host_of
 
 _SIGNATURES_PER_BATCH = 1 << 20
 """The larger a batch, the faster it is indexed; as objects these take some 60 MB."""
@@ -27,49 +27,15 @@ _SIGNATURES_PER_BATCH = 1 << 20
 _ROWS_AT_ONCE = 1 << 10
 """Rows read at a time: while they fit into the processor's cache, in half the time."""
 
-_ZSTD_LEVEL = 1
-"""Two thirds of the time of level 3, for 4% more room."""
-
 _PAGE_FIELDS = """
     name url host title language canonical_url status content_type encoding fetched_at size_bytes
-    depth etag last_modified text body
+    depth etag last_modified heading own_title source template text body
 """.split()  # noqa: SIM905 -- shorter to read
 _MARKS = ", ".join(f":{field}" for field in _PAGE_FIELDS)
 _SETS = ", ".join(f"{field} = :{field}" for field in _PAGE_FIELDS)
 _INSERT_PAGE = f"INSERT INTO pages VALUES (:number, {_MARKS})"  # noqa: S608 -- the names above
+_INSERT_DUPLICATE = f"INSERT INTO duplicates VALUES ({', '.join('?' * 16)})"  # noqa: S608
 _UPDATE_PAGE = f"UPDATE pages SET {_SETS} WHERE number = :number"  # noqa: S608
-
-
-@dataclass(frozen=True, eq=False)
-class Page(Document):
-    """A fetched page: a document with what its response said of it.
-
-    Attributes:
-        fetched_at: seconds since 1970, UTC.
-        size_bytes: of the body after decompression.
-        depth: links from the start of the crawl.
-    """
-
-    language: str = ""
-    canonical_url: str | None = None
-    status: int | None = None
-    content_type: str = ""
-    encoding: str = ""
-    fetched_at: float = 0.0
-    size_bytes: int = 0
-    depth: int = 0
-    etag: str | None = None
-    last_modified: str | None = None
-
-    @cached_property
-    def packed_text(self) -> bytes:
-        """The text as it is stored."""
-        return _compress(_encode(self.text))
-
-    @cached_property
-    def packed_body(self) -> bytes | None:
-        """The body as it is stored."""
-        return None if self.body is None else _compress(self.body)
 
 
 class SqliteStore:
@@ -102,6 +68,7 @@ class SqliteStore:
         self.urls = UrlTable(self.database)
         self.keep_bodies = keep_bodies
         self._decompress = zstandard.ZstdDecompressor().decompress
+        self.learned = Learned(self.database, self.unpacked)
         try:
             self._next_number = self._last_number() + 1
         except StateError:
@@ -132,7 +99,7 @@ class SqliteStore:
 
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
         number = self._take_number()
-        self.write_page(number, _as_page(document), signatures)
+        self.write_page(number, as_page(document), signatures)
         return number
 
     def write_page(
@@ -155,6 +122,10 @@ class SqliteStore:
             "depth": page.depth,
             "etag": storable(page.etag),
             "last_modified": storable(page.last_modified),
+            "heading": storable(page.heading),
+            "own_title": storable(page.own_title),
+            "source": page.source,
+            "template": page.template,
             "text": page.packed_text,
             "body": page.packed_body if self.keep_bodies else None,
         }
@@ -165,13 +136,32 @@ class SqliteStore:
                 [(stage, number, value) for stage, value in signatures.items()],
             )
 
+    def change_text(self, number: int, page: Page) -> None:
+        """Keep another text of a page than before, and what is known of it."""
+        query = (
+            "UPDATE pages SET text = ?, heading = ?, own_title = ?, source = ?, template = ?"
+            " WHERE number = ?"
+        )
+        heading, own_title = storable(page.heading), storable(page.own_title)
+        row = page.packed_text, heading, own_title, page.source, page.template, number
+        with self.unit() as connection:
+            connection.execute(query, row)
+
+    def change_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
+        with self.unit() as connection:
+            connection.execute("DELETE FROM signatures WHERE page = ?", (number,))
+            connection.executemany(
+                "INSERT INTO signatures VALUES (?, ?, ?)",
+                [(stage, number, value) for stage, value in signatures.items()],
+            )
+
     def add_duplicate(self, document: Document, match: Match) -> None:
-        page = _as_page(document)
+        page = as_page(document)
         number = self._take_number()
         is_copy = match.stage == "body"
         with self.unit() as connection:
             connection.execute(
-                "INSERT INTO duplicates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                _INSERT_DUPLICATE,
                 (
                     number,
                     storable(page.id) or None,
@@ -184,6 +174,10 @@ class SqliteStore:
                     page.fetched_at,
                     page.size_bytes,
                     storable(page.title),
+                    storable(page.heading),
+                    storable(page.own_title),
+                    page.source,
+                    page.template,
                     None if is_copy else page.packed_text,
                 ),
             )
@@ -229,19 +223,37 @@ class SqliteStore:
         """Records for which a response arrived."""
         query = (
             "SELECT (SELECT count(*) FROM pages) + (SELECT count(*) FROM duplicates)"
-            " + (SELECT count(*) FROM skipped WHERE is_fetched)"
+            " + (SELECT count(*) FROM skipped WHERE is_fetched) + (SELECT count(*) FROM waiting)"
         )
         return self._number(query)
 
     def document(self, number: int) -> Document:
-        query = "SELECT name, text, url, title FROM pages WHERE number = ?"
+        query = (
+            "SELECT name, text, url, title, heading, own_title, source FROM pages WHERE number = ?"
+        )
         with self.database.reporting():
             row = self.database.connection.execute(query, (number,)).fetchone()
         if row is None:
             raise KeyError(number)
-        name, text, url, title = row
-        text = self.unpacked(number, text).decode(errors="surrogatepass")
-        return Document(id=name or str(number), text=text, url=url, title=title)
+        name, packed, url, title, heading, own_title, source = row
+        return Document(
+            id=name or str(number),
+            text=self.unpacked(number, packed).decode(errors="surrogatepass"),
+            url=url,
+            title=title,
+            heading=heading,
+            own_title=own_title,
+            source=source,
+        )
+
+    def body(self, number: int) -> bytes | None:
+        """The body of a page; None: it was not kept."""
+        query = "SELECT body FROM pages WHERE number = ?"
+        with self.database.reporting():
+            row = self.database.connection.execute(query, (number,)).fetchone()
+        if row is None:
+            raise KeyError(number)
+        return None if row[0] is None else self.unpacked(number, row[0], "body")
 
     def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
         query = "SELECT page, value FROM signatures WHERE stage = ? ORDER BY page"
@@ -348,43 +360,6 @@ class SqliteStore:
         number = self._next_number
         self._next_number += 1
         return number
-
-
-def host_of(url: str | None) -> str:
-    """Host and port of a URL, lower case; "" where there is none.
-
-    >>> host_of("https://Example.org:8080/a")
-    'example.org:8080'
-    """
-    try:
-        host = urlsplit(url or "").netloc.rpartition("@")[2].lower()
-        return storable(host)
-    except ValueError:
-        return ""
-
-
-def _as_page(document: Document) -> Page:
-    if isinstance(document, Page):
-        return document
-    size_bytes = len(document.text.encode("utf-8", "replace"))
-    return Page(
-        id=document.id,
-        text=document.text,
-        url=document.url,
-        title=document.title,
-        body=document.body,
-        fetched_at=time.time(),
-        size_bytes=size_bytes,
-    )
-
-
-def _compress(data: bytes) -> bytes:
-    # One for each call, 10 µs: a compressor is not for several threads.
-    return zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True).compress(data)
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
 
 
 def _difference(

@@ -1,7 +1,7 @@
 """A job's counts, read from its store.
 
 Each is counted from the rows themselves, so the counts reconcile by construction and are the same
-after any number of restarts: fetched = unique + duplicates by stage + skipped by reason.
+after any number of restarts: fetched = unique + duplicates by stage + skipped by reason + waiting.
 """
 
 from collections.abc import Iterable
@@ -14,10 +14,11 @@ from dedup.store.database import reporting
 _TOP_HOSTS = 1000
 
 _BY_HOST = """
-SELECT host, sum(is_unique), sum(is_duplicate), sum(is_skipped), sum(size_bytes) FROM (
-    SELECT host, 1 AS is_unique, 0 AS is_duplicate, 0 AS is_skipped, size_bytes FROM pages
-    UNION ALL SELECT host, 0, 1, 0, size_bytes FROM duplicates
-    UNION ALL SELECT host, 0, 0, 1, size_bytes FROM skipped WHERE is_fetched
+SELECT host, sum(u), sum(d), sum(s), sum(w), sum(size_bytes) FROM (
+    SELECT host, 1 AS u, 0 AS d, 0 AS s, 0 AS w, size_bytes FROM pages
+    UNION ALL SELECT host, 0, 1, 0, 0, size_bytes FROM duplicates
+    UNION ALL SELECT host, 0, 0, 1, 0, size_bytes FROM skipped WHERE is_fetched
+    UNION ALL SELECT host, 0, 0, 0, 1, size_bytes FROM waiting
 ) GROUP BY host ORDER BY count(*) DESC, host LIMIT ?
 """
 
@@ -46,12 +47,13 @@ def _summarise(connection: Connection) -> dict[str, Any]:
     failed = _groups(
         connection, "SELECT reason, count(*), 0 FROM skipped WHERE NOT is_fetched GROUP BY reason"
     )
+    waiting = _one(connection, "SELECT count(*), total(size_bytes) FROM waiting")
     seen = _one(connection, "SELECT count(*) FROM urls")[0]
     found_by_links = seen - _one(connection, "SELECT count(*) FROM urls WHERE depth = 0")[0]
     counters = dict(connection.execute("SELECT name, value FROM counters"))
     return {
-        "pages": _parts(unique, duplicates, skipped, column=0),
-        "bytes": _parts(unique_bytes, duplicates, skipped, column=1),
+        "pages": _parts(unique, duplicates, skipped, waiting, column=0),
+        "bytes": _parts(unique_bytes, duplicates, skipped, waiting, column=1),
         "failed": {reason: count for reason, (count, _) in failed.items()},
         "urls": {
             "seen": seen,
@@ -61,8 +63,8 @@ def _summarise(connection: Connection) -> dict[str, Any]:
         },
         "refresh": _refresh(connection),
         "hosts": [
-            {"host": host, "unique": u, "duplicates": d, "skipped": s, "bytes": b}
-            for host, u, d, s, b in connection.execute(_BY_HOST, (_TOP_HOSTS,))
+            {"host": host, "unique": u, "duplicates": d, "skipped": s, "waiting": w, "bytes": b}
+            for host, u, d, s, w, b in connection.execute(_BY_HOST, (_TOP_HOSTS,))
         ],
     }
 
@@ -89,14 +91,16 @@ def _parts(
     unique: int,
     duplicates: dict[str, tuple[int, int]],
     skipped: dict[str, tuple[int, int]],
+    waiting: list[int],
     *,
     column: int,
 ) -> dict[str, Any]:
     by_stage = {stage: values[column] for stage, values in duplicates.items()}
     by_reason = {reason: values[column] for reason, values in skipped.items()}
     return {
-        "fetched": unique + sum(by_stage.values()) + sum(by_reason.values()),
+        "fetched": unique + sum(by_stage.values()) + sum(by_reason.values()) + waiting[column],
         "unique": unique,
         "duplicates": by_stage,
         "skipped": by_reason,
+        "waiting": waiting[column],
     }

@@ -1,7 +1,7 @@
 """From a text to what is compared: normal form, words, sentences, shingles, weighted features."""
 
 from dedup.text.features import UNSPACED_FEATURES, UnspacedFeatures, features
-from dedup.text.normal import is_unspaced, normalise, words
+from dedup.text.normal import is_traditional, is_unspaced, normalise, words
 from dedup.text.segmentation import segments
 from dedup.text.sentences import longest_sentences, longest_sentences_of_many, sentences
 from dedup.text.shingles import shingle_hashes
@@ -17,6 +17,7 @@ __all__ = [
     "UnspacedFeatures",
     "Weighting",
     "features",
+    "is_traditional",
     "is_unspaced",
     "jieba_frequencies",
     "longest_sentences",

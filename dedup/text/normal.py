@@ -21,6 +21,8 @@ _INVOLVED = np.uint32(0xFFFF_FFFE)
 
 _TABLE_SIZE = 0x1_0000
 
+_TRADITIONAL_SHARE = 0.05
+
 _HAN = (range(0x3400, 0xA000), range(0x20000, 0x32000))
 """Blocks of unified ideographs. Compatibility ones are replaced by NFKC."""
 
@@ -66,6 +68,22 @@ def is_unspaced(normal_text: str) -> bool:
         return False
     kinds = character_kinds(code_points(normal_text))
     return 2 * int(np.count_nonzero(kinds == UNSPACED)) > int(np.count_nonzero(kinds))
+
+
+def is_traditional(text: str) -> bool:
+    """Tell whether over a twentieth of the Chinese characters have another simplified form.
+
+    In traditional texts it is a third, in simplified ones next to none.
+
+    >>> is_traditional("簡體與繁體"), is_traditional("简体与繁体"), is_traditional("kanji")
+    (True, False, False)
+    """
+    if text.isascii():
+        return False
+    codes = code_points(text)
+    han = codes[(codes >= _HAN[0].start) & (codes < _HAN[0].stop)].astype(np.uint32)
+    changed = int(np.count_nonzero(_simple_characters(han) != han))
+    return changed > _TRADITIONAL_SHARE * len(han)
 
 
 def words(normal_text: str) -> list[str]:

@@ -10,7 +10,7 @@ call equal.
 import re
 from ipaddress import IPv6Address
 from typing import NamedTuple
-from urllib.parse import unquote_plus
+from urllib.parse import unquote_plus, urlsplit
 
 from w3lib.url import safe_url_string
 
@@ -173,3 +173,16 @@ def _host(host: str, url: str) -> str:
 def _complaint(rule: str, url: str, reason: str = "") -> str:
     """The start of a long address tells enough; the data URLs among them run to megabytes."""
     return f"url must be {rule}, got {url[:200]!r}{reason and f' ({reason})'}"
+
+
+def host_of(url: str | None) -> str:
+    """Host and port of a URL, lower case; "" where there is none.
+
+    >>> host_of("https://Example.org:8080/a")
+    'example.org:8080'
+    """
+    try:
+        host = urlsplit(url or "").netloc.rpartition("@")[2].lower()
+    except ValueError:
+        return ""
+    return host if host.isascii() else host.encode("utf-8", "replace").decode()

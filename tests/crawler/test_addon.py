@@ -105,7 +105,7 @@ def shop_site(site: WebSite, make: SimpleNamespace) -> WebSite:
         "/": make.page("start", "/a", "/copy", "/near", "/b#x", "/b", "/wrong", "/missing"),
         "/a": make.page("a"),
         "/copy": make.page("a"),
-        "/near": f"<title>Near</title><main>{make.prose('a')} And more.</main>".encode(),
+        "/near": f"<title>a</title><main>{make.prose('a')} And more.</main>".encode(),
         "/b": make.page("b", "/a"),
         "/wrong": make.page("wrong"),
     }
@@ -119,7 +119,7 @@ def _urls(crawled: Crawled, site: WebSite) -> list[str]:
 
 
 def test_duplicates_of_another_project_are_dropped(shop: Any, shop_site: WebSite) -> None:
-    crawled = shop(url=shop_site.url).finish()
+    crawled = shop(url=shop_site.url, fields="text").finish()
     assert crawled.status == 0, crawled.output
     assert "Traceback" not in crawled.output, crawled.output
     urls = _urls(crawled, shop_site)
@@ -132,6 +132,28 @@ def test_duplicates_of_another_project_are_dropped(shop: Any, shop_site: WebSite
     assert sum(crawled.stats["pages"]["duplicates"].values()) == 2
     assert crawled.stats["urls"]["queued"] == 0
     assert shop_site.asked.count("/b") == 1
+
+
+def test_html_of_few_pages_is_dropped_only_where_the_texts_are_equal(
+    shop: Any, shop_site: WebSite
+) -> None:
+    crawled = shop(url=shop_site.url).finish()
+    assert "Traceback" not in crawled.output, crawled.output
+    assert len({"/a", "/copy"} & set(_urls(crawled, shop_site))) == 1
+    assert crawled.stats["pages"]["duplicates"] == {"text": 1}  # of /near no template is known
+
+
+def test_html_of_many_pages_is_compared_without_furniture(
+    shop: Any, shop_site: WebSite, make: SimpleNamespace
+) -> None:
+    menu = f"<aside>{make.prose('menu', 400)}</aside>".encode()
+    routes = {f"/{number}": make.page(f"page {number}") + menu for number in range(20)}
+    routes["/first"] = make.page("first", *routes) + menu
+    routes["/19"] = make.page("page 19", "/like-4") + menu
+    routes["/like-4"] = make.page("page 4", body="<p>One more line.</p>") + menu
+    shop_site.routes = {"/": make.page("start", "/first"), **routes}
+    crawled = shop("-s", "CONCURRENT_REQUESTS=1", url=shop_site.url).finish()
+    assert set(routes) - set(_urls(crawled, shop_site)) == {"/like-4"}
 
 
 def test_copies_in_flight_at_once_are_stored_once(shop: Any, shop_site: WebSite) -> None:
@@ -150,8 +172,8 @@ def test_pages_that_a_pipeline_of_the_project_takes_are_counted(
     assert crawled.status == 0
     assert crawled.stats["pages"]["skipped"] == {"pipeline_dropped": 1, "pipeline_error": 1}
     assert crawled.stats["reason"] == "finished"
-    assert crawled.stats["pages"]["unique"] == 1
-    assert len(_urls(crawled, shop_site)) == 1
+    assert crawled.stats["pages"]["unique"] == 2  # a page, and one like it
+    assert len(_urls(crawled, shop_site)) == 2
 
 
 def test_a_callback_that_raises_is_recorded(shop: Any, shop_site: WebSite, make: Any) -> None:

@@ -164,7 +164,7 @@ def test_full_disk_stops_the_crawl_in_a_sentence_and_it_goes_on(
     crawl: Crawler, tree: WebSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A limit on the size of files stands for the disk's: SQLite meets both in the same place.
-    limited = partial(_limited, 200_000)
+    limited = partial(_limited, 400_000)
     popen: Any = sys.modules["subprocess"].Popen
     with monkeypatch.context() as patch:
         patch.setattr("subprocess.Popen", partial(popen, preexec_fn=limited))

@@ -27,7 +27,6 @@ def routes(make: SimpleNamespace) -> dict[str, Any]:
         *("/text.txt?as=page", "/photo.jpg", "mailto:x@example.com", "//other.invalid/x"),
         *("HTTP://OTHER.INVALID/", "ftp://127.0.0.1/x", "javascript:void(0)", "http://[", "%zz"),
     ]
-    text = make.prose("/a")
     return {
         "/": page("/", *linked),
         "/robots.txt": answer(b"User-agent: *\nDisallow: /forbidden/\n", content_type="text/plain"),
@@ -35,7 +34,7 @@ def routes(make: SimpleNamespace) -> dict[str, Any]:
         "/A": page("/A"),  # a path's case tells pages apart
         "/b": page("/b", "/a", "/b"),
         "/copy-of-a": page("/a", "/"),  # the same bytes
-        "/near-a": f"<title>Near</title><p>{text} One more line of words.</p>".encode(),
+        "/near-a": page("/a", "/", body="<p>One more line of words.</p>"),
         "/to-a": redirect("/a"),
         "/to-new": redirect("/new", 301),
         "/new": page("/new"),

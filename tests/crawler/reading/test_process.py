@@ -27,7 +27,7 @@ import os, sys
 from pathlib import Path
 from crawler.reading import page, worker
 read = page.ContentReader.read
-def mortal(self, raw):
+def mortal(self, raw, site=None):
     mark = Path(sys.argv[1])
     if "die" in raw.url and not ("once" in raw.url and mark.exists()):
         mark.touch()
@@ -37,7 +37,7 @@ def mortal(self, raw):
     if "raise" in raw.url:
         raise ValueError("no page")
     print("a library prints")
-    return read(self, raw)
+    return read(self, raw, site)
 page.ContentReader.read = mortal
 worker.main()
 """

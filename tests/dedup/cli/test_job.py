@@ -20,7 +20,7 @@ def job(tmp_path: Path) -> Path:
     deduplicator = Deduplicator(store=store)
     for name, text in (("a", STORY), ("b", STORY + " Amen."), ("c", "其他的內容。" * 20)):
         url = f"http://example.com/{name}"
-        deduplicator.process(Document(id="", text=text, url=url, title=name))
+        deduplicator.process(Document(id="", text=text, url=url, title="A letter"))
     store.add_skipped("http://example.com/d", "http_404", is_fetched=True, size_bytes=7)
     store.close()
     return tmp_path
@@ -39,6 +39,7 @@ def test_stats_as_json_reconcile(job: Path, capsys: pytest.CaptureFixture[str]) 
         "unique": 2,
         "duplicates": {"sentences": 1},
         "skipped": {"http_404": 1},
+        "waiting": 0,
     }
 
 

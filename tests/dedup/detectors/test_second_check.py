@@ -1,6 +1,9 @@
-import pytest
+from typing import Any
 
-from dedup import Document
+import pytest
+from opencc import OpenCC
+
+from dedup import DedupConfig, Deduplicator, Document
 from dedup.detectors.second_check import is_same_text
 
 TEXT = "a page of few words"
@@ -28,3 +31,108 @@ def test_titles_may_be_left_out():
         Document("a", TEXT, title="x"), Document("b", TEXT.upper()), with_title=False
     )
     assert not is_same_text(Document("a", " "), Document("b", " "), with_title=False)
+
+
+STORY = " ".join(f"Letter {number} came by the evening post." for number in range(40))
+EDITED = STORY.replace("Letter 7 came", "Parcel 7 came")
+
+
+def document(text: str, url: str | None, title: str = "A letter", **more: Any) -> Document:
+    return Document(id=str(url), text=text, url=url, title=title, **more)
+
+
+def match(first: Document, second: Document, **config: Any) -> str | None:
+    deduplicator = Deduplicator(config=DedupConfig(**config))
+    deduplicator.process(first)
+    found = deduplicator.process(second).match
+    return None if found is None else found.stage
+
+
+ONE, OTHER = "http://one.example/a", "http://other.example/b"
+SAME = "http://one.example/b"
+
+# The second document's URL, its text, title and heading; what it is dropped as; and why.
+NAMES = [
+    (SAME, EDITED, "A letter", "", "sentences", "the names agree"),
+    (SAME, EDITED, "Another letter", "", None, "the titles differ"),
+    (SAME, EDITED, "A letter", "Another", "sentences", "a heading that only one has"),
+    (OTHER, EDITED, "Another letter", "", "sentences", "across hosts the resemblance decides"),
+    (None, EDITED, "Another letter", "", "sentences", "without a URL there is no host"),
+    (SAME, STORY, "Another letter", "", "text", "equal texts are one page"),
+    (SAME, EDITED, "A letter 3.5.1", "", "sentences", "versions do not count"),
+    (SAME, EDITED, "A letter v2", "", "sentences", "versions do not count"),
+    (SAME, EDITED, "a  LETTER", "", "sentences", "case and blanks do not count"),
+    (SAME, EDITED, "A letter of 2019", "", None, "a year is no version"),
+    (SAME, EDITED, "A letter+", "", None, "a sign counts: operator+ is not operator-"),
+]
+
+
+@pytest.mark.parametrize(("url", "text", "title", "heading", "expected", "why"), NAMES)
+def test_names_of_one_host_count(
+    url: str | None, text: str, title: str, heading: str, expected: str | None, why: str
+) -> None:
+    first = document(STORY, ONE)
+    second = document(text, url, title, heading=heading)
+    assert match(first, second) == expected, why
+
+
+def test_headings_of_one_host_count() -> None:
+    first = document(STORY, ONE, heading="DataFrame.add")
+    for text in (STORY, EDITED):
+        assert match(first, document(text, SAME, heading="DataFrame.radd")) is None
+        assert match(first, document(text, OTHER, heading="DataFrame.radd")) is not None
+    for names in (r"\d", r"\D"), ("StdOut", "StdErr"), ("ones_like", "zeros_like"):
+        one, other = (document(EDITED, f"http://one.example/{n}", heading=n) for n in names)
+        assert match(one, other) is None
+
+
+def test_names_can_be_ignored() -> None:
+    first, second = document(STORY, ONE), document(EDITED, SAME, "Another letter")
+    assert match(first, second, near_names="ignore") == "sentences"
+    with pytest.raises(ValueError, match="near_names must be agree or ignore, got 'maybe'"):
+        DedupConfig(near_names="maybe")  # type: ignore[arg-type]
+
+
+def test_the_sites_part_of_a_title_does_not_count() -> None:
+    first = document(STORY, ONE, "A letter - Docs 2021", own_title="A letter")
+    second = document(EDITED, SAME, "A letter - Docs 2022", own_title="A letter")
+    assert match(first, second) == "sentences"
+
+
+# Sources of the two texts, whether the hosts are the same, whether the names agree: is it dropped?
+SOURCES = [
+    ("given", "box", True, True, True),
+    ("box", "landmark", True, True, False),
+    ("landmark", "landmark", True, True, False),
+    ("landmark", "landmark", False, True, True),
+    ("landmark", "landmark", False, False, False),
+    ("box", "landmark", False, True, True),
+    ("box", "page", False, True, False),
+    ("box", "box", False, False, True),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "is_one_host", "do_agree", "expected"), SOURCES)
+def test_near_duplicates_need_texts_of_their_own(
+    first: Any, second: Any, is_one_host: bool, do_agree: bool, expected: bool
+) -> None:
+    one = document(STORY, ONE, source=first)
+    title = "A letter" if do_agree else "Another"
+    other = document(EDITED, SAME if is_one_host else OTHER, title, source=second)
+    assert (match(one, other) is not None) == expected
+    assert (match(other, one) is not None) == expected
+
+
+def test_equal_texts_that_may_be_furniture_need_equal_titles_on_one_host() -> None:
+    first = document(STORY, ONE, source="landmark")
+    assert match(first, document(STORY, SAME, source="landmark")) == "text"
+    assert match(first, document(STORY, SAME, "Another", source="landmark")) is None
+    assert match(first, document(STORY, OTHER, "Another", source="landmark")) == "text"
+
+
+def test_traditional_and_simplified_chinese_of_one_host_are_two_pages() -> None:
+    simplified = "".join(f"第{number}封信是晚上送到的，写在茶馆的账簿上。" for number in range(30))
+    traditional = OpenCC("s2t").convert(simplified)
+    first = document(simplified, ONE)
+    assert match(first, document(traditional, SAME)) is None
+    assert match(first, document(traditional, OTHER)) == "text"

@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     deduplicator = Deduplicator(store=store)
     for path, (text, _) in PAGES.items():
         body = f"<p>{text}".encode() if path in ("/a", "/copy") else f"{path}{text}".encode()
-        title = HOSTILE if path == "/other" else f"Title of {path}"
+        title = HOSTILE if path == "/other" else "Title of the story"
         url = SITE + path
         deduplicator.process(
             Page(id="", text=text, url=url, title=title, body=body, fetched_at=1.7e9, status=200)

@@ -31,7 +31,9 @@ def test_extract_text_blocks_are_lines(extractor):
 
 
 def test_extract_text_unknown_extractor():
-    with pytest.raises(ValueError, match=r"extractor must be one of 'resiliparse', .*got 'magic'"):
+    with pytest.raises(
+        ValueError, match=r"extractor must be one of 'content', 'resiliparse', .*got 'magic'"
+    ):
         extract_text("<p>x", extractor="magic")
 
 

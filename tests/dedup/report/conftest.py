@@ -28,7 +28,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages = [
         ("/letters", "Letters", STORY),
         ("/letters?utm_source=x", "Letters", STORY),
-        ("/letters/", "Letters, edited", STORY.replace("Letter 7 came", "Parcel 7 came")),
+        ("/letters/", "Letters", STORY.replace("Letter 7 came", "Parcel 7 came")),
         ("/zh/xin", "信", CHINESE),
         ("/zh/xin?utm_source=x", "信", CHINESE.replace("第9封信是晚上", "第9封信是早上")),
     ]

@@ -53,7 +53,7 @@ def page(browser: Any, address: str) -> Iterator[Any]:
 
 def test_search_opens_a_pair_and_marks_the_difference(page):
     page.keyboard.press("/")
-    page.keyboard.type("letters edited")
+    page.keyboard.type("site.example/letters/")
     assert page.inner_text("#found").startswith("1 page with 1 duplicate.")
     page.click("#list button")
     assert page.inner_text("#pair del") == "Letter"

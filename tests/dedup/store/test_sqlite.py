@@ -6,7 +6,7 @@ import pytest
 from dedup.document import Document, Match
 from dedup.errors import SchemeError, StateError
 from dedup.store import Page, SqliteStore
-from dedup.store.sqlite import host_of
+from dedup.urls.parts import host_of
 
 # An id, URL, title or text that is hard to keep, what is stored of it, and why.
 HARD_TEXTS = [

@@ -73,7 +73,7 @@ def test_counts_reconcile_for_any_records_across_a_restart(tmp_path_factory, rec
 
 def test_an_empty_store_counts_nothing(tmp_path):
     database = Database(tmp_path / "crawl.sqlite")
-    nothing = {"fetched": 0, "unique": 0, "duplicates": {}, "skipped": {}}
+    nothing = {"fetched": 0, "unique": 0, "duplicates": {}, "skipped": {}, "waiting": 0}
     assert summarise(database.connection) == {
         "pages": nothing,
         "bytes": nothing,

@@ -6,7 +6,8 @@ import shutil
 import pytest
 
 from dedup.errors import StateError
-from dedup.store.sqlite import Page, SqliteStore
+from dedup.store.page import Page
+from dedup.store.sqlite import SqliteStore
 
 _PAGES = 60
 

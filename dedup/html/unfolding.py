@@ -1,0 +1,53 @@
+"""Content that waits for a script to unfold it: in `<template>`, or in a script that is none.
+
+Some manuals keep whole chapters so, and show next to nothing without scripts.
+"""
+
+from __future__ import annotations
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser
+
+from dedup.html.bounds import Bounded
+from dedup.templates.outline import outline
+
+_TEMPLATE_TAG = re.compile(r"<(/?)(?i:template)(?=[\s/>])")
+_SCRIPT = re.compile(r"<(?i:script)[^<>]*+>")
+_SCRIPT_END = re.compile(r"</(?i:script)[^>]*+>")
+_TYPE = re.compile(r"(?i)\btype\s*=[^>]*?(?:template|text/html)")
+
+
+def has_folded_content(html: str) -> bool:
+    """May the page have markup that scripts unfold? In linear time."""
+    return _TEMPLATE_TAG.search(html) is not None or any(
+        _TYPE.search(tag[0]) is not None for tag in _SCRIPT.finditer(html)
+    )
+
+
+def unfolded(page: Bounded) -> LexborHTMLParser:
+    """The page's tree, or where more text waits than shows, the tree of the page unfolded."""
+    if page.is_flat or not has_folded_content(page.html):
+        return page.tree
+    tree = LexborHTMLParser(_unfold(page.html), scripting=True)
+    n_shown, n_all = _count_characters(page.tree), _count_characters(tree)
+    return tree if n_all > 2 * n_shown else page.tree
+
+
+def _count_characters(tree: LexborHTMLParser) -> int:
+    return sum(len(line.text) for line in outline(tree.body).lines) if tree.body else 0
+
+
+def _unfold(html: str) -> str:
+    kept, start = [], 0
+    for tag in _SCRIPT.finditer(html):
+        if tag.start() < start:  # in a script that is a template
+            continue
+        end = _SCRIPT_END.search(html, tag.end())
+        stop, after = (len(html), len(html)) if end is None else (end.start(), end.end())
+        if _TYPE.search(tag[0]):
+            kept += [html[start : tag.start()], "<div>", html[tag.end() : stop], "</div>"]
+        else:
+            kept.append(html[start:after])
+        start = after
+    return _TEMPLATE_TAG.sub(r"<\1div", "".join((*kept, html[start:])))

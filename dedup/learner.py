@@ -1,0 +1,255 @@
+"""Learning templates while pages arrive: which pages wait, and which are ready to be judged.
+
+What is learned, and of which pages, depends on the order of arrival alone: every decision is made
+of what the store holds, so an interrupted job goes on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+
+from dedup.store.learned import Learned, Outlined
+from dedup.store.page import Page
+from dedup.templates.learning import FEW_PAGES, PAGES, Sample, learn
+from dedup.templates.outline import Outline
+from dedup.templates.site import MAX_TEMPLATES, OwnText, Site
+from dedup.urls.parts import host_of
+
+POOL_PAGES = 64
+"""Pages of a host that templates are learned from, at most: those that arrived last."""
+
+_SITES_IN_MEMORY = 2_000
+_LINES_IN_MEMORY = 200_000
+"""Of outlines, some 200 bytes each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A page that is ready to be judged.
+
+    Attributes:
+        page: with its final text.
+        place: its place among the pages that wait, where it has waited.
+        outline: of a page whose template is still not known.
+    """
+
+    page: Page
+    place: int | None = None
+    outline: Outline | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What the arrival of a page has brought about.
+
+    Attributes:
+        ready: the pages to be judged now, in this order.
+        reread: the numbers of early pages, and what they say by their template.
+    """
+
+    ready: list[Ready] = field(default_factory=list)
+    reread: list[tuple[int, OwnText]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Pool:
+    """The pages of a host that templates are learned from, by place and by number."""
+
+    waiting: dict[int, Outlined]
+    early: dict[int, Outlined]
+
+    @property
+    def n_lines(self) -> int:
+        pages = (*self.waiting.values(), *self.early.values())
+        return sum(len(page.outline.lines) for page in pages)
+
+
+class TemplateLearner:
+    """Decides for each page of a template that is not known whether it waits.
+
+    A page waits until its template has been learned, from ten pages of different names; or until 64
+    other pages of its host wait, or `max_waiting` pages of all hosts: then it goes on without.
+
+    Args:
+        learned: where templates and waiting pages are kept.
+        max_waiting: pages that wait at the most; 0: none does, each goes on without its template.
+    """
+
+    def __init__(self, learned: Learned, *, max_waiting: int) -> None:
+        self._learned = learned
+        self._max_waiting = max_waiting
+        self._sites: OrderedDict[str, Site] = OrderedDict()
+        self._pools: OrderedDict[str, _Pool] = OrderedDict()
+        self._n_waiting = learned.count_waiting()
+        self._n_early = learned.count_early()
+        self._on_their_way: dict[int, str] = {}
+        """Hosts by the places of pages that are being judged, and still wait in the store."""
+
+    @property
+    def n_waiting(self) -> int:
+        """How many pages wait, those on their way left out."""
+        return sum(self._n_waiting.values())
+
+    def site(self, host: str) -> Site:
+        """What is known of a host's templates."""
+        site = self._sites.get(host)
+        if site is None:
+            site = self._sites[host] = Site(self._learned.templates(host))
+            if len(self._sites) > _SITES_IN_MEMORY:
+                self._sites.popitem(last=False)
+        else:
+            self._sites.move_to_end(host)
+        return site
+
+    def arrive(self, page: Page, outline: Outline) -> Progress:
+        """Take a page that was read without a template."""
+        host = host_of(page.url)
+        progress = Progress()
+        own = self.site(host).read_outline(outline, page.title)
+        if own is not None:
+            progress.ready.append(Ready(_with_text(page, own)))
+            return progress
+        if not host or not self._max_waiting:
+            progress.ready.append(Ready(page, outline=outline))
+            return progress
+        place = self._learned.add_waiting(page, outline)
+        self._n_waiting[host] = self._n_waiting.get(host, 0) + 1
+        if host in self._pools:
+            self._pools[host].waiting[place] = Outlined(place, page.title, outline)
+        if self._is_due(host, place):
+            self._learn(host, progress, min_pages=PAGES)
+        if self._n_waiting.get(host, 0) > POOL_PAGES:
+            self._let_go(host, progress, at_most=1)
+        while self.n_waiting > self._max_waiting:
+            self._let_go(next(iter(self._n_waiting)), progress, at_most=POOL_PAGES)
+        return progress
+
+    def early(self, number: int, page: Page, outline: Outline) -> Progress:
+        """Take a page that was stored without its template: it is read anew once that is known."""
+        host = host_of(page.url)
+        progress = Progress()
+        if not host:
+            return progress
+        self._learned.add_early(number, host, outline, at_most=POOL_PAGES)
+        self._n_early[host] = min(self._n_early.get(host, 0) + 1, POOL_PAGES)
+        if host in self._pools:
+            early = self._pools[host].early
+            early[number] = Outlined(number, page.title, outline)
+            while len(early) > POOL_PAGES:
+                del early[min(early)]
+        if self._is_due(host, number):
+            self._learn(host, progress, min_pages=PAGES)
+        return progress
+
+    def done(self, place: int) -> None:
+        """Note that a page that was ready has been recorded."""
+        self._learned.drop_waiting(place)
+        host = self._on_their_way.pop(place, "")
+        if host in self._pools:
+            self._pools[host].waiting.pop(place, None)
+
+    def resume(self) -> Progress:
+        """The pages that were ready when an earlier process ended."""
+        progress = Progress()
+        for host in list(self._n_waiting):
+            if self.site(host).templates:
+                self._release(host, progress)
+        return progress
+
+    def finish(self) -> Progress:
+        """The pages of one host that wait, by what is known; nothing: no page waits.
+
+        Templates are learned from as few as four pages here, as no more will come.
+        """
+        progress = Progress()
+        while self._n_waiting and not progress.ready:
+            host = next(iter(self._n_waiting))
+            self._learn(host, progress, min_pages=FEW_PAGES)
+            self._let_go(host, progress, at_most=POOL_PAGES)
+        return progress
+
+    # --- Private ---------------------------------------------------------------------------------
+
+    def _is_due(self, host: str, place: int) -> bool:
+        """Is it time to look for templates again? Ever more rarely, where none is found."""
+        n_pages = self._n_waiting.get(host, 0) + self._n_early.get(host, 0)
+        every = 1 if n_pages < 15 else 3 if n_pages < 30 else 8
+        return n_pages >= PAGES and place % every == 0
+
+    def _learn(self, host: str, progress: Progress, *, min_pages: int) -> None:
+        site = self.site(host)
+        if len(site.templates) >= MAX_TEMPLATES:
+            return
+        early = list(self._pool(host).early.values())
+        pages = [*early, *self._still_waiting(host)][-POOL_PAGES:]
+        samples = [Sample(page.title, page.outline) for page in pages]
+        templates = learn(samples, min_pages=min_pages) if len(samples) >= min_pages else []
+        if not templates:
+            return
+        self._learned.add_templates(host, templates, first=len(site.templates))
+        site = self._sites[host] = Site([*site.templates, *templates])
+        for page in early:
+            own = site.read_outline(page.outline, page.title)
+            if own is not None:
+                progress.reread.append((page.key, own))
+                del self._pool(host).early[page.key]
+        self._learned.drop_early([number for number, _ in progress.reread])
+        self._n_early[host] = len(self._pool(host).early)
+        self._release(host, progress)
+
+    def _release(self, host: str, progress: Progress) -> None:
+        """Let go of the pages of a host whose template is known."""
+        site = self.site(host)
+        for each in self._still_waiting(host):
+            own = site.read_outline(each.outline, each.title)
+            if own is not None:
+                page = _with_text(self._learned.waiting_page(each.key), own)
+                self._send(host, Ready(page, each.key), progress)
+
+    def _let_go(self, host: str, progress: Progress, *, at_most: int) -> None:
+        """Let the pages of a host that wait longest go on without their template."""
+        site = self.site(host)
+        for each in self._still_waiting(host)[:at_most]:
+            page = self._learned.waiting_page(each.key)
+            own = site.read_outline(each.outline, each.title, strictly=False)
+            if own is not None:
+                page = replace(page, text=own.text, heading=own.heading, own_title=own.title)
+            self._send(host, Ready(page, each.key, each.outline), progress)
+
+    def _send(self, host: str, ready: Ready, progress: Progress) -> None:
+        progress.ready.append(ready)
+        if ready.place is not None:
+            self._on_their_way[ready.place] = host
+        self._n_waiting[host] -= 1
+        if not self._n_waiting[host]:
+            del self._n_waiting[host]
+
+    def _still_waiting(self, host: str) -> list[Outlined]:
+        waiting = self._pool(host).waiting
+        return [waiting[place] for place in sorted(waiting) if place not in self._on_their_way]
+
+    def _pool(self, host: str) -> _Pool:
+        if host in self._pools:
+            self._pools.move_to_end(host)
+            return self._pools[host]
+        pool = self._pools[host] = _Pool(
+            {each.key: each for each in self._learned.waiting(host)},
+            {each.key: each for each in self._learned.early(host)},
+        )
+        n_lines = sum(each.n_lines for each in self._pools.values())
+        while len(self._pools) > 1 and n_lines > _LINES_IN_MEMORY:
+            _, dropped = self._pools.popitem(last=False)
+            n_lines -= dropped.n_lines
+        return pool
+
+
+def _with_text(page: Page, own: OwnText) -> Page:
+    return replace(
+        page,
+        text=own.text,
+        heading=own.heading,
+        own_title=own.title,
+        source="box",
+        template=own.template,
+    )

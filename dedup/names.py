@@ -1,0 +1,77 @@
+"""A page's own name: its title without the site's part, and its first heading."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+
+from dedup.text import normalise
+
+_VERSION = re.compile(r"(?i)\bv?\d+(?:\.\d+)+\w*|\bv\d+\b")
+"""`3.5.1`, `v2`, `1.0rc1`; not a year, which is often all that two names differ in."""
+
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+"""In what all titles of a site have in common it is a version, too."""
+
+_BETWEEN_PARTS = re.compile(
+    r"\s+[-:/~\u2010-\u2015]+\s+|\s*[|\u00a6\u00ab\u00bb\u00b7\u2022\u203a\u2039\u2014]+\s*"
+)
+"""What stands between the parts of a title: dashes and the like with blanks, bars without, too."""
+
+
+def split_title(title: str) -> list[str]:
+    """The parts of a title in lower case, without versions and years.
+
+    >>> split_title("Indexing — pandas 1.5.3 documentation")
+    ['indexing', 'pandas documentation']
+    """
+    return [part for piece in _BETWEEN_PARTS.split(title) if (part := _site_part(piece))]
+
+
+def own_title(title: str, site_parts: Collection[str]) -> str:
+    """The title without the parts that the site's titles have in common; all of it if none is left.
+
+    >>> own_title("Indexing — pandas 1.5.3 documentation", {"pandas documentation"})
+    'Indexing'
+    """
+    if not site_parts:
+        return title
+    pieces = [piece.strip() for piece in _BETWEEN_PARTS.split(title)]
+    own = [piece for piece in pieces if piece and _site_part(piece) not in site_parts]
+    return " - ".join(own) or title
+
+
+def _site_part(part: str) -> str:
+    return " ".join(_YEAR.sub(" ", comparable_name(part)).split())
+
+
+def comparable_name(name: str) -> str:
+    r"""A title or heading without versions, in lower case but for signs of one letter.
+
+    >>> comparable_name("Guide (Kafka 3.3.2 API)") == comparable_name("GUIDE (Kafka 3.5 API)")
+    True
+    >>> comparable_name(r"\d") == comparable_name(r"\D")
+    False
+    """
+    words = _VERSION.sub(" ", unicodedata.normalize("NFKC", name)).split()
+    return " ".join(word if _is_sign(word, words) else normalise(word) for word in words)
+
+
+def _is_sign(word: str, words: list[str]) -> bool:
+    """Is it a letter with a sign, as options and escapes are, or all of a name?"""
+    has_one_letter = sum(map(str.isalpha, word)) == 1
+    return has_one_letter and (len(word) > 1 or len(words) == 1)
+
+
+def name_of(title: str, heading: str) -> str:
+    """What tells a page from all others of its site that are no copies of it."""
+    return f"{comparable_name(title)}\n{comparable_name(heading)}"
+
+
+def do_agree(first: str, second: str) -> bool:
+    """Are two titles, or headings, the same but for versions? A missing one is no difference."""
+    if first == second or not first or not second:
+        return True
+    one, other = comparable_name(first), comparable_name(second)
+    return one == other

@@ -1,0 +1,154 @@
+"""What a job has learned of its hosts' pages, and the pages that learning is not done with.
+
+A page whose template is not known yet *waits*: it has been fetched, and has no number. A page that
+was stored without its template is *early*: it has a number, and is read anew later.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from dedup.store.database import Database, storable
+from dedup.store.page import Page, compressed
+from dedup.templates.outline import Outline
+from dedup.templates.template import Template
+from dedup.urls.parts import host_of
+
+_FIELDS = (
+    *("url", "title", "language", "canonical_url", "status", "content_type", "encoding"),
+    *("fetched_at", "size_bytes", "depth", "etag", "last_modified", "heading", "source"),
+)
+
+
+class Outlined(NamedTuple):
+    """A page to learn from.
+
+    Attributes:
+        key: its place among those that wait, or its number.
+    """
+
+    key: int
+    title: str
+    outline: Outline
+
+
+class Learned:
+    """The templates of a job's hosts; the pages that wait, and the early ones."""
+
+    def __init__(self, database: Database, unpacked: Callable[..., bytes]) -> None:
+        self._database = database
+        self._unpacked = unpacked
+
+    # --- Templates -------------------------------------------------------------------------------
+
+    def templates(self, host: str) -> list[Template]:
+        """Those of a host, in the order of their numbers."""
+        query = "SELECT value FROM templates WHERE host = ? ORDER BY number"
+        return [Template.from_json(json.loads(value)) for (value,) in self._rows(query, [host])]
+
+    def all_templates(self) -> Iterator[tuple[str, int, Template]]:
+        """Host, number and template, in the order of both."""
+        query = "SELECT host, number, value FROM templates ORDER BY host, number"
+        for host, number, value in self._rows(query):
+            yield host, number, Template.from_json(json.loads(value))
+
+    def add_templates(self, host: str, templates: Iterable[Template], *, first: int) -> None:
+        """Add templates of a host, numbered from `first` on."""
+        rows = [
+            (host, number, storable(json.dumps(template.to_json(), ensure_ascii=False)))
+            for number, template in enumerate(templates, start=first)
+        ]
+        with self._database.unit(weight=0) as connection:
+            connection.executemany("INSERT INTO templates VALUES (?, ?, ?)", rows)
+
+    # --- Pages that wait -------------------------------------------------------------------------
+
+    def add_waiting(self, page: Page, outline: Outline) -> int:
+        """Have a page wait; return its place in the order of arrival."""
+        values = [getattr(page, name) for name in _FIELDS]
+        row = [
+            host_of(page.url),
+            *(storable(value) if isinstance(value, str) else value for value in values),
+            page.packed_text,
+            _packed(outline),
+            page.packed_body or compressed(b""),
+        ]
+        columns = ", ".join(["host", *_FIELDS, "text", "outline", "body"])
+        marks = ", ".join("?" * len(row))
+        query = f"INSERT INTO waiting ({columns}) VALUES ({marks})"  # noqa: S608 -- names above
+        with self._database.unit() as connection:
+            return connection.execute(query, row).lastrowid or 0
+
+    def waiting(self, host: str) -> list[Outlined]:
+        """The pages of a host that wait, in the order of their arrival."""
+        query = "SELECT place, title, outline FROM waiting WHERE host = ? ORDER BY place"
+        return [self._outlined(*row) for row in self._rows(query, [host])]
+
+    def waiting_page(self, place: int) -> Page:
+        """A page that waits, as it was read by itself."""
+        columns = ", ".join([*_FIELDS, "text", "body"])
+        query = f"SELECT {columns} FROM waiting WHERE place = ?"  # noqa: S608 -- names above
+        ((*values, text, body),) = self._rows(query, [place])
+        return Page(
+            id="",
+            text=self._unpacked(place, text, "text").decode(errors="surrogatepass"),
+            body=self._unpacked(place, body, "body"),
+            **dict(zip(_FIELDS, values, strict=True)),
+        )
+
+    def drop_waiting(self, place: int) -> None:
+        with self._database.unit(weight=0) as connection:
+            connection.execute("DELETE FROM waiting WHERE place = ?", (place,))
+
+    def count_waiting(self) -> dict[str, int]:
+        """How many pages wait, by host, the host of the first one first."""
+        query = "SELECT host, count(*) FROM waiting GROUP BY host ORDER BY min(place)"
+        return dict(self._rows(query))
+
+    # --- Early pages -----------------------------------------------------------------------------
+
+    def add_early(self, number: int, host: str, outline: Outline, *, at_most: int) -> None:
+        """Note a page that was stored without its template; of a host, the last `at_most` count."""
+        with self._database.unit(weight=0) as connection:
+            connection.execute(
+                "INSERT INTO early VALUES (?, ?, ?)", (number, host, _packed(outline))
+            )
+            connection.execute(
+                "DELETE FROM early WHERE host = ? AND page <= (SELECT page FROM early"
+                " WHERE host = ? ORDER BY page DESC LIMIT 1 OFFSET ?)",
+                (host, host, at_most),
+            )
+
+    def early(self, host: str) -> list[Outlined]:
+        """The early pages of a host, by their numbers."""
+        query = (
+            "SELECT early.page, pages.title, early.outline FROM early"
+            " JOIN pages ON pages.number = early.page WHERE early.host = ? ORDER BY early.page"
+        )
+        return [self._outlined(*row) for row in self._rows(query, [host])]
+
+    def count_early(self) -> dict[str, int]:
+        """How many early pages there are, by host."""
+        return dict(self._rows("SELECT host, count(*) FROM early GROUP BY host"))
+
+    def drop_early(self, numbers: Sequence[int]) -> None:
+        with self._database.unit(weight=0) as connection:
+            connection.executemany(
+                "DELETE FROM early WHERE page = ?", [(each,) for each in numbers]
+            )
+
+    # --- Private ---------------------------------------------------------------------------------
+
+    def _outlined(self, key: int, title: str, packed: bytes) -> Outlined:
+        text = self._unpacked(key, packed, "outline").decode(errors="surrogatepass")
+        return Outlined(key, title, Outline.from_json(text))
+
+    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
+        with self._database.reporting():
+            return self._database.connection.execute(query, parameters).fetchall()
+
+
+def _packed(outline: Outline) -> bytes:
+    return compressed(outline.to_json().encode("utf-8", "surrogatepass"))

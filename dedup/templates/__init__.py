@@ -1,0 +1,1 @@
+"""Templates of sites, learned from their pages, and a page's own text by them."""

@@ -1,0 +1,387 @@
+"""What a page shows, line by line, and which elements stand around each line.
+
+The *boxes* of a page are the elements that structure it: divisions, sections, lists, tables and
+their cells. A *line* is what a browser shows on lines of its own, between the edges of blocks.
+Templates are learned from outlines, and a page's own text is the lines of its content box.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from selectolax.lexbor import LexborNode
+from xxhash import xxh3_64_intdigest
+
+BODY = 0
+"""The box that holds all others."""
+
+_BOXES = frozenset(
+    # what themes build pages from; a custom element (its name has a hyphen) is one, too
+    """
+    article aside body center details dialog dir div dl fieldset figure footer font form frameset
+    header hgroup main menu nav ol section table tbody td tfoot th thead tr ul
+    """.split()  # noqa: SIM905  # a list of thirty quoted words reads worse
+)
+_INLINE = frozenset(
+    """
+    a abbr acronym b bdi bdo big cite code data del dfn em i ins kbd label map mark nobr output q rp
+    rt ruby s samp small span strike strong sub sup time tt u var wbr
+    """.split()  # noqa: SIM905
+)
+"""Elements that do not part the words before from those behind them."""
+
+_APART = frozenset(
+    """
+    button img math mfrac mi mn mo mover mroot mrow msqrt msub msubsup msup mtext munder munderover
+    picture select source svg textarea
+    """.split()  # noqa: SIM905
+)
+"""Elements that do, on the same line."""
+
+_FLAT = frozenset(["caption", "h1", "h2", "h3", "h4", "h5", "h6", "legend", "option", "p", "pre"])
+"""Boxes inside of these are blocks, but no boxes."""
+
+_UNSEEN = frozenset(
+    """
+    audio canvas embed head iframe noscript object script style template title video
+    """.split()  # noqa: SIM905
+)
+_VALUED_INPUTS = frozenset(["", "email", "number", "search", "tel", "text", "url"])
+
+(
+    _INLINE_KIND,
+    _APART_KIND,
+    _BLOCK_KIND,
+    _FLAT_KIND,
+    _BOX_KIND,
+    _UNSEEN_KIND,
+    _BREAK_KIND,
+    _INPUT_KIND,
+) = range(8)
+_KINDS: dict[str, int] = {
+    **dict.fromkeys(_BOXES, _BOX_KIND),
+    **dict.fromkeys(_INLINE, _INLINE_KIND),
+    **dict.fromkeys(_APART, _APART_KIND),
+    **dict.fromkeys(_FLAT, _FLAT_KIND),
+    **dict.fromkeys(_UNSEEN, _UNSEEN_KIND),
+    "br": _BREAK_KIND,
+    "hr": _BREAK_KIND,
+    "input": _INPUT_KIND,
+}
+
+_ICON = re.compile("[\ue000-\uf8ff]+")
+"""Characters of private use: icon fonts."""
+
+
+_SAMPLE_LINES = 400
+_MAX_BOXES = 600
+
+
+class Line(NamedTuple):
+    """A line of text.
+
+    Attributes:
+        box: the innermost box that it stands in.
+        text: white space folded, but for the indentation in `<pre>`.
+        plain: the text without its links' words; the text itself where it has no link.
+        block: the block that it stands in: `p`, `h1`, `li`, `pre`, …; "" for the box itself.
+    """
+
+    box: int
+    text: str
+    plain: str
+    block: str
+
+
+class Box(NamedTuple):
+    """An element that structures a page.
+
+    Attributes:
+        parent: the box around it; -1 for the first one.
+        names: its id, with a leading "#", and its classes, as the page has them.
+    """
+
+    parent: int
+    tag: str
+    names: tuple[str, ...]
+
+
+@dataclass
+class Outline:
+    """Boxes and lines, both in document order; a box comes after the box around it.
+
+    What is computed of it is remembered: nothing may be added once it has been asked.
+    """
+
+    boxes: list[Box] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+
+    @cached_property
+    def children(self) -> list[list[int]]:
+        """The boxes directly in each box."""
+        found: list[list[int]] = [[] for _ in self.boxes]
+        for number, box in enumerate(self.boxes):
+            if box.parent >= 0:
+                found[box.parent].append(number)
+        return found
+
+    def sums(self, values: list[int]) -> list[int]:
+        """For each box the sum of its own value and of those of all boxes in it."""
+        sums = list(values)
+        for number in range(len(sums) - 1, 0, -1):
+            sums[self.boxes[number].parent] += sums[number]
+        return sums
+
+    @cached_property
+    def characters(self) -> list[int]:
+        """Length of all lines in each box."""
+        lengths = [0] * len(self.boxes)
+        for line in self.lines:
+            lengths[line.box] += len(line.text)
+        return self.sums(lengths)
+
+    def inside(self, root: int, *, without: frozenset[int] = frozenset()) -> Iterator[Line]:
+        """The lines in a box, those left out that stand in a box of `without`."""
+        boxes = {root}
+        for number in range(root + 1, len(self.boxes)):
+            if self.boxes[number].parent in boxes and number not in without:
+                boxes.add(number)
+        return (line for line in self.lines if line.box in boxes)
+
+    @cached_property
+    def some_lines(self) -> list[Line]:
+        """The lines, or of a long page a sample of a few hundred: of two pages, the same ones.
+
+        First headings are always among them.
+        """
+        one_in = 1
+        while len(self.lines) > _SAMPLE_LINES * one_in:
+            one_in *= 2
+        if one_in == 1:
+            return self.lines
+        return [
+            line
+            for line in self.lines
+            if line.block == "h1"
+            or xxh3_64_intdigest(line.text.encode(errors="replace")) % one_in == 0
+        ]
+
+    def without_inner_boxes(self) -> Outline:
+        """The same lines, and of very many boxes the outermost: the others become part of these."""
+        if len(self.boxes) <= _MAX_BOXES:
+            return self
+        kept = [BODY]
+        for number in kept:
+            kept += self.children[number][: _MAX_BOXES - len(kept)]
+        kept.sort()
+        places: dict[int, int] = {number: place for place, number in enumerate(kept)}
+        for number, box in enumerate(self.boxes):
+            places.setdefault(number, places.get(box.parent, BODY))
+        boxes = [self.boxes[number] for number in kept]
+        return Outline(
+            [box._replace(parent=places.get(box.parent, -1)) for box in boxes],
+            [line._replace(box=places[line.box]) for line in self.lines],
+        )
+
+    def to_json(self) -> str:
+        lines = [
+            [line.box, line.text, line.block]
+            + ([line.plain] if line.plain is not line.text and line.plain != line.text else [])
+            for line in self.lines
+        ]
+        return json.dumps([self.boxes, lines], ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Outline:
+        boxes, lines = json.loads(text)
+        return cls(
+            [Box(parent, tag, tuple(names)) for parent, tag, names in boxes],
+            [
+                Line(box, line, rest[0] if rest else line, block)
+                for box, line, block, *rest in lines
+            ],
+        )
+
+
+def outline(root: LexborNode) -> Outline:
+    """Return the boxes and lines of an element, itself the first box.
+
+    In one pass, in linear time, whatever the depth. Scripts, styles, what scripts unfold and what
+    browsers show only without scripts is left out, elements that are hidden until somebody clicks
+    are not.
+    """
+    found = Outline([Box(-1, root.tag or "", names_of(root))])
+    _Walk(found, None).run(root)
+    return found
+
+
+def level(root: LexborNode) -> tuple[Outline, list[LexborNode]]:
+    """Return the boxes directly in an element, as nodes too, and the lines that are in none.
+
+    The same as what `outline` says of them, at the cost of what is in no box.
+    """
+    found = Outline([Box(-1, root.tag or "", names_of(root))])
+    nodes = [root]
+    _Walk(found, nodes).run(root)
+    return found, nodes
+
+
+def names_of(node: LexborNode) -> tuple[str, ...]:
+    """The element's id, with a leading "#", and its classes."""
+    attributes = node.attributes
+    if not attributes:
+        return ()
+    identifier, classes = attributes.get("id"), attributes.get("class")
+    names = classes.split() if classes else []
+    if identifier and (stripped := identifier.strip()):
+        names.insert(0, f"#{stripped}")
+    return tuple(names)
+
+
+def is_box(node: LexborNode) -> bool:
+    """Is the element a box, wherever it stands?"""
+    return (tag := node.tag or "-") == "body" or _KINDS.get(tag, _kind_of_unknown(tag)) == _BOX_KIND
+
+
+def is_in_flat(node: LexborNode) -> bool:
+    """Does the element stand in one where blocks are no boxes?"""
+    outer = node.parent
+    while outer is not None:
+        if outer.tag in _FLAT:
+            return True
+        outer = outer.parent
+    return False
+
+
+def _kind_of_unknown(tag: str) -> int:
+    if tag[0] in "-!#":
+        return _UNSEEN_KIND
+    return _BOX_KIND if "-" in tag else _BLOCK_KIND
+
+
+class _Walk:
+    """Collects the text up to the next edge of a block; with `nodes`, enters no box."""
+
+    def __init__(self, found: Outline, nodes: list[LexborNode] | None) -> None:
+        self._found = found
+        self._nodes = nodes
+        self._pieces: list[str] = []
+        self._linked: list[int] = []
+        """Which of the pieces are in links."""
+
+    def run(self, root: LexborNode) -> None:
+        boxes, nodes = self._found.boxes, self._nodes
+        pieces, linked, end_line, kinds = self._pieces, self._linked, self._end_line, _KINDS
+        # Of each element around: what follows it, its box, in a link?, its block, its kind.
+        around: list[tuple[Any, int, bool, str, int]] = []
+        box, in_link, block = 0, False, ""
+        node: Any = root.first_child
+        while True:
+            if node is None:
+                if not around:
+                    break
+                node, outer_box, in_link, outer_block, ended = around.pop()
+                if ended > _INLINE_KIND and pieces:
+                    if ended == _APART_KIND:
+                        pieces.append(" ")
+                    else:
+                        end_line(box, block)
+                box, block = outer_box, outer_block
+                continue
+            text = node.text_content
+            if text is not None:  # else it is an element
+                if pieces or not text.isspace():
+                    if in_link:
+                        linked.append(len(pieces))
+                    pieces.append(text)
+                node = node.next
+                continue
+            tag = node.tag
+            kind = kinds.get(tag)
+            if kind is None:
+                kind = _kind_of_unknown(tag)
+            if kind >= _UNSEEN_KIND:
+                if kind == _BREAK_KIND:
+                    if pieces:
+                        end_line(box, block)
+                elif kind == _INPUT_KIND:
+                    self._add_value(node)
+                node = node.next
+                continue
+            child = node.first_child
+            if kind <= _APART_KIND:
+                if kind == _APART_KIND and pieces:
+                    pieces.append(" ")
+                if child is None:
+                    node = node.next
+                    continue
+                is_link = in_link or tag == "a"
+                text = child.text_content
+                if kind == _INLINE_KIND and text is not None and child.next is None:
+                    if is_link:
+                        linked.append(len(pieces))
+                    pieces.append(text)
+                    node = node.next
+                    continue
+                around.append((node.next, box, in_link, block, kind))
+                in_link = is_link
+            else:
+                if pieces:
+                    end_line(box, block)
+                if child is None and kind != _BOX_KIND:
+                    node = node.next
+                    continue
+                if nodes is not None and kind == _BOX_KIND and block not in _FLAT:
+                    boxes.append(Box(box, tag, names_of(node)))
+                    nodes.append(node)
+                    node = node.next
+                    continue
+                around.append((node.next, box, in_link, block, kind))
+                if block not in _FLAT:
+                    if kind == _BOX_KIND:
+                        boxes.append(Box(box, tag, names_of(node)))
+                        box, block = len(boxes) - 1, ""
+                    else:
+                        block = tag
+            node = child
+        end_line(box, block)
+
+    def _end_line(self, box: int, block: str) -> None:
+        pieces, linked = self._pieces, self._linked
+        whole = "".join(pieces)
+        if not whole or whole.isspace():
+            pieces.clear()
+            linked.clear()
+            return
+        if block == "pre":
+            for line in whole.splitlines():
+                self._add(box, line.rstrip(), None, block)
+        else:
+            plain = None
+            if linked:
+                for place in linked:
+                    pieces[place] = " "
+                plain = " ".join("".join(pieces).split())
+            self._add(box, " ".join(whole.split()), plain, block)
+        pieces.clear()
+        linked.clear()
+
+    def _add(self, box: int, text: str, plain: str | None, block: str) -> None:
+        if not text.isascii():
+            text = _ICON.sub("", text)
+            if text.endswith("¶"):  # a heading's link to itself
+                text = text[:-1]
+            text = text.rstrip()
+        if text and not text.isspace():
+            self._found.lines.append(Line(box, text, text if plain is None else plain, block))
+
+    def _add_value(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        value = attributes.get("value")
+        if value and (attributes.get("type") or "").lower() in _VALUED_INPUTS:
+            self._pieces.append(f" {value} ")

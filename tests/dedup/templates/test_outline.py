@@ -1,0 +1,133 @@
+"""Boxes and lines of a page."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from dedup.templates.outline import Outline, level, outline
+
+
+def of(body: str) -> Outline:
+    tree = LexborHTMLParser(f"<body>{body}</body>", scripting=True)
+    assert tree.body is not None
+    return outline(tree.body)
+
+
+def lines(body: str) -> list[str]:
+    return [line.text for line in of(body).lines]
+
+
+# What stands in the body, and the lines that a browser shows.
+LINES = [
+    ("one <b>t</b>wo<i>!</i>", ["one two!"]),
+    ("<p>a<p>b<div>c</div>d", ["a", "b", "c", "d"]),
+    ("a<br>b<hr>c", ["a", "b", "c"]),
+    ("  \n a \n\t b  ", ["a b"]),
+    ("<pre>def f():\n    return 1\n</pre>", ["def f():", "    return 1"]),
+    ("<pre><code><div>one</div><div>  two</div></code></pre>", ["one", "  two"]),
+    ("<button>All</button><button>Some</button>", ["All Some"]),
+    ("a<img src=x>b", ["a b"]),
+    ("x<sub>2</sub>", ["x2"]),
+    ("<table><tr><td>a<td>b</table>", ["a", "b"]),
+    ("<dl><dt>term<dd>what it means</dl>", ["term", "what it means"]),
+    ("<figure><pre>code</pre><figcaption>A figure</figcaption></figure>", ["code", "A figure"]),
+    ("<aside>A note.</aside><div hidden>A tab.</div>", ["A note.", "A tab."]),
+    ("<div style='display:none'>until somebody clicks</div>", ["until somebody clicks"]),
+    ("<details><summary>More</summary>inside</details>", ["More", "inside"]),
+    ("<script>x</script><style>y</style><template>z</template>w", ["w"]),
+    ("<noscript><div>left open</noscript>after", ["after"]),
+    ("<h1>Heading<a href=#h>¶</a></h1>", ["Heading"]),
+    ("<i class=icon>\uf101</i>", []),
+    (
+        "<textarea>typed</textarea> <input value=given> <input type=hidden value=no>",
+        ["typed given"],
+    ),
+    ("<select><option>one<option>two</select>", ["one", "two"]),
+    ("<my-note>in an element of one's own</my-note>", ["in an element of one's own"]),
+    ("<ul><li>unclosed <b>bold<li>next</ul>", ["unclosed bold", "next"]),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), LINES)
+def test_lines_are_what_a_browser_shows(body: str, expected: list[str]) -> None:
+    assert lines(body) == expected
+
+
+def test_words_of_links_are_left_out_of_the_plain_text() -> None:
+    (first, second) = of("<p>See <a href=x>the <b>other</b> page</a> now<p>none").lines
+    assert (first.text, first.plain) == ("See the other page now", "See now")
+    assert second.plain is second.text
+
+
+def test_boxes_are_named_by_tag_id_and_classes() -> None:
+    found = of("<div id=a class='b  c'><ul><li><section>x</section></ul></div>")
+    assert [(box.parent, box.tag, box.names) for box in found.boxes] == [
+        (-1, "body", ()),
+        (0, "div", ("#a", "b", "c")),
+        (1, "ul", ()),
+        (2, "section", ()),
+    ]
+    assert [(line.box, line.block) for line in found.lines] == [(3, "")]
+
+
+def test_a_level_is_what_the_outline_says_of_it() -> None:
+    body = "<p>a</p><div><div>b</div></div><span><section>c</section></span><pre><div>d</div></pre>"
+    tree = LexborHTMLParser(f"<body>{body}</body>", scripting=True)
+    assert tree.body is not None
+    whole, (found, nodes) = outline(tree.body), level(tree.body)
+    assert [found.boxes[n].tag for n in found.children[0]] == [
+        whole.boxes[n].tag for n in whole.children[0]
+    ]
+    assert [node.tag for node in nodes] == ["body", "div", "section"]
+    assert [line.text for line in found.lines] == ["a", "d"]
+    assert found.characters[0] == whole.characters[0] - 2
+
+
+def test_an_outline_survives_being_stored() -> None:
+    found = of("<div id=x><p>a <a href=y>link</a>\u2028</p><pre> é\ud800</pre></div>")
+    assert Outline.from_json(found.to_json()) == found
+
+
+def test_inner_boxes_become_part_of_those_around() -> None:
+    rows = "".join(f"<tr><td>{n}<td>{n + 1}</tr>" for n in range(1_000))
+    found = of(f"<div id=a><table>{rows}</table></div><div id=b>after</div>")
+    fewer = found.without_inner_boxes()
+    assert len(fewer.boxes) == 600
+    assert [line.text for line in fewer.lines] == [line.text for line in found.lines]
+    names = [box.names for box in fewer.boxes[:2]], fewer.boxes[-1].names
+    assert names == ([(), ("#a",)], ("#b",))
+    assert fewer.characters[1] == found.characters[1]
+
+
+def test_a_long_page_has_a_sample_of_lines_that_is_the_same_on_others() -> None:
+    furniture = "".join(f"<p>line {n} of all pages" for n in range(3_000))
+    one, other = of(f"<h1>One</h1>{furniture}"), of(f"<h1>Other</h1>{furniture}<p>more")
+    samples = [{line.text for line in each.some_lines} for each in (one, other)]
+    assert samples[0] - {"One"} == samples[1] - {"Other", "more"}
+    assert 200 <= len(samples[0]) <= 500
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<p>", "</p>", "<div class=a>", "</div>", "<table>", "<td", "<!--", "\0", "text ",
+             "<a href=x>", "</a>", "<pre>", "<svg>", "<template>", "<noscript>", "</body>", "<h1>",
+             "<select>", "<option>", "<math><mi>", "<li>", "&nbsp;", "中文。", "<x-y>", "<br>"]
+        )
+    )
+)  # fmt: skip
+def test_any_page_has_an_outline_that_holds_together(parts: list[str]) -> None:
+    found = of("".join(parts))
+    assert all(-1 < box.parent < number for number, box in enumerate(found.boxes) if number)
+    assert all(0 <= line.box < len(found.boxes) and line.text.strip() for line in found.lines)
+    assert found.characters[0] == sum(len(line.text) for line in found.lines)
+    assert Outline.from_json(found.to_json()) == found
+
+
+def test_depth_costs_nothing_but_time() -> None:
+    found = of("<div>" * 5_000 + "deep")
+    assert found.lines[0].text == "deep"
