@@ -8,6 +8,8 @@ from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from dedup.urls.parts import with_ascii_host
+
 _PLAIN_ORIGIN = re.compile(r"https?://[\w.:-]+(?=[/?#]|$)", re.ASCII)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -60,10 +62,9 @@ def host_key(url: str) -> str:
     ('example.org', 'localhost:8000')
     """
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(with_ascii_host(url))
         port = parts.port
         host = (parts.hostname or "").rstrip(".")
-        host = host if host.isascii() else host.encode("idna").decode()
     except ValueError:
         return ""
     return host if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{port}"

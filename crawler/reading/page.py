@@ -123,7 +123,9 @@ class ContentReader:
         """Read a page by the templates known of its site; None: nothing is to be learned of it."""
         decoded = decode(raw.body, raw.content_type or None)
         html = bounded(decoded.text)
-        page = parse_page(html, raw.url, robots_headers=raw.robots_headers)
+        page = parse_page(
+            html, raw.url, encoding=decoded.encoding, robots_headers=raw.robots_headers
+        )
         said = page_text(html, page.title, extractor=self._wanted.extractor, site=site)
         return Content(
             page=replace(page, hrefs=()),

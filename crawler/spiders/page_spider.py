@@ -27,7 +27,7 @@ from crawler.reading.process import ReadingError
 from crawler.reading.reader import PageReader, Reading, header
 from crawler.scope import Scope, host_key, is_loopback
 from dedup.urls import canonical_url
-from dedup.urls.parts import remove_dot_segments
+from dedup.urls.parts import remove_dot_segments, with_ascii_host
 
 _SIGNPOST_CHARACTERS = 500  # a page with less text than this that refreshes to another is one
 
@@ -108,6 +108,7 @@ class PageSpider(Spider):
         Dot segments are resolved as browsers do; a server may refuse them, and by its key the URL
         is the same as without them.
         """
+        url = with_ascii_host(url)
         if "/." in url:
             url = urlunsplit(
                 (parts := urlsplit(url))._replace(path=remove_dot_segments(parts.path))

@@ -7,8 +7,9 @@ links, and loses whatever follows `</html>`.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import quote, urldefrag, urlsplit
 
+import ada_url
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dedup.html.bounds import Bounded, bounded
@@ -21,7 +22,7 @@ _C0_AND_SPACE = "".join(map(chr, range(0x21)))
 _WITHOUT_NEWLINES = str.maketrans("", "", "\t\n\r")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PLAIN_ABSOLUTE = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,4})?(?:[/?][!-\[\]-~]*)?")
-_NO_HOST = re.compile(r"(?:https?:)?//(?:[/?]|$)", re.IGNORECASE)
+_NOT_PLAIN = re.compile(r"[^!-~]+")
 _MAX_FOLDERS = 64  # a longer path is left to `urljoin`
 _REFRESH = re.compile(
     r"""\s*(?:\d[\d.]*|\.[\d.]*)(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?
@@ -39,6 +40,7 @@ class HtmlPage:
 
     Attributes:
         url: where the page came from.
+        encoding: of its bytes; queries of links go out in it.
         title: the document's first `<title>` (not an SVG's), white space folded; "" if none.
         language: `<html lang>` or the content-language pragma, in lower case; "" if none.
         base_url: what relative links are relative to.
@@ -53,6 +55,7 @@ class HtmlPage:
     """
 
     url: str
+    encoding: str
     title: str
     language: str
     base_url: str
@@ -65,16 +68,20 @@ class HtmlPage:
     def links(self) -> list[str]:
         """The targets as absolute http and https URLs without fragment, in order, without repeats.
 
-        Targets that make no URL with a host are left out. The URLs are not canonical yet: dot
-        segments of absolute links, escapes and the like are as in the page.
+        Targets that make no URL with a host are left out. The URLs are not canonical yet: escapes
+        and the like are as in the page, and dot segments of plain absolute links.
         """
-        resolve = _Resolver(self.base_url)
+        resolve = _Resolver(self.base_url, self.encoding)
         return [url for url in dict.fromkeys(map(resolve, self.hrefs)) if url is not None]
 
 
-def parse_page(html: str | Bounded, url: str, *, robots_headers: Iterable[str] = ()) -> HtmlPage:
+def parse_page(
+    html: str | Bounded, url: str, *, encoding: str = "utf-8", robots_headers: Iterable[str] = ()
+) -> HtmlPage:
     """Read links and metadata from a page that came from `url`.
 
+    `encoding` is that of the page's bytes: what is not ASCII in the query of a link is asked for in
+    the same encoding, as browsers do.
     `robots_headers` are the values of the response's X-Robots-Tag headers; they count like
     `<meta name=robots>`. Rules for a named robot are passed over. Never raises for a bad page:
     NUL, lone surrogates, unclosed tags, missing values and URLs that are none are all read as
@@ -88,12 +95,13 @@ def parse_page(html: str | Bounded, url: str, *, robots_headers: Iterable[str] =
     head = _Head()
     for node in tree.css(_HEAD):
         head.read(node)
-    base_url = (_Resolver(url)(head.base_href) if head.base_href else None) or url
-    resolve = _Resolver(base_url)
+    base_url = (_Resolver(url, encoding)(head.base_href) if head.base_href else None) or url
+    resolve = _Resolver(base_url, encoding)
     robots = head.robots.union(*map(_robots_directives, robots_headers))
     refresh_url = resolve(head.refresh_href) if head.refresh_href else None
     return HtmlPage(
         url=url,
+        encoding=encoding,
         title=head.title or "",
         language=head.language or head.pragma_language,
         base_url=base_url,
@@ -191,10 +199,14 @@ def _clean(value: str | None) -> str:
 
 
 class _Resolver:
-    """`urljoin` against one base, at a third of its cost for the links that pages are made of."""
+    """Resolves links as browsers do; those that pages are made of at a third of the cost.
 
-    def __init__(self, base_url: str) -> None:
+    Source: URL Standard, section 4.4 (https://url.spec.whatwg.org/#url-parsing).
+    """
+
+    def __init__(self, base_url: str, encoding: str) -> None:
         self._base_url = base_url
+        self._encoding = "utf-8" if encoding.startswith("utf") else encoding
         try:
             parts = urlsplit(base_url)
         except ValueError:
@@ -213,10 +225,11 @@ class _Resolver:
 
     def __call__(self, href: str) -> str | None:
         """The absolute http or https URL without fragment, or None if there is none."""
-        href = href.partition("#")[0]
+        href = href.partition("#")[0].rstrip(_C0_AND_SPACE)
         if _PLAIN_ABSOLUTE.fullmatch(href):
             return href
-        url = self._resolve_plain(href) if self._is_plain and "\\" not in href else None
+        is_plain = self._is_plain and "\\" not in href and href.isprintable()
+        url = self._resolve_plain(href) if is_plain and href.isascii() else None
         return url or self._resolve_slowly(href)
 
     def _resolve_plain(self, href: str) -> str | None:
@@ -236,14 +249,22 @@ class _Resolver:
 
     def _resolve_slowly(self, href: str) -> str | None:
         path, question_mark, query = href.partition("?")
-        href = path.replace("\\", "/") + question_mark + query
-        if _NO_HOST.match(href):  # `urljoin` would take it for the page itself
-            return None
+        if self._encoding != "utf-8" and not query.isascii():
+            query = _encoded(query, self._encoding)
         try:
-            url = urljoin(self._base_url, href)
+            url = ada_url.join_url(self._base_url, path + question_mark + query)
             parts = urlsplit(url)
-            # A port that is no number raises when asked for.
             is_usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # also "http://[" and the like
+        except ValueError:  # no host, "http://[" and the like; the base is no URL
             return None
         return url if is_usable else None
+
+
+def _encoded(query: str, encoding: str) -> str:
+    """A query as forms and links send it; what the encoding lacks as a numeric reference."""
+    try:
+        return _NOT_PLAIN.sub(
+            lambda match: quote(match[0].encode(encoding, "xmlcharrefreplace"), safe=""), query
+        )
+    except LookupError:
+        return query

@@ -12,11 +12,16 @@ from ipaddress import IPv6Address
 from typing import NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
+import ada_url
 from w3lib.url import safe_url_string
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
+_C0_AND_SPACE = "".join(map(chr, range(0x21)))
 _MAX_HOST_LENGTH = 253  # RFC 1035, section 2.3.4: 255 octets with two length octets
 _HOST = r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}"
+_BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_PLAIN_HOST = rf"(?:{_BYTE}\.){{3}}{_BYTE}(?=[:/])|(?!(?:[^:/]*\.)?(?:0x[^.:/]*|[0-9]+)[:/]){_HOST}"
+"""A name, or an IPv4 address in full. Other hosts that end in a number have several spellings."""
 
 # Escapes that stay: upper-case, and not of an unreserved character (letter, digit, - . _ ~).
 _ESCAPE_BUT_SPACE = r"%(?:[0189A-F][0-9A-F]|2[1-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])"
@@ -29,11 +34,15 @@ _FIELD_TEXT = rf"(?:[A-Za-z0-9\-._~!$()*+,;=:@/?]++|{_ESCAPE_BUT_SPACE})+"
 
 # Whatever matches is in canonical spelling already, but for the order of its query.
 _CANONICAL = re.compile(
-    rf"(https?)://(?=[^/:]{{1,{_MAX_HOST_LENGTH}}}[/:])({_HOST})"
+    rf"(https?)://(?=[^/:]{{1,{_MAX_HOST_LENGTH}}}[/:])({_PLAIN_HOST})"
     r"(:(?!80/|443/)(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?"
     rf"((?:/(?!\.\.?(?![^/?])){_PATH_TEXT})+)"
     rf"(?:\?({_FIELD_TEXT}(?:&{_FIELD_TEXT})*))?"
 )
+_AUTHORITY = re.compile(
+    r"(?i)\s*https?://(?:[^/?#@\\]*@)?(?P<host>(?!\[)[^/?#:@\\]+)(?=[:/?#\\]|$)"
+)
+_NAME = re.compile(r"(?:[A-Za-z0-9_-]+\.)*(?!0[xX])[A-Za-z0-9_-]*[A-Za-z_-][A-Za-z0-9_-]*\.?")
 _SAFE_URL = re.compile(
     r"(?P<scheme>https?)://(?P<userinfo>[^@/?]*@)?(?P<host>\[[^\]]*\]|[^:/?]*)"
     r"(?::(?P<port>[0-9]+))?(?P<path>/[^?]*)?(?:\?(?P<query>.*))?"
@@ -85,8 +94,9 @@ def split_url(url: str) -> UrlParts:
     """
     # "#" stays: w3lib strips blanks at the end of the text, but quotes them before a fragment.
     address, hash_sign, _ = url.partition("#")
+    address = address if hash_sign else address.rstrip(_C0_AND_SPACE)
     try:
-        safe = safe_url_string(address + hash_sign)
+        safe = safe_url_string(with_ascii_host(address) + hash_sign)
     except ValueError as error:  # bad ports and brackets; UnicodeError (lone surrogates) is one too
         raise ValueError(_complaint("a valid URL", url, str(error)[:200])) from error
     match = _SAFE_URL.fullmatch(safe)
@@ -101,6 +111,27 @@ def split_url(url: str) -> UrlParts:
         remove_dot_segments(_spell_escapes(path) or "/"),
         sort_query(_spell_escapes(query).replace("%20", "+")),
     )
+
+
+def with_ascii_host(url: str) -> str:
+    """Spell the host as browsers send it: in punycode by UTS 46, without escapes, IPv4 in full.
+
+    Python's own codec follows IDNA 2003, by which faß.de and fass.de are one host. What makes no
+    host stays as it is.
+
+    >>> with_ascii_host("http://faß.de/ä"), with_ascii_host("http://0x7f.1:80/")
+    ('http://xn--fa-hia.de/ä', 'http://127.0.0.1:80/')
+
+    Source: URL Standard, section 3.5 (https://url.spec.whatwg.org/#host-parsing).
+    """
+    match = _AUTHORITY.match(url)
+    if match is None or _NAME.fullmatch(match["host"]):
+        return url
+    try:
+        host = ada_url.URL(f"http://{match['host']}/").hostname
+    except ValueError:
+        return url
+    return f"{url[: match.start('host')]}{host}{url[match.end('host') :]}"
 
 
 def sort_query(query: str) -> str:
