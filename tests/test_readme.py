@@ -27,7 +27,7 @@ def test_library_example_prints_what_the_readme_says() -> None:
 
 
 def test_addon_line_is_the_addon() -> None:
-    from crawler.addon import DedupAddon
+    from dedup.scrapy.addon import DedupAddon
 
     names: dict[str, dict[str, int]] = {}
     exec(blocks("python")[0], names)

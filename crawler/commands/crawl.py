@@ -12,12 +12,12 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from crawler.config import STORE_NAME, CrawlConfig
-from crawler.feeds import continue_feeds
-from crawler.job import Job
-from crawler.pipelines import stages_in_use
 from dedup.detectors import default_detectors
 from dedup.errors import StateError
+from dedup.scrapy.config import STORE_NAME, CrawlConfig
+from dedup.scrapy.feeds import continue_feeds
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.pipelines import stages_in_use
 from dedup.store.database import lock
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, ClassVar
 
-from crawler.spiders.page_spider import PageSpider
+from dedup.scrapy.spiders.page_spider import PageSpider
 
 
 class SiteSpider(PageSpider):

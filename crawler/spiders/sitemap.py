@@ -9,8 +9,8 @@ from urllib.parse import urljoin, urlsplit
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.sitemaps import SitemapError, read_sitemap, sitemaps_in_robots
-from crawler.spiders.page_spider import PageSpider
+from dedup.scrapy.spiders.page_spider import PageSpider
+from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap, sitemaps_in_robots
 
 
 class SitemapSpider(PageSpider):

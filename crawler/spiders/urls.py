@@ -9,7 +9,7 @@ from typing import Any
 
 from scrapy.exceptions import CloseSpider
 
-from crawler.spiders.page_spider import PageSpider
+from dedup.scrapy.spiders.page_spider import PageSpider
 from dedup.urls import canonical_url
 
 

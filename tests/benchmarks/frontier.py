@@ -24,7 +24,7 @@ def _key(number: int) -> bytes:
 
 
 def _enqueue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
-    from crawler.frontier import Frontier
+    from dedup.scrapy.frontier.window import Frontier
     from dedup.store.database import Database
     from dedup.store.url_table import UrlTable
 
@@ -46,7 +46,7 @@ def _enqueue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
 
 
 def _dequeue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
-    from crawler.frontier import Frontier
+    from dedup.scrapy.frontier.window import Frontier
     from dedup.store.database import Database
     from dedup.store.url_table import QueuedUrl, UrlTable
 

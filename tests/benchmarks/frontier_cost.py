@@ -26,8 +26,8 @@ from scrapy.crawler import Crawler
 from scrapy.pqueues import DownloaderAwarePriorityQueue
 from scrapy.squeues import FifoMemoryQueue
 
-from crawler.job import Job
-from crawler.scheduler import DedupScheduler
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.scheduler import DedupScheduler
 from dedup.urls import SeenUrls
 
 _ROOT = Path(__file__).parents[2]

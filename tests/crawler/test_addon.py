@@ -20,7 +20,7 @@ _SETTINGS = """
 ROBOTSTXT_OBEY = False
 DOWNLOAD_DELAY = 0
 CONCURRENT_REQUESTS_PER_DOMAIN = 16
-ADDONS = {"crawler.addon.DedupAddon": 500}
+ADDONS = {"dedup.scrapy.DedupAddon": 500}
 """
 
 _SPIDER = """
@@ -185,8 +185,8 @@ def test_a_callback_that_raises_is_recorded(shop: Any, shop_site: WebSite, make:
 
 
 def test_pipelines_can_be_taken_out_and_moved(shop: Any, shop_site: WebSite) -> None:
-    near = '"crawler.pipelines.NearDuplicate": null'
-    moved = '"crawler.pipelines.ExactContent": 950, "crawler.pipelines.StorePage": 940'
+    near = '"dedup.scrapy.pipelines.NearDuplicate": null'
+    moved = '"dedup.scrapy.pipelines.ExactContent": 950, "dedup.scrapy.pipelines.StorePage": 940'
     options = ("-s", "DEDUP_SENTENCES_ENABLED=0", "-s", f"ITEM_PIPELINES={{{near}, {moved}}}")
     crawled = shop(*options, url=shop_site.url).finish()
     assert crawled.status == 0, crawled.output

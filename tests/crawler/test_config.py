@@ -6,7 +6,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from scrapy.settings import BaseSettings
 
-from crawler.config import CrawlConfig, file_name
+from dedup.scrapy.config import CrawlConfig, file_name
 from settings import base
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scrapy import Request
 
 from crawler import frontier as module
-from crawler.frontier import Frontier
+from dedup.scrapy.frontier.window import Frontier
 from dedup.store.database import Database
 from dedup.store.url_table import UrlTable
 

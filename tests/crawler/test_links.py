@@ -15,11 +15,11 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinter
 
-from crawler.job import Job
-from crawler.links import LinkFilter
-from crawler.scheduler import DedupScheduler
-from crawler.scope import Scope
 from crawler.spiders.site import SiteSpider
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.scheduler import DedupScheduler
+from dedup.scrapy.spiders.link_filter import LinkFilter
+from dedup.scrapy.spiders.scope import Scope
 
 SITE = "http://example.com/"
 PAGE = HtmlResponse(SITE, request=Request(SITE))
@@ -33,7 +33,7 @@ class ByPath(RequestFingerprinter):
 
 
 def make_crawler(folder: Path, **settings: Any) -> Crawler:
-    values = {"ADDONS": {"crawler.addon.DedupAddon": 500}, "JOBDIR": str(folder), **settings}
+    values = {"ADDONS": {"dedup.scrapy.DedupAddon": 500}, "JOBDIR": str(folder), **settings}
     crawler = Crawler(SiteSpider, Settings(values))
     crawler.spider = SiteSpider(url=SITE)
     # As Scrapy does it, but for the reactor.

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
 
-from crawler.meta import KEY
-from crawler.requests import UnserialisableError, from_bytes, is_plain, to_bytes
 from crawler.spiders.site import SiteSpider
+from dedup.scrapy.frontier.meta import KEY
+from dedup.scrapy.frontier.stored_request import UnserialisableError, from_bytes, is_plain, to_bytes
 
 
 class Shop(Spider):

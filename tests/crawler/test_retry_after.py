@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.middlewares.retry_after import RetryAfter, seconds_of
+from dedup.scrapy.middlewares.retry_after import RetryAfter, seconds_of
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
@@ -94,7 +94,7 @@ def test_pauses_that_help_are_given_again(
     host: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("crawler.middlewares.retry_after.time.monotonic", lambda: now)
+    monkeypatch.setattr("dedup.scrapy.middlewares.retry_after.time.monotonic", lambda: now)
     for answers in range(1, 6):
         host.answer(429)
         assert host.slot.lastseen == pytest.approx(10 * answers)

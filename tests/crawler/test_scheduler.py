@@ -27,9 +27,9 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.utils.test import get_reactor_settings
 
-from crawler.dupefilter import DedupDupeFilter
-from crawler.job import Job
-from crawler.scheduler import DedupScheduler
+from dedup.scrapy.dupefilter import DedupDupeFilter
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.scheduler import DedupScheduler
 
 _PRIORITIES = [("http://foo.com/a", -2), ("http://foo.com/d", 1), ("http://foo.com/b", -1)]
 _PRIORITIES += [("http://foo.com/c", 0), ("http://foo.com/e", 2)]
@@ -50,7 +50,7 @@ def opened(tmp_path):
 
     def open_scheduler():
         settings = {
-            "ADDONS": {"crawler.addon.DedupAddon": 500},
+            "ADDONS": {"dedup.scrapy.DedupAddon": 500},
             "DEDUP_JOBS_DIR": str(tmp_path),
             "DEDUP_PROGRESS": "off",
         }
@@ -193,7 +193,7 @@ def test_a_request_that_cannot_be_read_is_recorded_and_the_next_is_given(opened)
 
 def test_another_scheduler_is_refused(tmp_path):
     settings = {
-        "ADDONS": {"crawler.addon.DedupAddon": 500},
+        "ADDONS": {"dedup.scrapy.DedupAddon": 500},
         "DEDUP_JOBS_DIR": str(tmp_path),
         "SCHEDULER": "scrapy.core.scheduler.Scheduler",
     }

@@ -1,6 +1,6 @@
 import pytest
 
-from crawler.scope import Scope, host_key, is_loopback
+from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
 
 START = "https://www.example.org/docs/"
 

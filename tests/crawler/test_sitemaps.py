@@ -5,7 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler import sitemaps
-from crawler.sitemaps import Sitemap, SitemapError, read_sitemap, sitemaps_in_robots
+from dedup.scrapy.spiders.sitemap_file import (
+    Sitemap,
+    SitemapError,
+    read_sitemap,
+    sitemaps_in_robots,
+)
 
 NAMESPACE = b'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>'

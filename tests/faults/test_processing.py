@@ -35,11 +35,19 @@ module.{name} = raises
 """
 
 STAGES = {
-    "read": ("crawler.reading.page", "ContentReader.read", "parse_error"),
-    "text": ("crawler.pipelines.extract_text", "ExtractText.process_item", "pipeline_error"),
-    "exact": ("crawler.pipelines.exact_content", "ExactContent.process_item", "pipeline_error"),
-    "near": ("crawler.pipelines.near_duplicate", "NearDuplicate.process_item", "pipeline_error"),
-    "store": ("crawler.pipelines.store_page", "StorePage.process_item", "pipeline_error"),
+    "read": ("dedup.scrapy.reading.page", "ContentReader.read", "parse_error"),
+    "text": ("dedup.scrapy.pipelines.extract_text", "ExtractText.process_item", "pipeline_error"),
+    "exact": (
+        "dedup.scrapy.pipelines.exact_content",
+        "ExactContent.process_item",
+        "pipeline_error",
+    ),
+    "near": (
+        "dedup.scrapy.pipelines.near_duplicate",
+        "NearDuplicate.process_item",
+        "pipeline_error",
+    ),
+    "store": ("dedup.scrapy.pipelines.store_page", "StorePage.process_item", "pipeline_error"),
 }
 
 
@@ -67,7 +75,7 @@ def test_a_page_whose_processing_raises_is_recorded_and_the_crawl_goes_on(
 _KILLED_READERS = """
 import os, signal
 from contextlib import suppress
-from crawler.reading import process
+from dedup.scrapy.reading import process
 run, deaths = process.WorkerProcess.read, []
 async def killing(self, raw, *site):
     is_page_spared = any(question.deaths for question in self._waiting)
@@ -97,7 +105,7 @@ def test_readers_that_are_killed_cost_no_page(
 
 _HUNG_READERS = """
 import sys
-from crawler.reading.process import WorkerProcess
+from dedup.scrapy.reading.process import WorkerProcess
 hung = "import time; print('!', end='', flush=True); time.sleep(600)"
 WorkerProcess.__init__.__defaults__ = ((sys.executable, "-c", hung),)
 """

@@ -7,8 +7,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from crawler.extensions.figures import Dropped, Snapshot
-from crawler.extensions.panel import line, panel
+from dedup.scrapy.extensions.figures import Dropped, Snapshot
+from dedup.scrapy.extensions.panel import line, panel
 
 HOSTILE = "http://a.example/\x1b[2J[red]x[/red]\x07\u202e\x9b"
 

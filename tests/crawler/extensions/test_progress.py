@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.extensions.figures import Figures
-from crawler.job import Job
 from dedup import Document, Match
+from dedup.scrapy.extensions.figures import Figures
+from dedup.scrapy.job.job import Job
 from dedup.store import SqliteStore
 from dedup.urls import SeenUrls
 

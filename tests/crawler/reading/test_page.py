@@ -5,9 +5,9 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 
-from crawler.reading.page import ContentReader, Known, RawPage, Wanted
 from dedup.config import DedupConfig
 from dedup.detectors import default_detectors
+from dedup.scrapy.reading.page import ContentReader, Known, RawPage, Wanted
 from dedup.store import Page
 
 STAGES = ("body", "text", "sentences", "simhash", "minhash")

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from crawler.reading.page import RawPage, Wanted
-from crawler.reading.process import WORKER, NotReadError, ReadingError, WorkerProcess
 from dedup.config import DedupConfig
+from dedup.scrapy.reading.page import RawPage, Wanted
+from dedup.scrapy.reading.process import WORKER, NotReadError, ReadingError, WorkerProcess
 
 WANTED = Wanted(
     "resiliparse", links=True, bodies=False, stages=frozenset(), detection=DedupConfig()
@@ -25,7 +25,7 @@ WANTED = Wanted(
 MORTAL = """
 import os, sys
 from pathlib import Path
-from crawler.reading import page, worker
+from dedup.scrapy.reading import page, worker
 read = page.ContentReader.read
 def mortal(self, raw, site=None):
     mark = Path(sys.argv[1])
@@ -94,8 +94,8 @@ def test_a_page_is_read_though_its_first_process_died(tmp_path: Any) -> None:
 def test_a_page_that_is_never_read_is_given_up(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("crawler.reading.process._MOST_SECONDS", 2)
-    monkeypatch.setattr("crawler.reading.process._LOOK_SECONDS", 0.1)
+    monkeypatch.setattr("dedup.scrapy.reading.process._MOST_SECONDS", 2)
+    monkeypatch.setattr("dedup.scrapy.reading.process._LOOK_SECONDS", 0.1)
     command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
     titles, _ = run(lambda worker: _read_all(worker, ["1", "endless", "2"]), command)
     assert titles == ["1", "two processes died of it, status -9", "2"]

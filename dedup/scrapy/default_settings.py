@@ -1,0 +1,153 @@
+"""Every setting of deduplication, with its default; `dedup.scrapy.config` reads and checks them.
+
+They hold wherever the add-on does. Override any of them in a project's settings, in a spider's
+`custom_settings`, or with `-s NAME=VALUE`.
+"""
+
+# --- The job -----------------------------------------------------------------------------------
+
+DEDUP_ENABLED = True
+"""Switch for everything below."""
+
+DEDUP_JOBS_DIR = "crawls"
+"""Folder that holds the folders of jobs. Scrapy's JOBDIR, where set, names the job's own folder."""
+
+DEDUP_JOB = ""
+"""Name of the job, a folder below DEDUP_JOBS_DIR. "": the spider argument `job`, or else made from
+the spider's name and arguments, so that the same command means the same job."""
+
+DEDUP_STORE_BODIES = True
+"""Keep the body of each unique page (zstd), so that it can be exported or extracted anew. Off:
+texts only, about a third of the disk space."""
+
+DEDUP_STORE_GROUP_PAGES = 100
+"""Pages that are committed together, 1 or more. A killed crawl fetches at most these again; larger
+groups gain little: commits are 1% of the time at 100."""
+
+DEDUP_STORE_GROUP_SECONDS = 1.0
+"""Longest wait of a finished page for its commit, seconds, more than 0: bounds what a kill costs on
+a slow crawl."""
+
+DEDUP_STOP_SECONDS = 5.0
+"""How long a crawl that is asked to stop (Ctrl-C) waits for the responses under way, seconds, 0 or
+more. What has not come by then stays queued. Most pages come within a second; a silent server would
+keep the crawl for DOWNLOAD_TIMEOUT."""
+
+# --- URLs --------------------------------------------------------------------------------------
+
+DEDUP_URL_ENABLED = True
+"""Filter URLs by their canonical form. Off: Scrapy's own dupefilter."""
+
+DEDUP_URL_RULES: list[str] = []
+"""Rules that also merge URLs which may differ, by name: tracking, session, slash, index, www,
+https, and drop:NAME, which ignores the parameter NAME. None by default: on some site each of them
+merges different pages. `dedup report` tells which would help. See dedup.urls.rules."""
+
+DEDUP_URL_CAPACITY = 100_000
+"""URLs the Bloom filter is first made for, 1 or more; it grows by itself. 0.4 MB at the default
+error rate."""
+
+DEDUP_URL_ERROR_RATE = 1e-6
+"""Chance that a new URL needs a look into the store, 0 to 1. Costs some 34 bits a URL at 1e-6 when
+the filter is full; 1e-3 costs half, and one look-up in a thousand."""
+
+DEDUP_URL_EXACT = True
+"""Confirm in the store what the Bloom filter calls seen. Off: no look-ups, and a share of
+DEDUP_URL_ERROR_RATE of the new URLs is never fetched."""
+
+DEDUP_URL_CANONICAL = "rules"
+"""When a page's canonical link counts as a seen URL of the same page: "rules" (the two URLs are
+the same under all URL rules together: the page confirms what a rule would guess), "any", or "off".
+"any" loses pages where old versions name the current one as canonical, as large documentation sites
+do; at "rules" such a link is one more URL, fetched if linked, and compared."""
+
+# --- Main text ---------------------------------------------------------------------------------
+
+DEDUP_TEXT_EXTRACTOR = "content"
+"""What takes the text out of a page: "content" (by the templates of its site, which are learned
+while the crawl goes; where none is known, by what the page declares, and by rules), "resiliparse"
+(rules alone), "trafilatura" (install the extra of that name), or "all" (all visible text). See
+docs/detection.md for the figures."""
+
+DEDUP_WAITING_PAGES = 10_000
+"""Pages of all hosts that wait for their template at the same time, 0 or more. A page waits until
+ten pages of its template have come, in the job's store, some 20 kB each. What would be one too many
+goes on without its template: it is kept, and read anew later. 0: no page waits."""
+
+DEDUP_READ_PROCESSES = "auto"
+"""Processes that read pages (decode, parse, extract, sign) beside the crawl's own, 0 or more, some
+90 MB each. This is how many there may be: the first starts with the first page, others while pages
+wait and the crawl's own process has time to spare. "auto": one for each core, none where there is
+a single one. For the project's own spiders; docs/benchmarks.md has what they gain."""
+
+DEDUP_ROBOTS_META_OBEY = True
+"""Leave pages marked noindex out of the store and links marked nofollow unfollowed."""
+
+# --- Content: exact ----------------------------------------------------------------------------
+
+DEDUP_BODY_ENABLED = True
+"""Find pages whose bodies are the same bytes."""
+
+DEDUP_TEXT_ENABLED = True
+"""Find pages whose main texts (where short, titles too) are equal up to case and width."""
+
+DEDUP_SENTENCES_ENABLED = True
+"""Find pages whose longest sentences are the same, then compare the texts."""
+
+DEDUP_SENTENCES_COUNT = 3
+"""Longest sentences in the signature, 1 or more. 3 is what Baidu is said to use; fewer gives more
+candidates to compare."""
+
+# --- Content: near -----------------------------------------------------------------------------
+
+DEDUP_NEAR_RESEMBLANCE = 0.8
+"""Resemblance (Jaccard coefficient of shingles) from which two texts are near duplicates, above 0
+to 1. At 0.8 a reader finds the same page with small changes; at 0.5, another page of the same
+form."""
+
+DEDUP_NEAR_NAMES = "agree"
+"""Two pages of one host with different names of their own (title without the site's part, first
+heading; versions do not count) are two pages unless their texts are equal. "ignore": names do not
+count, and a page that differs from another in little more than its name is dropped."""
+
+DEDUP_SHORT_SHINGLES = 50
+"""Texts of fewer shingles are compared exactly, 1 or more: one other word changes 3 shingles, and a
+fingerprint of so few is noise."""
+
+DEDUP_SIMHASH_ENABLED = True
+"""Find near duplicates by simhash."""
+
+DEDUP_SIMHASH_BITS = 64
+"""Width of the fingerprints, 64 or 128 bits. 64 is enough for billions of pages; 128 takes half as
+much memory again."""
+
+DEDUP_SIMHASH_CHINESE = "characters"
+"""Features of texts without spaces between words: "characters" (single, by frequency), "segments"
+(words cut by jieba's dictionary), or "segments-idf" (weighted by jieba's IDF table). Of the near
+duplicates among Chinese laws, characters find .908; segments .892 at ten times the cost; IDF .800.
+"""
+
+DEDUP_SIMHASH_DISTANCE = 3
+"""Bits in which the fingerprints of candidates may differ, 0 to 7. 3 of 64 is Manku's choice for
+the web; each bit more multiplies the candidates."""
+
+DEDUP_MINHASH_ENABLED = True
+"""Find the near duplicates that simhash does not reach, by MinHash bands."""
+
+# --- Output ------------------------------------------------------------------------------------
+
+DEDUP_REPORT_ENABLED = True
+"""Write `report.html`, which shows what was dropped and why, when the crawl ends. Takes a second or
+two for 3,000 pages, five for 100,000; `dedup report JOB` writes it at any time."""
+
+DEDUP_PROGRESS = "auto"
+"""Progress on standard error: "live" (a panel that renews itself twice a second; without a terminal
+it is "plain"), "plain" (a line a minute), "off" (nothing, no table at the end either), or "auto":
+live on a terminal, else plain."""
+
+DEDUP_PROMETHEUS_FILE = ""
+"""Where the crawl's numbers go for Prometheus' node exporter: a name in the job's folder, or a path
+in the exporter's textfile folder; it ends in ".prom". "": nowhere. Needs the extra `prometheus`."""
+
+DEDUP_PROMETHEUS_SECONDS = 15.0
+"""How often that file is written, seconds, 0.1 or more: as often as Prometheus usually asks."""

@@ -1,0 +1,163 @@
+"""How a crawl goes, in numbers: gathered while it runs, read when they are shown.
+
+Counts are those of the job, earlier runs included, as in `stats.json`; rates are those of the last
+ten seconds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.pipelines.content import DuplicatePage
+from dedup.store import summarise
+from dedup.urls.parts import host_of
+
+_LAST_DUPLICATES = 5
+_BUSIEST_HOSTS = 5
+_RATE_SECONDS = 10.0
+_ESTIMATE_SECONDS = 10.0
+"""Between two estimates of the Bloom filter's error rate, which count its bits."""
+
+
+class Dropped(NamedTuple):
+    """A page that was dropped just now, and the one that was kept."""
+
+    url: str
+    original_url: str
+    stage: str
+    resemblance: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The numbers at one moment.
+
+    Attributes:
+        duplicates, skipped: by stage, and by reason.
+        failed: URLs that could not be fetched.
+        megabytes_per_second: received, as compressed.
+        hosts: the busiest, with the responses that they gave in this run.
+        last: duplicates, the latest first.
+        index_bytes: memory of the detectors' index.
+        error_rate: estimate of the Bloom filter's, where nothing confirmed it.
+    """
+
+    job: str
+    seconds: float
+    fetched: int
+    unique: int
+    duplicates: Mapping[str, int]
+    skipped: Mapping[str, int]
+    failed: int
+    filtered: int
+    queued: int
+    seen: int
+    pages_per_second: float
+    megabytes_per_second: float
+    hosts: Sequence[tuple[str, int]]
+    last: Sequence[Dropped]
+    index_bytes: int
+    filter_bytes: int
+    error_rate: float
+
+
+class Figures:
+    """Gathers the numbers of a crawl; `with_details` those that only the panel shows, too."""
+
+    def __init__(self, crawler: Crawler, *, with_details: bool) -> None:
+        self._crawler = crawler
+        self._job = Job.of(crawler)
+        self._began = time.monotonic()
+        self._before: Mapping[str, Any] = (
+            summarise(self._job.store.database.connection) if self._job.is_resumed else _NOTHING
+        )
+        self._hosts: Counter[str] = Counter()
+        self._dropped: deque[tuple[str, DuplicatePage]] = deque(maxlen=_LAST_DUPLICATES)
+        self._moments = deque([(self._began, self._job.fetched, 0)])
+        self._error_rate = (float("-inf"), 0.0)
+        if with_details:
+            crawler.signals.connect(self._response_received, signals.response_received)
+            crawler.signals.connect(self._item_dropped, signals.item_dropped)
+
+    def read(self) -> Snapshot:
+        job, before = self._job, self._before
+        pages_per_second, bytes_per_second = self._rates()
+        counts = {
+            kind: _sum(before["pages"][kind], self._by_name(f"dedup/pages/{name}/"))
+            for kind, name in (("duplicates", "duplicate"), ("skipped", "skipped"))
+        }
+        return Snapshot(
+            job=str(job.folder),
+            seconds=time.monotonic() - self._began,
+            fetched=job.fetched,
+            unique=before["pages"]["unique"] + self._stat("dedup/pages/unique"),
+            **counts,
+            failed=sum(_sum(before["failed"], self._by_name("dedup/pages/failed/")).values()),
+            filtered=before["urls"]["filtered"] + self._stat("dedup/url/filtered"),
+            queued=job.requests.length,
+            seen=job.seen.count,
+            pages_per_second=pages_per_second,
+            megabytes_per_second=bytes_per_second / 1e6,
+            hosts=self._hosts.most_common(_BUSIEST_HOSTS),
+            last=[self._described(url, reason) for url, reason in reversed(self._dropped)],
+            index_bytes=sum(detector.size_bytes for detector in job.detectors),
+            filter_bytes=job.seen.size_bytes,
+            error_rate=self._estimate(),
+        )
+
+    def _rates(self) -> tuple[float, float]:
+        now = time.monotonic(), self._job.fetched, self._stat("downloader/response_bytes")
+        while len(self._moments) > 1 and self._moments[1][0] < now[0] - _RATE_SECONDS:
+            self._moments.popleft()
+        began, pages, size_bytes = self._moments[0]
+        self._moments.append(now)
+        seconds = max(now[0] - began, 1e-9)
+        return (now[1] - pages) / seconds, (now[2] - size_bytes) / seconds
+
+    def _stat(self, name: str) -> int:
+        return int(self._crawler.stats.get_value(name, 0))
+
+    def _by_name(self, prefix: str) -> dict[str, int]:
+        stats = self._crawler.stats.get_stats().items()
+        return {
+            name.removeprefix(prefix): count for name, count in stats if name.startswith(prefix)
+        }
+
+    def _estimate(self) -> float:
+        now = time.monotonic()
+        if now - self._error_rate[0] > _ESTIMATE_SECONDS:
+            self._error_rate = now, self._job.seen.error_rate_estimate
+        return self._error_rate[1]
+
+    def _response_received(self, response: Response) -> None:
+        self._hosts[host_of(response.url)] += 1
+
+    def _item_dropped(self, item: Any, exception: Exception) -> None:
+        if isinstance(exception, DuplicatePage):
+            self._dropped.append((str(getattr(item, "url", "")), exception))
+
+    def _described(self, url: str, reason: DuplicatePage) -> Dropped:
+        match = reason.match
+        rows = self._job.store.rows("SELECT url FROM pages WHERE number = ?", [match.original])
+        (original_url,) = (row["url"] or "" for row in rows)
+        return Dropped(url, original_url, match.stage, match.resemblance)
+
+
+_NOTHING: Mapping[str, Any] = {
+    "pages": {"unique": 0, "duplicates": {}, "skipped": {}},
+    "failed": {},
+    "urls": {"filtered": 0},
+}
+
+
+def _sum(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
+    return dict(Counter(first) + Counter(second))

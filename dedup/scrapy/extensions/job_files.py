@@ -1,0 +1,82 @@
+"""Extension: `stats.json` and `report.html` in the job's folder, and a waiting crawl's commits."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from contextlib import suppress
+from typing import Any
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+
+from dedup.errors import StateError
+from dedup.files import write_atomically
+from dedup.report.page import write_report
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.looping import repeat
+
+logger = logging.getLogger(__name__)
+
+
+class JobFiles:
+    """Closes the job's account when the spider closes.
+
+    Handlers of `spider_closed` run in no fixed order; whoever needs the numbers calls `account`.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._task: Any = None
+        crawler.signals.connect(self._spider_opened, signals.spider_opened)
+        crawler.signals.connect(self._spider_closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> JobFiles:
+        return cls(crawler)
+
+    def _spider_opened(self) -> None:
+        self._task = repeat(self._commit_if_due, 0.5)
+
+    def _commit_if_due(self) -> None:
+        with suppress(StateError):  # the job notes it, and stops
+            Job.of(self._crawler).store.database.commit_if_due()
+
+    def _spider_closed(self, reason: str) -> None:
+        if self._task is not None:
+            self._task.stop()
+        job = Job.of(self._crawler)
+        if job.failure or (job.is_finished and (job.folder / "stats.json").exists()):
+            return
+        with suppress(StateError):
+            if not job.is_finished:
+                self._note_end(job, reason)
+            self._write_account(job)
+
+    def _note_end(self, job: Job, reason: str) -> None:
+        database = job.store.database
+        database.set_meta("reason", reason)
+        if reason == "finished" and not hasattr(self._crawler.spider, "page_request"):
+            # Another project's spider yields items where it likes: only its end tells that all
+            # its URLs are done.
+            job.store.urls.finish_all()
+        if reason == "finished" and not job.store.urls.count_queued():
+            database.set_meta("finished", repr(time.time()))
+        database.commit()
+
+    def _write_account(self, job: Job) -> None:
+        reason = job.store.database.meta("reason") or "unknown"
+        account = job.account(finished=time.time(), reason=reason)
+        text = json.dumps(account, ensure_ascii=False, indent=2, default=str)
+        write_atomically(job.folder / "stats.json", text + "\n")
+        if self._crawler.settings.getbool("DEDUP_REPORT_ENABLED"):
+            _write_report(job)
+
+
+def _write_report(job: Job) -> None:
+    """The crawl is recorded already: whatever goes wrong here is worth one warning, no more."""
+    try:
+        write_report(job.folder)
+    except Exception as error:  # noqa: BLE001 -- see above
+        logger.warning("the report of %s could not be written: %r", job.folder, error)

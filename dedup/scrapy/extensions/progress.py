@@ -1,0 +1,118 @@
+"""Extension: how the crawl goes, on standard error, and a table when it ends."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import sys
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+
+from dedup.report.table import summary_table
+from dedup.scrapy.extensions.figures import Figures
+from dedup.scrapy.extensions.panel import line, panel
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.looping import repeat
+
+_SECONDS = {"live": 0.5, "plain": 60.0}
+
+
+class Progress:
+    """Shows a panel that renews itself (`live`) or a line a minute (`plain`); a table at the end.
+
+    While the panel is up, the log's lines appear above it. Without a terminal there is no panel.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        mode = Job.of(crawler).config.progress if crawler.spider else "off"
+        if mode == "off":
+            raise NotConfigured
+        self._crawler = crawler
+        self._console = Console(stderr=True, highlight=False, markup=False)
+        is_live = mode in {"auto", "live"} and self._console.is_terminal
+        self._mode = "live" if is_live else "plain"
+        self._live: Live | None = None
+        self._task: Any = None
+        self._figures: Figures | None = None
+        self._log_streams: list[tuple[logging.StreamHandler[Any], Any]] = []
+        crawler.signals.connect(self._spider_opened, signals.spider_opened)
+        crawler.signals.connect(self._spider_closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Progress:
+        return cls(crawler)
+
+    def _spider_opened(self) -> None:
+        job = Job.of(self._crawler)
+        if job.moved_to:
+            self._print(f"The job that was here is kept in {job.moved_to}")
+        if job.is_finished:
+            self._print(
+                f"Job {job.folder} is finished; nothing is fetched again."
+                " For a new crawl: -a restart=1, or another name with -a job=NAME"
+            )
+            return
+        if job.refresh and job.requests.length:
+            self._print(f"Job {job.folder}: refresh {job.refresh} visits its pages again.")
+        elif job.is_resumed:
+            self._print(f"Job {job.folder} goes on after {job.fetched:,} pages.")
+        self._figures = Figures(self._crawler, with_details=self._mode == "live")
+        if self._mode == "live":
+            self._begin_live()
+        self._task = repeat(self._update, _SECONDS[self._mode])
+
+    def _begin_live(self) -> None:
+        self._live = Live(
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=sys.stdout.isatty(),  # a feed may go there
+        )
+        before = sys.stderr
+        self._live.start()
+        for handler in logging.root.handlers:
+            if isinstance(handler, logging.StreamHandler) and handler.stream is before:
+                self._log_streams.append((handler, before))
+                handler.setStream(sys.stderr)
+        atexit.register(self._end_live)  # a second Ctrl-C ends Scrapy without a signal
+
+    def _end_live(self) -> None:
+        for handler, stream in self._log_streams:
+            handler.setStream(stream)
+        self._log_streams.clear()
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+            atexit.unregister(self._end_live)
+
+    def _update(self) -> None:
+        if self._figures is None:
+            return
+        snapshot = self._figures.read()
+        if self._live is None:
+            moment = time.strftime(self._crawler.settings["LOG_DATEFORMAT"])
+            self._print(f"{moment} {line(snapshot)}")
+        else:
+            width, height = self._console.size
+            self._live.update(panel(snapshot, width=width, height=height), refresh=True)
+
+    def _spider_closed(self, reason: str) -> None:
+        if self._task is not None:
+            self._task.stop()
+        self._end_live()
+        job = Job.of(self._crawler)
+        if job.failure:
+            self._print("The same command goes on from here once that is mended.")
+            return
+        account = job.account(finished=time.time(), reason=reason)
+        self._console.print(summary_table(account, job.folder), soft_wrap=True)
+
+    def _print(self, message: str) -> None:
+        self._console.print(Text(message), soft_wrap=True)

@@ -1,0 +1,104 @@
+"""Extension: the crawl's numbers in a file that Prometheus' node exporter picks up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+
+from dedup.extras import load_extra
+from dedup.scrapy.extensions.figures import Figures, Snapshot
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.looping import repeat
+
+
+class PrometheusFile:
+    """Writes `DEDUP_PROMETHEUS_FILE` every `DEDUP_PROMETHEUS_SECONDS`, and when the crawl ends.
+
+    The file is replaced as a whole: a reader never sees half of it. docs/stats.md has the metrics.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        config = Job.of(crawler).config if crawler.spider else None
+        if config is None or not config.prometheus_file:
+            raise NotConfigured
+        self._crawler = crawler
+        name = "DEDUP_PROMETHEUS_FILE"
+        self._client = load_extra("prometheus_client", extra="prometheus", purpose=name)
+        self._core = load_extra("prometheus_client.core", extra="prometheus", purpose=name)
+        self._path = Job.of(crawler).folder / config.prometheus_file
+        self._seconds = config.prometheus_seconds
+        self._figures: Figures | None = None
+        self._task: Any = None
+        crawler.signals.connect(self._spider_opened, signals.spider_opened)
+        crawler.signals.connect(self._spider_closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> PrometheusFile:
+        return cls(crawler)
+
+    def _spider_opened(self) -> None:
+        self._figures = Figures(self._crawler, with_details=False)
+        self._task = repeat(self._write, self._seconds)
+
+    def _spider_closed(self) -> None:
+        if self._task is not None:
+            self._task.stop()
+        self._write(is_running=False)
+
+    def _write(self, *, is_running: bool = True) -> None:
+        if self._figures is None:
+            return
+        snapshot = self._figures.read()
+        registry = self._client.CollectorRegistry()
+        registry.register(_Metrics(self._core, snapshot, is_running=is_running))
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._client.write_to_textfile(str(self._path), registry)
+
+
+class _Metrics:
+    """A snapshot as Prometheus' client collects it."""
+
+    def __init__(self, core: Any, snapshot: Snapshot, *, is_running: bool) -> None:
+        self._core = core
+        self._snapshot = snapshot
+        self._is_running = is_running
+
+    def collect(self) -> Iterator[Any]:
+        snapshot = self._snapshot
+        pages = self._core.CounterMetricFamily(
+            "dedup_pages",
+            "Pages fetched, by what became of them",
+            labels=["crawl", "outcome", "reason"],
+        )
+        crawl = Path(snapshot.job).name
+        for outcome, counts in (
+            ("unique", {"": snapshot.unique}),
+            ("duplicate", snapshot.duplicates),
+            ("skipped", snapshot.skipped),
+        ):
+            for reason, count in counts.items():
+                pages.add_metric([crawl, outcome, reason], count)
+        yield pages
+        for name, text, value in (
+            ("dedup_failed", "URLs that could not be fetched", snapshot.failed),
+            ("dedup_links_filtered", "Links to URLs seen before", snapshot.filtered),
+        ):
+            counter = self._core.CounterMetricFamily(name, text, labels=["crawl"])
+            counter.add_metric([crawl], value)
+            yield counter
+        for name, text, amount in (
+            ("dedup_urls_queued", "URLs still to be fetched", snapshot.queued),
+            ("dedup_urls_seen", "URLs seen", snapshot.seen),
+            ("dedup_index_bytes", "Memory of the detectors' index", snapshot.index_bytes),
+            ("dedup_url_filter_bytes", "Memory of the URL filter", snapshot.filter_bytes),
+            ("dedup_url_filter_error_rate", "Estimate, unconfirmed", snapshot.error_rate),
+            ("dedup_running", "1 while the crawl runs", float(self._is_running)),
+        ):
+            gauge = self._core.GaugeMetricFamily(name, text, labels=["crawl"])
+            gauge.add_metric([crawl], amount)
+            yield gauge

@@ -1,0 +1,1 @@
+"""One crawl's state, shared by the components of a crawler."""

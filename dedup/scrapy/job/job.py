@@ -1,0 +1,570 @@
+"""One crawl's state, shared by the components of a crawler."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from itemadapter import ItemAdapter
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from dedup.deduplicator import Deduplicator, OriginalsCache
+from dedup.detectors import Detector, default_detectors
+from dedup.document import Document, Match
+from dedup.errors import StateError
+from dedup.html.page_text import PageText
+from dedup.learner import Progress, Ready, TemplateLearner
+from dedup.scrapy.config import CrawlConfig, flag, move_aside
+from dedup.scrapy.frontier.meta import KEY
+from dedup.scrapy.frontier.request_queue import RequestQueue, is_repeat
+from dedup.scrapy.items import PageItem, Settled
+from dedup.scrapy.job.in_pipelines import ItemsInPipelines, as_page
+from dedup.scrapy.reading.page import Known
+from dedup.scrapy.reading.reader import PageReader
+from dedup.store import Page, summarise
+from dedup.store.database import storable
+from dedup.store.reading import read_page
+from dedup.store.refresh import (
+    begin_refresh,
+    current_refresh,
+    note_visit,
+    replace_page,
+    take_duplicates,
+)
+from dedup.store.url_table import QueuedUrl
+from dedup.templates.outline import Outline
+from dedup.templates.site import Site
+from dedup.urls import RULES, Canonicaliser, SeenUrls
+from dedup.urls.parts import host_of
+
+logger = logging.getLogger(__name__)
+
+_ITEM_FIELDS = (
+    *("title", "language", "canonical_url", "status", "content_type", "encoding", "fetched_at"),
+    *("depth", "etag", "last_modified"),
+)
+
+
+class Job:
+    """The store, the URL filter and the detectors of one crawl.
+
+    Raises:
+        StateError: the job's store cannot be used.
+        ValueError: a setting is out of range.
+    """
+
+    _jobs: ClassVar[WeakKeyDictionary[Crawler, Job]] = WeakKeyDictionary()
+
+    has_any_failed: ClassVar[bool] = False
+    """Has the store of a job of this process failed?"""
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Job:
+        """The crawler's job, opened when first asked for."""
+        if crawler not in cls._jobs:
+            cls._jobs[crawler] = cls(crawler)
+        return cls._jobs[crawler]
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._spider: Any = crawler.spider
+        self.config = CrawlConfig.from_settings(crawler.settings)
+        self.folder = self.config.folder(self._spider)
+        is_restarted = flag("restart", getattr(self._spider, "restart", ""))
+        self.moved_to = move_aside(self.folder) if is_restarted else None
+        """Where the job is now that stood in the way of this one."""
+        self.store = self.config.open_store(self.folder)
+        self.failure: StateError | None = None
+        """Why the store cannot be used any more; `extensions.stopping` then ends the crawl."""
+        self.store.database.on_error = self._fail
+        self.is_finished = self.store.database.meta("finished") is not None
+        self.is_resumed = self.store.database.meta("started") is not None
+        self.refresh = self._refresh()
+        """The refresh under way, by its number; 0: this is the first crawl."""
+        self.visited = 0
+        if not self.is_resumed:
+            self.store.database.set_meta("started", repr(time.time()))
+        if not self.is_finished:  # for those who read the store
+            settings = json.dumps(self._settings(), default=str)
+            self.store.database.set_meta("settings", settings)
+        # A job that goes on gets one filter to ask, with room for more, in place of several.
+        self.seen = SeenUrls(
+            self.store.urls if self.config.url_exact else None,
+            error_rate_target=self.config.url_error_rate,
+            initial_capacity=max(self.config.url_capacity, len(self.store.urls) * 5 // 4),
+        )
+        self.seen.load(self.store.urls.keys())
+        self._opened_at = time.time()
+        self.fetched = self._fetched_before = self.store.count_fetched()
+        self._originals = OriginalsCache(
+            self.store.document, size_bytes=self.config.detection.cache_bytes
+        )
+        self._cascade = {
+            detector.stage: detector
+            for detector in default_detectors(
+                self._originals, self.config.detection, bodies=self.store.body
+            )
+        }
+        self.detectors: list[Detector] = []
+        self.deduplicator: Deduplicator | None = None
+        self.last_pipeline: object = None
+        """The content pipeline that stands last, and admits pages."""
+        self._admitted = 0
+        self._items = ItemsInPipelines()
+        self.learner = TemplateLearner(self.store.learned, max_waiting=self.config.waiting_pages)
+        self.is_closing = False
+        """Do pages wait no longer, and is nothing new fetched?"""
+        self.requests = RequestQueue(crawler, self.store, self._forget_unreadable)
+        self._links: dict[bytes | None, int] = {}
+        self._merge = Canonicaliser(sorted(RULES))
+        self.reader: PageReader | None = None
+        """What reads pages for the spider, where it is one of the project's own."""
+        crawler.signals.connect(self._forget, signals.item_scraped)
+        crawler.signals.connect(self._record_item_dropped, signals.item_dropped)
+        crawler.signals.connect(self._record_item_error, signals.item_error)
+        crawler.signals.connect(self.close, signals.engine_stopped)
+        atexit.register(self.close)  # a second Ctrl-C stops the engine without a signal
+
+    # --- URLs ------------------------------------------------------------------------------------
+
+    def settled_by(self, response: Response) -> list[Settled]:
+        """The response's own URL, and the one that was asked for first."""
+        request: Any = response.request
+        if is_repeat(request.meta.get(KEY, b"")):
+            return [Settled(request.meta[KEY], response.url, "repeat")]
+        page = Settled(
+            self._crawler.request_fingerprinter.fingerprint(request), response.url, "page"
+        )
+        first_key = request.meta.get(KEY, page.key)
+        if first_key == page.key:
+            return [page]
+        return [page, Settled(first_key, first_url(request), "redirect")]
+
+    def settled_by_canonical(self, url: str, canonical: str | None) -> list[Settled]:
+        """A page's canonical link, where it counts as a URL of the same page."""
+        fingerprinter = self._crawler.request_fingerprinter
+        mode = self.config.url_canonical
+        if canonical is None or mode == "off" or not hasattr(fingerprinter, "key"):
+            return []
+        try:
+            if mode == "rules" and self._merge(canonical) != self._merge(url):
+                return []
+            key = fingerprinter.key(canonical)
+        except ValueError:
+            return []
+        return [] if key == fingerprinter.key(url) else [Settled(key, canonical, "canonical")]
+
+    def count_filtered(self, amount: int) -> None:
+        """Count, for this run's statistics, links whose URL had been seen."""
+        self._crawler.stats.inc_value("dedup/url/filtered", amount)
+
+    def count_links(self, found_on: Response, amount: int) -> None:
+        """Count a page's links in scope, new or seen; the store has them once the page is recorded.
+
+        From these and the URLs found by links, the summary has those that were filtered: a page
+        that is fetched again after an interruption finds its links seen, and must not add to them.
+        """
+        request: Any = found_on.request
+        key = request.meta.get(KEY)
+        self._links[key] = self._links.get(key, 0) + amount
+
+    def count_link_of(self, request: Request) -> None:
+        """Count a request as a link, where its spider has not counted the links of the page."""
+        is_counted = getattr(self._spider, "parse", None) == request.callback
+        if not (is_counted and hasattr(self._spider, "page_request")) and request.meta.get("depth"):
+            self._links[None] = self._links.get(None, 0) + 1
+
+    # --- Content ---------------------------------------------------------------------------------
+
+    def use_detectors(self, stages: Iterable[str]) -> list[Detector]:
+        """Put the detectors of these stages to use, those that no earlier pipeline took."""
+        detectors = [
+            self._cascade[stage] for stage in stages if self._cascade[stage] not in self.detectors
+        ]
+        self.detectors.extend(detectors)
+        return detectors
+
+    def open_index(self) -> Deduplicator:
+        """Rebuild the detectors' memory from the store, once all are known.
+
+        Raises:
+            SchemeError: the store was made with other detectors or settings.
+        """
+        if self.deduplicator is None:
+            self.deduplicator = Deduplicator(self.detectors, store=self.store)
+        return self.deduplicator
+
+    def document(self, item: Any) -> Page | None:
+        """The item as a document, analysed once for all pipelines; None: it has no text."""
+        entry = self._items.entry(item)
+        if entry.page is None:
+            entry.page, entry.pages_before = as_page(item), self._admitted
+            if entry.page is not None and entry.known is not None:
+                entry.page = entry.known.give(entry.page)
+        return entry.page
+
+    def note_known(
+        self,
+        item: Any,
+        known: Known,
+        *,
+        place: int | None = None,
+        outline: Outline | None = None,
+    ) -> None:
+        """Note what is known of an item besides its fields."""
+        entry = self._items.entry(item)
+        entry.known, entry.place, entry.outline = known, place, outline
+
+    # --- Templates -------------------------------------------------------------------------------
+
+    def site(self, url: str) -> Site | None:
+        """What is known of the templates of a page's host; None: templates are not asked for."""
+        return self.learner.site(host_of(url)) if self.config.extractor == "content" else None
+
+    def arrive(self, item: PageItem, known: Known) -> list[PageItem]:
+        """Take a page whose template is not known; return the items that are ready to be judged.
+
+        The page is among them, or it waits: then its URLs are done with all the same.
+        """
+        outline, document = known.said.outline, as_page(item)
+        if outline is None or document is None or self.is_closing or item.revisits is not None:
+            self.note_known(item, known, outline=outline)
+            return [item]
+        document = known.give(document)
+        if self._is_copy(document):
+            self.note_known(item, known)
+            return [item]
+        with self.store.unit():
+            progress = self.learner.arrive(document, outline)
+            if any(ready.place is None for ready in progress.ready):  # read by itself, and no other
+                (ready,) = progress.ready
+                return [self._item_of(ready, item)]
+            self._finish(item.settles, item.url)
+            self._reread(progress)
+        self._count_fetched()
+        return list(map(self._item_of, progress.ready))
+
+    def resume_waiting(self) -> list[PageItem]:
+        """The items whose turn had come when an earlier process ended."""
+        return list(map(self._item_of, self.learner.resume().ready))
+
+    def finish_waiting(self) -> list[PageItem]:
+        """Some of the items that still wait, to be judged by what is known; none: there is none."""
+        with self.store.unit():
+            progress = self.learner.finish()
+            self._reread(progress)
+        return list(map(self._item_of, progress.ready))
+
+    def _is_copy(self, document: Page) -> bool:
+        """Is the body that of a stored page? Then its template does not matter."""
+        return any(each.stage == "body" and each.find(document) for each in self.detectors)
+
+    def _item_of(self, ready: Ready, like: PageItem | None = None) -> PageItem:
+        page = ready.page
+        item = PageItem(
+            url=page.url or "",
+            text=page.text,
+            body=page.body or b"",
+            settles=like.settles if like else [],
+            **{name: getattr(page, name) for name in _ITEM_FIELDS},
+        )
+        said = PageText(
+            page.text,
+            page.heading,
+            page.title if page.own_title is None else page.own_title,
+            page.source,
+            page.template,
+        )
+        known = Known(item.text, item.title, item.body, said, None)
+        self.note_known(item, known, place=ready.place, outline=ready.outline)
+        return item
+
+    def _reread(self, progress: Progress) -> None:
+        """Bring pages that were stored early to the text that their template gives."""
+        index = self.open_index()
+        for number, own in progress.reread:
+            stored = read_page(self.store, number)
+            page = replace(
+                stored,
+                text=own.text,
+                heading=own.heading,
+                own_title=own.title,
+                source="box",
+                template=own.template,
+            )
+            self.store.change_text(number, page)
+            index.change(number, page)
+            self._originals.forget(number)
+
+    def has_grown_since(self, item: Any) -> bool:
+        """Has a page been admitted since the item was first looked at?"""
+        return self._items.entry(item).pages_before != self._admitted
+
+    def admit(self, item: Any, document: Page) -> int:
+        """Store the page with all its signatures, and note its URLs as done."""
+        with self._recording(item):
+            number: int = self.open_index().add(document)
+            outline = self._items.entry(item).outline
+            if outline is not None:
+                self._reread(self.learner.early(number, document, outline))
+        if self.detectors:
+            self._originals.keep(number, _as_fetched(document, number))
+        self._admitted += 1
+        self._crawler.stats.inc_value("dedup/pages/unique")
+        return number
+
+    def admit_version(self, item: Any, document: Page, number: int) -> None:
+        """Store a new version of a page, and note its URLs as done."""
+        with self.store.unit():
+            replace_page(self.store, number, document, self._signatures(document))
+            note_visit(self.store, document.url or "", "changed")
+            for url in take_duplicates(self.store, number):  # of what is nowhere else now
+                self.requests.add_known(url)
+            self._finish(getattr(item, "settles", []), document.url or "")
+        for detector in self.detectors:
+            detector.add(document, number)
+        self._originals.forget(number)
+        self._items.entry(item).is_recorded = True
+        self.visited += 1
+
+    def record_visit(self, url: str, outcome: str, settles: list[Settled]) -> None:
+        """Record what became of a page that was visited again and has no new version."""
+        with self.store.unit():
+            note_visit(self.store, url, outcome)
+            self._finish(settles, url)
+        self.visited += 1
+
+    def is_as_stored(self, item: PageItem, number: int) -> bool:
+        """Are title and text those of the stored page?"""
+        stored = self.store.document(number)
+        return (stored.title, stored.text) == (storable(item.title), item.text)
+
+    def _signatures(self, document: Page) -> dict[str, bytes]:
+        found = {detector.stage: detector.signature(document) for detector in self.detectors}
+        return {stage: value for stage, value in found.items() if value is not None}
+
+    def record_duplicate(self, item: Any, document: Page, match: Match) -> None:
+        if self._is_fetched_again(item, document, match):
+            self._items.entry(item).is_recorded = True
+            with self.store.unit():
+                self._finish(getattr(item, "settles", []), document.url or "")
+            return
+        with self._recording(item):
+            self.store.add_duplicate(document, match)
+        self._crawler.stats.inc_value(f"dedup/pages/duplicate/{match.stage}")
+
+    def record_skipped(
+        self,
+        url: str,
+        reason: str,
+        settles: list[Settled],
+        *,
+        detail: str = "",
+        response: Response | None = None,
+    ) -> None:
+        """Record a URL that gave no page to compare. With a response, it counts as fetched."""
+        with self.store.unit():
+            self.store.add_skipped(
+                url,
+                reason,
+                detail=detail,
+                is_fetched=response is not None,
+                size_bytes=0 if response is None else len(response.body),
+            )
+            self._finish(settles, url, has_failed=True)
+        if response is not None:
+            self._count_fetched()
+            self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
+        else:
+            self._crawler.stats.inc_value(f"dedup/pages/failed/{reason}")
+
+    def record_alias(self, url: str, page_url: str, kind: str, settles: list[Settled]) -> None:
+        """Record that `url` leads to a page that is fetched under another URL."""
+        with self.store.unit():
+            self.store.add_alias(url, page_url, kind)
+            self._finish(settles, url)
+        self._crawler.stats.inc_value(f"dedup/url/alias/{kind}")
+
+    def fail_response(self, response: Response, error: Exception) -> None:
+        """Record that the callback of another project's spider raised."""
+        detail = f"{type(error).__name__}: {error}"
+        settles = self.settled_by(response)
+        self.record_skipped(response.url, "callback_error", settles, detail=detail)
+
+    def finish_response(self, response: Response) -> None:
+        """Note that all is done that came of a response."""
+        with self.store.unit():
+            self._finish(self.settled_by(response), response.url)
+
+    def account(self, *, finished: float, reason: str) -> dict[str, Any]:
+        """The content of `stats.json`."""
+        summary = summarise(self.store.database.connection)
+        summary["urls"]["bloom"] = {
+            "capacity": self.seen.capacity,
+            "count": self.seen.count,
+            "error_rate_target": self.seen.error_rate_target,
+            "error_rate_estimate": self.seen.error_rate_estimate,
+            "size_bytes": self.seen.size_bytes,
+        }
+        documents = summary["pages"]["unique"]
+        index_bytes = sum(detector.size_bytes for detector in self.detectors)
+        seconds = max(finished - self._opened_at, 1e-9)
+        pages_now = self.fetched - self._fetched_before + self.visited
+        return {
+            **summary,
+            "index": {
+                "documents": documents,
+                "bytes": index_bytes,
+                "bytes_per_document": round(index_bytes / documents, 1) if documents else 0.0,
+            },
+            "rates": {"seconds": round(seconds, 3), "pages_per_second": pages_now / seconds},
+            "settings": self._settings(),
+            "started": _iso_time(float(self.store.database.meta("started") or self._opened_at)),
+            "finished": _iso_time(finished),
+            "reason": reason,
+        }
+
+    def close(self) -> None:
+        """Commit and close the store. A second call does nothing."""
+        atexit.unregister(self.close)
+        with suppress(StateError):  # which is the job's `failure` then
+            self.store.close()
+
+    # --- Private ---------------------------------------------------------------------------------
+
+    def _settings(self) -> dict[str, Any]:
+        settings = self._crawler.settings
+        return {name: settings[name] for name in sorted(settings) if name.startswith("DEDUP_")}
+
+    @contextmanager
+    def _recording(self, item: Any) -> Iterator[None]:
+        """What is written inside, and that the item's URLs are done; on an error, neither."""
+        place = self._items.entry(item).place
+        with self.store.unit():
+            self._finish(getattr(item, "settles", []), getattr(item, "url", ""))
+            yield
+            if place is not None:
+                self.learner.done(place)
+        self._items.entry(item).is_recorded = True
+        if place is None:  # else it was counted when it came
+            self._count_fetched()
+
+    def _count_fetched(self) -> None:
+        self.fetched += 1
+        self._crawler.stats.inc_value("dedup/pages/fetched")
+
+    def _is_fetched_again(self, item: Any, document: Page, match: Match) -> bool:
+        """Is the URL recorded already?
+
+        It was in flight for itself when a redirect led to it, or the process ended before the
+        request of another project's spider was done.
+        """
+        if self._items.entry(item).place is not None:
+            return False
+        keys = [settled.key for settled in getattr(item, "settles", []) if settled.kind == "page"]
+        if keys:
+            return self.store.urls.is_done(keys[0])
+        return self.is_resumed and self.store.document(match.original).url == document.url
+
+    def _finish(self, settles: list[Settled], page_url: str, *, has_failed: bool = False) -> None:
+        repeats = [settled.key for settled in settles if settled.kind == "repeat"]
+        if repeats:
+            self.store.urls.drop(repeats)
+        self.store.urls.finish(
+            [(settled.key, settled.url) for settled in settles if settled.kind != "repeat"],
+            has_failed=has_failed,
+        )
+        self.seen.mark([settled.key for settled in settles])
+        self.requests.done([settled.key for settled in settles])
+        for settled in settles:
+            if settled.kind not in ("page", "repeat"):
+                self.store.add_alias(settled.url, page_url, settled.kind)
+        n_links = sum(self._links.pop(key, 0) for key in (None, *(s.key for s in settles)))
+        if n_links:
+            self.store.add_to_counter("links", n_links)
+
+    def _forget_unreadable(self, row: QueuedUrl, detail: str) -> None:
+        logger.error("The queued request for %s cannot be read: %s", row.url, detail)
+        settles = [Settled(row.key, row.url, "page")]
+        self.record_skipped(row.url, "unreadable_request", settles, detail=detail)
+
+    def _refresh(self) -> int:
+        if not flag("refresh", getattr(self._spider, "refresh", "")):
+            return current_refresh(self.store)
+        if not hasattr(self._spider, "page_request"):
+            raise ValueError("refresh=1 is for the project's own spiders")
+        if not self.is_finished:
+            return current_refresh(self.store)
+        self.is_finished = False
+        return begin_refresh(self.store)
+
+    def _fail(self, error: StateError) -> None:
+        if self.failure is None:
+            self.failure = error
+            Job.has_any_failed = True
+            logger.error("%s", error)
+            for handler in logging.root.handlers:  # one sentence, not a traceback for each page
+                handler.addFilter(_is_no_state_error)
+
+    def _forget(self, item: Any) -> None:
+        self._items.forget(item)
+
+    def _record_item_error(self, item: Any, failure: Any) -> None:
+        detail = f"{failure.type.__name__}: {failure.getErrorMessage()}"
+        self._record_item_lost(item, "pipeline_error", detail)
+
+    def _record_item_dropped(self, item: Any, exception: Any) -> None:
+        self._record_item_lost(item, "pipeline_dropped", str(exception))
+
+    def _record_item_lost(self, item: Any, reason: str, detail: str) -> None:
+        """Record a page that a pipeline of the project's own took before it was judged."""
+        is_recorded = self._items.entry(item).is_recorded
+        adapter = ItemAdapter(item)
+        if not is_recorded and any(adapter.get(name) for name in ("text", "html", "body")):
+            with self._recording(item):
+                self.store.add_skipped(
+                    adapter.get("url") or "", reason, detail=detail, is_fetched=True, size_bytes=0
+                )
+            self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
+        self._forget(item)
+
+
+def first_url(request: Request) -> str:
+    """Where the redirects that led to the request began; its own URL where there were none."""
+    redirected_from: list[str] = request.meta.get("redirect_urls", [])
+    return redirected_from[0] if redirected_from else request.url
+
+
+def _as_fetched(page: Page, number: int) -> Document:
+    """The page as detectors get it from the store, with its shingles if they were needed."""
+    document = Document(
+        id=page.id or str(number),
+        text=page.text,
+        url=page.url,
+        title=storable(page.title),
+        heading=storable(page.heading),
+        own_title=storable(page.own_title),
+        source=page.source,
+    )
+    if "shingles" in vars(page):
+        vars(document)["shingles"] = page.shingles
+    return document
+
+
+def _is_no_state_error(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, StateError) and "StateError" not in record.getMessage()
+
+
+def _iso_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,110 @@
+"""Downloader middleware: redirects do not leave the scope, and lead to each page once."""
+
+from __future__ import annotations
+
+from urllib.parse import urljoin, urlsplit
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import Response
+from w3lib.url import safe_url_string
+
+from dedup.scrapy.frontier.meta import KEY
+from dedup.scrapy.job.job import Job
+from dedup.store.schema import DONE, QUEUED
+
+_REDIRECT_STATUSES = {301, 302, 303, 307, 308}
+_WAITS = "dedup_redirect_waits"
+_MAX_WAITS = 2
+
+
+class NotFollowed(IgnoreRequest):
+    """A redirect that is not followed; `reason` is how it is recorded."""
+
+    def __init__(self, reason: str, target: str) -> None:
+        super().__init__(f"{reason}: {target}")
+        self.reason = reason
+        self.target = target
+
+
+class AlreadyRecorded(IgnoreRequest):
+    """The URL leads to a page that is recorded; fetching it again would tell nothing new."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(f"already recorded: {target}")
+        self.target = target
+
+
+class RedirectGuard:
+    """Decides about redirects before Scrapy's own middleware follows them.
+
+    It looks only at requests that the dupefilter has seen, so not at those for robots.txt.
+    A target out of the spider's scope, or of another scheme than http(s), is not followed. A target
+    that is recorded already makes the URL an alias of it; one that is queued for itself is waited
+    for, since fetching it here would fetch it twice. Any other target is fetched, past the
+    dupefilter: a redirect that comes back to where it began (a cookie was set) is a page too, and
+    Scrapy's redirect limit ends those that never arrive.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not crawler.settings.getbool("DEDUP_URL_ENABLED"):
+            raise NotConfigured
+        self._crawler = crawler
+        self._job = Job.of(crawler)
+        self._fingerprinter = crawler.request_fingerprinter
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> RedirectGuard:
+        return cls(crawler)
+
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
+        """Drop a queued URL that a redirect has led to in the meantime."""
+        key = request.meta.get(KEY)
+        if key and "redirect_times" not in request.meta and self._job.store.urls.is_done(key):
+            raise AlreadyRecorded(request.url)
+
+    def process_response(
+        self,
+        request: Request,
+        response: Response,
+        spider: Spider | None = None,  # noqa: ARG002
+    ) -> Request | Response:
+        location = response.headers.get("Location")
+        if response.status not in _REDIRECT_STATUSES or not location or KEY not in request.meta:
+            return response
+        try:
+            target = urljoin(request.url, safe_url_string(location))
+            scheme = urlsplit(target).scheme
+        except ValueError:
+            raise NotFollowed("redirect_invalid", repr(location)) from None
+        if scheme not in {"http", "https"}:
+            raise NotFollowed("redirect_scheme", target)
+        is_in_scope = getattr(self._crawler.spider, "is_in_scope", None)
+        if is_in_scope is not None and not is_in_scope(target, request):
+            raise NotFollowed("redirect_offsite", target)
+        if not self._came_by(request, target):
+            state = self._job.store.urls.state(self._key(request, target))
+            if state == DONE:
+                raise AlreadyRecorded(target)
+            if state == QUEUED and request.meta.get(_WAITS, 0) < _MAX_WAITS:
+                return _later(request)
+        request.dont_filter = True  # the request to the target is a copy of this one
+        return response
+
+    def _came_by(self, request: Request, target: str) -> bool:
+        """Is the target a URL that the redirects have been at before?"""
+        key = self._key(request, target)
+        urls = [request.url, *request.meta.get("redirect_urls", [])]
+        return any(self._key(request, url) == key for url in urls)
+
+    def _key(self, request: Request, url: str) -> bytes:
+        return self._fingerprinter.fingerprint(request.replace(url=url))
+
+
+def _later(request: Request) -> Request:
+    """The same request once more, behind those that are queued at its depth and the next."""
+    waits = {_WAITS: request.meta.get(_WAITS, 0) + 1}
+    return request.replace(
+        dont_filter=True, priority=request.priority - 2, meta={**request.meta, **waits}
+    )

@@ -1,0 +1,43 @@
+"""Spider middleware: a job goes on where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+
+from dedup.scrapy.job.job import Job
+
+
+class ResumeMiddleware:
+    """Leaves out start requests that the job knows, and gives a finished job nothing to do.
+
+    What an interrupted job left is queued in its store, from where the scheduler takes it.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not crawler.settings.getbool("DEDUP_URL_ENABLED"):
+            raise NotConfigured
+        self._job = Job.of(crawler)
+        self._fingerprinter = crawler.request_fingerprinter
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> ResumeMiddleware:
+        return cls(crawler)
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        if self._job.is_finished:
+            return
+        async for request in start:
+            if not self._is_done(request):
+                yield request
+
+    def _is_done(self, request: Any) -> bool:
+        return (
+            self._job.is_resumed
+            and isinstance(request, Request)
+            and bool(self._job.store.urls.known([self._fingerprinter.fingerprint(request)]))
+        )

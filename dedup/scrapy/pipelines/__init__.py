@@ -1,0 +1,23 @@
+"""Item pipelines, in their order. Each can be taken out or moved in `ITEM_PIPELINES`."""
+
+from dedup.scrapy.pipelines.content import (
+    DuplicatePage,
+    ExactDuplicate,
+    NearDuplicatePage,
+    stages_in_use,
+)
+from dedup.scrapy.pipelines.exact_content import ExactContent
+from dedup.scrapy.pipelines.extract_text import ExtractText
+from dedup.scrapy.pipelines.near_duplicate import NearDuplicate
+from dedup.scrapy.pipelines.store_page import StorePage
+
+__all__ = [
+    "DuplicatePage",
+    "ExactContent",
+    "ExactDuplicate",
+    "ExtractText",
+    "NearDuplicate",
+    "NearDuplicatePage",
+    "StorePage",
+    "stages_in_use",
+]

@@ -1,0 +1,175 @@
+"""From a response to a page item: read in other processes, or in this one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple
+
+from scrapy.exceptions import CloseSpider
+from scrapy.http import HtmlResponse, Response
+
+from dedup.html import HtmlPage
+from dedup.scrapy.items import PageItem
+from dedup.scrapy.reading.page import Content, ContentReader, Known, RawPage, Wanted
+from dedup.scrapy.reading.process import NotReadError, WorkerProcess
+from dedup.templates.site import Site
+from dedup.urls.parts import host_of
+
+_BINARY = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
+"""How files begin that servers take for HTML."""
+
+_LOOK_PAGES = 50  # after so many it is asked whether one more process is needed
+_MANY_WAITING = 4  # pages, for each process
+_BEHIND_SHARE = 0.8
+_BUSY_SHARE = 0.5
+
+
+class Reading(NamedTuple):
+    """An HTML page: its item, its metadata, its links, and what else is known of its item.
+
+    Attributes:
+        raw: the page as received.
+        n_templates: how many templates of its host were known when it was read.
+    """
+
+    item: PageItem
+    page: HtmlPage
+    links: list[str]
+    known: Known
+    raw: RawPage
+    n_templates: int
+
+
+class PageReader:
+    """Reads pages, the first ones and those that come while no process is ready in this one.
+
+    Args:
+        wanted: what is to be read from pages.
+        processes: that read pages beside this one, at most; 0: none. The first starts with the
+            first page, others when they are needed, and only where there is an asyncio event loop.
+    """
+
+    def __init__(self, wanted: Wanted, processes: int) -> None:
+        self._wanted = wanted
+        # Here the features are computed when they are asked for, and some never are.
+        self._here = ContentReader(replace(wanted, stages=frozenset()))
+        self._max_processes = processes
+        self._n_looks = 0
+        self._n_behind = 0
+        self._looked_at = (0.0, 0.0)
+        self._workers: list[WorkerProcess] = []
+        self._is_abandoned = False
+
+    def __len__(self) -> int:
+        """Pages that wait for being read."""
+        return sum(map(len, self._workers))
+
+    async def read(self, response: Response, site: Site | None = None) -> Reading | None:
+        """What the page says, by what is known of its site; None: the response carries no HTML.
+
+        Raises:
+            ReadingError: it cannot be read.
+            CloseSpider: it is not to be read any more; see `abandon`.
+        """
+        if not isinstance(response, HtmlResponse):  # by header, URL and first bytes
+            return None
+        if response.body.startswith(_BINARY):
+            return None
+        robots = response.headers.getlist("X-Robots-Tag")
+        raw = RawPage(
+            response.body,
+            response.url,
+            header(response, "Content-Type"),
+            tuple(value.decode("latin-1") for value in robots),
+        )
+        content = await self._read(raw, site)
+        item = _item(response, raw, content)
+        known = Known(item.text, item.title, item.body, content.said, content.features)
+        return Reading(item, content.page, content.links, known, raw, content.n_templates)
+
+    def read_again(self, reading: Reading, site: Site) -> Reading:
+        """Read a page once more, by what has been learned of its site since; in this process."""
+        content = self._here.read(reading.raw, site)
+        item = replace(reading.item, text=content.said.text)
+        known = Known(item.text, item.title, item.body, content.said, content.features)
+        return reading._replace(item=item, known=known, n_templates=content.n_templates)
+
+    def abandon(self) -> None:
+        """Read nothing more: what waits raises CloseSpider."""
+        self._is_abandoned = True
+        for worker in self._workers:
+            worker.abandon()
+
+    async def close(self) -> None:
+        """End the processes."""
+        await asyncio.gather(*(worker.close() for worker in self._workers))
+
+    async def _read(self, raw: RawPage, site: Site | None) -> Content:
+        ready = [worker for worker in self._workers if worker.is_ready]
+        if len(ready) == len(self._workers) < self._max_processes and self._is_another_needed():
+            self._workers.append(WorkerProcess(self._wanted))
+        if ready:
+            with suppress(NotReadError):
+                host = None if site is None else host_of(raw.url)
+                return await min(ready, key=len).read(raw, host, site)
+        if self._is_abandoned:
+            raise CloseSpider("shutdown")
+        return self._here.read(raw, site)
+
+    def _is_another_needed(self) -> bool:
+        """Asked for each page while there might be one more: would that make the crawl faster?
+
+        It would where pages wait for the processes that there are, while this one has half of its
+        time left.
+        """
+        if not self._workers:
+            self._looked_at = _seconds()
+            return _has_event_loop()
+        self._n_looks += 1
+        self._n_behind += len(self) >= _MANY_WAITING * len(self._workers)
+        if self._n_looks < _LOOK_PAGES:
+            return False
+        now = _seconds()
+        seconds, busy_seconds = now[0] - self._looked_at[0], now[1] - self._looked_at[1]
+        is_behind = self._n_behind > _BEHIND_SHARE * _LOOK_PAGES
+        self._n_looks, self._n_behind, self._looked_at = 0, 0, now
+        return is_behind and busy_seconds < _BUSY_SHARE * seconds
+
+
+def _seconds() -> tuple[float, float]:
+    """Those that have passed, and those of them that this process was busy."""
+    return time.monotonic(), time.process_time()
+
+
+def header(response: Response, name: str) -> str:
+    """A header's value; "" where it is missing."""
+    return (response.headers.get(name) or b"").decode("latin-1")
+
+
+def _item(response: Response, raw: RawPage, content: Content) -> PageItem:
+    return PageItem(
+        url=response.url,
+        text=content.said.text,
+        title=content.page.title,
+        language=content.page.language or header(response, "Content-Language"),
+        canonical_url=content.page.canonical_url,
+        status=response.status,
+        content_type=raw.content_type,
+        encoding=content.encoding,
+        fetched_at=time.time(),
+        depth=response.meta.get("depth", 0),
+        body=raw.body,
+        etag=header(response, "ETag") or None,
+        last_modified=header(response, "Last-Modified") or None,
+    )
+
+
+def _has_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # another reactor than asyncio's
+        return False
+    return True

@@ -1,0 +1,85 @@
+"""From a page's links to the requests worth making: each URL once, and no `Request` for the rest.
+
+Building a `Request` and sending it through engine and middlewares costs some 130 µs, and most links
+of a page have been seen. So repeats go first, by the key of the canonical URL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.linkextractors import IGNORED_EXTENSIONS
+
+from dedup.scrapy.fingerprinter import CanonicalFingerprinter
+from dedup.scrapy.items import Settled
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.spiders.scope import Scope
+
+_IGNORED_ENDINGS = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)
+
+
+class LinkFilter:
+    """Keeps the links that are in scope, may be pages, and have not been seen.
+
+    The URL filter is asked only where its keys are the dupefilter's: with another
+    `REQUEST_FINGERPRINTER_CLASS` than the project's, the dupefilter alone decides.
+    """
+
+    def __init__(self, crawler: Crawler, scope: Scope, job: Job | None) -> None:
+        self._spider: Any = crawler.spider
+        self._stats = crawler.stats
+        self._scope = scope
+        self._job = job
+        fingerprinter = crawler.request_fingerprinter
+        self._max_characters = crawler.settings.getint("URLLENGTH_LIMIT")
+        self._key = fingerprinter.key if isinstance(fingerprinter, CanonicalFingerprinter) else None
+
+    def new(self, links: Iterable[str], found_on: Response) -> list[str]:
+        """The links to request, in their order."""
+        pages = self._pages(links)
+        if self._job is None:
+            return pages
+        if self._key is None:
+            self._job.count_links(found_on, len(pages))
+            return pages
+        by_key: dict[bytes, str] = {}
+        for url in pages:
+            try:
+                by_key.setdefault(self._key(url), url)
+            except ValueError:
+                self._stats.inc_value("dedup/url/invalid")
+        for key in [key for key, url in by_key.items() if self._is_too_long(url)]:
+            self._record_too_long(key, by_key.pop(key))
+        unseen = self._job.seen.unseen(list(by_key))
+        self._job.count_links(found_on, len(by_key))
+        if len(unseen) < len(by_key):
+            self._job.count_filtered(len(by_key) - len(unseen))
+        return [by_key[key] for key in unseen]
+
+    def _is_too_long(self, url: str) -> bool:
+        """Would Scrapy's `UrlLengthMiddleware` drop its request without a word?"""
+        longest = (3 if url.isascii() else 12) * len(url)  # with all of it escaped
+        if not self._max_characters or longest <= self._max_characters:
+            return False
+        return len(self._spider.page_request(url).url) > self._max_characters
+
+    def _record_too_long(self, key: bytes, url: str) -> None:
+        assert self._job is not None  # noqa: S101 -- for the type checker
+        if self._job.seen.unseen([key]):
+            self._job.record_skipped(url, "url_too_long", [Settled(key, url, "page")])
+
+    def _pages(self, links: Iterable[str]) -> list[str]:
+        in_scope = [url for url in links if url in self._scope]
+        pages = [url for url in in_scope if not _is_ignored(url)]
+        if len(pages) < len(in_scope):
+            self._stats.inc_value("dedup/url/ignored_extension", len(in_scope) - len(pages))
+        return pages
+
+
+def _is_ignored(url: str) -> bool:
+    path = url.partition("#")[0].partition("?")[0]
+    # No dot after the host's path began: "http://example.com" ends in no extension.
+    return path.count("/") > 2 and path.lower().endswith(_IGNORED_ENDINGS)

@@ -1,0 +1,326 @@
+"""What the project's spiders share: from a response to an item and to the links to follow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, ClassVar, Self
+from urllib.parse import urlsplit, urlunsplit
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
+from scrapy.http import Response
+from scrapy.spidermiddlewares.httperror import HttpError
+
+from dedup.scrapy.config import CrawlConfig, flag
+from dedup.scrapy.frontier.meta import KEY, REVISIT
+from dedup.scrapy.items import PageItem, Settled
+from dedup.scrapy.job.failures import LetGo, reason_of
+from dedup.scrapy.job.job import Job, first_url
+from dedup.scrapy.middlewares.redirect import AlreadyRecorded, NotFollowed
+from dedup.scrapy.reading.page import Wanted
+from dedup.scrapy.reading.process import ReadingError
+from dedup.scrapy.reading.reader import PageReader, Reading, header
+from dedup.scrapy.spiders.link_filter import LinkFilter
+from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
+from dedup.urls import canonical_url
+from dedup.urls.parts import remove_dot_segments, with_ascii_host
+
+_SIGNPOST_CHARACTERS = 500  # a page with less text than this that refreshes to another is one
+
+
+class PageSpider(Spider):
+    """Yields a `PageItem` for each HTML page, and records what becomes of every other URL.
+
+    Args:
+        url: where to start; several are separated by commas.
+        allow, deny: regular expressions that narrow the scope, see `Scope`.
+        max_pages: stop after so many fetched pages; 0: no limit.
+        job: name of the job.
+        restart: "1": begin anew; the job that exists is kept under another name.
+        refresh: "1": visit the pages of a finished job again, and store what has changed.
+
+    Raises:
+        ValueError: an argument is wrong; the message says which and how to mend it.
+    """
+
+    follows_links: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        url: str = "",
+        allow: str = "",
+        deny: str = "",
+        max_pages: str | int = 0,
+        job: str = "",
+        restart: str = "",
+        refresh: str = "",
+        **kwargs: Any,
+    ) -> None:
+        if kwargs:
+            known = "url, allow, deny, max_pages, job, restart, refresh"
+            raise ValueError(f"spider arguments must be among {known}, got {', '.join(kwargs)}")
+        super().__init__()
+        self.urls = split_urls(url)
+        self.scope = Scope(self.urls, allow=allow, deny=deny)
+        self.max_pages = _count("max_pages", max_pages)
+        self.job = job
+        self.restart = flag("restart", restart)
+        self.refresh = flag("refresh", refresh)
+        self._arguments = "\n".join([",".join(self.urls), allow, deny])
+        self._is_plain = not (allow or deny)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider._close_reader, signals.spider_closed)
+        first_urls = spider.first_urls()
+        if first_urls and all(map(is_loopback, first_urls)):  # nobody to be polite to
+            crawler.settings.set("AUTOTHROTTLE_ENABLED", False, priority="spider")
+            crawler.settings.set("CONCURRENT_REQUESTS_PER_DOMAIN", 16, priority="spider")
+        return spider
+
+    def first_urls(self) -> list[str]:
+        """Where the crawl begins; of very many, the first."""
+        return self.urls
+
+    @property
+    def job_name(self) -> str:
+        """Made from the arguments that say what is crawled, so the same command is the same job."""
+        host = host_key(self.urls[0]).replace(":", "-") if self.urls else ""
+        if self._is_plain and len(self.urls) == 1 and self.urls[0].count("/") <= 3:
+            return f"{self.name}-{host}"
+        digest = sha256(self._arguments.encode("utf-8", "replace")).hexdigest()[:8]
+        return "-".join(filter(None, [self.name, host, digest]))
+
+    def is_in_scope(self, url: str, request: Request | None = None) -> bool:
+        """May `url` be fetched? `request`: the one that is redirected to it."""
+        if request is not None and request.url in self.urls:
+            self.scope.follow_start(url, request.url)
+        return url in self.scope
+
+    def page_request(self, url: str, *, depth: int = 0) -> Request:
+        """The request for a page.
+
+        Dot segments are resolved as browsers do; a server may refuse them, and by its key the URL
+        is the same as without them.
+        """
+        url = with_ascii_host(url)
+        if "/." in url:
+            url = urlunsplit(
+                (parts := urlsplit(url))._replace(path=remove_dot_segments(parts.path))
+            )
+        return Request(
+            url,
+            callback=self.parse,
+            errback=self.failed,
+            meta={"depth": depth} if depth else None,
+        )
+
+    async def parse(self, response: Response) -> AsyncIterator[Request | PageItem]:
+        self.take_page()
+        try:
+            site = None if self.dedup_job is None else self.dedup_job.site(response.url)
+            reading = await self.reader.read(response, site)
+            links = [] if reading is None else self._links_to_follow(reading, response)
+        except CloseSpider:
+            raise
+        except ReadingError as error:
+            self._skip(response, "parse_error", str(error))
+            return
+        except Exception as error:  # noqa: BLE001 -- one bad page never ends a crawl
+            self._skip(response, "parse_error", f"{type(error).__name__}: {error}")
+            return
+        # Links first: the page's URL must not be done before its links are queued.
+        depth = response.meta.get("depth", 0) + 1
+        for url in links:
+            yield self.page_request(url, depth=depth)
+        if not response.body or response.body.isspace():
+            self._skip(response, "empty", "")
+        elif reading is None:
+            self._skip(response, "not_html", header(response, "Content-Type"))
+        elif self._is_unchanged(reading, response):
+            self._visited(response, "unchanged")
+        elif reason := self._reason_to_skip(reading):
+            self._skip(response, reason, reading.page.refresh_url or "")
+        else:
+            for item in self._ready(reading, response):
+                yield item
+
+    def _is_unchanged(self, reading: Reading, response: Response) -> bool:
+        """Is this a stored page, visited again and as it was? A new version is noted as one."""
+        number = response.meta.get(REVISIT)
+        if number is None or self.dedup_job is None:
+            return False
+        if "redirect_urls" in response.meta:
+            self.dedup_job.record_visit(response.meta["redirect_urls"][0], "moved", [])
+            return False
+        reading.item.revisits = number
+        return self.dedup_job.is_as_stored(reading.item, number)
+
+    def _visited(self, response: Response, outcome: str) -> None:
+        if self.dedup_job is not None:
+            self.dedup_job.record_visit(response.url, outcome, self.dedup_job.settled_by(response))
+
+    def failed(self, failure: Any) -> None:
+        """Record a URL that no page came from."""
+        error, request = failure.value, failure.request
+        if isinstance(error, LetGo):
+            return
+        if REVISIT in request.meta and self.dedup_job is not None:
+            self._failed_visit(error, request)
+            return
+        if isinstance(error, HttpError):
+            self.take_page()
+        if self.dedup_job is None:
+            return
+        key, url = request.meta.get(KEY), first_url(request)
+        settles = [Settled(key, url, "page")] if key else []
+        if isinstance(error, AlreadyRecorded):
+            if error.target != url:
+                self.dedup_job.record_alias(url, error.target, "redirect", settles)
+            return
+        reason = error.reason if isinstance(error, NotFollowed) else reason_of(error)
+        if reason == type(error).__name__:  # none of a download's known failures: a bug, perhaps
+            self.logger.error("%s: %s", url, failure.getTraceback())
+        self.dedup_job.record_skipped(
+            url,
+            reason,
+            settles,
+            detail=str(error),
+            response=error.response if isinstance(error, HttpError) else None,
+        )
+
+    def _failed_visit(self, error: Exception, request: Request) -> None:
+        """Record a visit that gave no page; what is stored stays as it is."""
+        assert self.dedup_job is not None  # noqa: S101 -- for the type checker
+        outcome = "failed"
+        if isinstance(error, HttpError):
+            outcomes = {304: "unchanged", 404: "gone", 410: "gone"}
+            outcome = outcomes.get(error.response.status, "failed")
+        elif isinstance(error, AlreadyRecorded | NotFollowed):
+            outcome = "moved"
+        key, url = request.meta.get(KEY), first_url(request)
+        self.dedup_job.record_visit(url, outcome, [Settled(key, url, "page")] if key else [])
+
+    # --- What a response gives ---------------------------------------------------------------
+
+    @cached_property
+    def dedup_job(self) -> Job | None:
+        """The crawl's job; None where deduplication is off."""
+        return Job.of(self.crawler) if self.settings.getbool("DEDUP_ENABLED") else None
+
+    @cached_property
+    def reader(self) -> PageReader:
+        """Reads this crawl's pages."""
+        config = CrawlConfig.from_settings(self.settings)
+        job = self.dedup_job
+        stages = [] if job is None else [detector.stage for detector in job.detectors]
+        wanted = Wanted(
+            config.extractor,
+            links=self.follows_links,
+            bodies=job is not None and job.store.keep_bodies,
+            stages=frozenset(stages),
+            detection=config.detection,
+        )
+        reader = PageReader(wanted, config.read_processes)
+        if job is not None:
+            job.reader = reader
+        return reader
+
+    async def _close_reader(self) -> None:
+        if "reader" in vars(self):  # a page has come
+            await self.reader.close()
+
+    @cached_property
+    def _links(self) -> LinkFilter:
+        return LinkFilter(self.crawler, self.scope, self.dedup_job)
+
+    @cached_property
+    def _is_robots_meta_obeyed(self) -> bool:
+        return self.settings.getbool("DEDUP_ROBOTS_META_OBEY")
+
+    def is_full(self) -> bool:
+        """Have `max_pages` been fetched?"""
+        return bool(self.max_pages) and self._n_taken >= self.max_pages
+
+    def take_page(self) -> None:
+        """Count a response when it comes: others arrive before the page is recorded.
+
+        Raises:
+            CloseSpider: it is one too many; its URL stays queued.
+        """
+        if self.is_full():
+            raise CloseSpider("max_pages")
+        self._n_taken += 1
+
+    @cached_property
+    def _n_taken(self) -> int:
+        return self.dedup_job.fetched if self.dedup_job is not None else 0
+
+    def _links_to_follow(self, reading: Reading, response: Response) -> list[str]:
+        page = reading.page
+        if not self.follows_links or (self._is_robots_meta_obeyed and page.is_nofollow):
+            return []
+        links = reading.links
+        links = [page.refresh_url, *links] if page.refresh_url else links
+        return self._links.new(links, response)
+
+    def _reason_to_skip(self, reading: Reading) -> str:
+        if self._is_robots_meta_obeyed and reading.page.is_noindex:
+            return "noindex"
+        if reading.page.refresh_url and len(reading.item.text) < _SIGNPOST_CHARACTERS:
+            return "refresh"
+        return ""
+
+    def _skip(self, response: Response, reason: str, detail: str) -> None:
+        if self.dedup_job is not None:
+            settles = self.dedup_job.settled_by(response)
+            self.dedup_job.record_skipped(
+                response.url, reason, settles, detail=detail, response=response
+            )
+
+    def _ready(self, reading: Reading, response: Response) -> list[PageItem]:
+        """The items that are ready to be judged: the page, if it need not wait, and others."""
+        job = self.dedup_job
+        if job is None:
+            return [reading.item]
+        site = job.site(response.url)
+        if site is not None and len(site.templates) != reading.n_templates:
+            reading = self.reader.read_again(reading, site)  # they were learned in the meantime
+        item = reading.item
+        item.settles = [
+            *job.settled_by(response),
+            *job.settled_by_canonical(item.url, item.canonical_url),
+        ]
+        return job.arrive(item, reading.known)
+
+
+def split_urls(urls: str) -> list[str]:
+    """The URLs in a list separated by commas; commas within a URL stay.
+
+    >>> split_urls("http://a.example/?x=1,2,https://b.example/")
+    ['http://a.example/?x=1,2', 'https://b.example/']
+    """
+    parts = [part.strip() for part in re.split(r",(?=\s*https?://)", urls) if part.strip()]
+    for part in parts:
+        try:
+            canonical_url(part)
+        except ValueError as error:
+            raise ValueError(
+                f"url must be one or more http(s) URLs, got {part!r} ({error})"
+            ) from None
+    return parts
+
+
+def _count(name: str, value: str | int) -> int:
+    try:
+        number = int(value)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise ValueError(f"{name} must be a number of 0 or more, got {value!r}")
+    return number
