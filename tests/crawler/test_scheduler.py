@@ -200,5 +200,5 @@ def test_another_scheduler_is_refused(tmp_path):
     crawler = Crawler(Shop, {**get_reactor_settings(), **settings})
     crawler.spider = Shop()
     crawler._apply_settings()
-    with pytest.raises(ValueError, match=r"^SCHEDULER must be crawler\."):
+    with pytest.raises(ValueError, match=r"^SCHEDULER must be dedup\."):
         DedupDupeFilter(crawler)

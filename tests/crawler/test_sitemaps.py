@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler import sitemaps
+from dedup.scrapy.spiders import sitemap_file as sitemaps
 from dedup.scrapy.spiders.sitemap_file import (
     Sitemap,
     SitemapError,
