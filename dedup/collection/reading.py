@@ -1,18 +1,15 @@
-"""Reading a collection that exists already: JSON Lines, Parquet or WARC, as a stream of documents.
-
-Each comes with the row that it was made of: what a caller writes of the documents that it keeps.
-"""
+"""Reading a collection that exists already: JSON Lines, Parquet or WARC, as a stream of rows."""
 
 import json
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dedup.document import Document
 from dedup.extras import load_extra
 from dedup.files import open_binary, open_text
-from dedup.html import decode, extract_text, parse_page
+from dedup.html import decode
 
 Row = Mapping[str, Any]
 
@@ -29,7 +26,30 @@ class Broken(NamedTuple):
     reason: str
 
 
-def read_collection(path: Path) -> Iterator[tuple[Row, Document] | Broken]:
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A document as it stands in a collection.
+
+    Attributes:
+        row: what a caller writes of the documents that it keeps.
+        id: as given, or else the URL, or else the place in the file.
+        url: None: the document has none.
+        title: as given; "" if none is.
+        text: None: it is to be taken out of `html`.
+        html: the markup; None: `text` is given.
+        body: the bytes of a page as they came.
+    """
+
+    row: Row
+    id: str
+    url: str | None
+    title: str
+    text: str | None
+    html: str | None
+    body: bytes | None = None
+
+
+def read_items(path: Path) -> Iterator[Item | Broken]:
     """Read documents one after the other; the format by the ending, and JSON Lines for any other.
 
     JSON Lines and Parquet: `id` or `url`, `text` or `html`, and `title`; other columns stay in the
@@ -49,14 +69,14 @@ def read_collection(path: Path) -> Iterator[tuple[Row, Document] | Broken]:
     return _read_json_lines(path)
 
 
-def _read_json_lines(path: Path) -> Iterator[tuple[Row, Document] | Broken]:
+def _read_json_lines(path: Path) -> Iterator[Item | Broken]:
     with open_text(path) as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
                 yield _read(f"line {number}", number, line)
 
 
-def _read_parquet(path: Path) -> Iterator[tuple[Row, Document] | Broken]:
+def _read_parquet(path: Path) -> Iterator[Item | Broken]:
     parquet = load_extra("pyarrow.parquet", extra="parquet", purpose="Parquet")
     try:
         number = 0
@@ -69,36 +89,34 @@ def _read_parquet(path: Path) -> Iterator[tuple[Row, Document] | Broken]:
         raise OSError(f"{path}: the file is damaged, or no Parquet file ({error})") from error
 
 
-def _read(place: str, number: int, given: Any) -> tuple[Row, Document] | Broken:
+def _read(place: str, number: int, given: Any) -> Item | Broken:
     try:
         row = json.loads(given) if isinstance(given, str) else given
-        return row, _document(row, number)
+        return _item(row, number)
     except (ValueError, RecursionError) as error:
         return Broken(place, str(error))
 
 
-def _document(row: Any, number: int) -> Document:
+def _item(row: Any, number: int) -> Item:
     if not isinstance(row, dict):
         raise ValueError(f"expected a JSON object, found {type(row).__name__}")
-    url = row.get("url")
-    title = row.get("title") or ""
-    text = row.get("text")
+    url, text, html = row.get("url"), row.get("text"), row.get("html")
     if not isinstance(text, str):
-        html = row.get("html")
+        text = None
         if not isinstance(html, str):
             raise ValueError("expected a field `text` or `html` that is a string")
-        text = extract_text(html)
-        title = title or parse_page(html, str(url or "")).title
     name = row.get("id", url)
-    return Document(
+    return Item(
+        row=row,
         id=str(number if name is None else name),
-        text=text,
         url=url if isinstance(url, str) else None,
-        title=str(title),
+        title=str(row.get("title") or ""),
+        text=text,
+        html=html if text is None else None,
     )
 
 
-def _read_warc(path: Path) -> Iterator[tuple[Row, Document] | Broken]:
+def _read_warc(path: Path) -> Iterator[Item | Broken]:
     archive = load_extra("warcio.archiveiterator", extra="warc", purpose="WARC")
     failures = load_extra("warcio.exceptions", extra="warc", purpose="WARC").ArchiveLoadFailed
     with open_binary(
@@ -112,7 +130,7 @@ def _read_warc(path: Path) -> Iterator[tuple[Row, Document] | Broken]:
             raise OSError(f"{path}: the archive is damaged ({error})") from error
 
 
-def _read_record(record: Any) -> tuple[Row, Document] | Broken | None:
+def _read_record(record: Any) -> Item | Broken | None:
     headers, http = record.rec_headers, record.http_headers
     if record.rec_type not in {"response", "resource", "conversion"}:
         return None
@@ -127,14 +145,15 @@ def _read_record(record: Any) -> tuple[Row, Document] | Broken | None:
         body = record.content_stream().read(_MAX_RECORD_BYTES)
     except (OSError, EOFError, zlib.error) as error:
         return Broken(url, f"the content cannot be decompressed ({error})")
-    text, title = decode(body, content_type).text, ""
-    if kind != "text/plain":
-        text, title = extract_text(text), parse_page(text, url).title
-    row = {
-        "id": name,
-        "url": url,
-        "title": title,
-        "text": text,
-        "fetched_at": headers.get_header("WARC-Date"),
-    }
-    return row, Document(id=name or url, text=text, url=url, title=title, body=body)
+    text = decode(body, content_type).text
+    is_plain = kind == "text/plain"
+    row = {"id": name, "url": url, "fetched_at": headers.get_header("WARC-Date")}
+    return Item(
+        row=row,
+        id=name or url,
+        url=url,
+        title="",
+        text=text if is_plain else None,
+        html=None if is_plain else text,
+        body=body,
+    )
