@@ -7,6 +7,7 @@ own, without what their site puts on every page.
 
 from collections.abc import Iterable
 from typing import Literal
+from urllib.parse import urlsplit
 
 from dedup.config import NearNames
 from dedup.detectors.base import Originals
@@ -88,8 +89,17 @@ def objection_to_near(first: Document, second: Document, *, names: NearNames) ->
 
 
 def have_same_name(first: Document, second: Document) -> bool:
-    """Do titles (without the site's part) and headings agree, but for versions?"""
+    """Do titles (without the site's part) and headings agree, but for versions?
+
+    Of two pages that have neither, the names are those of their files.
+    """
+    if not any((first.title, first.heading, second.title, second.heading)):
+        return do_agree(_file_name(first.url), _file_name(second.url))
     return do_agree(_title(first), _title(second)) and do_agree(first.heading, second.heading)
+
+
+def _file_name(url: str | None) -> str:
+    return urlsplit(url or "").path.rstrip("/").rpartition("/")[2]
 
 
 def _title(document: Document) -> str:

@@ -86,6 +86,24 @@ def test_headings_of_one_host_count() -> None:
         assert match(one, other) is None
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("/34/broker_config.html", "/35/broker_config.html", "sentences"),
+        ("/34/broker_config.html", "/34/client_config.html", None),
+        ("/guide-3.4.html", "/guide-3.5.html", "sentences"),
+        ("/story?id=1", "/story?id=1&print=1", "sentences"),
+        ("/story/", "/story", "sentences"),
+    ],
+)
+def test_pages_without_title_and_heading_are_named_by_their_files(
+    first: str, second: str, expected: str | None
+) -> None:
+    one = document(STORY, f"http://one.example{first}", title="")
+    other = document(EDITED, f"http://one.example{second}", title="")
+    assert match(one, other) == expected
+
+
 def test_names_can_be_ignored() -> None:
     first, second = document(STORY, ONE), document(EDITED, SAME, "Another letter")
     assert match(first, second, near_names="ignore") == "sentences"
