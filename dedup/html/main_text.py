@@ -1,6 +1,6 @@
 """The main text of a page: what two copies share when menus and advertisements differ.
 
-Why resiliparse is the default (`tests/benchmarks/extraction.py` prints the figures): 181 articles,
+Why resiliparse is the default (`benchmarks/measurements/extraction.py`): 181 articles,
 4-grams of words against the true text, and a documentation site of 3,105 pages; 2 cores.
 
 | extractor   | precision | recall | F1   | ms a page | ms on documentation |

@@ -1,6 +1,6 @@
 """The default cascade beside datasketch's MinHash and LSH: documents a second over the same text.
 
-Run: python tests/benchmarks/cascade.py CORPUS [CORPUS...]
+Run: python benchmarks/measurements/cascade.py CORPUS [CORPUS...]
 
 CORPUS is JSON Lines (`id`, `text`), plain or compressed. Both take texts and drop near duplicates
 as a stream: ours by `Deduplicator.process_many`, datasketch by `MinHash.update_batch` over the set

@@ -1,16 +1,16 @@
-"""`dedup bench crawl`: the crawler beside others."""
+"""`python -m benchmarks crawl`: the crawler beside others."""
 
 import argparse
 import json
 from pathlib import Path
 from typing import Any
 
-from dedup.bench.crawl import report
-from dedup.bench.crawl.contenders import PACKAGES, SETTINGS
-from dedup.bench.crawl.run import compare
-from dedup.bench.crawl.server import Nginx
-from dedup.bench.measure import environment, installed_versions
-from dedup.bench.tables import print_environment, print_section, wide_console
+from benchmarks.crawl import report
+from benchmarks.crawl.contenders import PACKAGES, SETTINGS
+from benchmarks.crawl.run import compare
+from benchmarks.crawl.server import Nginx
+from benchmarks.measure import environment, installed_versions
+from benchmarks.tables import print_environment, print_section, wide_console
 from dedup.cli.console import ERRORS
 
 

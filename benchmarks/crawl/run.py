@@ -9,9 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from dedup.bench.crawl.contenders import CONTENDERS, URLS, Contender, environment
-from dedup.bench.crawl.server import Answer, Nginx
-from dedup.bench.measure import spread
+from benchmarks.crawl.contenders import CONTENDERS, URLS, Contender, environment
+from benchmarks.crawl.server import Answer, Nginx
+from benchmarks.measure import spread
 
 _MOST_SECONDS = 1_800  # for one crawl
 _MEASURED = Path(__file__).parent / "scripts" / "measured.py"

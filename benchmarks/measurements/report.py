@@ -1,6 +1,6 @@
 """What a report costs: time to make, size of the file, time until it can be used in a browser.
 
-    python tests/benchmarks/report.py [PAGES] [FOLDER]
+    python benchmarks/measurements/report.py [PAGES] [FOLDER]
 
 Makes a job of PAGES fetched pages (default: 100,000; about half of them duplicates, of all stages
 and kinds of URL) through the library's own interface, unless FOLDER has one already, and reports on

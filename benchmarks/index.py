@@ -1,4 +1,4 @@
-"""`dedup bench index`: the permuted tables beside their peers, and what they cost as they grow."""
+"""`python -m benchmarks index`: permuted tables beside their peers, and by size."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dedup.bench.contenders import CONTENDERS, Contender, OurBatch
-from dedup.bench.measure import (
+from benchmarks.contenders import CONTENDERS, Contender, OurBatch
+from benchmarks.measure import (
     Spread,
     in_child,
     installed_version,
@@ -18,7 +18,7 @@ from dedup.bench.measure import (
     resident_bytes,
     timed,
 )
-from dedup.bench.workload import (
+from benchmarks.workload import (
     Fingerprints,
     Workload,
     as_column,
@@ -248,7 +248,7 @@ def memory_of_lookups(n_documents: int, seed: int) -> Figures:
 
 def rebuild(n_documents: int, seed: int, folder: Path) -> Figures:
     """How long the index takes to be rebuilt from a job's store; for a child process."""
-    from dedup.bench.store import fill_store, load_index
+    from benchmarks.store import fill_store, load_index
 
     path = folder / "crawl.sqlite"
     size_bytes = fill_store(path, n_documents, seed)

@@ -1,6 +1,6 @@
 """Is Chinese found as well as English? Small edits of ten real articles in each language.
 
-Run: python tests/benchmarks/chinese_edits.py DATA_DIR
+Run: python benchmarks/measurements/chinese_edits.py DATA_DIR
 
 DATA_DIR holds chinese-news-html/tests/SITE/*.html, unpacked: real pages of Chinese sites (github:
 kingname/GeneralNewsExtractor), and bbc.jsonl, English articles, `{"id", "text"}` a line. Of the

@@ -1,6 +1,6 @@
 """Does a long crawl's memory grow by more than its index? Crawls a site made up as it is asked for.
 
-Run: python tests/benchmarks/flat_memory.py [--pages 100000] [--samples 20]
+Run: python benchmarks/measurements/flat_memory.py [--pages 100000] [--samples 20]
 
 A process of its own serves pages on loopback: `/0`, `/1`, … without end, each with a text of its
 own, but every fifth repeats the text of an earlier page, and every tenth is a near copy of one. A

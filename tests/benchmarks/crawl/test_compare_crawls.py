@@ -3,11 +3,11 @@ import shutil
 
 import pytest
 
-from dedup.bench.crawl import run, server
-from dedup.bench.crawl.contenders import ALL_ON, CONTENDERS, FETCH_ONLY, PLAIN, Contender
-from dedup.bench.crawl.run import Crawl, compare, differences
-from dedup.bench.crawl.server import Answer, Nginx, find_nginx
-from dedup.cli import main
+from benchmarks.__main__ import main
+from benchmarks.crawl import run, server
+from benchmarks.crawl.contenders import ALL_ON, CONTENDERS, FETCH_ONLY, PLAIN, Contender
+from benchmarks.crawl.run import Crawl, compare, differences
+from benchmarks.crawl.server import Answer, Nginx, find_nginx
 
 needs_nginx = pytest.mark.skipif(
     not shutil.which("nginx", path="/usr/sbin:/usr/bin"), reason="nginx is not installed"
@@ -92,8 +92,8 @@ def test_without_nginx_the_package_is_named(site, monkeypatch, capsys):
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     with pytest.raises(ValueError, match="nginx is not installed: install the package nginx"):
         find_nginx()
-    assert main(["bench", "crawl", str(site)]) == 2
-    assert capsys.readouterr().err.startswith("dedup: nginx is not installed")
+    assert main(["crawl", str(site)]) == 2
+    assert capsys.readouterr().err.startswith("benchmarks: nginx is not installed")
 
 
 @needs_nginx
@@ -144,12 +144,12 @@ def measured(monkeypatch):
         missing = {"name": "crawlee, Parsel", "missing": "the package crawlee is not installed"}
         return {"site": site.name, "contenders": [*figures, missing], "differences": []}
 
-    monkeypatch.setattr("dedup.cli.bench_crawl.compare", compared)
-    monkeypatch.setattr("dedup.cli.bench_crawl.Nginx.version", lambda: "1")
+    monkeypatch.setattr("benchmarks.crawl.command.compare", compared)
+    monkeypatch.setattr("benchmarks.crawl.command.Nginx.version", lambda: "1")
 
 
 def test_the_table_has_figures_ratios_and_who_is_missing(measured, capsys):
-    assert main(["bench", "crawl", "docs", "--rounds", "2"]) == 0
+    assert main(["crawl", "docs", "--rounds", "2"]) == 0
     out = capsys.readouterr().out
     assert "median (least-most) of 2 runs" in out
     assert "CONCURRENT_REQUESTS=16" in out
@@ -160,7 +160,7 @@ def test_the_table_has_figures_ratios_and_who_is_missing(measured, capsys):
 
 
 def test_json_has_the_sites_and_what_they_were_measured_on(measured, capsys):
-    assert main(["bench", "crawl", "docs", "more", "--json"]) == 0
+    assert main(["crawl", "docs", "more", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [site["site"] for site in found["sites"]] == ["docs", "more"]
     assert found["sites"][0]["ratios"] == {"pages/s, all dedup on / Scrapy, plain": 4.0}
@@ -171,14 +171,14 @@ def test_json_has_the_sites_and_what_they_were_measured_on(measured, capsys):
 def test_picture(measured, tmp_path, capsys):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     path = tmp_path / "bars.png"
-    assert main(["bench", "crawl", "docs", "--picture", str(path)]) == 0
+    assert main(["crawl", "docs", "--picture", str(path)]) == 0
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_different_pages_fail_the_run(monkeypatch, measured, capsys):
     different = {"site": "docs", "contenders": [], "differences": ["one missed 3 pages"]}
-    monkeypatch.setattr("dedup.cli.bench_crawl.compare", lambda *_: different)
-    assert main(["bench", "crawl", "docs"]) == 2
+    monkeypatch.setattr("benchmarks.crawl.command.compare", lambda *_: different)
+    assert main(["crawl", "docs"]) == 2
     error = capsys.readouterr().err
     assert "did not find the same pages" in error
     assert "docs: one missed 3 pages" in error
@@ -207,5 +207,5 @@ def test_a_round_with_differences_is_the_last(site, monkeypatch):
 @pytest.mark.parametrize("rounds", ["0", "-1", "many"])
 def test_rounds_are_checked(rounds, capsys):
     with pytest.raises(SystemExit):
-        main(["bench", "crawl", "docs", "--rounds", rounds])
+        main(["crawl", "docs", "--rounds", rounds])
     assert "must be a whole number of at least 1" in capsys.readouterr().err

@@ -2,16 +2,16 @@ import json
 
 import pytest
 
-from dedup.bench import urls
-from dedup.bench.index import WrongAnswerError
-from dedup.bench.urls import Filter, chunks, measure, with_store
-from dedup.cli import main
+from benchmarks import urls
+from benchmarks.__main__ import main
+from benchmarks.index import WrongAnswerError
+from benchmarks.urls import Filter, chunks, measure, with_store
 
 
 @pytest.fixture
 def small(monkeypatch):
     """Everything in this process, and little of it."""
-    for place in ("dedup.bench.urls.in_child", "dedup.cli.bench.in_child"):
+    for place in ("benchmarks.urls.in_child", "benchmarks.__main__.in_child"):
         monkeypatch.setattr(place, lambda function, *arguments: function(*arguments))
     monkeypatch.setattr(urls, "_LOOKUPS", 300)
 
@@ -47,7 +47,7 @@ def test_answers_with_the_store_must_be_exact(small, tmp_path, monkeypatch):
 
 
 def test_the_command_as_json(small, capsys):
-    assert main(["bench", "urls", "--urls", "1000", "--json"]) == 0
+    assert main(["urls", "--urls", "1000", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["environment"]["versions"]["pybloom-live"]
     (confirmed,) = found["confirmed by a job's store"]

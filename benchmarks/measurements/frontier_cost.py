@@ -1,6 +1,6 @@
 """What the durable frontier costs a crawl: pages/s with it and with one in memory, in turn.
 
-    python tests/benchmarks/frontier_cost.py [FOLDER] [RUNS]
+    python benchmarks/measurements/frontier_cost.py [FOLDER] [RUNS]
 
 Crawls the HTML files of FOLDER (default: 3,000 made pages), served on loopback by another process.
 In memory means: Scrapy's own queues, the Bloom filter alone, and no URL written before it is done.

@@ -3,12 +3,11 @@ import json
 import numpy as np
 import pytest
 
-from dedup.bench import index, measure
-from dedup.bench.contenders import CONTENDERS, LinearScan, OurBatch, OurSingles
-from dedup.bench.store import fill_store
-from dedup.bench.workload import random_workload, real_workload, scan
-from dedup.cli import main
-from dedup.cli.bench import _job_fingerprints
+from benchmarks import index, measure
+from benchmarks.__main__ import _job_fingerprints, main
+from benchmarks.contenders import CONTENDERS, LinearScan, OurBatch, OurSingles
+from benchmarks.store import fill_store
+from benchmarks.workload import random_workload, real_workload, scan
 from dedup.index import PermutedTables
 
 
@@ -19,8 +18,8 @@ def call(function, *arguments):
 @pytest.fixture
 def small(monkeypatch):
     """Everything in this process, and little of it."""
-    monkeypatch.setattr("dedup.bench.index.in_child", call)
-    monkeypatch.setattr("dedup.cli.bench.in_child", call)
+    monkeypatch.setattr("benchmarks.index.in_child", call)
+    monkeypatch.setattr("benchmarks.__main__.in_child", call)
     monkeypatch.setattr(index, "_BATCH", 500)
     monkeypatch.setattr(index, "_LOOKUPS", 300)
     monkeypatch.setattr(index, "_LOOKUPS_FOR_MEMORY", 10_000)
@@ -73,7 +72,7 @@ def test_all_sections_as_json(small, tmp_path, capsys):
     lines = [{"id": str(i), "text": " ".join(f"{i}w{j}" for j in range(60))} for i in range(3_100)]
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text("\n".join(map(json.dumps, lines)))
-    arguments = ["bench", "index", "--documents", "3000", "--corpus", str(corpus), "--json"]
+    arguments = ["index", "--documents", "3000", "--corpus", str(corpus), "--json"]
     assert main(arguments) == 0
     figures = json.loads(capsys.readouterr().out)
     assert figures["environment"]["versions"]["numpy"] == np.__version__
@@ -91,14 +90,14 @@ def test_all_sections_as_json(small, tmp_path, capsys):
 def test_too_few_real_fingerprints(tmp_path, capsys, small):
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text('{"id": "1", "text": "few"}\n')
-    assert main(["bench", "index", "--documents", "1000", "--corpus", str(corpus)]) == 2
+    assert main(["index", "--documents", "1000", "--corpus", str(corpus)]) == 2
     assert "expected 3000 fingerprints or more, got 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", ["999", "1e3.5", "1000.5"])
 def test_rejects_a_number_of_documents(count, capsys):
     with pytest.raises(SystemExit):
-        main(["bench", "index", "--documents", count])
+        main(["index", "--documents", count])
     assert "--documents" in capsys.readouterr().err
 
 

@@ -1,6 +1,6 @@
 """Compares the extractors of main text on real pages.
 
-Run: python tests/benchmarks/extraction.py DATA_DIR
+Run: python benchmarks/measurements/extraction.py DATA_DIR
 
 DATA_DIR holds, unpacked, any of:
     article-extraction-benchmark/html/*.html.gz and gt.json: articles with their true text,

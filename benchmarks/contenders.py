@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dedup.bench.measure import peer
-from dedup.bench.workload import Fingerprints, as_column, as_ints, scan
+from benchmarks.measure import peer
+from benchmarks.workload import Fingerprints, as_column, as_ints, scan
 from dedup.index import PermutedTables
 
 Pairs = set[tuple[int, int]]

@@ -1,4 +1,4 @@
-"""`dedup bench fingerprint`: from a text to its fingerprint, tokenising included."""
+"""`python -m benchmarks fingerprint`: from a text to its fingerprint, tokenising included."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dedup.bench.measure import installed_version, peer, timed
+from benchmarks.measure import installed_version, peer, timed
 from dedup.detectors import Detector, default_detectors
 from dedup.document import Document
 from dedup.fingerprints import simhash, simhash_many

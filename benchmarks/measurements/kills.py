@@ -1,6 +1,6 @@
 """The same crawl killed twenty times: ours, Scrapy with JOBDIR, and crawlee, side by side.
 
-    python tests/benchmarks/kills.py [--crawlee PYTHON]
+    python benchmarks/measurements/kills.py [--crawlee PYTHON]
 
 PYTHON is one of an environment with `crawlee[httpx]`; without it crawlee is left out. Every crawler
 gets the same site of 1,600 pages, 8 requests at once, and SIGKILL after the same numbers of pages,

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dedup.bench.crawl.contenders import ALL_ON, CONTENT_OFF, CRAWLEE, FETCH_ONLY, PLAIN
-from dedup.bench.measure import peer
+from benchmarks.crawl.contenders import ALL_ON, CONTENT_OFF, CRAWLEE, FETCH_ONLY, PLAIN
+from benchmarks.measure import peer
 
 Result = Mapping[str, Any]
 """Of one site: what `compare` gives."""

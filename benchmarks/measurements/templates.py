@@ -1,6 +1,6 @@
 """Does a site's template hide duplicates, or make them up? Real articles in other sites' templates.
 
-Run: python tests/benchmarks/templates.py DATA_DIR
+Run: python benchmarks/measurements/templates.py DATA_DIR
 
 DATA_DIR holds article-extraction-benchmark/html/*.html.gz and gt.json, unpacked: real pages with
 the true text of their articles (github: scrapinghub/article-extraction-benchmark). The element

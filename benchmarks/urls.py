@@ -1,4 +1,4 @@
-"""`dedup bench urls`: the URL filter beside its peers, and with the job's store behind it."""
+"""`python -m benchmarks urls`: the URL filter beside its peers, and with a store."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dedup.bench.index import WrongAnswerError
-from dedup.bench.measure import in_child, peer, resident_bytes, timed
+from benchmarks.index import WrongAnswerError
+from benchmarks.measure import in_child, peer, resident_bytes, timed
 from dedup.store.database import Database
 from dedup.store.url_table import UrlTable
 from dedup.urls import SeenUrls

@@ -1,6 +1,6 @@
 """The frontier alone: memory, time to open, to enqueue and to dequeue, with many queued URLs.
 
-    python tests/benchmarks/frontier.py [URLS] [HOSTS]
+    python benchmarks/measurements/frontier.py [URLS] [HOSTS]
 
 Default: 5 million URLs of 1,000 hosts. Each step runs in a process of its own, so that its memory
 is that step's. Every URL is dequeued exactly once, which is checked.

@@ -1,8 +1,8 @@
 import pytest
 
-from dedup.bench import fingerprint
-from dedup.bench.fingerprint import compare, made_up_corpora
-from dedup.cli import main
+from benchmarks import fingerprint
+from benchmarks.__main__ import main
+from benchmarks.fingerprint import compare, made_up_corpora
 
 
 def test_made_up_texts_have_the_usual_lengths_and_are_the_same_each_time(monkeypatch):
@@ -36,7 +36,7 @@ def test_fingerprints_that_are_wrong_stop_the_benchmark(monkeypatch):
 
 def test_the_command_prints_a_table(monkeypatch, capsys):
     monkeypatch.setattr(fingerprint, "_DOCUMENTS", 2)
-    assert main(["bench", "fingerprint"]) == 0
+    assert main(["fingerprint"]) == 0
     out = capsys.readouterr().out
     assert "English, made up" in out
     assert "features and simhash" in out

@@ -1,8 +1,9 @@
-"""`dedup bench index|fingerprint|urls|crawl`: the benchmarks, with others beside."""
+"""`python -m benchmarks index|fingerprint|urls|crawl`: the benchmarks, with others beside."""
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from dedup.bench import fingerprint, index, urls
-from dedup.bench.measure import PACKAGES, RUNS, environment, in_child, installed_versions
-from dedup.bench.tables import print_environment, print_section, wide_console
-from dedup.bench.workload import Fingerprints
-from dedup.cli import bench_crawl
+from benchmarks import fingerprint, index, urls
+from benchmarks.crawl import command
+from benchmarks.measure import PACKAGES, RUNS, environment, in_child, installed_versions
+from benchmarks.tables import print_environment, print_section, wide_console
+from benchmarks.workload import Fingerprints
 from dedup.cli.console import ERRORS
+from dedup.errors import StateError
 from dedup.evaluation import read_corpus
+from dedup.report.plain import plain
 from dedup.store import SqliteStore
 
 _SEED = 1
@@ -27,8 +30,23 @@ _LEAST_FINGERPRINTS = 3_000
 _Section = tuple[str, Iterable[dict[str, Any]]]
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser("bench", help="speed, memory and recall, beside other libraries")
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a benchmark; the exit status: 0, or 2 with one sentence on standard error."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.execute(options)
+    except (StateError, ValueError, OSError, ModuleNotFoundError) as error:
+        print(f"benchmarks: {plain(error, lines=True)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Speed, memory and recall, beside other libraries."
+    )
     kinds = parser.add_subparsers(metavar="WHAT", required=True)
     parts = kinds.add_parser("index", help="permuted tables: find, insert, memory, recall")
     parts.add_argument(
@@ -65,7 +83,8 @@ def add_parser(commands: Any) -> None:
     for kind in (parts, texts, filters):
         kind.add_argument("--json", action="store_true", help="for machines")
         kind.set_defaults(execute=_execute)
-    bench_crawl.add_parser(kinds)
+    command.add_parser(kinds)
+    return parser
 
 
 def _execute(options: argparse.Namespace) -> None:
@@ -165,3 +184,7 @@ def _whole(text: str) -> int:
     if count < 1_000 or count != int(count):
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1000, got {text}")
     return int(count)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
