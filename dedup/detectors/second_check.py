@@ -48,6 +48,8 @@ _MAX_FURNITURE_SHINGLES = 6_000
 
 _INDEX_FILE = re.compile(r"/(?:index|default)\.\w{2,5}$", re.IGNORECASE)
 
+_ENDING = re.compile(r"\.[a-z]{2,5}$", re.IGNORECASE)
+
 Objection = Literal["names", "furniture", "script"]
 """Why two documents with like texts are two pages: their names differ; what is alike may be what
 their sites put on every page; one is in traditional Chinese, the other in simplified."""
@@ -122,8 +124,9 @@ def _are_beyond_furniture(first: Document, second: Document) -> bool:
 
 
 def _file_name(url: str | None) -> str:
+    """The last part of the path without its ending; the folder's for an index."""
     path = _INDEX_FILE.sub("", urlsplit(url or "").path)
-    return path.rstrip("/").rpartition("/")[2]
+    return _ENDING.sub("", path.rstrip("/").rpartition("/")[2])
 
 
 def _title(document: Document) -> str:

@@ -112,6 +112,7 @@ def test_pages_without_title_and_heading_are_named_by_their_files(
         ("/3.4/guide.html", "/3.5/guide.html", "sentences"),
         ("/3.4/guide/", "/3.5/guide/", "sentences"),
         ("/3.4/guide/", "/3.5/guide/index.html", "sentences"),
+        ("/3.4/guide/", "/3.5/guide.html", "sentences"),
         ("/releases/3.4.html", "/releases/3.5.html", None),
         ("/releases/3.4/", "/releases/3.5/", None),
     ],
