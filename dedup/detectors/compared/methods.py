@@ -7,18 +7,18 @@ from typing import Any, Protocol
 
 from dedup.config import DedupConfig
 from dedup.detectors.base import Detector, Originals
-from dedup.detectors.bloom import BloomDetector
 from dedup.detectors.body import BodyDetector
-from dedup.detectors.checks import ContainmentCheck, CosineCheck, Unverified
-from dedup.detectors.files import FileSimhashDetector
-from dedup.detectors.imatch import IMatchDetector
+from dedup.detectors.compared.bloom import BloomDetector
+from dedup.detectors.compared.checks import ContainmentCheck, CosineCheck, Unverified
+from dedup.detectors.compared.file_simhash import FileSimhashDetector
+from dedup.detectors.compared.i_match import IMatchDetector
+from dedup.detectors.compared.minwise import BottomDetector, PermutationsDetector
+from dedup.detectors.compared.nilsimsa import NilsimsaDetector
+from dedup.detectors.compared.shingling import ShinglingDetector
+from dedup.detectors.compared.short_text import ShortTextDetector
 from dedup.detectors.minhash import MinHashDetector
-from dedup.detectors.minwise import BottomDetector, PermutationsDetector
-from dedup.detectors.nilsimsa import NilsimsaDetector
 from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.sentences import JoinedSentencesDetector, SentencesDetector
-from dedup.detectors.shingling import ShinglingDetector
-from dedup.detectors.short_text import ShortTextDetector
 from dedup.detectors.simhash import SimhashDetector
 from dedup.detectors.text import TextDetector
 from dedup.fingerprints.nilsimsa import INDEPENDENT_SCORE

@@ -5,7 +5,6 @@ Every detector proposes candidates and leaves the decision to a `Check`. Usually
 """
 
 from collections.abc import Iterable
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +13,6 @@ from dedup.detectors.base import Originals
 from dedup.document import Document
 from dedup.resemblance import containment, resemblance
 from dedup.text import DocumentFrequencies, normalise, term_counts
-
-
-class Check(Protocol):
-    """Decides which of the candidates that a detector proposes is a match."""
-
-    @property
-    def short_shingles(self) -> int:
-        """Documents of fewer shingles are short."""
-
-    def is_short(self, document: Document) -> bool:
-        """Is `document` too short for fingerprints?"""
-
-    def nearest(
-        self, document: Document, numbers: Iterable[int]
-    ) -> tuple[int, float | None] | None:
-        """Return the match and its resemblance (None: not computed), or None.
-
-        Candidates are proposed most promising first.
-        """
 
 
 class Unverified:

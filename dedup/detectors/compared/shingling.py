@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.detectors.checks import Check
+from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector, low_keys
 from dedup.document import Document
 

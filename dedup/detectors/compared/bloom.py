@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.detectors.checks import Check
-from dedup.detectors.scanned import ScannedDetector
+from dedup.detectors.base import Check
+from dedup.detectors.compared.scanned import ScannedDetector
 from dedup.document import Document
 from dedup.fingerprints.bloom import bloom_filter, bloom_similarities
 
