@@ -91,8 +91,8 @@ def _unrecorded(fate: Fate) -> Iterator[str]:
         yield "dealt with, without a record of its own"
     else:
         yield (
-            "never seen: no page that was fetched links to it, or the link was out of scope, not"
-            " followed (nofollow), or of a file that is no page"
+            "never seen: no page that was fetched links to it, or the link was out of scope, of a"
+            " file that is no page, or marked nofollow (DEDUP_ROBOTS_META_OBEY=0 follows those)"
         )
         if fate.nearest:
             yield "the URLs known that look most like it:"

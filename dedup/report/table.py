@@ -38,8 +38,9 @@ def _lines(account: Mapping[str, Any], folder: Path) -> Iterator[str]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
         yield f"not fetched: {reasons}"
     urls = account["urls"]
+    nofollow = f" {urls['nofollow']:,} nofollow links left alone," if urls.get("nofollow") else ""
     yield (
-        f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,"
+        f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,{nofollow}"
         f" {urls['aliases']:,} aliases, {urls['queued']:,} still queued"
     )
     if refresh := account.get("refresh"):

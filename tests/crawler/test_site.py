@@ -108,6 +108,8 @@ def test_counts_of_stats_database_and_feed_agree(crawled: Crawled) -> None:
     crawled.check_reconciled()
     assert crawled.stats["reason"] == "finished"
     assert crawled.stats["urls"]["queued"] == 0
+    assert crawled.stats["urls"]["nofollow"] == 2  # to /only-there and /never
+    assert "2 nofollow links left alone" in crawled.output
 
 
 def test_every_page_is_fetched_once(crawled: Crawled, served: WebSite) -> None:
@@ -227,8 +229,11 @@ def test_scope_rules_and_canonical_links_of_two_hosts(
         other.routes |= {
             "/": page("other"),
             "/y": page("y", site.url + "x?v=1", "/z", "/noindex"),
-            "/z": page("/x"),  # a copy of the first host's, up to the links
+            "/z": page(
+                "/x", body='<a rel="nofollow" href="/x">x</a>'
+            ),  # a copy of the first host's, up to the links
             "/noindex": page("noindex", head=_robots("noindex, nofollow")),
+            "/x": page("only by a link with rel=nofollow"),
         }
         crawled = crawl(
             *(
@@ -246,14 +251,15 @@ def test_scope_rules_and_canonical_links_of_two_hosts(
         )
     assert crawled.status == 0, crawled.output
     crawled.check_reconciled()
-    assert crawled.stored(site) - {other.url, other.url + "y", other.url + "noindex"} >= {
-        *("/", "/m", "/x?v=1")
-    }
+    assert crawled.stored(site) - {
+        *(other.url, other.url + "y", other.url + "noindex", other.url + "x")
+    } >= {*("/", "/m", "/x?v=1")}
     assert {"/x", "/z"} <= {*map(_path, crawled.records())}
     assert not {"/n", "/private/1", "/elsewhere"} & set(site.asked)
     assert len([target for target in site.asked if target.startswith("/x")]) == 2
     hosts = {host["host"]: host["unique"] + host["duplicates"] for host in crawled.stats["hosts"]}
-    assert sorted(hosts.values()) == [4, 4]
+    assert sorted(hosts.values()) == [4, 5]
+    assert crawled.stats["urls"]["nofollow"] == 0
 
 
 def _path(url: str) -> str:

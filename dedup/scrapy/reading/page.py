@@ -39,6 +39,7 @@ class Wanted:
     Attributes:
         extractor: see `extract_text`.
         links: are links wanted?
+        is_nofollow_obeyed: are links left alone that robots are asked not to follow?
         bodies: are bodies stored?
         stages: the detectors that look at the page; none: features are computed where they are
             needed.
@@ -47,6 +48,7 @@ class Wanted:
 
     extractor: str
     links: bool
+    is_nofollow_obeyed: bool
     bodies: bool
     stages: frozenset[str]
     detection: DedupConfig
@@ -98,7 +100,8 @@ class Content(NamedTuple):
     Attributes:
         page: its metadata, without `hrefs`.
         said: its text, and how that is known.
-        links: as `HtmlPage.links`; none where they are not wanted.
+        links: to follow, as `HtmlPage.links`; none where they are not wanted.
+        nofollow_links: those that are left alone because robots are asked not to follow them.
         features: None where no detector wants any.
         n_templates: how many templates of its host were known then.
     """
@@ -107,6 +110,7 @@ class Content(NamedTuple):
     said: PageText
     encoding: str
     links: list[str]
+    nofollow_links: list[str]
     features: Features | None
     n_templates: int
 
@@ -127,14 +131,31 @@ class ContentReader:
             html, raw.url, encoding=decoded.encoding, robots_headers=raw.robots_headers
         )
         said = page_text(html, page.title, extractor=self._wanted.extractor, site=site)
+        links, nofollow_links = self._links(page)
         return Content(
-            page=replace(page, hrefs=()),
+            page=replace(page, hrefs=(), nofollow_hrefs=frozenset()),
             said=said,
             encoding=decoded.encoding,
-            links=page.links() if self._wanted.links else [],
+            links=links,
+            nofollow_links=nofollow_links,
             features=self._features(raw, page, said),
             n_templates=len(site.templates) if site else 0,
         )
+
+    def _links(self, page: HtmlPage) -> tuple[list[str], list[str]]:
+        """Those to follow, and those to leave alone."""
+        if not self._wanted.links:
+            return [], []
+        every = page.links(with_nofollow=True)
+        if not self._wanted.is_nofollow_obeyed:
+            return every, []
+        if page.is_nofollow:
+            return [], every
+        if not page.nofollow_hrefs:
+            return every, []
+        links = page.links()
+        followed = set(links)
+        return links, [url for url in every if url not in followed]
 
     def _features(self, raw: RawPage, page: HtmlPage, said: PageText) -> Features | None:
         if not self._detectors:

@@ -31,6 +31,7 @@ class Reading(NamedTuple):
     """An HTML page: its item, its metadata, its links, and what else is known of its item.
 
     Attributes:
+        nofollow_links: those that are left alone because robots are asked not to follow them.
         raw: the page as received.
         n_templates: how many templates of its host were known when it was read.
     """
@@ -38,6 +39,7 @@ class Reading(NamedTuple):
     item: PageItem
     page: HtmlPage
     links: list[str]
+    nofollow_links: list[str]
     known: Known
     raw: RawPage
     n_templates: int
@@ -88,7 +90,15 @@ class PageReader:
         content = await self._read(raw, site)
         item = _item(response, raw, content)
         known = Known(item.text, item.title, item.body, content.said, content.features)
-        return Reading(item, content.page, content.links, known, raw, content.n_templates)
+        return Reading(
+            item=item,
+            page=content.page,
+            links=content.links,
+            nofollow_links=content.nofollow_links,
+            known=known,
+            raw=raw,
+            n_templates=content.n_templates,
+        )
 
     def read_again(self, reading: Reading, site: Site) -> Reading:
         """Read a page once more, by what has been learned of its site since; in this process."""

@@ -222,6 +222,7 @@ class PageSpider(Spider):
         wanted = Wanted(
             config.extractor,
             links=self.follows_links,
+            is_nofollow_obeyed=self._is_robots_meta_obeyed,
             bodies=job is not None and job.store.keep_bodies,
             stages=frozenset(stages),
             detection=config.detection,
@@ -263,7 +264,11 @@ class PageSpider(Spider):
 
     def _links_to_follow(self, reading: Reading, response: Response) -> list[str]:
         page = reading.page
-        if not self.follows_links or (self._is_robots_meta_obeyed and page.is_nofollow):
+        if not self.follows_links:
+            return []
+        if reading.nofollow_links:
+            self._links.leave_alone(reading.nofollow_links, response)
+        if self._is_robots_meta_obeyed and page.is_nofollow:
             return []
         links = reading.links
         links = [page.refresh_url, *links] if page.refresh_url else links
