@@ -27,7 +27,7 @@ _MAX_FOLDERS = 64  # a longer path is left to `urljoin`
 _REFRESH = re.compile(
     r"""\s*(?:\d[\d.]*|\.[\d.]*)(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?
         (?:"(?P<double>[^"]*)|'(?P<single>[^']*)|(?P<bare>.*))""",
-    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+    re.ASCII | re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 _VALUED_DIRECTIVES = frozenset(
     {"max-image-preview", "max-snippet", "max-video-preview", "unavailable_after"}

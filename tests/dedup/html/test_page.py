@@ -70,6 +70,8 @@ def test_canonical_url(html, canonical):
         ("<meta http-equiv=refresh content='3 /next'>", "http://example.com/next"),
         ("<meta http-equiv=refresh content='.5, n#f'>", "http://example.com/a/n"),
         ("<meta http-equiv=refresh content='30'>", None),
+        ("<meta http-equiv=refresh content='\u0665; url=/next'>", None),  # no ASCII digit
+        ("<meta http-equiv=refresh content='\u00a05; url=/next'>", None),  # no ASCII white space
         ("<meta http-equiv=refresh content='0;url=b.html?q=1#top'>", None),  # itself
         ("<meta http-equiv=refresh content='0;url=javascript:x'>", None),
         *(
