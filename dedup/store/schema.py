@@ -75,6 +75,14 @@ CREATE TABLE templates (
     PRIMARY KEY (host, number)
 ) WITHOUT ROWID;
 
+-- How many pages of a host are in an encoding other than UTF-8, as far as that is sure.
+CREATE TABLE encodings (
+    host TEXT NOT NULL,
+    encoding TEXT NOT NULL,         -- Python's name
+    pages INTEGER NOT NULL,
+    PRIMARY KEY (host, encoding)
+) WITHOUT ROWID;
+
 -- Pages that wait for their template, in the order of their arrival. A page has its number once it
 -- is judged.
 CREATE TABLE waiting (

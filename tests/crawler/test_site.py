@@ -394,3 +394,25 @@ def test_a_job_that_goes_on_has_one_url_filter_with_room_for_more(crawl, make):
         options = ("-s", "DEDUP_URL_CAPACITY=1", "-a", f"url={site.url}")
         assert crawl("site", *options, max_pages=2).stats["urls"]["seen"] == 8
         assert crawl("site", *options).stats["urls"]["bloom"]["capacity"] == 10
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_short_pages_that_declare_no_encoding_are_in_that_of_their_host(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, processes: int
+) -> None:
+    names = [f"/{number}" for number in range(12)]
+    links = "".join(f'<p><a href="{name}">{name}</a></p>' for name in names)
+    start = f"<meta charset=gb2312><title>茶</title><h1>茶</h1><p>{'茶馆开门了。' * 20}</p>{links}"
+    routes = {"/": make.Answer(start.encode("gb18030"), content_type="text/html")}
+    for number, name in enumerate(names):
+        body = f"<title>{number}</title><p>茶馆开门{number}</p><a href='/s?q=茶'>q</a>"
+        routes[name] = make.Answer(body.encode("gb18030"), content_type="text/html")
+    site.routes |= routes | {"/s?q=%B2%E8": make.page("found")}
+    crawled = crawl("site", "-s", f"DEDUP_READ_PROCESSES={processes}", url=site.url)
+    assert crawled.status == 0, crawled.output
+    texts = {
+        _path(url): encoding for url, encoding in crawled.rows("SELECT url, encoding FROM pages")
+    }
+    assert {texts[name] for name in names} == {"gb18030"}
+    assert "/s?q=%B2%E8" in site.asked  # their links, too
+    assert crawled.rows("SELECT encoding, pages FROM encodings") == [("gb18030", 1)]

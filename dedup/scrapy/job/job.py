@@ -128,6 +128,8 @@ class Job:
         self.requests = RequestQueue(crawler, self.store, self._forget_unreadable)
         self._links: dict[bytes | None, Counter[str]] = {}
         """Links of pages that are not recorded yet, by the names of the store's counters."""
+        self._encodings: dict[bytes | None, tuple[str, str]] = {}
+        """Hosts and encodings of pages that are not recorded yet."""
         self._merge = Canonicaliser(sorted(RULES))
         self.reader: PageReader | None = None
         """What reads pages for the spider, where it is one of the project's own."""
@@ -233,6 +235,18 @@ class Job:
         """Note what is known of an item besides its fields."""
         entry = self._items.entry(item)
         entry.known, entry.place, entry.outline = known, place, outline
+
+    # --- Encodings -------------------------------------------------------------------------------
+
+    def encoding(self, response: Response) -> str | None:
+        """What most pages of the host are in that are not UTF-8; None: there are none."""
+        return self.store.learned.encoding(host_of(response.url))
+
+    def note_encoding(self, response: Response, encoding: str) -> None:
+        """Learn from a page's encoding, once the page is recorded."""
+        request: Any = response.request
+        if not encoding.startswith("utf"):
+            self._encodings[request.meta.get(KEY)] = host_of(response.url), encoding
 
     # --- Templates -------------------------------------------------------------------------------
 
@@ -501,6 +515,8 @@ class Job:
         for key in (None, *(settled.key for settled in settles)):
             for name, amount in self._links.pop(key, Counter()).items():
                 self.store.add_to_counter(name, amount)
+            if key in self._encodings:
+                self.store.learned.add_encoding(*self._encodings.pop(key))
 
     def _forget_unreadable(self, row: QueuedUrl, detail: str) -> None:
         logger.error("The queued request for %s cannot be read: %s", row.url, detail)

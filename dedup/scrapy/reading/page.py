@@ -24,12 +24,14 @@ class RawPage(NamedTuple):
         body: after decompression.
         content_type: the header's value; "" if there was none.
         robots_headers: the values of the X-Robots-Tag headers.
+        host_encoding: that of the host's other pages, as far as it is known.
     """
 
     body: bytes
     url: str
     content_type: str
     robots_headers: tuple[str, ...]
+    host_encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +105,14 @@ class Content(NamedTuple):
         links: to follow, as `HtmlPage.links`; none where they are not wanted.
         nofollow_links: those that are left alone because robots are asked not to follow them.
         features: None where no detector wants any.
+        is_encoding_sure: see `Decoded`.
         n_templates: how many templates of its host were known then.
     """
 
     page: HtmlPage
     said: PageText
     encoding: str
+    is_encoding_sure: bool
     links: list[str]
     nofollow_links: list[str]
     features: Features | None
@@ -125,7 +129,7 @@ class ContentReader:
 
     def read(self, raw: RawPage, site: Site | None = None) -> Content:
         """Read a page by the templates known of its site; None: nothing is to be learned of it."""
-        decoded = decode(raw.body, raw.content_type or None)
+        decoded = decode(raw.body, raw.content_type or None, host_encoding=raw.host_encoding)
         html = bounded(decoded.text)
         page = parse_page(
             html, raw.url, encoding=decoded.encoding, robots_headers=raw.robots_headers
@@ -136,6 +140,7 @@ class ContentReader:
             page=replace(page, hrefs=(), nofollow_hrefs=frozenset()),
             said=said,
             encoding=decoded.encoding,
+            is_encoding_sure=decoded.is_sure,
             links=links,
             nofollow_links=nofollow_links,
             features=self._features(raw, page, said),
