@@ -416,3 +416,27 @@ def test_short_pages_that_declare_no_encoding_are_in_that_of_their_host(
     assert {texts[name] for name in names} == {"gb18030"}
     assert "/s?q=%B2%E8" in site.asked  # their links, too
     assert crawled.rows("SELECT encoding, pages FROM encodings") == [("gb18030", 1)]
+
+
+def test_redirects_with_characters_outside_ascii_are_followed_as_browsers_do(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    def sent(text: str, encoding: str = "utf-8") -> Any:
+        return make.redirect(text.encode(encoding).decode("latin-1"))
+
+    other_spelling = site.url.replace("127.0.0.1", "127。0。0。1")
+    site.routes |= {
+        "/": make.page("/", "/utf-8", "/gbk", "/host", "/nowhere"),
+        "/utf-8": sent("/中?中"),
+        "/%E4%B8%AD?%E4%B8%AD": make.page("by UTF-8"),
+        "/gbk": sent("/中", "gbk"),
+        "/%D6%D0": make.page("by GBK"),
+        "/host": sent(other_spelling + "there"),
+        "/there": make.page("there"),
+        "/nowhere": sent("http://faß .de/"),
+    }
+    crawled = crawl("site", url=site.url)
+    assert crawled.status == 0, crawled.output
+    crawled.check_reconciled()
+    assert crawled.stored(site) == {"/", "/%E4%B8%AD?%E4%B8%AD", "/%D6%D0", "/there"}
+    assert crawled.skipped(site) == {"/nowhere": "redirect_invalid"}
