@@ -76,6 +76,9 @@ def _outcome(fate: Fate) -> Iterator[str]:
         yield f"not compared: {reason_words(fate.reason or '')} ({plain(fate.reason)})"
         if fate.detail:
             yield f"  {plain(fate.detail)}"
+    elif fate.outcome == "waiting":
+        yield "waiting: fetched, and not judged before the template of its site is known;"
+        yield "  when the crawl ends, it is judged by what is known then"
     elif fate.outcome == "alias":
         how = "redirects to" if fate.kind == "redirect" else "is named as canonical by"
         yield f"not fetched for itself: it {how}"

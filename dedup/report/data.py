@@ -17,6 +17,7 @@ _TIMES = """
 SELECT fetched_at AS at, 1 AS is_unique, 0 AS is_duplicate FROM pages
 UNION ALL SELECT fetched_at, 0, 1 FROM duplicates
 UNION ALL SELECT seen_at, 0, 0 FROM skipped WHERE is_fetched
+UNION ALL SELECT fetched_at, 0, 0 FROM waiting
 """
 
 

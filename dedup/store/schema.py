@@ -191,6 +191,8 @@ OLD_JOB = f"""
 CREATE TEMP VIEW pages AS SELECT *, {_NEW_COLUMNS} FROM main.pages;
 CREATE TEMP VIEW duplicates AS SELECT *, {_NEW_COLUMNS} FROM main.duplicates;
 CREATE TEMP TABLE templates (host TEXT, number INTEGER, value TEXT);
-CREATE TEMP TABLE waiting (place INTEGER, host TEXT, url TEXT, size_bytes INTEGER);
+CREATE TEMP TABLE waiting (
+    place INTEGER, host TEXT, url TEXT, size_bytes INTEGER, title TEXT, fetched_at REAL
+);
 """  # noqa: S608 -- the columns above
 """Has a job of version 2 look like one of this version to those who read it."""
