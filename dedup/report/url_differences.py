@@ -87,9 +87,7 @@ def _path_differences(first: str, second: str) -> Iterator[UrlDifference]:
         return
     name, other = "".join(a), "".join(b)
     more = _surplus(name, other) if name and other and place == "end" else ""
-    if more and not (
-        more[0].isalnum() and more[-1].isalnum()
-    ):  # a word of its own: no "no" of "not"
+    if more and not (more[0].isalnum() and more[-1].isalnum()):  # no "no" of "nobody"
         name, other, place = more, "", "name"
     kind = "print" if _PRINT.search(name) or _PRINT.search(other) else "path"
     yield _unordered(kind, name, other, place)
