@@ -12,13 +12,15 @@ from scrapy.http import Response
 from dedup.scrapy.spiders.page_spider import PageSpider
 from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap, sitemaps_in_robots
 
+_SITEMAP_ENDINGS = (".xml", ".gz", ".txt", ".rss", ".atom")
+
 
 class SitemapSpider(PageSpider):
     """Fetches the pages in scope of the sitemaps at `url`, or of those that the site names.
 
-    A `url` whose path ends in ".xml", ".gz" or ".txt" is a sitemap. Of any other URL the site's
-    robots.txt is read for its sitemaps, and /sitemap.xml is tried where it names none. Links in
-    pages are not followed. Other arguments: see `PageSpider`.
+    A `url` whose path ends in ".xml", ".gz", ".txt", ".rss" or ".atom" is a sitemap. Of any other
+    URL the site's robots.txt is read for its sitemaps, and /sitemap.xml is tried where it names
+    none. Links in pages are not followed. Other arguments: see `PageSpider`.
     """
 
     name = "sitemap"
@@ -30,7 +32,7 @@ class SitemapSpider(PageSpider):
 
     async def start(self) -> AsyncIterator[Any]:
         for url in self.urls:
-            if urlsplit(url).path.endswith((".xml", ".gz", ".txt")):
+            if urlsplit(url).path.endswith(_SITEMAP_ENDINGS):
                 yield self._sitemap_request(url)
             else:
                 robots = urljoin(url, "/robots.txt")

@@ -13,7 +13,7 @@ BeautifulSoup does find declarations that the standard's rules overlook (far dow
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from w3lib.encoding import (
     html_body_declared_encoding,
@@ -56,6 +56,10 @@ time in ten); a page with titles cut in the middle of a character breaks far les
 _FEW_BYTES = 16
 """So few bytes outside ASCII may be valid UTF-8 by accident: the declaration is asked."""
 
+_SHORT_BYTES = 128
+"""From so few bytes outside ASCII the encoding is not detected for sure: 4 to 40 Chinese characters
+were taken for Greek on 188 of the 8,000 pages of one site."""
+
 _ISO_2022_ESCAPE = b"\x1b$"
 _DETECT_BYTES = 131_072
 _UTF16_SAMPLE = 1024
@@ -69,16 +73,24 @@ class Decoded:
         text: without byte order mark; bytes that do not fit the encoding are U+FFFD.
         encoding: Python's name of the codec.
         source: who said so: `bom`, `http`, `meta` (also an XML declaration), `utf-8` (the bytes are
-            UTF-8, whatever was declared), `detected`, or `default`.
+            UTF-8, whatever was declared), `detected`, `host` (by the host's other pages), or
+            `default`.
+        is_sure: False: nothing is declared, and there is not enough text to tell by.
     """
 
     text: str
     encoding: str
     source: str
+    is_sure: bool = field(default=True, repr=False)
 
 
-def decode(body: bytes, content_type: str | None = None) -> Decoded:
+def decode(
+    body: bytes, content_type: str | None = None, *, host_encoding: str | None = None
+) -> Decoded:
     """Decode a page's body, given the value of its Content-Type header where there is one.
+
+    `host_encoding` is that of the host's other pages: a short page that is not UTF-8 and declares
+    nothing is in that, if its bytes fit.
 
     In this order: byte order mark; UTF-16 seen by its zero bytes; strict UTF-8; the header's and
     then the page's declaration, if the bytes fit it (up to one broken character in ten, or a
@@ -105,7 +117,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     text = _strict(body, "utf-8")
     if text is not None and not _may_be_accident(body, text, content_type):
         return Decoded(text, "utf-8", "utf-8")
-    return _decode_legacy(body, content_type, text)
+    return _decode_legacy(body, content_type, text, host_encoding)
 
 
 def _may_be_accident(body: bytes, utf8_text: str, content_type: str | None) -> bool:
@@ -118,19 +130,31 @@ def _may_be_accident(body: bytes, utf8_text: str, content_type: str | None) -> b
     return said - {None} != {"utf-8"}
 
 
-def _decode_legacy(body: bytes, content_type: str | None, utf8_text: str | None) -> Decoded:
+def _decode_legacy(
+    body: bytes, content_type: str | None, utf8_text: str | None, host_encoding: str | None
+) -> Decoded:
     declared = _declared(body, content_type)
     if utf8_text is not None:
         return _decode_accident(body, declared, utf8_text)
     if (text := _lenient(body, "utf-8")) is not None:
         return Decoded(text, "utf-8", "utf-8")
+    is_sure = bool(declared) or _count_foreign(body) > _SHORT_BYTES
+    if not is_sure and host_encoding is not None:
+        text = _strict(body, host_encoding)
+        if text is not None:
+            return Decoded(text, host_encoding, "host", is_sure=False)
     strict = [encoding for encoding in declared if _strict(body, encoding) is not None]
     fitting = strict or [encoding for encoding in declared if _lenient(body, encoding) is not None]
     if len(fitting) == 1 and fitting != ["cp1252"]:
         encoding, source = fitting[0], declared[fitting[0]]
     else:
         encoding, source = _vote(body, fitting, declared)
-    return Decoded(to_unicode(body, encoding), encoding, source)
+    return Decoded(to_unicode(body, encoding), encoding, source, is_sure=is_sure)
+
+
+def _count_foreign(body: bytes) -> int:
+    """How many bytes are outside ASCII."""
+    return len(body) - len(body.decode("ascii", "ignore"))
 
 
 def _decode_accident(body: bytes, declared: dict[str, str], utf8_text: str) -> Decoded:

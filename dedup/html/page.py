@@ -27,7 +27,7 @@ _MAX_FOLDERS = 64  # a longer path is left to `urljoin`
 _REFRESH = re.compile(
     r"""\s*(?:\d[\d.]*|\.[\d.]*)(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?
         (?:"(?P<double>[^"]*)|'(?P<single>[^']*)|(?P<bare>.*))""",
-    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+    re.ASCII | re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 _VALUED_DIRECTIVES = frozenset(
     {"max-image-preview", "max-snippet", "max-video-preview", "unavailable_after"}
@@ -50,8 +50,9 @@ class HtmlPage:
         refresh_url: absolute target of `<meta http-equiv=refresh>`, or None; None if it is the page
             itself.
         hrefs: targets to follow as the page has them, in document order, without repeats: `<a>`,
-            `<area>`, `<iframe>`, `<frame>`, at the end those in `<noscript>`; without
-            `rel=nofollow`, other schemes than http and https, and mere fragments.
+            `<area>`, `<iframe>`, `<frame>`, at the end those in `<noscript>`; without other schemes
+            than http and https, and mere fragments.
+        nofollow_hrefs: those of them that only links with `rel=nofollow` have.
     """
 
     url: str
@@ -64,15 +65,21 @@ class HtmlPage:
     is_noindex: bool
     refresh_url: str | None
     hrefs: tuple[str, ...]
+    nofollow_hrefs: frozenset[str] = frozenset()
 
-    def links(self) -> list[str]:
+    def links(self, *, with_nofollow: bool = False) -> list[str]:
         """The targets as absolute http and https URLs without fragment, in order, without repeats.
 
         Targets that make no URL with a host are left out. The URLs are not canonical yet: escapes
         and the like are as in the page, and dot segments of plain absolute links.
+
+        Args:
+            with_nofollow: those of links with `rel=nofollow`, too.
         """
         resolve = _Resolver(self.base_url, self.encoding)
-        return [url for url in dict.fromkeys(map(resolve, self.hrefs)) if url is not None]
+        left_out = frozenset() if with_nofollow else self.nofollow_hrefs
+        wanted = (href for href in self.hrefs if href not in left_out)
+        return [url for url in dict.fromkeys(map(resolve, wanted)) if url is not None]
 
 
 def parse_page(
@@ -99,6 +106,9 @@ def parse_page(
     resolve = _Resolver(base_url, encoding)
     robots = head.robots.union(*map(_robots_directives, robots_headers))
     refresh_url = resolve(head.refresh_href) if head.refresh_href else None
+    hrefs = _hrefs(tree)
+    for href, is_nofollow in _noscript_hrefs(tree).items():
+        hrefs[href] = is_nofollow and hrefs.get(href, True)
     return HtmlPage(
         url=url,
         encoding=encoding,
@@ -109,7 +119,8 @@ def parse_page(
         is_nofollow=not robots.isdisjoint(("nofollow", "none")),
         is_noindex=not robots.isdisjoint(("noindex", "none")),
         refresh_url=None if refresh_url == urldefrag(url)[0] else refresh_url,
-        hrefs=tuple(dict.fromkeys((*_hrefs(tree), *_noscript_hrefs(tree)))),
+        hrefs=tuple(hrefs),
+        nofollow_hrefs=frozenset(href for href, is_nofollow in hrefs.items() if is_nofollow),
     )
 
 
@@ -167,14 +178,20 @@ def _robots_directives(value: str) -> frozenset[str]:
     return frozenset(directives)
 
 
-def _hrefs(tree: LexborHTMLParser) -> list[str]:
-    found: dict[str | None, None] = {}  # repeats first: the rest is done for each target once
+def _hrefs(tree: LexborHTMLParser) -> dict[str, bool]:
+    """The targets of links, and of each: have all its links `rel=nofollow`?"""
+    found: dict[str | None, bool] = {}  # repeats first: the rest is done for each target once
     for node in tree.css(_LINKS):
         attributes = node.attributes
-        if "rel" not in attributes or not _is_nofollow(attributes["rel"]):
-            found[attributes.get("href") or attributes.get("src")] = None
-    hrefs = map(_clean, found)
-    return [href for href in hrefs if href and href[0] != "#" and _is_web(href)]
+        target = attributes.get("href") or attributes.get("src")
+        is_nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
+        found[target] = is_nofollow and found.get(target, True)
+    hrefs: dict[str, bool] = {}
+    for target, is_nofollow in found.items():
+        href = _clean(target)
+        if href and href[0] != "#" and _is_web(href):
+            hrefs[href] = is_nofollow and hrefs.get(href, True)
+    return hrefs
 
 
 def _is_nofollow(rel: str | None) -> bool:
@@ -186,10 +203,10 @@ def _is_web(href: str) -> bool:
     return scheme is None or scheme[1].lower() in ("http", "https")
 
 
-def _noscript_hrefs(tree: LexborHTMLParser) -> list[str]:
+def _noscript_hrefs(tree: LexborHTMLParser) -> dict[str, bool]:
     """Links for browsers without scripts, as a crawler is; to the parser they are text."""
     texts = [text for node in tree.css("body noscript") if "href" in (text := node.text())]
-    return _hrefs(LexborHTMLParser("".join(texts))) if texts else []
+    return _hrefs(LexborHTMLParser("".join(texts))) if texts else {}
 
 
 def _clean(value: str | None) -> str:

@@ -12,7 +12,7 @@ from dedup.report.plain import plain
 
 
 def summary_table(account: Mapping[str, Any], folder: Path) -> RenderableType:
-    """Pages and bytes: fetched = unique + duplicates by stage + skipped by reason.
+    """Pages and bytes: fetched = unique + duplicates by stage + skipped by reason + waiting.
 
     `account` is what `stats.json` holds, or the part of it that `summarise` gives.
     """
@@ -31,6 +31,8 @@ def _rows(pages: Mapping[str, Any], sizes: Mapping[str, Any]) -> Iterator[tuple[
         yield f"  duplicates: {stage}", count, sizes["duplicates"][stage]
     for reason, count in pages["skipped"].items():
         yield f"  skipped: {reason}", count, sizes["skipped"][reason]
+    if pages.get("waiting"):
+        yield "  waiting for a template", pages["waiting"], sizes["waiting"]
 
 
 def _lines(account: Mapping[str, Any], folder: Path) -> Iterator[str]:
@@ -38,8 +40,9 @@ def _lines(account: Mapping[str, Any], folder: Path) -> Iterator[str]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
         yield f"not fetched: {reasons}"
     urls = account["urls"]
+    nofollow = f" {urls['nofollow']:,} nofollow links left alone," if urls.get("nofollow") else ""
     yield (
-        f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,"
+        f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,{nofollow}"
         f" {urls['aliases']:,} aliases, {urls['queued']:,} still queued"
     )
     if refresh := account.get("refresh"):

@@ -81,7 +81,9 @@ wait and the crawl's own process has time to spare. "auto": one for each core, n
 a single one. For the project's own spiders; docs/benchmarks.md has what they gain."""
 
 DEDUP_ROBOTS_META_OBEY = True
-"""Leave pages marked noindex out of the store and links marked nofollow unfollowed."""
+"""Leave pages marked noindex out of the store and links marked nofollow unfollowed, be it by robots
+meta, X-Robots-Tag or `rel=nofollow`. The closing table counts such links. Where a site's theme puts
+rel=nofollow on its own links, 0 follows them."""
 
 # --- Content: exact ----------------------------------------------------------------------------
 

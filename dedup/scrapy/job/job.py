@@ -6,6 +6,7 @@ import atexit
 import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -125,7 +126,10 @@ class Job:
         self.is_closing = False
         """Do pages wait no longer, and is nothing new fetched?"""
         self.requests = RequestQueue(crawler, self.store, self._forget_unreadable)
-        self._links: dict[bytes | None, int] = {}
+        self._links: dict[bytes | None, Counter[str]] = {}
+        """Links of pages that are not recorded yet, by the names of the store's counters."""
+        self._encodings: dict[bytes | None, tuple[str, str]] = {}
+        """Hosts and encodings of pages that are not recorded yet."""
         self._merge = Canonicaliser(sorted(RULES))
         self.reader: PageReader | None = None
         """What reads pages for the spider, where it is one of the project's own."""
@@ -174,15 +178,22 @@ class Job:
         From these and the URLs found by links, the summary has those that were filtered: a page
         that is fetched again after an interruption finds its links seen, and must not add to them.
         """
+        self._count("links", found_on, amount)
+
+    def count_nofollow(self, found_on: Response, amount: int) -> None:
+        """Count a page's links that were left alone, as robots are asked not to follow them."""
+        self._crawler.stats.inc_value("dedup/url/nofollow", amount)
+        self._count("nofollow", found_on, amount)
+
+    def _count(self, name: str, found_on: Response, amount: int) -> None:
         request: Any = found_on.request
-        key = request.meta.get(KEY)
-        self._links[key] = self._links.get(key, 0) + amount
+        self._links.setdefault(request.meta.get(KEY), Counter())[name] += amount
 
     def count_link_of(self, request: Request) -> None:
         """Count a request as a link, where its spider has not counted the links of the page."""
         is_counted = getattr(self._spider, "parse", None) == request.callback
         if not (is_counted and hasattr(self._spider, "page_request")) and request.meta.get("depth"):
-            self._links[None] = self._links.get(None, 0) + 1
+            self._links.setdefault(None, Counter())["links"] += 1
 
     # --- Content ---------------------------------------------------------------------------------
 
@@ -224,6 +235,18 @@ class Job:
         """Note what is known of an item besides its fields."""
         entry = self._items.entry(item)
         entry.known, entry.place, entry.outline = known, place, outline
+
+    # --- Encodings -------------------------------------------------------------------------------
+
+    def encoding(self, response: Response) -> str | None:
+        """What most pages of the host are in that are not UTF-8; None: there are none."""
+        return self.store.learned.encoding(host_of(response.url))
+
+    def note_encoding(self, response: Response, encoding: str) -> None:
+        """Learn from a page's encoding, once the page is recorded."""
+        request: Any = response.request
+        if not encoding.startswith("utf"):
+            self._encodings[request.meta.get(KEY)] = host_of(response.url), encoding
 
     # --- Templates -------------------------------------------------------------------------------
 
@@ -489,9 +512,11 @@ class Job:
         for settled in settles:
             if settled.kind not in ("page", "repeat"):
                 self.store.add_alias(settled.url, page_url, settled.kind)
-        n_links = sum(self._links.pop(key, 0) for key in (None, *(s.key for s in settles)))
-        if n_links:
-            self.store.add_to_counter("links", n_links)
+        for key in (None, *(settled.key for settled in settles)):
+            for name, amount in self._links.pop(key, Counter()).items():
+                self.store.add_to_counter(name, amount)
+            if key in self._encodings:
+                self.store.learned.add_encoding(*self._encodings.pop(key))
 
     def _forget_unreadable(self, row: QueuedUrl, detail: str) -> None:
         logger.error("The queued request for %s cannot be read: %s", row.url, detail)

@@ -24,12 +24,14 @@ class RawPage(NamedTuple):
         body: after decompression.
         content_type: the header's value; "" if there was none.
         robots_headers: the values of the X-Robots-Tag headers.
+        host_encoding: that of the host's other pages, as far as it is known.
     """
 
     body: bytes
     url: str
     content_type: str
     robots_headers: tuple[str, ...]
+    host_encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Wanted:
     Attributes:
         extractor: see `extract_text`.
         links: are links wanted?
+        is_nofollow_obeyed: are links left alone that robots are asked not to follow?
         bodies: are bodies stored?
         stages: the detectors that look at the page; none: features are computed where they are
             needed.
@@ -47,6 +50,7 @@ class Wanted:
 
     extractor: str
     links: bool
+    is_nofollow_obeyed: bool
     bodies: bool
     stages: frozenset[str]
     detection: DedupConfig
@@ -98,15 +102,19 @@ class Content(NamedTuple):
     Attributes:
         page: its metadata, without `hrefs`.
         said: its text, and how that is known.
-        links: as `HtmlPage.links`; none where they are not wanted.
+        links: to follow, as `HtmlPage.links`; none where they are not wanted.
+        nofollow_links: those that are left alone because robots are asked not to follow them.
         features: None where no detector wants any.
+        is_encoding_sure: see `Decoded`.
         n_templates: how many templates of its host were known then.
     """
 
     page: HtmlPage
     said: PageText
     encoding: str
+    is_encoding_sure: bool
     links: list[str]
+    nofollow_links: list[str]
     features: Features | None
     n_templates: int
 
@@ -121,20 +129,38 @@ class ContentReader:
 
     def read(self, raw: RawPage, site: Site | None = None) -> Content:
         """Read a page by the templates known of its site; None: nothing is to be learned of it."""
-        decoded = decode(raw.body, raw.content_type or None)
+        decoded = decode(raw.body, raw.content_type or None, host_encoding=raw.host_encoding)
         html = bounded(decoded.text)
         page = parse_page(
             html, raw.url, encoding=decoded.encoding, robots_headers=raw.robots_headers
         )
         said = page_text(html, page.title, extractor=self._wanted.extractor, site=site)
+        links, nofollow_links = self._links(page)
         return Content(
-            page=replace(page, hrefs=()),
+            page=replace(page, hrefs=(), nofollow_hrefs=frozenset()),
             said=said,
             encoding=decoded.encoding,
-            links=page.links() if self._wanted.links else [],
+            is_encoding_sure=decoded.is_sure,
+            links=links,
+            nofollow_links=nofollow_links,
             features=self._features(raw, page, said),
             n_templates=len(site.templates) if site else 0,
         )
+
+    def _links(self, page: HtmlPage) -> tuple[list[str], list[str]]:
+        """Those to follow, and those to leave alone."""
+        if not self._wanted.links:
+            return [], []
+        every = page.links(with_nofollow=True)
+        if not self._wanted.is_nofollow_obeyed:
+            return every, []
+        if page.is_nofollow:
+            return [], every
+        if not page.nofollow_hrefs:
+            return every, []
+        links = page.links()
+        followed = set(links)
+        return links, [url for url in every if url not in followed]
 
     def _features(self, raw: RawPage, page: HtmlPage, said: PageText) -> Features | None:
         if not self._detectors:

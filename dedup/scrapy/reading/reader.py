@@ -31,15 +31,19 @@ class Reading(NamedTuple):
     """An HTML page: its item, its metadata, its links, and what else is known of its item.
 
     Attributes:
+        nofollow_links: those that are left alone because robots are asked not to follow them.
         raw: the page as received.
+        is_encoding_sure: see `Decoded`.
         n_templates: how many templates of its host were known when it was read.
     """
 
     item: PageItem
     page: HtmlPage
     links: list[str]
+    nofollow_links: list[str]
     known: Known
     raw: RawPage
+    is_encoding_sure: bool
     n_templates: int
 
 
@@ -67,8 +71,12 @@ class PageReader:
         """Pages that wait for being read."""
         return sum(map(len, self._workers))
 
-    async def read(self, response: Response, site: Site | None = None) -> Reading | None:
+    async def read(
+        self, response: Response, site: Site | None = None, host_encoding: str | None = None
+    ) -> Reading | None:
         """What the page says, by what is known of its site; None: the response carries no HTML.
+
+        `host_encoding` is that of the host's other pages.
 
         Raises:
             ReadingError: it cannot be read.
@@ -84,11 +92,16 @@ class PageReader:
             response.url,
             header(response, "Content-Type"),
             tuple(value.decode("latin-1") for value in robots),
+            host_encoding,
         )
-        content = await self._read(raw, site)
-        item = _item(response, raw, content)
-        known = Known(item.text, item.title, item.body, content.said, content.features)
-        return Reading(item, content.page, content.links, known, raw, content.n_templates)
+        return _reading(response, raw, await self._read(raw, site))
+
+    def decode_again(
+        self, reading: Reading, response: Response, site: Site | None, host_encoding: str | None
+    ) -> Reading:
+        """Read a page once more, by what is known now of its host; in this process."""
+        raw = reading.raw._replace(host_encoding=host_encoding)
+        return _reading(response, raw, self._here.read(raw, site))
 
     def read_again(self, reading: Reading, site: Site) -> Reading:
         """Read a page once more, by what has been learned of its site since; in this process."""
@@ -147,6 +160,20 @@ def _seconds() -> tuple[float, float]:
 def header(response: Response, name: str) -> str:
     """A header's value; "" where it is missing."""
     return (response.headers.get(name) or b"").decode("latin-1")
+
+
+def _reading(response: Response, raw: RawPage, content: Content) -> Reading:
+    item = _item(response, raw, content)
+    return Reading(
+        item=item,
+        page=content.page,
+        links=content.links,
+        nofollow_links=content.nofollow_links,
+        known=Known(item.text, item.title, item.body, content.said, content.features),
+        raw=raw,
+        is_encoding_sure=content.is_encoding_sure,
+        n_templates=content.n_templates,
+    )
 
 
 def _item(response: Response, raw: RawPage, content: Content) -> PageItem:

@@ -59,6 +59,12 @@ class LinkFilter:
             self._job.count_filtered(len(by_key) - len(unseen))
         return [by_key[key] for key in unseen]
 
+    def leave_alone(self, links: Iterable[str], found_on: Response) -> None:
+        """Count the links that would be requested, had robots not been asked not to follow them."""
+        count = sum(url in self._scope and not _is_ignored(url) for url in links)
+        if count and self._job is not None:
+            self._job.count_nofollow(found_on, count)
+
     def _is_too_long(self, url: str) -> bool:
         """Would Scrapy's `UrlLengthMiddleware` drop its request without a word?"""
         longest = (3 if url.isascii() else 12) * len(url)  # with all of it escaped

@@ -123,8 +123,7 @@ class PageSpider(Spider):
     async def parse(self, response: Response) -> AsyncIterator[Request | PageItem]:
         self.take_page()
         try:
-            site = None if self.dedup_job is None else self.dedup_job.site(response.url)
-            reading = await self.reader.read(response, site)
+            reading = await self._read(response)
             links = [] if reading is None else self._links_to_follow(reading, response)
         except CloseSpider:
             raise
@@ -149,6 +148,22 @@ class PageSpider(Spider):
         else:
             for item in self._ready(reading, response):
                 yield item
+
+    async def _read(self, response: Response) -> Reading | None:
+        """Read a page by what is known of its host."""
+        job = self.dedup_job
+        if job is None:
+            return await self.reader.read(response)
+        reading = await self.reader.read(response, job.site(response.url), job.encoding(response))
+        if reading is None:
+            return None
+        if not reading.is_encoding_sure and job.encoding(response) != reading.raw.host_encoding:
+            # Learned in the meantime: the answer must not depend on how long reading takes.
+            site = job.site(response.url)
+            reading = self.reader.decode_again(reading, response, site, job.encoding(response))
+        if reading.is_encoding_sure:
+            job.note_encoding(response, reading.item.encoding)
+        return reading
 
     def _is_unchanged(self, reading: Reading, response: Response) -> bool:
         """Is this a stored page, visited again and as it was? A new version is noted as one."""
@@ -222,6 +237,7 @@ class PageSpider(Spider):
         wanted = Wanted(
             config.extractor,
             links=self.follows_links,
+            is_nofollow_obeyed=self._is_robots_meta_obeyed,
             bodies=job is not None and job.store.keep_bodies,
             stages=frozenset(stages),
             detection=config.detection,
@@ -263,7 +279,11 @@ class PageSpider(Spider):
 
     def _links_to_follow(self, reading: Reading, response: Response) -> list[str]:
         page = reading.page
-        if not self.follows_links or (self._is_robots_meta_obeyed and page.is_nofollow):
+        if not self.follows_links:
+            return []
+        if reading.nofollow_links:
+            self._links.leave_alone(reading.nofollow_links, response)
+        if self._is_robots_meta_obeyed and page.is_nofollow:
             return []
         links = reading.links
         links = [page.refresh_url, *links] if page.refresh_url else links

@@ -17,7 +17,12 @@ from dedup.scrapy.reading.page import RawPage, Wanted
 from dedup.scrapy.reading.process import WORKER, NotReadError, ReadingError, WorkerProcess
 
 WANTED = Wanted(
-    "resiliparse", links=True, bodies=False, stages=frozenset(), detection=DedupConfig()
+    "resiliparse",
+    links=True,
+    is_nofollow_obeyed=True,
+    bodies=False,
+    stages=frozenset(),
+    detection=DedupConfig(),
 )
 
 # A worker that dies of pages with "die" in their URL, of some only the first time, raises for some,
