@@ -344,7 +344,7 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
             raise StateError(
                 path,
                 "the job was made by an earlier release, which read other texts from pages",
-                "Its pages can be read and exported; to crawl, begin anew with -a restart=1,"
+                "Its pages can be read and exported; to crawl, begin anew with -s DEDUP_RESTART=1,"
                 " or give this crawl another job name",
             )
         for statement in OLD_JOB.split(";"):

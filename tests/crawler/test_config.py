@@ -6,8 +6,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from scrapy.settings import BaseSettings
 
+from dedup.scrapy import default_settings
 from dedup.scrapy.config import CrawlConfig, file_name
-from settings import base
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_any_name_gives_a_safe_file_name_of_its_own(one, other):
 
 def config(**changed):
     settings = BaseSettings()
-    settings.setmodule(base)
+    settings.setmodule(default_settings)
     settings.update(changed)
     return CrawlConfig.from_settings(settings)
 

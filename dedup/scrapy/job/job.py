@@ -5,13 +5,13 @@ from __future__ import annotations
 import atexit
 import json
 import logging
+import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
+from typing import Any
 
 from itemadapter import ItemAdapter
 from scrapy import Request, signals
@@ -24,7 +24,7 @@ from dedup.document import Document, Match
 from dedup.errors import StateError
 from dedup.html.page_text import PageText
 from dedup.learner import Progress, Ready, TemplateLearner
-from dedup.scrapy.config import CrawlConfig, flag, move_aside
+from dedup.scrapy.config import CrawlConfig, is_queue_stored, move_aside
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.frontier.request_queue import RequestQueue, is_repeat
 from dedup.scrapy.items import PageItem, Settled
@@ -63,31 +63,39 @@ class Job:
         ValueError: a setting is out of range.
     """
 
-    _jobs: ClassVar[WeakKeyDictionary[Crawler, Job]] = WeakKeyDictionary()
-
-    has_any_failed: ClassVar[bool] = False
-    """Has the store of a job of this process failed?"""
-
     @classmethod
     def of(cls, crawler: Crawler) -> Job:
-        """The crawler's job, opened when first asked for."""
-        if crawler not in cls._jobs:
-            cls._jobs[crawler] = cls(crawler)
-        return cls._jobs[crawler]
+        """The crawler's job, opened when first asked for; it ends with the crawler."""
+        job: Job | None = vars(crawler).get("dedup_job")
+        if job is None:
+            job = vars(crawler)["dedup_job"] = cls(crawler)
+        return job
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._spider: Any = crawler.spider
         self.config = CrawlConfig.from_settings(crawler.settings)
-        self.folder = self.config.folder(self._spider)
-        is_restarted = flag("restart", getattr(self._spider, "restart", ""))
+        arguments = _arguments(crawler)
+        self.is_kept = self.config.is_kept(self._spider)
+        """Is the job there for a later crawl to go on with?"""
+        self.has_queue = is_queue_stored(crawler.settings)
+        """Are URLs filtered and queued in the job's store, not by a scheduler of the project's?"""
+        self.folder = self.config.folder(self._spider, arguments)
+        is_restarted = self.is_kept and self.config.is_restarted(self._spider)
         self.moved_to = move_aside(self.folder) if is_restarted else None
         """Where the job is now that stood in the way of this one."""
-        self.store = self.config.open_store(self.folder)
+        self.store = self.config.open_store(self.folder, is_kept=self.is_kept)
+        try:
+            self.config.check_crawl(self.store, self._spider, arguments)
+        except StateError:
+            self.store.close()
+            raise
         self.failure: StateError | None = None
         """Why the store cannot be used any more; `extensions.stopping` then ends the crawl."""
+        self.troubles: list[str] = []
+        """What somebody should look at once the crawl has ended, a sentence each."""
         self.store.database.on_error = self._fail
-        self.is_finished = self.store.database.meta("finished") is not None
+        self.is_finished = self.has_queue and self.store.database.meta("finished") is not None
         self.is_resumed = self.store.database.meta("started") is not None
         self.refresh = self._refresh()
         """The refresh under way, by its number; 0: this is the first crawl."""
@@ -439,6 +447,8 @@ class Job:
         atexit.unregister(self.close)
         with suppress(StateError):  # which is the job's `failure` then
             self.store.close()
+        if not self.is_kept:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     # --- Private ---------------------------------------------------------------------------------
 
@@ -499,11 +509,7 @@ class Job:
         self.record_skipped(row.url, "unreadable_request", settles, detail=detail)
 
     def _refresh(self) -> int:
-        if not flag("refresh", getattr(self._spider, "refresh", "")):
-            return current_refresh(self.store)
-        if not hasattr(self._spider, "page_request"):
-            raise ValueError("refresh=1 is for the project's own spiders")
-        if not self.is_finished:
+        if not self.config.is_refreshed(self._spider) or not self.is_finished:
             return current_refresh(self.store)
         self.is_finished = False
         return begin_refresh(self.store)
@@ -511,10 +517,8 @@ class Job:
     def _fail(self, error: StateError) -> None:
         if self.failure is None:
             self.failure = error
-            Job.has_any_failed = True
+            self.troubles.append(str(error))
             logger.error("%s", error)
-            for handler in logging.root.handlers:  # one sentence, not a traceback for each page
-                handler.addFilter(_is_no_state_error)
 
     def _forget(self, item: Any) -> None:
         self._items.forget(item)
@@ -561,9 +565,11 @@ def _as_fetched(page: Page, number: int) -> Document:
     return document
 
 
-def _is_no_state_error(record: logging.LogRecord) -> bool:
-    error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, StateError) and "StateError" not in record.getMessage()
+def _arguments(crawler: Crawler) -> Mapping[str, Any] | None:
+    """What others' spiders were made with; None: not known."""
+    addons = getattr(crawler, "addons", None)
+    found = [getattr(addon, "arguments", None) for addon in getattr(addons, "addons", [])]
+    return next((arguments for arguments in found if arguments is not None), None)
 
 
 def _iso_time(seconds: float) -> str:

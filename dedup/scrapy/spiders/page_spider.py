@@ -70,7 +70,7 @@ class PageSpider(Spider):
         self.job = job
         self.restart = flag("restart", restart)
         self.refresh = flag("refresh", refresh)
-        self._arguments = "\n".join([",".join(self.urls), allow, deny])
+        self._arguments = {"url": ",".join(self.urls), "allow": allow, "deny": deny}
         self._is_plain = not (allow or deny)
 
     @classmethod
@@ -93,8 +93,14 @@ class PageSpider(Spider):
         host = host_key(self.urls[0]).replace(":", "-") if self.urls else ""
         if self._is_plain and len(self.urls) == 1 and self.urls[0].count("/") <= 3:
             return f"{self.name}-{host}"
-        digest = sha256(self._arguments.encode("utf-8", "replace")).hexdigest()[:8]
+        arguments = "\n".join(self._arguments.values()).encode("utf-8", "replace")
+        digest = sha256(arguments).hexdigest()[:8]
         return "-".join(filter(None, [self.name, host, digest]))
+
+    @property
+    def job_arguments(self) -> dict[str, str]:
+        """The arguments that say what is crawled: with others it is another job."""
+        return self._arguments
 
     def is_in_scope(self, url: str, request: Request | None = None) -> bool:
         """May `url` be fetched? `request`: the one that is redirected to it."""
