@@ -14,6 +14,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from dedup.detectors import default_detectors
+from dedup.detectors.key import KeyRecord
 from dedup.errors import StateError
 from dedup.scrapy.clock import use_monotonic_timers
 from dedup.scrapy.config import STORE_NAME, CrawlConfig
@@ -118,6 +119,9 @@ def _check_job(settings: BaseSettings, spider: object, process_settings: BaseSet
         config.check_crawl(store, spider)
         in_use = stages_in_use(settings)
         detectors = default_detectors(store.document, config.detection)
+        if config.item_fields.key:
+            detectors = [KeyRecord(config.item_fields.key), *detectors]
+            in_use |= {KeyRecord.stage}
         store.check_schemes(
             {detector.stage: detector.scheme for detector in detectors if detector.stage in in_use}
         )

@@ -39,6 +39,11 @@ def _lines(account: Mapping[str, Any], folder: Path | None) -> Iterator[str]:
     if account["failed"]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
         yield f"not fetched: {reasons}"
+    if account.get("no_pages"):
+        yield (
+            f"items that are no pages: {account['no_pages']:,}"
+            "  (DEDUP_ITEM_TEXT_FIELDS names the fields that hold their text)"
+        )
     if urls := account.get("urls"):
         yield (
             f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,"

@@ -20,7 +20,7 @@ from dedup.scrapy.fingerprinter import CanonicalFingerprinter
 from dedup.scrapy.middlewares.outputs import WatchOutputs
 from dedup.scrapy.middlewares.redirect import RedirectGuard
 from dedup.scrapy.middlewares.resume import ResumeMiddleware
-from dedup.scrapy.pipelines import ExactContent, ExtractText, NearDuplicate, StorePage
+from dedup.scrapy.pipelines import ExactContent, ExtractText, FollowItem, NearDuplicate, StorePage
 from dedup.scrapy.scheduler import DedupScheduler
 from dedup.scrapy.scrapy_internals import is_crawl, spider_arguments
 
@@ -52,6 +52,7 @@ class DedupAddon:
         if not settings.getbool("DEDUP_ENABLED"):
             raise NotConfigured
         for pipeline, order in (
+            (FollowItem, -1_000_000),  # before all others
             (ExtractText, 100),
             (ExactContent, 200),
             (NearDuplicate, 300),

@@ -20,6 +20,7 @@ from dedup.config import NEAR_NAMES, DedupConfig, NearNames
 from dedup.errors import StateError
 from dedup.extras import load_extra
 from dedup.html.main_text import EXTRACTORS
+from dedup.scrapy.item_fields import ItemFields
 from dedup.store import SqliteStore
 from dedup.store.database import lock
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
@@ -52,6 +53,7 @@ class CrawlConfig:
     url_canonical: str
     url_rules: UrlRules
     extractor: str
+    item_fields: ItemFields
     waiting_pages: int
     read_processes: int
     is_robots_meta_obeyed: bool
@@ -84,6 +86,11 @@ class CrawlConfig:
             url_rules=_url_rules(settings),
             url_canonical=_choice(settings, "DEDUP_URL_CANONICAL", CANONICAL_LINKS),
             extractor=_choice(settings, "DEDUP_TEXT_EXTRACTOR", EXTRACTORS),
+            item_fields=ItemFields(
+                text=tuple(_names(settings, "DEDUP_ITEM_TEXT_FIELDS")),
+                url=str(settings.get("DEDUP_ITEM_URL_FIELD")),
+                key=tuple(_names(settings, "DEDUP_ITEM_KEY_FIELDS", least=0)),
+            ),
             waiting_pages=_number(settings, "DEDUP_WAITING_PAGES", int, low=0),
             read_processes=_read_processes(settings),
             is_robots_meta_obeyed=settings.getbool("DEDUP_ROBOTS_META_OBEY"),
@@ -172,6 +179,7 @@ class CrawlConfig:
             "DEDUP_NEAR_NAMES": self.detection.near_names,
             "DEDUP_SHORT_SHINGLES": self.detection.short_shingles,
             "DEDUP_TEXT_EXTRACTOR": self.extractor,
+            "DEDUP_ITEM_TEXT_FIELDS": list(self.item_fields.text),
             "DEDUP_URL_CANONICAL": self.url_canonical,
             "DEDUP_ROBOTS_META_OBEY": self.is_robots_meta_obeyed,
         }
@@ -297,6 +305,13 @@ def _number(
     if is_cut or not low <= number <= high:  # type: ignore[operator]
         raise ValueError(f"{rule}, got {value!r}")
     return number
+
+
+def _names(settings: BaseSettings, name: str, *, least: int = 1) -> list[str]:
+    names = [str(each).strip() for each in settings.getlist(name)]
+    if len(names) < least or not all(names):
+        raise ValueError(f"{name} must be names of fields, got {settings.get(name)!r}")
+    return names
 
 
 def _read_processes(settings: BaseSettings) -> int:

@@ -71,6 +71,20 @@ the same under all URL rules together: the page confirms what a rule would guess
 "any" loses pages where old versions name the current one as canonical, as large documentation sites
 do; at "rules" such a link is one more URL, fetched if linked, and compared."""
 
+# --- Items -------------------------------------------------------------------------------------
+
+DEDUP_ITEM_TEXT_FIELDS = ["text"]
+"""Fields of items that hold their text, one name or more; several are compared together, one after
+the other. An item without any is read from its `html` or `body`; one without those is no page, and
+passes. The project's own spiders' items are not meant."""
+
+DEDUP_ITEM_URL_FIELD = "url"
+"""The field that holds an item's URL. It tells of which host a page is, and is in all records."""
+
+DEDUP_ITEM_KEY_FIELDS: list[str] = []
+"""Fields whose values have to be equal, too, for two items to be duplicates: of 30 reviews with
+equal text for different products, ["product"] keeps all. None by default: texts decide."""
+
 # --- Main text ---------------------------------------------------------------------------------
 
 DEDUP_TEXT_EXTRACTOR = "content"

@@ -199,7 +199,9 @@ def test_commands_of_developers_touch_no_job(
 
 
 def test_bench_runs_as_without(project: Project) -> None:
-    said = project.run("-m", "scrapy", "bench", "-s", "CLOSESPIDER_PAGECOUNT=5", "-s", "DEDUP_KEEP_JOBS=1")
+    said = project.run(
+        "-m", "scrapy", "bench", "-s", "CLOSESPIDER_PAGECOUNT=5", "-s", "DEDUP_KEEP_JOBS=1"
+    )
     assert "Traceback" not in said
     assert not (project.folder / "crawls").exists()
 

@@ -164,7 +164,6 @@ class PageSpider(Spider):
         if "redirect_urls" in response.meta:
             self.dedup_job.record_visit(response.meta["redirect_urls"][0], "moved", [])
             return False
-        reading.item.revisits = number
         return self.dedup_job.is_as_stored(reading.item, number)
 
     def _visited(self, response: Response, outcome: str) -> None:
@@ -298,11 +297,12 @@ class PageSpider(Spider):
         if site is not None and len(site.templates) != reading.n_templates:
             reading = self.reader.read_again(reading, site)  # they were learned in the meantime
         item = reading.item
-        item.settles = [
+        settles = [
             *job.settled_by(response),
             *job.settled_by_canonical(item.url, item.canonical_url),
         ]
-        return job.arrive(item, reading.known)
+        revisits = None if "redirect_urls" in response.meta else response.meta.get(REVISIT)
+        return job.arrive(item, reading.known, settles, revisits)
 
 
 def split_urls(urls: str) -> list[str]:
