@@ -6,6 +6,7 @@ import argparse
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 from scrapy import signals
 from scrapy.commands.crawl import Command as CrawlCommand
@@ -75,10 +76,19 @@ def _exit_code(crawler: Crawler, has_not_begun: bool) -> int:
     stats = crawler.stats
     if stats is None or stats.get_value("finish_reason") is None:
         return 130  # a second Ctrl-C ends Scrapy without a signal
-    has_lost_feed = any(name.startswith("feedexport/failed_count/") for name in stats.get_stats())
     job = vars(crawler).get("dedup_job")
     troubles = [] if job is None else job.troubles
-    return 1 if troubles or has_lost_feed else 0
+    return 1 if troubles or _has_lost_feed(crawler) else 0
+
+
+def _has_lost_feed(crawler: Crawler) -> bool:
+    """Is a feed missing that had items? Scrapy counts those that it has stored."""
+    stats: Any = crawler.stats
+    prefix = "feedexport/success_count/"
+    counts = stats.get_stats().items()
+    n_stored = sum(count for name, count in counts if name.startswith(prefix))
+    n_feeds = len(crawler.settings.getdict("FEEDS"))
+    return bool(stats.get_value("item_scraped_count")) and n_stored < n_feeds
 
 
 def _be_brief_about_stores() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from scrapy.crawler import Crawler
@@ -9,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from dedup.scrapy import default_settings
-from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.config import CrawlConfig, unknown_settings
 from dedup.scrapy.dupefilter import DedupDupeFilter
 from dedup.scrapy.extensions.job_files import JobFiles
 from dedup.scrapy.extensions.progress import Progress
@@ -23,6 +24,8 @@ from dedup.scrapy.middlewares.resume import ResumeMiddleware
 from dedup.scrapy.pipelines import ExactContent, ExtractText, FollowItem, NearDuplicate, StorePage
 from dedup.scrapy.scheduler import DedupScheduler
 from dedup.scrapy.scrapy_internals import is_crawl, spider_arguments
+
+logger = logging.getLogger(__name__)
 
 
 class DedupAddon:
@@ -61,6 +64,10 @@ class DedupAddon:
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
         for extension in (JobFiles, Progress, PrometheusFile, Stopping, WaitingPages):
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
+        for unknown in unknown_settings(settings):
+            if hasattr(self._spider, "page_request"):
+                raise ValueError(unknown)
+            logger.warning("%s", unknown)  # it may be another package's
         config = CrawlConfig.from_settings(settings)
         if settings.getbool("DEDUP_URL_ENABLED"):
             self._filter_urls(settings, is_kept=config.is_kept(self._spider))

@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
@@ -18,8 +19,9 @@ from scrapy.utils.misc import load_object
 
 from dedup.config import NEAR_NAMES, DedupConfig, NearNames
 from dedup.errors import StateError
-from dedup.extras import load_extra
+from dedup.extras import load_extra, require_extra
 from dedup.html.main_text import EXTRACTORS
+from dedup.scrapy import default_settings
 from dedup.scrapy.item_fields import ItemFields
 from dedup.store import SqliteStore
 from dedup.store.database import lock
@@ -27,6 +29,9 @@ from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
 
 _Value = TypeVar("_Value")
+
+_INNER_SETTINGS = {"DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"}
+"""Set by the add-on itself."""
 
 STORE_NAME = "crawl.sqlite"
 CANONICAL_LINKS = ("rules", "any", "off")
@@ -85,7 +90,7 @@ class CrawlConfig:
             url_exact=settings.getbool("DEDUP_URL_EXACT"),
             url_rules=_url_rules(settings),
             url_canonical=_choice(settings, "DEDUP_URL_CANONICAL", CANONICAL_LINKS),
-            extractor=_choice(settings, "DEDUP_TEXT_EXTRACTOR", EXTRACTORS),
+            extractor=_extractor(settings),
             item_fields=ItemFields(
                 text=tuple(_names(settings, "DEDUP_ITEM_TEXT_FIELDS")),
                 url=str(settings.get("DEDUP_ITEM_URL_FIELD")),
@@ -232,6 +237,18 @@ def is_queue_stored(settings: BaseSettings) -> bool:
     return DedupScheduler in load_object(settings["SCHEDULER"]).__mro__
 
 
+def unknown_settings(settings: BaseSettings) -> list[str]:
+    """A sentence for each setting `DEDUP_*` that there is not, with the one that may be meant."""
+    known = {name for name in dir(default_settings) if name.isupper()} | _INNER_SETTINGS
+    sentences = []
+    for name in sorted(str(name) for name in settings):
+        if name.startswith("DEDUP_") and name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.8)
+            meant = f"; {near[0]} may be meant" if near else ""
+            sentences.append(f"there is no setting {name}{meant}")
+    return sentences
+
+
 def flag(name: str, value: object) -> bool:
     """A spider argument that is on or off.
 
@@ -335,6 +352,16 @@ def _report_file(settings: BaseSettings) -> str:
     name = str(settings.get("DEDUP_REPORT_FILE") or "")
     if name and not name.endswith((".html", ".htm")):
         raise ValueError(f"DEDUP_REPORT_FILE must be the name of a .html file, got {name!r}")
+    return name
+
+
+def _extractor(settings: BaseSettings) -> str:
+    name = _choice(settings, "DEDUP_TEXT_EXTRACTOR", EXTRACTORS)
+    if name == "trafilatura":
+        try:
+            require_extra(name, extra=name, purpose=f"DEDUP_TEXT_EXTRACTOR={name}")
+        except ModuleNotFoundError as error:
+            raise ValueError(str(error)) from None
     return name
 
 

@@ -53,6 +53,9 @@ class JobFiles:
         with suppress(StateError):
             if not job.is_finished:
                 self._note_end(job, reason)
+                is_ours = hasattr(self._crawler.spider, "page_request")
+                if is_ours and reason == "finished" and not job.has_pages:
+                    _note(job, "no page was found")
             if job.is_kept or job.config.report_file:
                 self._write_account(job)
 

@@ -24,6 +24,16 @@ from dedup.scrapy.looping import repeat
 _SECONDS = {"live": 0.5, "plain": 60.0}
 
 
+class _Console(Console):
+    """Falls silent when nobody reads any more what it shows, as after Ctrl-C on `scrapy … | tee`.
+
+    Rich would end the process there, from within whatever runs, and leave the crawl half closed.
+    """
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+
+
 class Progress:
     """Shows a panel that renews itself (`live`), a line a minute (`plain`) or nothing (`table`).
 
@@ -37,7 +47,7 @@ class Progress:
         if mode == "off":
             raise NotConfigured
         self._crawler = crawler
-        self._console = Console(stderr=True, highlight=False, markup=False)
+        self._console = _Console(stderr=True, highlight=False, markup=False)
         is_live = mode in {"auto", "live"} and self._console.is_terminal
         self._mode = "live" if is_live else "table" if mode == "table" else "plain"
         self._live: Live | None = None
@@ -68,6 +78,8 @@ class Progress:
             self._print(f"Job {job.folder}: refresh {job.refresh} visits its pages again.")
         elif job.is_resumed:
             self._print(f"Job {job.folder} goes on after {job.fetched:,} pages.")
+        elif self._mode != "table":
+            self._print(f"Job {job.folder} begins.")
         if self._mode == "table":
             return
         self._figures = Figures(self._crawler, with_details=self._mode == "live")

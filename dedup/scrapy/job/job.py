@@ -474,6 +474,11 @@ class Job:
             "reason": reason,
         }
 
+    @property
+    def has_pages(self) -> bool:
+        """Has the job any page, or a duplicate of one?"""
+        return bool(self.store.count("pages") or self.store.count("duplicates"))
+
     def close(self) -> None:
         """Commit and close the store. A second call does nothing."""
         atexit.unregister(self.close)
