@@ -5,7 +5,6 @@ import importlib
 import multiprocessing
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -63,7 +62,11 @@ def resident_bytes() -> int:
 
 
 def peak_bytes() -> int:
-    """The most memory that this process ever had in RAM."""
+    """The most memory that this process ever had in RAM; 0 where the system does not tell."""
+    try:
+        import resource  # not on Windows
+    except ImportError:
+        return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 

@@ -34,6 +34,7 @@ class Document:
             document's own; `box`: a learned content box; `landmark`: what the page itself declares
             to be its article or main part; `page`: rules, or all that is visible. In the last two
             there may be text that all pages of the site have.
+        key: what has to be equal, too: documents with different keys are never duplicates.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Document:
     heading: str = ""
     own_title: str | None = None
     source: TextSource = "given"
+    key: str = ""
 
     @property
     def has_own_text(self) -> bool:

@@ -9,6 +9,10 @@ SPIDER_MODULES = ["crawler.spiders"]
 COMMANDS_MODULE = "crawler.commands"
 ADDONS = {"dedup.scrapy.DedupAddon": 500}
 
+# The same command goes on where it stopped, and shows how it goes.
+DEDUP_KEEP_JOBS = True
+DEDUP_PROGRESS = "auto"
+
 # Polite by default. An honest user agent; add a way to reach you before a large crawl.
 USER_AGENT = "scrapy-dedup/0.1 (a web crawler; it obeys robots.txt)"
 ROBOTSTXT_OBEY = True

@@ -6,33 +6,47 @@ import argparse
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
+from scrapy import signals
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from dedup.detectors import default_detectors
+from dedup.detectors.key import KeyRecord
 from dedup.errors import StateError
+from dedup.scrapy.clock import use_monotonic_timers
 from dedup.scrapy.config import STORE_NAME, CrawlConfig
 from dedup.scrapy.feeds import continue_feeds
-from dedup.scrapy.job.job import Job
 from dedup.scrapy.pipelines import stages_in_use
 from dedup.store.database import lock
 
 
 class Command(CrawlCommand):
-    """Says in one sentence what is wrong with an argument, a setting or the job's store."""
+    """Says in one sentence what is wrong with an argument, a setting or the job's store.
+
+    Exit codes: 0, done or stopped as asked; 1, something to look at: no page was found, the store
+    failed, a feed or the report could not be written; 2, not started; 130, ended by a second
+    Ctrl-C.
+    """
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) == 1 and self.crawler_process is not None:
-            self._check(args[0], opts.spargs)
+        if len(args) != 1 or self.crawler_process is None:
+            super().run(args, opts)  # which says what is wrong
+            return
+        self._check(args[0], opts.spargs)
+        use_monotonic_timers()
         # A host that cannot be reached is no fault of the program: the message is enough.
         robots_logger = logging.getLogger("scrapy.downloadermiddlewares.robotstxt")
         robots_logger.addFilter(_drop_traceback)
-        super().run(args, opts)
-        if Job.has_any_failed:
-            self.exitcode = 1
+        create = getattr(self, "_create_crawler", self.crawler_process.create_crawler)
+        crawler = create(args[0])  # Scrapy 2.13 has the second
+        crawler.signals.connect(_be_brief_about_stores, signals.engine_started)
+        self.crawler_process.crawl(crawler, **opts.spargs)
+        self.crawler_process.start()
+        self.exitcode = _exit_code(crawler, self.crawler_process.bootstrap_failed)
 
     def _check(self, name: str, arguments: dict[str, str]) -> None:
         assert self.crawler_process is not None  # noqa: S101 -- for the type checker
@@ -43,16 +57,49 @@ class Command(CrawlCommand):
             raise UsageError(
                 f"there is no spider {name!r}; there are: {known}", print_help=False
             ) from None
+        if not hasattr(spider_class, "page_request"):
+            return
         # Not by `create_crawler`: Scrapy 2.13 lets the first that it makes install the reactor.
         crawler = Crawler(spider_class, self.crawler_process.settings)
-        crawler.addons.load_settings(crawler.settings)
-        settings = crawler.settings
-        if not settings.getbool("DEDUP_ENABLED") or not hasattr(spider_class, "page_request"):
-            return
         try:
-            _check_job(settings, spider_class(**arguments), self.crawler_process.settings)
+            crawler.spider = spider_class(**arguments)
+            crawler.addons.load_settings(crawler.settings)
+            if crawler.settings.getbool("DEDUP_ENABLED"):
+                _check_job(crawler.settings, crawler.spider, self.crawler_process.settings)
         except (ValueError, StateError) as error:
             raise UsageError(str(error), print_help=False) from None
+
+
+def _exit_code(crawler: Crawler, has_not_begun: bool) -> int:
+    if has_not_begun:
+        return 1
+    stats = crawler.stats
+    if stats is None or stats.get_value("finish_reason") is None:
+        return 130  # a second Ctrl-C ends Scrapy without a signal
+    job = vars(crawler).get("dedup_job")
+    troubles = [] if job is None else job.troubles
+    return 1 if troubles or _has_lost_feed(crawler) else 0
+
+
+def _has_lost_feed(crawler: Crawler) -> bool:
+    """Is a feed missing that had items? Scrapy counts those that it has stored."""
+    stats: Any = crawler.stats
+    prefix = "feedexport/success_count/"
+    counts = stats.get_stats().items()
+    n_stored = sum(count for name, count in counts if name.startswith(prefix))
+    n_feeds = len(crawler.settings.getdict("FEEDS"))
+    return bool(stats.get_value("item_scraped_count")) and n_stored < n_feeds
+
+
+def _be_brief_about_stores() -> None:
+    """When a job's store has failed, one sentence is enough, not a traceback for each page."""
+    for handler in logging.root.handlers:
+        handler.addFilter(_is_no_state_error)
+
+
+def _is_no_state_error(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, StateError) and "StateError" not in record.getMessage()
 
 
 def _drop_traceback(record: logging.LogRecord) -> bool:
@@ -68,18 +115,23 @@ def _check_writable(folder: Path) -> None:
 
 def _check_job(settings: BaseSettings, spider: object, process_settings: BaseSettings) -> None:
     config = CrawlConfig.from_settings(settings)
+    # Without one it is another folder each time.
+    if not config.is_kept(spider) or getattr(spider, "always_new", False):
+        return
     folder = config.folder(spider)
     _check_writable(folder)
-    if getattr(spider, "always_new", False):  # the folder is another one each time
-        return
-    if getattr(spider, "restart", False):
+    if config.is_restarted(spider):
         if (folder / STORE_NAME).exists():
             lock(folder / STORE_NAME).close()
         return
     store = config.open_store(folder)
     try:
+        config.check_crawl(store, spider)
         in_use = stages_in_use(settings)
         detectors = default_detectors(store.document, config.detection)
+        if config.item_fields.key:
+            detectors = [KeyRecord(config.item_fields.key), *detectors]
+            in_use |= {KeyRecord.stage}
         store.check_schemes(
             {detector.stage: detector.scheme for detector in detectors if detector.stage in in_use}
         )

@@ -31,5 +31,9 @@ class DemoSpider(SiteSpider):
         return spider
 
     @property
+    def job_arguments(self) -> dict[str, str]:
+        return {}  # the port is another one each time
+
+    @property
     def job_name(self) -> str:
         return "demo"

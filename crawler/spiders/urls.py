@@ -33,6 +33,10 @@ class UrlsSpider(PageSpider):
     def job_name(self) -> str:
         return f"urls-{self._path.resolve()}"
 
+    @property
+    def job_arguments(self) -> dict[str, str]:
+        return {**super().job_arguments, "file": str(self._path.resolve())}
+
     def first_urls(self) -> list[str]:
         return [line for _, line in islice(self._lines(), 100)]
 

@@ -1,6 +1,7 @@
 """`dedup export JOB`: unique pages and duplicate records, in the format of the file's ending."""
 
 import argparse
+import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -88,6 +89,7 @@ def _execute(options: argparse.Namespace) -> None:
     chosen = selection(options)
     store = SqliteStore(options.job / "crawl.sqlite", read_only=True)
     try:
+        _check_stages(store, chosen)
         for path, tables in (
             (pages, ("pages", "duplicates") if duplicates is None else ("pages",)),
             (duplicates, ("duplicates",)),
@@ -124,6 +126,15 @@ def _write(path: Path, store: SqliteStore, chosen: Selection, tables: tuple[str,
             write_table(path, counted(rows), _TABLES[table])
     counts = " and ".join(f"{count:,} {table}" for table, count in totals.items())
     ERRORS.print(f"{counts} in {path}")
+
+
+def _check_stages(store: SqliteStore, chosen: Selection) -> None:
+    """Refuse stages that the job does not have: they would give files without a row."""
+    schemes = json.loads(store.database.meta("schemes of detectors") or "{}")
+    for stage in chosen.stages:
+        if stage not in schemes:
+            known = ", ".join(schemes) or "none yet"
+            raise ValueError(f"--stage must be one of this job's stages ({known}), got {stage!r}")
 
 
 def _time(text: str) -> float:

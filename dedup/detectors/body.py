@@ -75,6 +75,8 @@ class BodyDetector:
         return None
 
     def _is_copy(self, document: Document, number: int) -> bool:
+        if document.key and document.key != self._originals(number).key:
+            return False
         body = None if self._bodies is None else self._bodies(number)
         if body is not None:
             return document.body == body
@@ -95,7 +97,10 @@ class BodyDetector:
 
 
 def _digest(document: Document) -> bytes | None:
-    return xxhash.xxh3_128_digest(document.body) if document.body else None
+    if not document.body:
+        return None
+    key = document.key.encode(errors="surrogatepass")
+    return xxhash.xxh3_128_digest(key + document.body if key else document.body)
 
 
 def _keys(signature: bytes) -> NDArray[Any]:

@@ -177,7 +177,8 @@ class SecondCheck:
         """Are the texts equal, and where they are short the titles, and is it one page?"""
         with_title = self.is_short(document)
         return (
-            is_same_text(document, original, with_title=with_title)
+            document.key == original.key
+            and is_same_text(document, original, with_title=with_title)
             and objection_to_equal(document, original, names=self.names) is None
         )
 
@@ -205,6 +206,8 @@ class SecondCheck:
         return self._known[number]
 
     def _compare(self, document: Document, original: Document) -> float:
+        if document.key != original.key:
+            return 0.0
         if self.is_short(document) or self.is_short(original):
             return float(
                 is_same_text(document, original, with_title=True)

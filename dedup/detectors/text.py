@@ -67,10 +67,13 @@ class TextDetector:
         self._index.add_many(digests[:, 0], numbers)
 
     def _compute_digest(self, document: Document) -> bytes | None:
+        key = document.key.encode(errors="surrogatepass")
         if not self._check.is_short(document):  # equal texts have equal shingles, at hand already
-            return xxhash.xxh3_64_digest(document.shingles.tobytes())
+            return xxhash.xxh3_64_digest(key + document.shingles.tobytes())
         text = comparable_text(document, with_title=True)
-        return None if text is None else xxhash.xxh3_64_digest(text.encode(errors="surrogatepass"))
+        if text is None:
+            return None
+        return xxhash.xxh3_64_digest(key + text.encode(errors="surrogatepass"))
 
 
 def _keys(signature: bytes) -> NDArray[np.uint32]:

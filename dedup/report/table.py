@@ -1,5 +1,6 @@
 """A job's account as a table on the terminal."""
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ from rich.text import Text
 from dedup.report.plain import plain
 
 
-def summary_table(account: Mapping[str, Any], folder: Path) -> RenderableType:
+def summary_table(account: Mapping[str, Any], folder: Path | None) -> RenderableType:
     """Pages and bytes: fetched = unique + duplicates by stage + skipped by reason + waiting.
 
-    `account` is what `stats.json` holds, or the part of it that `summarise` gives.
+    `account` is what `stats.json` holds, or the part of it that `summarise` gives. `folder` is the
+    job's; None: it ends with the crawl.
     """
     table = Table("", "pages", "MB", box=None, pad_edge=False)
     for column in table.columns[1:]:
@@ -35,24 +37,43 @@ def _rows(pages: Mapping[str, Any], sizes: Mapping[str, Any]) -> Iterator[tuple[
         yield "  waiting for a template", pages["waiting"], sizes["waiting"]
 
 
-def _lines(account: Mapping[str, Any], folder: Path) -> Iterator[str]:
+def _lines(account: Mapping[str, Any], folder: Path | None) -> Iterator[str]:
     if account["failed"]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
         yield f"not fetched: {reasons}"
-    urls = account["urls"]
-    nofollow = f" {urls['nofollow']:,} nofollow links left alone," if urls.get("nofollow") else ""
-    yield (
-        f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,{nofollow}"
-        f" {urls['aliases']:,} aliases, {urls['queued']:,} still queued"
-    )
+    if account.get("no_pages"):
+        yield (
+            f"items that are no pages: {account['no_pages']:,}"
+            "  (DEDUP_ITEM_TEXT_FIELDS names the fields that hold their text)"
+        )
+    if urls := account.get("urls"):
+        n_nofollow = urls.get("nofollow")
+        nofollow = f" {n_nofollow:,} nofollow links left alone," if n_nofollow else ""
+        yield (
+            f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,"
+            f"{nofollow} {urls['aliases']:,} aliases, {urls['queued']:,} still queued"
+        )
     if refresh := account.get("refresh"):
         found = [f"{count:,} {name}" for name, count in refresh.items() if name != "number"]
         yield f"refresh {refresh['number']}: {', '.join(found) or 'nothing visited yet'}"
     if "rates" in account:
         rates = account["rates"]
         yield f"{rates['pages_per_second']:,.1f} pages/s in {rates['seconds']:,.1f} s"
+    if folder is None:
+        return
     if "reason" in account and account["reason"] != "finished":
-        yield f"stopped: {account['reason']}; the same command goes on from here"
+        yield f"stopped: {account['reason']}; {_way_on(account['reason'])}"
     if (report := folder / "report.html").exists():
         yield f"report: {report}"
-    yield f"job: {folder}  (pages and duplicates: uv run dedup export {folder})"
+    yield f"job: {folder}  (pages and duplicates: {shell_command('dedup')} export {folder})"
+
+
+def _way_on(reason: str) -> str:
+    if reason == "max_pages":
+        return "the same command with a greater max_pages, or without it, goes on from here"
+    return "the same command goes on from here"
+
+
+def shell_command(name: str) -> str:
+    """A command as it is typed: behind `uv run` where this one was, too."""
+    return f"uv run {name}" if os.environ.get("UV_RUN_RECURSION_DEPTH") else name

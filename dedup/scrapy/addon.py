@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+from typing import Any
+
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
-from scrapy.settings import BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from dedup.scrapy import default_settings
-from dedup.scrapy.clock import use_monotonic_timers
+from dedup.scrapy.config import CrawlConfig, unknown_settings
 from dedup.scrapy.dupefilter import DedupDupeFilter
 from dedup.scrapy.extensions.job_files import JobFiles
 from dedup.scrapy.extensions.progress import Progress
@@ -17,20 +21,41 @@ from dedup.scrapy.fingerprinter import CanonicalFingerprinter
 from dedup.scrapy.middlewares.outputs import WatchOutputs
 from dedup.scrapy.middlewares.redirect import RedirectGuard
 from dedup.scrapy.middlewares.resume import ResumeMiddleware
-from dedup.scrapy.pipelines import ExactContent, ExtractText, NearDuplicate, StorePage
+from dedup.scrapy.pipelines import ExactContent, ExtractText, FollowItem, NearDuplicate, StorePage
 from dedup.scrapy.scheduler import DedupScheduler
+from dedup.scrapy.scrapy_internals import is_crawl, spider_arguments
+
+logger = logging.getLogger(__name__)
 
 
 class DedupAddon:
-    """Puts the components in their places. What the project has set itself stays as it is."""
+    """Puts the components in their places. What the project has set itself stays as it is.
+
+    Only a crawl is changed: `scrapy shell`, `fetch`, `parse`, `check` and `bench`, and crawlers
+    that a test has made without a spider, are as without the add-on.
+
+    Attributes:
+        arguments: what the spider was made with; None: not known.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._spider: Any = crawler.spider
+        self.arguments = spider_arguments(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> DedupAddon:
+        return cls(crawler)
 
     def update_settings(self, settings: BaseSettings) -> None:
         for name in filter(str.isupper, dir(default_settings)):
             settings.setdefault(name, getattr(default_settings, name), "default")
+        if not is_crawl(self._crawler):
+            settings.set("DEDUP_ENABLED", False, "cmdline")
         if not settings.getbool("DEDUP_ENABLED"):
             raise NotConfigured
-        use_monotonic_timers()
         for pipeline, order in (
+            (FollowItem, -1_000_000),  # before all others
             (ExtractText, 100),
             (ExactContent, 200),
             (NearDuplicate, 300),
@@ -39,19 +64,42 @@ class DedupAddon:
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
         for extension in (JobFiles, Progress, PrometheusFile, Stopping, WaitingPages):
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
+        for unknown in unknown_settings(settings):
+            if hasattr(self._spider, "page_request"):
+                raise ValueError(unknown)
+            logger.warning("%s", unknown)  # it may be another package's
+        config = CrawlConfig.from_settings(settings)
         if settings.getbool("DEDUP_URL_ENABLED"):
-            self._filter_urls(settings)
+            self._filter_urls(settings, is_kept=config.is_kept(self._spider))
+        if config.is_finished(self._spider, self.arguments):
+            _keep_feeds(settings)
 
-    def _filter_urls(self, settings: BaseSettings) -> None:
+    def _filter_urls(self, settings: BaseSettings, *, is_kept: bool) -> None:
+        """Have URLs filtered by their canonical form; of a kept job, in its store.
+
+        Where no job is kept there is nothing to go on with, and Scrapy's own scheduler does.
+        """
         fallback = settings["REQUEST_FINGERPRINTER_CLASS"]
         settings.setdefault("DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS", fallback, "addon")
-        for name, component in (
-            ("REQUEST_FINGERPRINTER_CLASS", CanonicalFingerprinter),
-            ("DUPEFILTER_CLASS", DedupDupeFilter),
-            ("SCHEDULER", DedupScheduler),
-        ):
-            settings.set(name, component, "addon")
+        settings.set("REQUEST_FINGERPRINTER_CLASS", CanonicalFingerprinter, "addon")
+        is_ours = hasattr(self._spider, "page_request")
+        if not is_ours and (not is_kept or _is_of_project(settings, "SCHEDULER")):
+            return
+        settings.set("SCHEDULER", DedupScheduler, "addon")
+        settings.set("DUPEFILTER_CLASS", DedupDupeFilter, "addon")
         # Just inside RedirectMiddleware (600), which it advises.
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RedirectGuard, 605)
         for middleware in (ResumeMiddleware, WatchOutputs):
             settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", middleware, 50)
+
+
+def _is_of_project(settings: BaseSettings, name: str) -> bool:
+    return (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["addon"]
+
+
+def _keep_feeds(settings: BaseSettings) -> None:
+    """A finished job has no items, and a feed without items would be written empty."""
+    feeds = {
+        uri: {**options, "store_empty": False} for uri, options in settings.getdict("FEEDS").items()
+    }
+    settings.set("FEEDS", feeds, "cmdline")

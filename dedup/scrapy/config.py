@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
 
 from dedup.config import NEAR_NAMES, DedupConfig, NearNames
 from dedup.errors import StateError
-from dedup.extras import load_extra
+from dedup.extras import load_extra, require_extra
 from dedup.html.main_text import EXTRACTORS
+from dedup.scrapy import default_settings
+from dedup.scrapy.item_fields import ItemFields
 from dedup.store import SqliteStore
 from dedup.store.database import lock
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
@@ -24,9 +30,12 @@ from dedup.urls import UrlRules
 
 _Value = TypeVar("_Value")
 
+_INNER_SETTINGS = {"DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"}
+"""Set by the add-on itself."""
+
 STORE_NAME = "crawl.sqlite"
 CANONICAL_LINKS = ("rules", "any", "off")
-PROGRESS = ("auto", "live", "plain", "off")
+PROGRESS = ("table", "auto", "live", "plain", "off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,9 @@ class CrawlConfig:
     job: str
     jobs_dir: str
     job_dir: str
+    keep_jobs: bool
+    restart: bool
+    report_file: str
     is_store_bodies: bool
     group_pages: int
     group_seconds: float
@@ -46,6 +58,7 @@ class CrawlConfig:
     url_canonical: str
     url_rules: UrlRules
     extractor: str
+    item_fields: ItemFields
     waiting_pages: int
     read_processes: int
     is_robots_meta_obeyed: bool
@@ -65,6 +78,9 @@ class CrawlConfig:
             job=str(settings.get("DEDUP_JOB") or ""),
             jobs_dir=str(settings.get("DEDUP_JOBS_DIR")),
             job_dir=str(settings.get("JOBDIR") or ""),
+            keep_jobs=settings.getbool("DEDUP_KEEP_JOBS"),
+            restart=settings.getbool("DEDUP_RESTART"),
+            report_file=_report_file(settings),
             is_store_bodies=settings.getbool("DEDUP_STORE_BODIES"),
             group_pages=_number(settings, "DEDUP_STORE_GROUP_PAGES", int, low=1),
             group_seconds=_number(settings, "DEDUP_STORE_GROUP_SECONDS", float, low=1e-3),
@@ -74,7 +90,12 @@ class CrawlConfig:
             url_exact=settings.getbool("DEDUP_URL_EXACT"),
             url_rules=_url_rules(settings),
             url_canonical=_choice(settings, "DEDUP_URL_CANONICAL", CANONICAL_LINKS),
-            extractor=_choice(settings, "DEDUP_TEXT_EXTRACTOR", EXTRACTORS),
+            extractor=_extractor(settings),
+            item_fields=ItemFields(
+                text=tuple(_names(settings, "DEDUP_ITEM_TEXT_FIELDS")),
+                url=str(settings.get("DEDUP_ITEM_URL_FIELD")),
+                key=tuple(_names(settings, "DEDUP_ITEM_KEY_FIELDS", least=0)),
+            ),
             waiting_pages=_number(settings, "DEDUP_WAITING_PAGES", int, low=0),
             read_processes=_read_processes(settings),
             is_robots_meta_obeyed=settings.getbool("DEDUP_ROBOTS_META_OBEY"),
@@ -97,18 +118,78 @@ class CrawlConfig:
             ),
         )
 
-    def folder(self, spider: Any) -> Path:
-        """The job's folder: `JOBDIR`, or a name given, or one made from the spider's arguments."""
+    def is_kept(self, spider: Any) -> bool:
+        """Is the job to be there when the crawl has ended?"""
+        return bool(self.job_dir or self.keep_jobs or self._name(spider))
+
+    def is_restarted(self, spider: Any) -> bool:
+        """Is the job that exists to be put aside?"""
+        if not hasattr(spider, "page_request"):
+            return self.restart
+        return self.restart or flag("restart", getattr(spider, "restart", ""))
+
+    def is_refreshed(self, spider: Any) -> bool:
+        """Are the pages of a finished job to be visited again?"""
+        is_ours = hasattr(spider, "page_request")
+        return is_ours and flag("refresh", getattr(spider, "refresh", ""))
+
+    def is_finished(self, spider: Any, arguments: Mapping[str, Any] | None) -> bool:
+        """Is there a job that is finished, and stays so?"""
+        if not self.is_kept(spider) or self.is_restarted(spider):
+            return False
+        if getattr(spider, "always_new", False) or self.is_refreshed(spider):
+            return False
+        path = self.folder(spider, arguments) / STORE_NAME
+        if not path.exists():
+            return False
+        try:
+            store = SqliteStore(path, read_only=True)
+        except StateError:  # which is told when the job is opened
+            return False
+        try:
+            return store.database.meta("finished") is not None
+        finally:
+            store.close()
+
+    def folder(self, spider: Any, arguments: Mapping[str, Any] | None = None) -> Path:
+        """The job's folder: `JOBDIR`, or a name given, or one made from the spider's arguments.
+
+        Where no job is kept: a new temporary one.
+        """
         if self.job_dir:
             return Path(self.job_dir)
-        given = str(getattr(spider, "job", "") or self.job)
-        folder = Path(self.jobs_dir, file_name(given or getattr(spider, "job_name", spider.name)))
+        if not self.is_kept(spider):
+            return Path(tempfile.mkdtemp(prefix="scrapy-dedup-"))
+        given = self._name(spider)
+        name = given or getattr(spider, "job_name", None) or _job_name(spider.name, arguments)
+        folder = Path(self.jobs_dir, file_name(name))
         if given or not getattr(spider, "always_new", False):
             return folder
         later = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
         return next(path for path in chain([folder], later) if not path.exists())
 
-    def open_store(self, folder: Path) -> SqliteStore:
+    def _name(self, spider: Any) -> str:
+        """The name given to the job. An argument `job` of others' spiders is their own affair."""
+        own = getattr(spider, "job", "") if hasattr(spider, "page_request") else ""
+        return str(own or self.job)
+
+    @property
+    def verdict_settings(self) -> dict[str, object]:
+        """The settings that say what a job's verdicts mean, by name.
+
+        What they are made of in detail stands in the detectors' schemes.
+        """
+        return {
+            "DEDUP_NEAR_RESEMBLANCE": self.detection.near_resemblance,
+            "DEDUP_NEAR_NAMES": self.detection.near_names,
+            "DEDUP_SHORT_SHINGLES": self.detection.short_shingles,
+            "DEDUP_TEXT_EXTRACTOR": self.extractor,
+            "DEDUP_ITEM_TEXT_FIELDS": list(self.item_fields.text),
+            "DEDUP_URL_CANONICAL": self.url_canonical,
+            "DEDUP_ROBOTS_META_OBEY": self.is_robots_meta_obeyed,
+        }
+
+    def open_store(self, folder: Path, *, is_kept: bool = True) -> SqliteStore:
         """Open the job's store, or make a new one.
 
         Raises:
@@ -120,12 +201,52 @@ class CrawlConfig:
             group_units=self.group_pages,
             group_seconds=self.group_seconds,
         )
+        if not is_kept:  # it need not survive anything
+            store.database.connection.execute("PRAGMA synchronous = OFF")
         try:
             store.check_schemes({"URL": {"rules": list(self.url_rules.names)}}, of="URLs")
         except StateError:
             store.close()
             raise
         return store
+
+    def check_crawl(
+        self, store: SqliteStore, spider: Any, arguments: Mapping[str, Any] | None = None
+    ) -> None:
+        """Note what a new job is of, and by what settings its pages are judged.
+
+        The arguments of another project's spider are given; None: they are not known.
+
+        Raises:
+            SchemeError: the job is of another spider, of other arguments or of other settings.
+        """
+        store.check_schemes({"setting": self.verdict_settings}, of="verdicts")
+        arguments = getattr(spider, "job_arguments", arguments)
+        if arguments is not None:
+            named = {name: str(value) for name, value in arguments.items()}
+            store.check_schemes(
+                {"spider": {"name": spider.name}, "spider argument": named}, of="crawl"
+            )
+
+
+def is_queue_stored(settings: BaseSettings) -> bool:
+    """Is the scheduler the one that queues in a job's store?"""
+    from dedup.scrapy.scheduler import DedupScheduler  # which needs a job
+
+    # Not by issubclass: Scrapy's schedulers answer that by the names of their methods.
+    return DedupScheduler in load_object(settings["SCHEDULER"]).__mro__
+
+
+def unknown_settings(settings: BaseSettings) -> list[str]:
+    """A sentence for each setting `DEDUP_*` that there is not, with the one that may be meant."""
+    known = {name for name in dir(default_settings) if name.isupper()} | _INNER_SETTINGS
+    sentences = []
+    for name in sorted(str(name) for name in settings):
+        if name.startswith("DEDUP_") and name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.8)
+            meant = f"; {near[0]} may be meant" if near else ""
+            sentences.append(f"there is no setting {name}{meant}")
+    return sentences
 
 
 def flag(name: str, value: object) -> bool:
@@ -174,6 +295,13 @@ def file_name(name: str) -> str:
     return f"{safe or 'job'}-{digest}"
 
 
+def _job_name(spider_name: str, arguments: Mapping[str, Any] | None) -> str:
+    if not arguments:
+        return spider_name
+    text = json.dumps(arguments, sort_keys=True, default=str)
+    return f"{spider_name}-{sha256(text.encode()).hexdigest()[:8]}"
+
+
 def _number(
     settings: BaseSettings,
     name: str,
@@ -196,6 +324,13 @@ def _number(
     return number
 
 
+def _names(settings: BaseSettings, name: str, *, least: int = 1) -> list[str]:
+    names = [str(each).strip() for each in settings.getlist(name)]
+    if len(names) < least or not all(names):
+        raise ValueError(f"{name} must be names of fields, got {settings.get(name)!r}")
+    return names
+
+
 def _read_processes(settings: BaseSettings) -> int:
     if settings.get("DEDUP_READ_PROCESSES") == "auto":
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -211,6 +346,23 @@ def _url_rules(settings: BaseSettings) -> UrlRules:
         return UrlRules(settings.getlist("DEDUP_URL_RULES"))
     except ValueError as error:
         raise ValueError(f"DEDUP_URL_RULES: {error}") from None
+
+
+def _report_file(settings: BaseSettings) -> str:
+    name = str(settings.get("DEDUP_REPORT_FILE") or "")
+    if name and not name.endswith((".html", ".htm")):
+        raise ValueError(f"DEDUP_REPORT_FILE must be the name of a .html file, got {name!r}")
+    return name
+
+
+def _extractor(settings: BaseSettings) -> str:
+    name = _choice(settings, "DEDUP_TEXT_EXTRACTOR", EXTRACTORS)
+    if name == "trafilatura":
+        try:
+            require_extra(name, extra=name, purpose=f"DEDUP_TEXT_EXTRACTOR={name}")
+        except ModuleNotFoundError as error:
+            raise ValueError(str(error)) from None
+    return name
 
 
 def _prometheus_file(settings: BaseSettings) -> str:

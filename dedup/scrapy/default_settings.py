@@ -9,12 +9,22 @@ They hold wherever the add-on does. Override any of them in a project's settings
 DEDUP_ENABLED = True
 """Switch for everything below."""
 
+DEDUP_KEEP_JOBS = False
+"""Keep every crawl's job, so that the same command goes on where it stopped. Off, as Scrapy's users
+expect: a job is kept where JOBDIR or DEDUP_JOB is set, and else ends with the crawl and leaves no
+file. The project's own settings switch it on."""
+
 DEDUP_JOBS_DIR = "crawls"
 """Folder that holds the folders of jobs. Scrapy's JOBDIR, where set, names the job's own folder."""
 
 DEDUP_JOB = ""
-"""Name of the job, a folder below DEDUP_JOBS_DIR. "": the spider argument `job`, or else made from
-the spider's name and arguments, so that the same command means the same job."""
+"""Name of the job, a folder below DEDUP_JOBS_DIR. "": of the project's own spiders, the argument
+`job`; where jobs are kept, else made from the spider's name and arguments, so that the same command
+means the same job. A job is refused to a spider of another name, or with other arguments."""
+
+DEDUP_RESTART = False
+"""Begin a kept job anew (`-s DEDUP_RESTART=1`); the job that exists is kept beside it, under the
+name JOB.old-1. The project's own spiders also take `-a restart=1`."""
 
 DEDUP_STORE_BODIES = True
 """Keep the body of each unique page (zstd), so that it can be exported or extracted anew. Off:
@@ -60,6 +70,20 @@ DEDUP_URL_CANONICAL = "rules"
 the same under all URL rules together: the page confirms what a rule would guess), "any", or "off".
 "any" loses pages where old versions name the current one as canonical, as large documentation sites
 do; at "rules" such a link is one more URL, fetched if linked, and compared."""
+
+# --- Items -------------------------------------------------------------------------------------
+
+DEDUP_ITEM_TEXT_FIELDS = ["text"]
+"""Fields of items that hold their text, one name or more; several are compared together, one after
+the other. An item without any is read from its `html` or `body`; one without those is no page, and
+passes. The project's own spiders' items are not meant."""
+
+DEDUP_ITEM_URL_FIELD = "url"
+"""The field that holds an item's URL. It tells of which host a page is, and is in all records."""
+
+DEDUP_ITEM_KEY_FIELDS: list[str] = []
+"""Fields whose values have to be equal, too, for two items to be duplicates: of 30 reviews with
+equal text for different products, ["product"] keeps all. None by default: texts decide."""
 
 # --- Main text ---------------------------------------------------------------------------------
 
@@ -142,10 +166,15 @@ DEDUP_REPORT_ENABLED = True
 """Write `report.html`, which shows what was dropped and why, when the crawl ends. Takes a second or
 two for 3,000 pages, five for 100,000; `dedup report JOB` writes it at any time."""
 
-DEDUP_PROGRESS = "auto"
-"""Progress on standard error: "live" (a panel that renews itself twice a second; without a terminal
-it is "plain"), "plain" (a line a minute), "off" (nothing, no table at the end either), or "auto":
-live on a terminal, else plain."""
+DEDUP_REPORT_FILE = ""
+"""Where the report goes, a file's name that ends in ".html". "": into the job's folder, and nowhere
+where no job is kept."""
+
+DEDUP_PROGRESS = "table"
+"""What is shown on standard error: "table" (one when the crawl ends, nothing before: the log is the
+project's), "live" (before it a panel that renews itself twice a second; without a terminal it is
+"plain"), "plain" (a line a minute), "auto" (live on a terminal, else plain; so in the project's own
+crawls), or "off"."""
 
 DEDUP_PROMETHEUS_FILE = ""
 """Where the crawl's numbers go for Prometheus' node exporter: a name in the job's folder, or a path

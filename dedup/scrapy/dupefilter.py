@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
-from scrapy.dupefilters import BaseDupeFilter
-from scrapy.utils.misc import load_object
+from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 
+from dedup.scrapy.config import is_queue_stored
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 
@@ -23,6 +23,9 @@ class DedupDupeFilter(BaseDupeFilter):
         _check_scheduler(crawler)
         self._job = Job.of(crawler)
         self._fingerprinter = crawler.request_fingerprinter
+        self._log = RFPDupeFilter(
+            debug=crawler.settings.getbool("DUPEFILTER_DEBUG"), fingerprinter=self._fingerprinter
+        ).log
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> DedupDupeFilter:
@@ -37,17 +40,15 @@ class DedupDupeFilter(BaseDupeFilter):
         request.meta[KEY] = key  # under which the scheduler queues it
         return False
 
-    def log(self, request: Request, spider: Spider) -> None:  # noqa: ARG002 -- Scrapy's signature
+    def log(self, request: Request, spider: Spider) -> None:
+        self._log(request, spider)
         self._job.count_filtered(1)
 
 
 def _check_scheduler(crawler: Crawler) -> None:
-    from dedup.scrapy.scheduler import DedupScheduler  # which builds a dupefilter
-
-    scheduler = load_object(crawler.settings["SCHEDULER"])
-    # Not by issubclass: Scrapy's schedulers answer that by the names of their methods.
-    if DedupScheduler not in scheduler.__mro__:
+    if not is_queue_stored(crawler.settings):
         raise ValueError(
-            "SCHEDULER must be dedup.scrapy.scheduler.DedupScheduler or a subclass of it while"
-            f" DEDUP_URL_ENABLED is on, got {crawler.settings['SCHEDULER']!r}"
+            "SCHEDULER must be dedup.scrapy.scheduler.DedupScheduler or a subclass of it where"
+            " DUPEFILTER_CLASS is dedup.scrapy.dupefilter.DedupDupeFilter,"
+            f" got {crawler.settings['SCHEDULER']!r}"
         )

@@ -24,9 +24,7 @@ class PageItem:
         id: number of the page in the job's store; None until it is stored.
         fetched_at: seconds since 1970, UTC.
         body: as received, after decompression; not part of feeds.
-        settles: the URLs that are done with once the page is recorded.
         etag, last_modified: what the server tells versions of the page by.
-        revisits: number of the stored page that this is a new version of.
     """
 
     url: str
@@ -41,7 +39,5 @@ class PageItem:
     depth: int = 0
     id: int | None = None
     body: bytes = field(default=b"", repr=False)
-    settles: list[Settled] = field(default_factory=list, repr=False)
     etag: str | None = field(default=None, repr=False)
     last_modified: str | None = field(default=None, repr=False)
-    revisits: int | None = field(default=None, repr=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import sys
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from scrapy.crawler import Crawler
@@ -61,3 +62,32 @@ def before_closing(crawler: Crawler, prepare: Callable[[], Awaitable[None]]) -> 
         return deferred_from_coro(closing())
 
     engine.close_spider = close_spider
+
+
+def is_crawl(crawler: Crawler) -> bool:
+    """Is this a crawl? Scrapy's other commands, and tests that build a crawler, only borrow one.
+
+    `scrapy shell` and `get_crawler` apply the settings before there is a spider. `fetch`, `view`,
+    `parse` and `check` give a spider another `start`; `bench` has a spider of its own.
+    """
+    if crawler.spider is None:
+        return False
+    spider_class = crawler.spidercls
+    made_by = spider_class.__module__, getattr(spider_class.start, "__module__", "")
+    return not any(module.startswith("scrapy.commands.") for module in made_by)
+
+
+def spider_arguments(crawler: Crawler) -> Mapping[str, Any] | None:
+    """The arguments that the crawler's spider was made with; None: they cannot be told.
+
+    Scrapy keeps them nowhere, and a spider need not. While add-ons are loaded, `Crawler.crawl` has
+    them: it stands among the callers. Nothing is changed there.
+    """
+    frame = sys._getframe(1) if hasattr(sys, "_getframe") else None
+    while frame is not None:
+        if frame.f_code.co_name in {"crawl", "crawl_async"}:
+            names = frame.f_locals
+            if names.get("self") is crawler and isinstance(names.get("kwargs"), dict):
+                return dict(names["kwargs"])
+        frame = frame.f_back
+    return None

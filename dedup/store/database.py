@@ -9,13 +9,14 @@ it. There is no full check when opening: it would read the whole file.
 """
 
 import contextlib
-import fcntl
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import TypeVar
+
+from filelock import BaseFileLock, FileLock, Timeout
 
 from dedup.errors import StateError
 from dedup.store.schema import (
@@ -79,7 +80,7 @@ class Database:
         self._depth = 0
         self._group_began = 0.0
         self._has_failed = False
-        self._lock: IO[bytes] | None = None
+        self._lock: JobLock | None = None
         if not read_only:
             self._lock = lock(path)
         try:
@@ -213,8 +214,18 @@ def storable(text: _Text) -> _Text:
     return text if text is None or text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def lock(path: Path) -> IO[bytes]:
-    """Lock the store at `path` for this process, until the file returned is closed.
+class JobLock:
+    """A job's lock, held until it is closed or the process ends."""
+
+    def __init__(self, held: BaseFileLock) -> None:
+        self._held = held
+
+    def close(self) -> None:
+        self._held.release()
+
+
+def lock(path: Path) -> JobLock:
+    """Lock the store at `path` for this process.
 
     Raises:
         StateError: another process has it, or its folder cannot be written.
@@ -222,30 +233,40 @@ def lock(path: Path) -> IO[bytes]:
     lock_path = path.with_name(path.name + ".lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = lock_path.open("ab+", buffering=0)
+        holder = _holder(lock_path)
     except OSError as error:
         raise StateError(
             path.parent, f"the folder cannot be written ({error.strerror})", "Choose another folder"
         ) from error
+    held = FileLock(lock_path, blocking=False, thread_local=False)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        file.truncate(0)
-        file.write(str(os.getpid()).encode())
-    except BlockingIOError as error:
-        file.seek(0)
-        holder = file.read(20).decode("ascii", "replace").strip() or "unknown"
-        file.close()
+        held.acquire()
+        lock_path.write_text(str(os.getpid()))
+    except Timeout as error:
         raise StateError(
             path,
             f"the job is in use by another process (pid {holder})",
             "Wait for it to end, or give this crawl another job name",
         ) from error
+    except PermissionError as error:
+        raise StateError(
+            path.parent, f"the folder cannot be written ({error.strerror})", "Choose another folder"
+        ) from error
     except OSError as error:  # no locks on this file system, or a full disk
-        file.close()
+        held.release()
         raise StateError(
             lock_path, f"the job cannot be locked ({error.strerror})", "Choose another folder"
         ) from error
-    return file
+    return JobLock(held)
+
+
+def _holder(lock_path: Path) -> str:
+    """Who has the lock, if anyone."""
+    try:
+        with lock_path.open("rb") as file:
+            return file.read(20).decode("ascii", "replace").strip() or "unknown"
+    except (FileNotFoundError, PermissionError):  # Windows lets no other process read it
+        return "unknown"
 
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
@@ -344,7 +365,7 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
             raise StateError(
                 path,
                 "the job was made by an earlier release, which read other texts from pages",
-                "Its pages can be read and exported; to crawl, begin anew with -a restart=1,"
+                "Its pages can be read and exported; to crawl, begin anew with -s DEDUP_RESTART=1,"
                 " or give this crawl another job name",
             )
         for statement in OLD_JOB.split(";"):

@@ -239,13 +239,19 @@ class Crawler:
         spider: str,
         *options: str,
         job: str = "job",
+        is_guest: bool = False,
         feed: bool = False,
         cwd: Path = ROOT,
         python: Sequence[str] = (),
         **arguments: object,
     ) -> Crawling:
-        """Start a crawl; `arguments` are the spider's, `options` the command's."""
-        if job:
+        """Start a crawl; `arguments` are the spider's, `options` the command's.
+
+        A spider of another project (`is_guest`) has no argument that names the job.
+        """
+        if job and is_guest:
+            options = (*options, "-s", f"DEDUP_JOB={job}")
+        elif job:
             arguments["job"] = job
         path = self.jobs_dir / f"{job}.jsonl" if feed else None
         command = [sys.executable, *python, "-m", "scrapy", "crawl", spider, *options]

@@ -93,7 +93,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shop(crawl: Crawler, made: Path) -> Any:
     def start(*options: str, **arguments: Any) -> Any:
         return crawl.start(
-            "shop", *options, cwd=made, python=("-W", "error"), feed=True, **arguments
+            "shop",
+            *options,
+            cwd=made,
+            python=("-W", "error"),
+            is_guest=True,
+            feed=True,
+            **arguments,
         )
 
     return start

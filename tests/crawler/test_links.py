@@ -38,7 +38,7 @@ class ByPath(RequestFingerprinter):
 def make_crawler(folder: Path, **settings: Any) -> Crawler:
     values = {"ADDONS": {"dedup.scrapy.DedupAddon": 500}, "JOBDIR": str(folder), **settings}
     crawler = Crawler(SiteSpider, Settings(values))
-    crawler.spider = SiteSpider(url=SITE)
+    crawler.spider = SiteSpider.from_crawler(crawler, url=SITE)
     # As Scrapy does it, but for the reactor.
     crawler.addons.load_settings(crawler.settings)
     crawler.stats = MemoryStatsCollector(crawler)

@@ -52,10 +52,11 @@ def opened(tmp_path):
         settings = {
             "ADDONS": {"dedup.scrapy.DedupAddon": 500},
             "DEDUP_JOBS_DIR": str(tmp_path),
+            "DEDUP_KEEP_JOBS": True,
             "DEDUP_PROGRESS": "off",
         }
         crawler = Crawler(Shop, {**get_reactor_settings(), **settings})
-        crawler.spider = Shop()
+        crawler.spider = Shop.from_crawler(crawler)
         crawler._apply_settings()
         crawler.engine = SimpleNamespace(downloader=SimpleNamespace(slots={}))
         scheduler = DedupScheduler.from_crawler(crawler)
@@ -198,7 +199,7 @@ def test_another_scheduler_is_refused(tmp_path):
         "SCHEDULER": "scrapy.core.scheduler.Scheduler",
     }
     crawler = Crawler(Shop, {**get_reactor_settings(), **settings})
-    crawler.spider = Shop()
+    crawler.spider = Shop.from_crawler(crawler)
     crawler._apply_settings()
     with pytest.raises(ValueError, match=r"^SCHEDULER must be dedup\."):
         DedupDupeFilter(crawler)

@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from scrapy import signals
@@ -52,7 +53,11 @@ class JobFiles:
         with suppress(StateError):
             if not job.is_finished:
                 self._note_end(job, reason)
-            self._write_account(job)
+                is_ours = hasattr(self._crawler.spider, "page_request")
+                if is_ours and reason == "finished" and not job.has_pages:
+                    _note(job, "no page was found")
+            if job.is_kept or job.config.report_file:
+                self._write_account(job)
 
     def _note_end(self, job: Job, reason: str) -> None:
         database = job.store.database
@@ -61,7 +66,7 @@ class JobFiles:
             # Another project's spider yields items where it likes: only its end tells that all
             # its URLs are done.
             job.store.urls.finish_all()
-        if reason == "finished" and not job.store.urls.count_queued():
+        if job.has_queue and reason == "finished" and not job.store.urls.count_queued():
             database.set_meta("finished", repr(time.time()))
         database.commit()
 
@@ -69,14 +74,23 @@ class JobFiles:
         reason = job.store.database.meta("reason") or "unknown"
         account = job.account(finished=time.time(), reason=reason)
         text = json.dumps(account, ensure_ascii=False, indent=2, default=str)
-        write_atomically(job.folder / "stats.json", text + "\n")
-        if self._crawler.settings.getbool("DEDUP_REPORT_ENABLED"):
-            _write_report(job)
+        try:
+            write_atomically(job.folder / "stats.json", text + "\n")
+        except OSError as error:
+            _note(job, f"the account of {job.folder} could not be written: {error}")
+        file = job.config.report_file
+        if self._crawler.settings.getbool("DEDUP_REPORT_ENABLED") or file:
+            _write_report(job, Path(file) if file else None)
 
 
-def _write_report(job: Job) -> None:
+def _write_report(job: Job, path: Path | None) -> None:
     """The crawl is recorded already: whatever goes wrong here is worth one warning, no more."""
     try:
-        write_report(job.folder)
+        write_report(job.folder, path)
     except Exception as error:  # noqa: BLE001 -- see above
-        logger.warning("the report of %s could not be written: %r", job.folder, error)
+        _note(job, f"the report of {job.folder} could not be written: {error!r}")
+
+
+def _note(job: Job, trouble: str) -> None:
+    logger.warning("%s", trouble)
+    job.troubles.append(trouble)

@@ -24,20 +24,32 @@ from dedup.scrapy.looping import repeat
 _SECONDS = {"live": 0.5, "plain": 60.0}
 
 
+class _Console(Console):
+    """Falls silent when nobody reads any more what it shows, as after Ctrl-C on `scrapy … | tee`.
+
+    Rich would end the process there, from within whatever runs, and leave the crawl half closed.
+    """
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+
+
 class Progress:
-    """Shows a panel that renews itself (`live`) or a line a minute (`plain`); a table at the end.
+    """Shows a panel that renews itself (`live`), a line a minute (`plain`) or nothing (`table`).
+
+    When the crawl ends it shows a table.
 
     While the panel is up, the log's lines appear above it. Without a terminal there is no panel.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        mode = Job.of(crawler).config.progress if crawler.spider else "off"
+        mode = Job.of(crawler).config.progress
         if mode == "off":
             raise NotConfigured
         self._crawler = crawler
-        self._console = Console(stderr=True, highlight=False, markup=False)
+        self._console = _Console(stderr=True, highlight=False, markup=False)
         is_live = mode in {"auto", "live"} and self._console.is_terminal
-        self._mode = "live" if is_live else "plain"
+        self._mode = "live" if is_live else "table" if mode == "table" else "plain"
         self._live: Live | None = None
         self._task: Any = None
         self._figures: Figures | None = None
@@ -54,15 +66,22 @@ class Progress:
         if job.moved_to:
             self._print(f"The job that was here is kept in {job.moved_to}")
         if job.is_finished:
+            is_ours = hasattr(self._crawler.spider, "page_request")
+            way = "-a restart=1" if is_ours else "-s DEDUP_RESTART=1"
+            name = "-a job=NAME" if is_ours else "-s DEDUP_JOB=NAME or JOBDIR"
             self._print(
-                f"Job {job.folder} is finished; nothing is fetched again."
-                " For a new crawl: -a restart=1, or another name with -a job=NAME"
+                f"Job {job.folder} is finished; nothing is fetched again, and feeds stay as they"
+                f" are. For a new crawl: {way}, or another name with {name}"
             )
             return
         if job.refresh and job.requests.length:
             self._print(f"Job {job.folder}: refresh {job.refresh} visits its pages again.")
         elif job.is_resumed:
             self._print(f"Job {job.folder} goes on after {job.fetched:,} pages.")
+        elif self._mode != "table":
+            self._print(f"Job {job.folder} begins.")
+        if self._mode == "table":
+            return
         self._figures = Figures(self._crawler, with_details=self._mode == "live")
         if self._mode == "live":
             self._begin_live()
@@ -109,10 +128,15 @@ class Progress:
         self._end_live()
         job = Job.of(self._crawler)
         if job.failure:
-            self._print("The same command goes on from here once that is mended.")
+            if job.is_kept:
+                self._print("The same command goes on from here once that is mended.")
             return
         account = job.account(finished=time.time(), reason=reason)
-        self._console.print(summary_table(account, job.folder), soft_wrap=True)
+        if not job.has_queue:
+            del account["urls"]  # a scheduler of the project's has them
+        account["no_pages"] = self._crawler.stats.get_value("dedup/items/no_page", 0)
+        folder = job.folder if job.is_kept else None
+        self._console.print(summary_table(account, folder), soft_wrap=True)
 
     def _print(self, message: str) -> None:
         self._console.print(Text(message), soft_wrap=True)

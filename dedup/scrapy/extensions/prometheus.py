@@ -23,8 +23,8 @@ class PrometheusFile:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        config = Job.of(crawler).config if crawler.spider else None
-        if config is None or not config.prometheus_file:
+        config = Job.of(crawler).config
+        if not config.prometheus_file:
             raise NotConfigured
         self._crawler = crawler
         name = "DEDUP_PROMETHEUS_FILE"

@@ -5,31 +5,32 @@ from __future__ import annotations
 import atexit
 import json
 import logging
+import shutil
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
+from typing import Any
 
-from itemadapter import ItemAdapter
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors import Detector, default_detectors
+from dedup.detectors.key import KeyRecord
 from dedup.document import Document, Match
 from dedup.errors import StateError
 from dedup.html.page_text import PageText
 from dedup.learner import Progress, Ready, TemplateLearner
-from dedup.scrapy.config import CrawlConfig, flag, move_aside
+from dedup.scrapy.config import CrawlConfig, is_queue_stored, move_aside
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.frontier.request_queue import RequestQueue, is_repeat
+from dedup.scrapy.item_fields import ItemFields, fill, get
 from dedup.scrapy.items import PageItem, Settled
-from dedup.scrapy.job.in_pipelines import ItemsInPipelines, as_page
+from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, as_page
 from dedup.scrapy.reading.page import Known
 from dedup.scrapy.reading.reader import PageReader
 from dedup.store import Page, summarise
@@ -43,7 +44,6 @@ from dedup.store.refresh import (
     take_duplicates,
 )
 from dedup.store.url_table import QueuedUrl
-from dedup.templates.outline import Outline
 from dedup.templates.site import Site
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 from dedup.urls.parts import host_of
@@ -64,31 +64,39 @@ class Job:
         ValueError: a setting is out of range.
     """
 
-    _jobs: ClassVar[WeakKeyDictionary[Crawler, Job]] = WeakKeyDictionary()
-
-    has_any_failed: ClassVar[bool] = False
-    """Has the store of a job of this process failed?"""
-
     @classmethod
     def of(cls, crawler: Crawler) -> Job:
-        """The crawler's job, opened when first asked for."""
-        if crawler not in cls._jobs:
-            cls._jobs[crawler] = cls(crawler)
-        return cls._jobs[crawler]
+        """The crawler's job, opened when first asked for; it ends with the crawler."""
+        job: Job | None = vars(crawler).get("dedup_job")
+        if job is None:
+            job = vars(crawler)["dedup_job"] = cls(crawler)
+        return job
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._spider: Any = crawler.spider
         self.config = CrawlConfig.from_settings(crawler.settings)
-        self.folder = self.config.folder(self._spider)
-        is_restarted = flag("restart", getattr(self._spider, "restart", ""))
+        arguments = _arguments(crawler)
+        self.is_kept = self.config.is_kept(self._spider)
+        """Is the job there for a later crawl to go on with?"""
+        self.has_queue = is_queue_stored(crawler.settings)
+        """Are URLs filtered and queued in the job's store, not by a scheduler of the project's?"""
+        self.folder = self.config.folder(self._spider, arguments)
+        is_restarted = self.is_kept and self.config.is_restarted(self._spider)
         self.moved_to = move_aside(self.folder) if is_restarted else None
         """Where the job is now that stood in the way of this one."""
-        self.store = self.config.open_store(self.folder)
+        self.store = self.config.open_store(self.folder, is_kept=self.is_kept)
+        try:
+            self.config.check_crawl(self.store, self._spider, arguments)
+        except StateError:
+            self.store.close()
+            raise
         self.failure: StateError | None = None
         """Why the store cannot be used any more; `extensions.stopping` then ends the crawl."""
+        self.troubles: list[str] = []
+        """What somebody should look at once the crawl has ended, a sentence each."""
         self.store.database.on_error = self._fail
-        self.is_finished = self.store.database.meta("finished") is not None
+        self.is_finished = self.has_queue and self.store.database.meta("finished") is not None
         self.is_resumed = self.store.database.meta("started") is not None
         self.refresh = self._refresh()
         """The refresh under way, by its number; 0: this is the first crawl."""
@@ -107,20 +115,22 @@ class Job:
         self.seen.load(self.store.urls.keys())
         self._opened_at = time.time()
         self.fetched = self._fetched_before = self.store.count_fetched()
+        self._keys = KeyRecord(self.config.item_fields.key)
         self._originals = OriginalsCache(
-            self.store.document, size_bytes=self.config.detection.cache_bytes
+            self._original, size_bytes=self.config.detection.cache_bytes
         )
-        self._cascade = {
+        self._cascade: dict[str, Detector] = {
             detector.stage: detector
             for detector in default_detectors(
                 self._originals, self.config.detection, bodies=self.store.body
             )
         }
-        self.detectors: list[Detector] = []
+        self.detectors: list[Detector] = [self._keys] if self.config.item_fields.key else []
         self.deduplicator: Deduplicator | None = None
         self.last_pipeline: object = None
         """The content pipeline that stands last, and admits pages."""
         self._admitted = 0
+        self._met: set[int] = set()
         self._items = ItemsInPipelines()
         self.learner = TemplateLearner(self.store.learned, max_waiting=self.config.waiting_pages)
         self.is_closing = False
@@ -133,7 +143,7 @@ class Job:
         self._merge = Canonicaliser(sorted(RULES))
         self.reader: PageReader | None = None
         """What reads pages for the spider, where it is one of the project's own."""
-        crawler.signals.connect(self._forget, signals.item_scraped)
+        crawler.signals.connect(self._leave, signals.item_scraped)
         crawler.signals.connect(self._record_item_dropped, signals.item_dropped)
         crawler.signals.connect(self._record_item_error, signals.item_error)
         crawler.signals.connect(self.close, signals.engine_stopped)
@@ -219,22 +229,41 @@ class Job:
         """The item as a document, analysed once for all pipelines; None: it has no text."""
         entry = self._items.entry(item)
         if entry.page is None:
-            entry.page, entry.pages_before = as_page(item), self._admitted
+            fields = ItemFields() if entry.is_ours else self.config.item_fields
+            entry.page = as_page(item, fields, entry.extracted)
+            entry.pages_before = self._admitted
             if entry.page is not None and entry.known is not None:
                 entry.page = entry.known.give(entry.page)
         return entry.page
 
-    def note_known(
-        self,
-        item: Any,
-        known: Known,
-        *,
-        place: int | None = None,
-        outline: Outline | None = None,
-    ) -> None:
-        """Note what is known of an item besides its fields."""
+    def has_text(self, item: Any) -> bool:
+        """Does the item itself say what its text is?"""
+        fields = ItemFields() if self._items.entry(item).is_ours else self.config.item_fields
+        return fields.text_of(item) is not None
+
+    def count_no_page(self) -> None:
+        """Count an item that is no page, and passes."""
+        self._crawler.stats.inc_value("dedup/items/no_page")
+
+    def follow(self, item: Any) -> None:
+        """Know the item from here on, whatever the project's pipelines make of it."""
+        self._items.arrive(item)
+
+    def note_extracted(self, item: Any, extracted: Mapping[str, Any], said: PageText) -> None:
+        """Note what was read from the item's HTML, by field."""
         entry = self._items.entry(item)
-        entry.known, entry.place, entry.outline = known, place, outline
+        entry.extracted, entry.outline = extracted, said.outline
+        entry.known = Known(said.text, extracted["title"], get(item, "body"), said, None)
+
+    def note_number(self, item: Any, number: int) -> None:
+        """Tell a page of the project's own spiders its number."""
+        if self._items.entry(item).is_ours:
+            fill(item, "id", number)
+
+    def _note(self, item: PageItem, known: Known, settles: list[Settled]) -> Entry:
+        entry = self._items.note(item)
+        entry.is_ours, entry.known, entry.settles = True, known, settles
+        return entry
 
     # --- Encodings -------------------------------------------------------------------------------
 
@@ -254,25 +283,31 @@ class Job:
         """What is known of the templates of a page's host; None: templates are not asked for."""
         return self.learner.site(host_of(url)) if self.config.extractor == "content" else None
 
-    def arrive(self, item: PageItem, known: Known) -> list[PageItem]:
-        """Take a page whose template is not known; return the items that are ready to be judged.
+    def arrive(
+        self, item: PageItem, known: Known, settles: list[Settled], revisits: int | None
+    ) -> list[PageItem]:
+        """Take a page and what is known of it; return the items that are ready to be judged.
 
-        The page is among them, or it waits: then its URLs are done with all the same.
+        The page is among them, or it waits for its template: then its URLs are done with all the
+        same. `settles` are its URLs; `revisits` is the number of the stored page that it is a new
+        version of.
         """
-        outline, document = known.said.outline, as_page(item)
-        if outline is None or document is None or self.is_closing or item.revisits is not None:
-            self.note_known(item, known, outline=outline)
+        entry = self._note(item, known, settles)
+        entry.revisits = revisits
+        outline, document = known.said.outline, as_page(item, ItemFields())
+        if outline is None or document is None or self.is_closing or revisits is not None:
+            entry.outline = outline
             return [item]
         document = known.give(document)
         if self._is_copy(document):
-            self.note_known(item, known)
             return [item]
+        self._items.forget(item)  # another takes its place
         with self.store.unit():
             progress = self.learner.arrive(document, outline)
             if any(ready.place is None for ready in progress.ready):  # read by itself, and no other
                 (ready,) = progress.ready
-                return [self._item_of(ready, item)]
-            self._finish(item.settles, item.url)
+                return [self._item_of(ready, settles)]
+            self._finish(settles, item.url)
             self._reread(progress)
         self._count_fetched()
         return list(map(self._item_of, progress.ready))
@@ -292,13 +327,12 @@ class Job:
         """Is the body that of a stored page? Then its template does not matter."""
         return any(each.stage == "body" and each.find(document) for each in self.detectors)
 
-    def _item_of(self, ready: Ready, like: PageItem | None = None) -> PageItem:
+    def _item_of(self, ready: Ready, settles: Sequence[Settled] = ()) -> PageItem:
         page = ready.page
         item = PageItem(
             url=page.url or "",
             text=page.text,
             body=page.body or b"",
-            settles=like.settles if like else [],
             **{name: getattr(page, name) for name in _ITEM_FIELDS},
         )
         said = PageText(
@@ -309,7 +343,8 @@ class Job:
             page.template,
         )
         known = Known(item.text, item.title, item.body, said, None)
-        self.note_known(item, known, place=ready.place, outline=ready.outline)
+        entry = self._note(item, known, list(settles))
+        entry.place, entry.outline = ready.place, ready.outline
         return item
 
     def _reread(self, progress: Progress) -> None:
@@ -346,6 +381,10 @@ class Job:
         self._crawler.stats.inc_value("dedup/pages/unique")
         return number
 
+    def revisited_by(self, item: Any) -> int | None:
+        """The number of the stored page that the item is a new version of."""
+        return self._items.entry(item).revisits
+
     def admit_version(self, item: Any, document: Page, number: int) -> None:
         """Store a new version of a page, and note its URLs as done."""
         with self.store.unit():
@@ -353,7 +392,7 @@ class Job:
             note_visit(self.store, document.url or "", "changed")
             for url in take_duplicates(self.store, number):  # of what is nowhere else now
                 self.requests.add_known(url)
-            self._finish(getattr(item, "settles", []), document.url or "")
+            self._finish(self._items.entry(item).settles, document.url or "")
         for detector in self.detectors:
             detector.add(document, number)
         self._originals.forget(number)
@@ -377,10 +416,11 @@ class Job:
         return {stage: value for stage, value in found.items() if value is not None}
 
     def record_duplicate(self, item: Any, document: Page, match: Match) -> None:
-        if self._is_fetched_again(item, document, match):
-            self._items.entry(item).is_recorded = True
+        entry = self._items.entry(item)
+        if self._is_fetched_again(entry, document, match):
+            entry.is_recorded = True
             with self.store.unit():
-                self._finish(getattr(item, "settles", []), document.url or "")
+                self._finish(entry.settles, document.url or "")
             return
         with self._recording(item):
             self.store.add_duplicate(document, match)
@@ -457,11 +497,18 @@ class Job:
             "reason": reason,
         }
 
+    @property
+    def has_pages(self) -> bool:
+        """Has the job any page, or a duplicate of one?"""
+        return bool(self.store.count("pages") or self.store.count("duplicates"))
+
     def close(self) -> None:
         """Commit and close the store. A second call does nothing."""
         atexit.unregister(self.close)
         with suppress(StateError):  # which is the job's `failure` then
             self.store.close()
+        if not self.is_kept:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     # --- Private ---------------------------------------------------------------------------------
 
@@ -472,29 +519,48 @@ class Job:
     @contextmanager
     def _recording(self, item: Any) -> Iterator[None]:
         """What is written inside, and that the item's URLs are done; on an error, neither."""
-        place = self._items.entry(item).place
+        entry = self._items.entry(item)
+        url = entry.page.url if entry.page is not None else get(item, "url")
         with self.store.unit():
-            self._finish(getattr(item, "settles", []), getattr(item, "url", ""))
+            self._finish(entry.settles, url if isinstance(url, str) else "")
             yield
-            if place is not None:
-                self.learner.done(place)
-        self._items.entry(item).is_recorded = True
-        if place is None:  # else it was counted when it came
+            if entry.place is not None:
+                self.learner.done(entry.place)
+        entry.is_recorded = True
+        if entry.place is None:  # else it was counted when it came
             self._count_fetched()
 
     def _count_fetched(self) -> None:
         self.fetched += 1
         self._crawler.stats.inc_value("dedup/pages/fetched")
 
-    def _is_fetched_again(self, item: Any, document: Page, match: Match) -> bool:
+    def let_pass(self, item: Any, document: Page, match: Match) -> bool:
+        """Is this a page of an earlier run, which a scheduler of the project's has sent again?
+
+        Then it is no duplicate, and goes its way, once in a run.
+        """
+        if self.has_queue or not self.is_resumed or match.original in self._met:
+            return False
+        entry = self._items.entry(item)
+        entry.is_recorded = self.store.document(match.original).url == document.url
+        if entry.is_recorded:
+            self._met.add(match.original)
+            self._crawler.stats.inc_value("dedup/pages/known")
+        return entry.is_recorded
+
+    def is_recorded(self, item: Any) -> bool:
+        """Does the store have what it is to have of the item?"""
+        return self._items.entry(item).is_recorded
+
+    def _is_fetched_again(self, entry: Entry, document: Page, match: Match) -> bool:
         """Is the URL recorded already?
 
         It was in flight for itself when a redirect led to it, or the process ended before the
         request of another project's spider was done.
         """
-        if self._items.entry(item).place is not None:
+        if entry.place is not None:
             return False
-        keys = [settled.key for settled in getattr(item, "settles", []) if settled.kind == "page"]
+        keys = [settled.key for settled in entry.settles if settled.kind == "page"]
         if keys:
             return self.store.urls.is_done(keys[0])
         return self.is_resumed and self.store.document(match.original).url == document.url
@@ -524,11 +590,7 @@ class Job:
         self.record_skipped(row.url, "unreadable_request", settles, detail=detail)
 
     def _refresh(self) -> int:
-        if not flag("refresh", getattr(self._spider, "refresh", "")):
-            return current_refresh(self.store)
-        if not hasattr(self._spider, "page_request"):
-            raise ValueError("refresh=1 is for the project's own spiders")
-        if not self.is_finished:
+        if not self.config.is_refreshed(self._spider) or not self.is_finished:
             return current_refresh(self.store)
         self.is_finished = False
         return begin_refresh(self.store)
@@ -536,13 +598,14 @@ class Job:
     def _fail(self, error: StateError) -> None:
         if self.failure is None:
             self.failure = error
-            Job.has_any_failed = True
+            self.troubles.append(str(error))
             logger.error("%s", error)
-            for handler in logging.root.handlers:  # one sentence, not a traceback for each page
-                handler.addFilter(_is_no_state_error)
 
-    def _forget(self, item: Any) -> None:
-        self._items.forget(item)
+    def _original(self, number: int) -> Document:
+        return self._keys.give(number, self.store.document(number))
+
+    def _leave(self, item: Any) -> None:
+        self._items.leave(item)
 
     def _record_item_error(self, item: Any, failure: Any) -> None:
         detail = f"{failure.type.__name__}: {failure.getErrorMessage()}"
@@ -553,15 +616,16 @@ class Job:
 
     def _record_item_lost(self, item: Any, reason: str, detail: str) -> None:
         """Record a page that a pipeline of the project's own took before it was judged."""
-        is_recorded = self._items.entry(item).is_recorded
-        adapter = ItemAdapter(item)
-        if not is_recorded and any(adapter.get(name) for name in ("text", "html", "body")):
+        entry = self._items.entry(item)
+        fields = ItemFields() if entry.is_ours else self.config.item_fields
+        names = (*fields.text, "html", "body")
+        is_page = entry.page is not None or any(get(item, name) for name in names)
+        if is_page and not entry.is_recorded:
+            url = fields.url_of(item) or (entry.page.url if entry.page else None) or ""
             with self._recording(item):
-                self.store.add_skipped(
-                    adapter.get("url") or "", reason, detail=detail, is_fetched=True, size_bytes=0
-                )
+                self.store.add_skipped(url, reason, detail=detail, is_fetched=True, size_bytes=0)
             self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
-        self._forget(item)
+        self._items.leave(item)
 
 
 def first_url(request: Request) -> str:
@@ -580,15 +644,18 @@ def _as_fetched(page: Page, number: int) -> Document:
         heading=storable(page.heading),
         own_title=storable(page.own_title),
         source=page.source,
+        key=page.key,
     )
     if "shingles" in vars(page):
         vars(document)["shingles"] = page.shingles
     return document
 
 
-def _is_no_state_error(record: logging.LogRecord) -> bool:
-    error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, StateError) and "StateError" not in record.getMessage()
+def _arguments(crawler: Crawler) -> Mapping[str, Any] | None:
+    """What others' spiders were made with; None: not known."""
+    addons = getattr(crawler, "addons", None)
+    found = [getattr(addon, "arguments", None) for addon in getattr(addons, "addons", [])]
+    return next((arguments for arguments in found if arguments is not None), None)
 
 
 def _iso_time(seconds: float) -> str:

@@ -8,6 +8,7 @@ from dedup.scrapy.pipelines.content import (
 )
 from dedup.scrapy.pipelines.exact_content import ExactContent
 from dedup.scrapy.pipelines.extract_text import ExtractText
+from dedup.scrapy.pipelines.follow import FollowItem
 from dedup.scrapy.pipelines.near_duplicate import NearDuplicate
 from dedup.scrapy.pipelines.store_page import StorePage
 
@@ -16,6 +17,7 @@ __all__ = [
     "ExactContent",
     "ExactDuplicate",
     "ExtractText",
+    "FollowItem",
     "NearDuplicate",
     "NearDuplicatePage",
     "StorePage",

@@ -14,7 +14,6 @@ from scrapy.utils.misc import load_object
 
 from dedup.detectors import Detector
 from dedup.document import Match
-from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.job import Job
 from dedup.store import Page
 
@@ -71,17 +70,21 @@ class ContentPipeline:
     def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002
         document = self._job.document(item)
         if document is None:
+            if self._job.last_pipeline is self:
+                self._job.count_no_page()
             return item
-        revisited = getattr(item, "revisits", None)
+        if self._job.is_recorded(item):
+            return item
+        revisited = self._job.revisited_by(item)
         if revisited is not None:  # a page stays one, also where it has become a copy of another
             if self._job.last_pipeline is self:
                 self._job.admit_version(item, document, revisited)
-                item.id = revisited
+                self._job.note_number(item, revisited)
             return item
         match = first_match(self._detectors, document)
         if match is None and self._job.last_pipeline is self:
             match = self._admit(item, document)
-        if match is not None:
+        if match is not None and not self._job.let_pass(item, document, match):
             self._job.record_duplicate(item, document, match)
             raise self.drops(match)
         return item
@@ -91,9 +94,7 @@ class ContentPipeline:
             match = first_match(self._job.detectors, document)
             if match is not None:
                 return match
-        number = self._job.admit(item, document)
-        if isinstance(item, PageItem):
-            item.id = number
+        self._job.note_number(item, self._job.admit(item, document))
         return None
 
 

@@ -70,7 +70,7 @@ class PageSpider(Spider):
         self.job = job
         self.restart = flag("restart", restart)
         self.refresh = flag("refresh", refresh)
-        self._arguments = "\n".join([",".join(self.urls), allow, deny])
+        self._arguments = {"url": ",".join(self.urls), "allow": allow, "deny": deny}
         self._is_plain = not (allow or deny)
 
     @classmethod
@@ -93,8 +93,14 @@ class PageSpider(Spider):
         host = host_key(self.urls[0]).replace(":", "-") if self.urls else ""
         if self._is_plain and len(self.urls) == 1 and self.urls[0].count("/") <= 3:
             return f"{self.name}-{host}"
-        digest = sha256(self._arguments.encode("utf-8", "replace")).hexdigest()[:8]
+        arguments = "\n".join(self._arguments.values()).encode("utf-8", "replace")
+        digest = sha256(arguments).hexdigest()[:8]
         return "-".join(filter(None, [self.name, host, digest]))
+
+    @property
+    def job_arguments(self) -> dict[str, str]:
+        """The arguments that say what is crawled: with others it is another job."""
+        return self._arguments
 
     def is_in_scope(self, url: str, request: Request | None = None) -> bool:
         """May `url` be fetched? `request`: the one that is redirected to it."""
@@ -173,7 +179,6 @@ class PageSpider(Spider):
         if "redirect_urls" in response.meta:
             self.dedup_job.record_visit(response.meta["redirect_urls"][0], "moved", [])
             return False
-        reading.item.revisits = number
         return self.dedup_job.is_as_stored(reading.item, number)
 
     def _visited(self, response: Response, outcome: str) -> None:
@@ -312,11 +317,12 @@ class PageSpider(Spider):
         if site is not None and len(site.templates) != reading.n_templates:
             reading = self.reader.read_again(reading, site)  # they were learned in the meantime
         item = reading.item
-        item.settles = [
+        settles = [
             *job.settled_by(response),
             *job.settled_by_canonical(item.url, item.canonical_url),
         ]
-        return job.arrive(item, reading.known)
+        revisits = None if "redirect_urls" in response.meta else response.meta.get(REVISIT)
+        return job.arrive(item, reading.known, settles, revisits)
 
 
 def split_urls(urls: str) -> list[str]:

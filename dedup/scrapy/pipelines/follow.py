@@ -1,0 +1,25 @@
+"""The first pipeline of all: from here on an item is known, whatever others make of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scrapy import Spider
+from scrapy.crawler import Crawler
+
+from dedup.scrapy.job.job import Job
+
+
+class FollowItem:
+    """Changes nothing. Without it an item that a pipeline replaces counts as another one."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._job = Job.of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> FollowItem:
+        return cls(crawler)
+
+    def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002 -- 2.13
+        self._job.follow(item)
+        return item

@@ -1,0 +1,173 @@
+"""Settings, arguments and exit codes do what they say, or it is said that they do not."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+from scrapy.settings import BaseSettings
+
+from dedup.cli import main
+from dedup.extras import require_extra
+from dedup.report.table import summary_table
+from dedup.scrapy import default_settings
+from dedup.scrapy.config import CrawlConfig, unknown_settings
+
+if TYPE_CHECKING:
+    from tests.crawler.conftest import Crawler, WebSite
+
+ROOT = Path(__file__).parents[2]
+
+
+def _settings(**changed: object) -> BaseSettings:
+    settings = BaseSettings()
+    settings.setmodule(default_settings)
+    settings.update(changed)
+    return settings
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("DEDUP_NEAR_RESEMBLENCE", "; DEDUP_NEAR_RESEMBLANCE may be meant"),
+        ("DEDUP_URL_RULE", "; DEDUP_URL_RULES may be meant"),
+        ("DEDUP_XQZ", ""),
+    ],
+)
+def test_a_setting_that_there_is_not_is_named_with_the_nearest(name: str, meant: str) -> None:
+    assert unknown_settings(_settings(**{name: 1})) == [f"there is no setting {name}{meant}"]
+
+
+def test_all_settings_that_there_are_are_known() -> None:
+    assert unknown_settings(_settings()) == []
+
+
+def test_a_missing_extra_is_said_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'scrapy-dedup\[x\]'"):
+        require_extra("no_such_module", extra="x", purpose="this")
+    with pytest.raises(ValueError, match="DEDUP_TEXT_EXTRACTOR=trafilatura needs a package"):
+        CrawlConfig.from_settings(_settings(DEDUP_TEXT_EXTRACTOR="trafilatura"))
+
+
+def test_the_library_needs_nothing_that_only_unix_has() -> None:
+    script = (
+        "import sys\n"
+        "sys.modules['fcntl'] = sys.modules['resource'] = None\n"
+        "import dedup, dedup.store, dedup.cli, dedup.scrapy.config\n"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out.startswith("dedup 0.")
+
+
+def test_what_stopped_at_max_pages_goes_on_with_more(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes |= {"/": make.page("start", "/a"), "/a": make.page("a", "/b"), "/b": make.page("b")}
+    crawled = crawl("site", url=site.url, max_pages=1)
+    assert crawled.status == 0
+    assert "max_pages; the same command with a greater max_pages, or without it" in crawled.output
+    # Limits may change; where it crawls, and what its verdicts mean, may not.
+    refused = crawl("site", url=f"{site.url}a")
+    assert refused.status == 2
+    assert f"spider argument url '{site.url}', now '{site.url}a'" in refused.output
+    refused = crawl("site", "-s", "DEDUP_NEAR_RESEMBLANCE=0.7", url=site.url)
+    assert refused.status == 2
+    assert "setting DEDUP_NEAR_RESEMBLANCE 0.8, now 0.7" in refused.output
+    again = crawl("site", url=site.url, max_pages=9)
+    assert again.status == 0
+    assert again.stats["pages"]["unique"] == 3
+    (again.folder / "kept.jsonl").write_text("kept")
+    kept = str(again.folder / "kept.jsonl")
+    assert main(["export", str(again.folder), "--stage", "foo", "-d", kept]) == 2
+    assert Path(kept).read_text() == "kept"
+
+
+def test_a_crawl_that_finds_nothing_ends_with_status_1(crawl: Crawler, site: WebSite) -> None:
+    crawled = crawl("sitemap", url=site.url)
+    assert crawled.status == 1
+    assert "no page was found" in crawled.output
+
+
+def test_a_feed_that_cannot_be_written_is_status_1(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes["/"] = make.page("start")
+    crawled = crawl("site", "-o", "/dev/null/feed.jsonl", url=site.url)
+    assert crawled.status == 1
+
+
+def test_a_report_that_cannot_be_written_is_status_1(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes["/"] = make.page("start")
+    crawled = crawl("site", "-s", "DEDUP_REPORT_FILE=/dev/null/report.html", url=site.url)
+    assert crawled.status == 1
+    assert "the report of" in crawled.output
+
+
+def test_a_misspelt_setting_is_refused(crawl: Crawler) -> None:
+    crawled = crawl("site", "-s", "DEDUP_NEAR_NAME=ignore", url="http://127.0.0.1:9/")
+    assert crawled.status == 2
+    assert crawled.output.endswith("no setting DEDUP_NEAR_NAME; DEDUP_NEAR_NAMES may be meant\n")
+
+
+def test_ctrl_c_on_a_piped_crawl_ends_it(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    """`scrapy crawl … 2>&1 | tee log`: Ctrl-C ends `tee` first."""
+    for number in range(2_000):
+        site.routes[f"/{number}"] = make.page(
+            f"{number}", f"/{number * 2 + 1}", f"/{number * 2 + 2}"
+        )
+    site.routes["/"] = make.page("start", "/0")
+    crawling = crawl.start(
+        "site", "-s", "DEDUP_READ_PROCESSES=1", "-s", "LOG_LEVEL=INFO", url=site.url
+    )
+    until = time.monotonic() + 30
+    while len(site.asked) < 100 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert crawling.process.stdout is not None
+    crawling.process.stdout.close()
+    crawling.process.send_signal(signal.SIGINT)
+    try:
+        crawling.process.wait(10)
+    finally:
+        crawling.process.kill()
+    site.routes = {target: route for target, route in site.routes.items() if len(target) < 3}
+    again = crawl("site", url=site.url)
+    assert again.status == 0, again.output
+    assert "goes on after" in again.output
+
+
+def test_hints_name_the_command_as_it_is_typed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    account = {"pages": _NONE, "bytes": _NONE, "failed": {}}
+    monkeypatch.delenv("UV_RUN_RECURSION_DEPTH", raising=False)
+    assert "uv run" not in _shown(account, tmp_path)
+    monkeypatch.setenv("UV_RUN_RECURSION_DEPTH", "1")
+    assert f"uv run dedup export {tmp_path}" in _shown(account, tmp_path)
+
+
+_NONE = {"fetched": 0, "unique": 0, "duplicates": {}, "skipped": {}}
+
+
+def _shown(account: dict[str, object], folder: Path) -> str:
+    from rich.console import Console
+
+    console = Console(width=400)
+    with console.capture() as capture:
+        console.print(summary_table(account, folder))
+    return capture.get()
