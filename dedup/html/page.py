@@ -24,6 +24,12 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PLAIN_ABSOLUTE = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,4})?(?:[/?][!-\[\]-~]*)?")
 _NOT_PLAIN = re.compile(r"[^!-~]+")
 _MAX_FOLDERS = 64  # a longer path is left to `urljoin`
+
+MAX_LINKS = 50_000
+"""Links of a page that count, in document order. Manuals in one page have some thousands."""
+
+MAX_LINK_CHARACTERS = 10_000_000
+"""Of all links of a page, after resolution: a `<base>` of 80,000 characters stands in each."""
 _REFRESH = re.compile(
     r"""\s*(?:\d[\d.]*|\.[\d.]*)(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?
         (?:"(?P<double>[^"]*)|'(?P<single>[^']*)|(?P<bare>.*))""",
@@ -69,10 +75,25 @@ class HtmlPage:
         """The targets as absolute http and https URLs without fragment, in order, without repeats.
 
         Targets that make no URL with a host are left out. The URLs are not canonical yet: escapes
-        and the like are as in the page, and dot segments of plain absolute links.
+        and the like are as in the page, and dot segments of plain absolute links. At most
+        `MAX_LINKS`, of `MAX_LINK_CHARACTERS` together: the first.
         """
+        return self.bounded_links()[0]
+
+    def bounded_links(self) -> tuple[list[str], int]:
+        """The same, and how many targets are left out for those bounds."""
         resolve = _Resolver(self.base_url, self.encoding)
-        return [url for url in dict.fromkeys(map(resolve, self.hrefs)) if url is not None]
+        found: dict[str, None] = {}
+        n_characters = 0
+        for n_targets, href in enumerate(self.hrefs):
+            url = resolve(href)
+            if url is None or url in found:
+                continue
+            n_characters += len(url)
+            if len(found) >= MAX_LINKS or n_characters > MAX_LINK_CHARACTERS:
+                return list(found), len(self.hrefs) - n_targets
+            found[url] = None
+        return list(found), 0
 
 
 def parse_page(

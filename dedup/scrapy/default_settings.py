@@ -80,6 +80,15 @@ DEDUP_READ_PROCESSES = "auto"
 wait and the crawl's own process has time to spare. "auto": one for each core, none where there is
 a single one. For the project's own spiders; docs/benchmarks.md has what they gain."""
 
+DEDUP_READ_CPU_SECONDS = 5.0
+"""CPU time that the reading of a page may take, seconds, 0.1 to 3,600. A page that takes more is
+recorded as `too_complex`, and the process that reads it is replaced. Pages take milliseconds, the
+largest manuals of 10 MB a second or two; more is made to hold a crawl up."""
+
+DEDUP_READ_MEMORY_MB = 1000
+"""Memory that a reading process may take, MB (MiB), 200 or more. A page that needs more is recorded
+as `too_complex`. A page of 10 MB takes 200 to 400 MB; more than a gigabyte, some made for that."""
+
 DEDUP_ROBOTS_META_OBEY = True
 """Leave pages marked noindex out of the store and links marked nofollow unfollowed."""
 

@@ -440,6 +440,13 @@ class Job:
         with suppress(StateError):  # which is the job's `failure` then
             self.store.close()
 
+    def record_unread(self, item: Any, reason: str, detail: str) -> None:
+        """Record a page that another project's item has and that could not be read."""
+        with self._recording(item):
+            url = ItemAdapter(item).get("url") or ""
+            self.store.add_skipped(url, reason, detail=detail, is_fetched=True)
+        self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
+
     # --- Private ---------------------------------------------------------------------------------
 
     def _settings(self) -> dict[str, Any]:

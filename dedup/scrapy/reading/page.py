@@ -16,6 +16,13 @@ from dedup.html.page_text import PageText, page_text
 from dedup.store import Page
 from dedup.templates.site import Site
 
+MAX_TAGS = 1_000_000
+"""A page of so many takes a parser over 5 s and 1 GB. The HTML standard in one page has half."""
+
+
+class TooComplexError(Exception):
+    """The page is beyond what is read of one."""
+
 
 class RawPage(NamedTuple):
     """An HTML page as received.
@@ -43,6 +50,7 @@ class Wanted:
         stages: the detectors that look at the page; none: features are computed where they are
             needed.
         detection: the settings of those.
+        cpu_seconds, memory_mb: what a reading process may take of each, for one page.
     """
 
     extractor: str
@@ -50,6 +58,8 @@ class Wanted:
     bodies: bool
     stages: frozenset[str]
     detection: DedupConfig
+    cpu_seconds: float = 5.0
+    memory_mb: int = 1000
 
 
 class Features(NamedTuple):
@@ -99,6 +109,7 @@ class Content(NamedTuple):
         page: its metadata, without `hrefs`.
         said: its text, and how that is known.
         links: as `HtmlPage.links`; none where they are not wanted.
+        n_links_left: targets of links that are left out: there are too many.
         features: None where no detector wants any.
         n_templates: how many templates of its host were known then.
     """
@@ -107,12 +118,17 @@ class Content(NamedTuple):
     said: PageText
     encoding: str
     links: list[str]
+    n_links_left: int
     features: Features | None
     n_templates: int
 
 
 class ContentReader:
-    """Decodes once, parses once, and takes out what is wanted. Never raises for a bad page."""
+    """Decodes once, parses once, and takes out what is wanted.
+
+    Raises nothing for a bad page but `TooComplexError`. Time and memory of a large page are for the
+    process to bound that it is read in: see `dedup.scrapy.reading.worker`.
+    """
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
@@ -121,17 +137,22 @@ class ContentReader:
 
     def read(self, raw: RawPage, site: Site | None = None) -> Content:
         """Read a page by the templates known of its site; None: nothing is to be learned of it."""
+        n_tags = raw.body.count(b"<")
+        if n_tags > MAX_TAGS:
+            raise TooComplexError(f"{n_tags:,} tags, of at most {MAX_TAGS:,}")
         decoded = decode(raw.body, raw.content_type or None)
         html = bounded(decoded.text)
         page = parse_page(
             html, raw.url, encoding=decoded.encoding, robots_headers=raw.robots_headers
         )
         said = page_text(html, page.title, extractor=self._wanted.extractor, site=site)
+        links, n_links_left = page.bounded_links() if self._wanted.links else ([], 0)
         return Content(
             page=replace(page, hrefs=()),
             said=said,
             encoding=decoded.encoding,
-            links=page.links() if self._wanted.links else [],
+            links=links,
+            n_links_left=n_links_left,
             features=self._features(raw, page, said),
             n_templates=len(site.templates) if site else 0,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, ClassVar, Self
@@ -129,7 +130,7 @@ class PageSpider(Spider):
         except CloseSpider:
             raise
         except ReadingError as error:
-            self._skip(response, "parse_error", str(error))
+            self._skip(response, error.reason, str(error))
             return
         except Exception as error:  # noqa: BLE001 -- one bad page never ends a crawl
             self._skip(response, "parse_error", f"{type(error).__name__}: {error}")
@@ -147,7 +148,7 @@ class PageSpider(Spider):
         elif reason := self._reason_to_skip(reading):
             self._skip(response, reason, reading.page.refresh_url or "")
         else:
-            for item in self._ready(reading, response):
+            for item in await self._ready(reading, response):
                 yield item
 
     def _is_unchanged(self, reading: Reading, response: Response) -> bool:
@@ -225,6 +226,8 @@ class PageSpider(Spider):
             bodies=job is not None and job.store.keep_bodies,
             stages=frozenset(stages),
             detection=config.detection,
+            cpu_seconds=config.read_cpu_seconds,
+            memory_mb=config.read_memory_mb,
         )
         reader = PageReader(wanted, config.read_processes)
         if job is not None:
@@ -283,14 +286,16 @@ class PageSpider(Spider):
                 response.url, reason, settles, detail=detail, response=response
             )
 
-    def _ready(self, reading: Reading, response: Response) -> list[PageItem]:
+    async def _ready(self, reading: Reading, response: Response) -> list[PageItem]:
         """The items that are ready to be judged: the page, if it need not wait, and others."""
         job = self.dedup_job
         if job is None:
             return [reading.item]
         site = job.site(response.url)
         if site is not None and len(site.templates) != reading.n_templates:
-            reading = self.reader.read_again(reading, site)  # they were learned in the meantime
+            # They were learned in the meantime. Where a second reading fails, the first one counts.
+            with suppress(ReadingError):
+                reading = await self.reader.read_again(reading, site)
         item = reading.item
         item.settles = [
             *job.settled_by(response),
