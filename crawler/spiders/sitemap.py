@@ -11,6 +11,7 @@ from scrapy.http import Response
 
 from dedup.scrapy.spiders.page_spider import PageSpider
 from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap, sitemaps_in_robots
+from dedup.urls.credentials import without_credentials
 
 
 class SitemapSpider(PageSpider):
@@ -68,4 +69,4 @@ class SitemapSpider(PageSpider):
         self._skip(response, "sitemap", "")
 
     def _sitemap_request(self, url: str) -> Request:
-        return Request(url, callback=self.parse_sitemap, errback=self.failed)
+        return Request(without_credentials(url), callback=self.parse_sitemap, errback=self.failed)

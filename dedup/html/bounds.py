@@ -40,7 +40,7 @@ parse in half a second. Tags count, too: each `</p>` without a `<p>` looks throu
 """
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NAME_AND_ATTRIBUTES = r"""(?P<name>[a-z][^\s/>]*)(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*+"""
+_NAME_AND_ATTRIBUTES = r"""(?P<name>[a-z][^\s/>]*)(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*"""
 _TOKEN = re.compile(
     rf"""(?P<opaque><!--.*?(?:-->|$)
                   | <(?P<raw>script|style|textarea|title|iframe)\b.*?(?:</(?P=raw)\b|$))

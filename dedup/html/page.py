@@ -13,6 +13,7 @@ import ada_url
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dedup.html.bounds import Bounded, bounded
+from dedup.urls.credentials import without_credentials
 
 _HEAD = "html, base[href], meta[content], head link[rel][href], title:not(svg title)"
 _LINKS = "a[href], area[href], iframe[src], frame[src]"
@@ -245,7 +246,10 @@ class _Resolver:
         )
 
     def __call__(self, href: str) -> str | None:
-        """The absolute http or https URL without fragment, or None if there is none."""
+        """The absolute http or https URL without fragment, or None if there is none.
+
+        Without name and password: a page's links do not log the crawl in anywhere.
+        """
         href = href.partition("#")[0].rstrip(_C0_AND_SPACE)
         if _PLAIN_ABSOLUTE.fullmatch(href):
             return href
@@ -278,7 +282,7 @@ class _Resolver:
             is_usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         except ValueError:  # no host, "http://[" and the like; the base is no URL
             return None
-        return url if is_usable else None
+        return without_credentials(url) if is_usable else None
 
 
 def _encoded(query: str, encoding: str) -> str:

@@ -12,6 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
 
+
 @pytest.mark.parametrize("processes", ["auto", "0"])
 def test_pages_that_took_minutes_are_read_or_recorded(
     processes: str, crawl: Crawler, site: WebSite, make: SimpleNamespace

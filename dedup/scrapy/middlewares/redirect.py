@@ -13,6 +13,7 @@ from w3lib.url import safe_url_string
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.store.schema import DONE, QUEUED
+from dedup.urls.credentials import without_credentials
 
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
 _WAITS = "dedup_redirect_waits"
@@ -74,7 +75,7 @@ class RedirectGuard:
         if response.status not in _REDIRECT_STATUSES or not location or KEY not in request.meta:
             return response
         try:
-            target = urljoin(request.url, safe_url_string(location))
+            target = without_credentials(urljoin(request.url, safe_url_string(location)))
             scheme = urlsplit(target).scheme
         except ValueError:
             raise NotFollowed("redirect_invalid", repr(location)) from None
@@ -89,6 +90,7 @@ class RedirectGuard:
                 raise AlreadyRecorded(target)
             if state == QUEUED and request.meta.get(_WAITS, 0) < _MAX_WAITS:
                 return _later(request)
+        response.headers["Location"] = target.encode()  # without name and password
         request.dont_filter = True  # the request to the target is a copy of this one
         return response
 

@@ -28,6 +28,7 @@ from dedup.scrapy.reading.reader import PageReader, Reading, header
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
 from dedup.urls import canonical_url
+from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.parts import remove_dot_segments, with_ascii_host
 
 _SIGNPOST_CHARACTERS = 500  # a page with less text than this that refreshes to another is one
@@ -65,7 +66,11 @@ class PageSpider(Spider):
             known = "url, allow, deny, max_pages, job, restart, refresh"
             raise ValueError(f"spider arguments must be among {known}, got {', '.join(kwargs)}")
         super().__init__()
-        self.urls = split_urls(url)
+        given = split_urls(url)
+        self.urls = [without_credentials(each) for each in given]
+        said = zip(self.urls, map(credentials_of, given), strict=True)
+        self.credentials = {each: found for each, found in said if any(found)}
+        """Name and password by start URL, for `dedup.scrapy.middlewares.log_in`."""
         self.scope = Scope(self.urls, allow=allow, deny=deny)
         self.max_pages = _count("max_pages", max_pages)
         self.job = job
@@ -109,7 +114,7 @@ class PageSpider(Spider):
         Dot segments are resolved as browsers do; a server may refuse them, and by its key the URL
         is the same as without them.
         """
-        url = with_ascii_host(url)
+        url = with_ascii_host(without_credentials(url))
         if "/." in url:
             url = urlunsplit(
                 (parts := urlsplit(url))._replace(path=remove_dot_segments(parts.path))
