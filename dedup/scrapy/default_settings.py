@@ -61,6 +61,12 @@ the same under all URL rules together: the page confirms what a rule would guess
 "any" loses pages where old versions name the current one as canonical, as large documentation sites
 do; at "rules" such a link is one more URL, fetched if linked, and compared."""
 
+DEDUP_ALLOW_PRIVATE = True
+"""May links, redirects and sitemaps of public hosts lead to private, loopback and link-local
+addresses, and to other schemes than http and https? False in this project's own crawls, where the
+middleware `PublicWeb` is on: what the user starts from may be private, and what private hosts link
+to, and nothing else. True there opens it, for those who crawl an intranet."""
+
 # --- Main text ---------------------------------------------------------------------------------
 
 DEDUP_TEXT_EXTRACTOR = "content"
