@@ -13,6 +13,7 @@ import ada_url
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dedup.html.bounds import Bounded, bounded
+from dedup.urls.credentials import without_credentials
 
 _HEAD = "html, base[href], meta[content], head link[rel][href], title:not(svg title)"
 _LINKS = "a[href], area[href], iframe[src], frame[src]"
@@ -24,6 +25,12 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PLAIN_ABSOLUTE = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,4})?(?:[/?][!-\[\]-~]*)?")
 _NOT_PLAIN = re.compile(r"[^!-~]+")
 _MAX_FOLDERS = 64  # a longer path is left to `urljoin`
+
+MAX_LINKS = 50_000
+"""Links of a page that count, in document order. Manuals in one page have some thousands."""
+
+MAX_LINK_CHARACTERS = 10_000_000
+"""Of all links of a page, after resolution: a `<base>` of 80,000 characters stands in each."""
 _REFRESH = re.compile(
     r"""\s*(?:\d[\d.]*|\.[\d.]*)(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?
         (?:"(?P<double>[^"]*)|'(?P<single>[^']*)|(?P<bare>.*))""",
@@ -71,15 +78,29 @@ class HtmlPage:
         """The targets as absolute http and https URLs without fragment, in order, without repeats.
 
         Targets that make no URL with a host are left out. The URLs are not canonical yet: escapes
-        and the like are as in the page, and dot segments of plain absolute links.
+        and the like are as in the page, and dot segments of plain absolute links. At most
+        `MAX_LINKS`, of `MAX_LINK_CHARACTERS` together: the first.
 
         Args:
             with_nofollow: those of links with `rel=nofollow`, too.
         """
+        return self.bounded_links(with_nofollow=with_nofollow)[0]
+
+    def bounded_links(self, *, with_nofollow: bool = False) -> tuple[list[str], int]:
+        """The same, and how many targets are left out for those bounds."""
         resolve = _Resolver(self.base_url, self.encoding)
         left_out = frozenset() if with_nofollow else self.nofollow_hrefs
-        wanted = (href for href in self.hrefs if href not in left_out)
-        return [url for url in dict.fromkeys(map(resolve, wanted)) if url is not None]
+        found: dict[str, None] = {}
+        n_characters = 0
+        for n_targets, href in enumerate(self.hrefs):
+            url = None if href in left_out else resolve(href)
+            if url is None or url in found:
+                continue
+            n_characters += len(url)
+            if len(found) >= MAX_LINKS or n_characters > MAX_LINK_CHARACTERS:
+                return list(found), len(self.hrefs) - n_targets
+            found[url] = None
+        return list(found), 0
 
 
 def parse_page(
@@ -241,7 +262,10 @@ class _Resolver:
         )
 
     def __call__(self, href: str) -> str | None:
-        """The absolute http or https URL without fragment, or None if there is none."""
+        """The absolute http or https URL without fragment, or None if there is none.
+
+        Without name and password: a page's links do not log the crawl in anywhere.
+        """
         href = href.partition("#")[0].rstrip(_C0_AND_SPACE)
         if _PLAIN_ABSOLUTE.fullmatch(href):
             return href
@@ -274,7 +298,7 @@ class _Resolver:
             is_usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         except ValueError:  # no host, "http://[" and the like; the base is no URL
             return None
-        return url if is_usable else None
+        return without_credentials(url) if is_usable else None
 
 
 def _encoded(query: str, encoding: str) -> str:

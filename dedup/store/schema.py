@@ -37,7 +37,7 @@ CREATE TABLE urls (
     depth INTEGER NOT NULL,         -- links from the start
     slot TEXT NOT NULL,             -- whose turn it takes: the host
     url TEXT NOT NULL,
-    request BLOB                    -- JSON or a pickle, while queued; NULL: made anew from the URL
+    request BLOB                    -- JSON, while queued; NULL: made anew from the URL
 );
 CREATE INDEX urls_queued ON urls (slot, rank, id) WHERE state = {QUEUED};
 CREATE INDEX urls_not_linked ON urls (depth) WHERE depth = 0;

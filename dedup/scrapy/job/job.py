@@ -510,6 +510,13 @@ class Job:
         if not self.is_kept:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def record_unread(self, item: Any, reason: str, detail: str) -> None:
+        """Record a page that another project's item has and that could not be read."""
+        with self._recording(item):
+            url = self.config.item_fields.url_of(item) or ""
+            self.store.add_skipped(url, reason, detail=detail, is_fetched=True)
+        self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
+
     # --- Private ---------------------------------------------------------------------------------
 
     def _settings(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from scrapy.http import Response
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.store.schema import DONE, QUEUED
+from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import redirect_target
 
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
@@ -74,7 +75,7 @@ class RedirectGuard:
         if response.status not in _REDIRECT_STATUSES or not location or KEY not in request.meta:
             return response
         try:
-            target = redirect_target(request.url, location)
+            target = without_credentials(redirect_target(request.url, location))
             scheme = urlsplit(target).scheme
         except ValueError:
             raise NotFollowed("redirect_invalid", repr(location)) from None

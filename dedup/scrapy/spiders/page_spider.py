@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, ClassVar, Self
@@ -27,6 +28,7 @@ from dedup.scrapy.reading.reader import PageReader, Reading, header
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
 from dedup.urls import canonical_url
+from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.parts import remove_dot_segments, with_ascii_host
 
 _SIGNPOST_CHARACTERS = 500  # a page with less text than this that refreshes to another is one
@@ -64,7 +66,11 @@ class PageSpider(Spider):
             known = "url, allow, deny, max_pages, job, restart, refresh"
             raise ValueError(f"spider arguments must be among {known}, got {', '.join(kwargs)}")
         super().__init__()
-        self.urls = split_urls(url)
+        given = split_urls(url)
+        self.urls = [without_credentials(each) for each in given]
+        said = zip(self.urls, map(credentials_of, given), strict=True)
+        self.credentials = {each: found for each, found in said if any(found)}
+        """Name and password by start URL, for `dedup.scrapy.middlewares.log_in`."""
         self.scope = Scope(self.urls, allow=allow, deny=deny)
         self.max_pages = _count("max_pages", max_pages)
         self.job = job
@@ -114,7 +120,7 @@ class PageSpider(Spider):
         Dot segments are resolved as browsers do; a server may refuse them, and by its key the URL
         is the same as without them.
         """
-        url = with_ascii_host(url)
+        url = with_ascii_host(without_credentials(url))
         if "/." in url:
             url = urlunsplit(
                 (parts := urlsplit(url))._replace(path=remove_dot_segments(parts.path))
@@ -134,7 +140,7 @@ class PageSpider(Spider):
         except CloseSpider:
             raise
         except ReadingError as error:
-            self._skip(response, "parse_error", str(error))
+            self._skip(response, error.reason, str(error))
             return
         except Exception as error:  # noqa: BLE001 -- one bad page never ends a crawl
             self._skip(response, "parse_error", f"{type(error).__name__}: {error}")
@@ -152,7 +158,7 @@ class PageSpider(Spider):
         elif reason := self._reason_to_skip(reading):
             self._skip(response, reason, reading.page.refresh_url or "")
         else:
-            for item in self._ready(reading, response):
+            for item in await self._ready(reading, response):
                 yield item
 
     async def _read(self, response: Response) -> Reading | None:
@@ -166,7 +172,9 @@ class PageSpider(Spider):
         if not reading.is_encoding_sure and job.encoding(response) != reading.raw.host_encoding:
             # Learned in the meantime: the answer must not depend on how long reading takes.
             site = job.site(response.url)
-            reading = self.reader.decode_again(reading, response, site, job.encoding(response))
+            reading = await self.reader.decode_again(
+                reading, response, site, job.encoding(response)
+            )
         if reading.is_encoding_sure:
             job.note_encoding(response, reading.item.encoding)
         return reading
@@ -246,6 +254,8 @@ class PageSpider(Spider):
             bodies=job is not None and job.store.keep_bodies,
             stages=frozenset(stages),
             detection=config.detection,
+            cpu_seconds=config.read_cpu_seconds,
+            memory_mb=config.read_memory_mb,
         )
         reader = PageReader(wanted, config.read_processes)
         if job is not None:
@@ -308,14 +318,16 @@ class PageSpider(Spider):
                 response.url, reason, settles, detail=detail, response=response
             )
 
-    def _ready(self, reading: Reading, response: Response) -> list[PageItem]:
+    async def _ready(self, reading: Reading, response: Response) -> list[PageItem]:
         """The items that are ready to be judged: the page, if it need not wait, and others."""
         job = self.dedup_job
         if job is None:
             return [reading.item]
         site = job.site(response.url)
         if site is not None and len(site.templates) != reading.n_templates:
-            reading = self.reader.read_again(reading, site)  # they were learned in the meantime
+            # They were learned in the meantime. Where a second reading fails, the first one counts.
+            with suppress(ReadingError):
+                reading = await self.reader.read_again(reading, site)
         item = reading.item
         settles = [
             *job.settled_by(response),
