@@ -33,7 +33,7 @@ def test_page_is_decoded_again_as_if_its_host_had_been_known() -> None:
     assert known is not None
     assert not first.is_encoding_sure
     assert first.item.text != "开门\nq"
-    again = reader.decode_again(first, response, None, "gb18030")
+    again = asyncio.run(reader.decode_again(first, response, None, "gb18030"))
     assert again.raw.host_encoding == "gb18030"
     assert (again.item.text, again.item.title, again.item.encoding) == (
         "开门\nq",
