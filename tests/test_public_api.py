@@ -48,7 +48,9 @@ def test_settings_import_nothing() -> None:
 
 
 def test_every_setting_is_documented() -> None:
-    tree = ast.parse((ROOT / "settings" / "base.py").read_text(encoding="utf-8"))
+    tree = ast.parse(
+        (ROOT / "dedup" / "scrapy" / "default_settings.py").read_text(encoding="utf-8")
+    )
     for node, following in zip(tree.body, [*tree.body[1:], None], strict=True):
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         if isinstance(target, ast.Name) and target.id.startswith("DEDUP_"):
@@ -56,8 +58,11 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_every_setting_is_read() -> None:
-    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "crawler").rglob("*.py"))
-    from settings import base
+    from dedup.scrapy import default_settings
 
-    unread = [name for name in vars(base) if name.startswith("DEDUP_") and name not in source]
+    files = [path for path in (ROOT / "dedup").rglob("*.py") if path.stem != "default_settings"]
+    source = "".join(path.read_text(encoding="utf-8") for path in files)
+    unread = [
+        name for name in vars(default_settings) if name.startswith("DEDUP_") and name not in source
+    ]
     assert not unread

@@ -27,11 +27,13 @@ def test_library_example_prints_what_the_readme_says() -> None:
 
 
 def test_addon_line_is_the_addon() -> None:
+    from scrapy.utils.misc import load_object
+
     from dedup.scrapy.addon import DedupAddon
 
     names: dict[str, dict[str, int]] = {}
     exec(blocks("python")[0], names)
-    assert list(names["ADDONS"]) == [f"{DedupAddon.__module__}.{DedupAddon.__qualname__}"]
+    assert list(map(load_object, names["ADDONS"])) == [DedupAddon]
 
 
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"uv run dedup (\w+)", README))))
@@ -42,8 +44,8 @@ def test_every_command_named_exists(command: str, capsys: pytest.CaptureFixture[
 
 
 def test_every_setting_named_exists() -> None:
-    from settings import base
+    from dedup.scrapy import default_settings
 
     names = set(re.findall(r"`(DEDUP_[A-Z_]+)`", README))
     assert names
-    assert names <= set(vars(base))
+    assert names <= set(vars(default_settings))
