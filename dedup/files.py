@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, TextIO
+from typing import IO, Any, BinaryIO, Protocol, TextIO
 
 import zstandard
 
@@ -18,13 +18,25 @@ _ZSTD_WINDOW_BYTES = 2**31  # as far as `zstd --long` goes; the library's own li
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write UTF-8 text to a temporary name, sync it, and rename it to `path`."""
+    """Write UTF-8 text to a temporary name, sync it, and rename it to `path`.
+
+    The file is for its owner alone.
+    """
     part = path.with_name(path.name + ".part")
-    with part.open("w", encoding="utf-8", errors="replace") as file:
-        file.write(text)
+    with open_private(part, "wb") as file:
+        file.write(text.encode("utf-8", "replace"))
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
+
+
+def open_private(path: Path, mode: str) -> IO[bytes]:
+    """Open a file in binary mode, unbuffered; a new one can be read by its owner alone."""
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags, 0o600)
+
+    return open(path, mode, buffering=0, opener=opener)
 
 
 @contextmanager

@@ -91,6 +91,11 @@ class TemplateLearner:
         """How many pages wait, those on their way left out."""
         return sum(self._n_waiting.values())
 
+    @property
+    def n_unjudged(self) -> int:
+        """How many pages have been fetched and are not judged yet, those on their way too."""
+        return self.n_waiting + len(self._on_their_way)
+
     def site(self, host: str) -> Site:
         """What is known of a host's templates."""
         site = self._sites.get(host)

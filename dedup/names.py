@@ -46,15 +46,16 @@ def _site_part(part: str) -> str:
     return " ".join(_YEAR.sub(" ", comparable_name(part)).split())
 
 
-def comparable_name(name: str) -> str:
-    r"""A title or heading without versions, in lower case but for signs of one letter.
+def comparable_name(name: str, *, versions: bool = False) -> str:
+    r"""A title or heading in lower case but for signs of one letter; `versions` leaves these in.
 
     >>> comparable_name("Guide (Kafka 3.3.2 API)") == comparable_name("GUIDE (Kafka 3.5 API)")
     True
     >>> comparable_name(r"\d") == comparable_name(r"\D")
     False
     """
-    words = _VERSION.sub(" ", unicodedata.normalize("NFKC", name)).split()
+    name = unicodedata.normalize("NFKC", name)
+    words = (name if versions else _VERSION.sub(" ", name)).split()
     return " ".join(word if _is_sign(word, words) else normalise(word) for word in words)
 
 
@@ -69,9 +70,12 @@ def name_of(title: str, heading: str) -> str:
     return f"{comparable_name(title)}\n{comparable_name(heading)}"
 
 
-def do_agree(first: str, second: str) -> bool:
-    """Are two titles, or headings, the same but for versions? A missing one is no difference."""
+def do_agree(first: str, second: str, *, versions: bool = False) -> bool:
+    """Are two titles, or headings, the same but for versions? A missing one is no difference.
+
+    With `versions`, these have to be the same, too.
+    """
     if first == second or not first or not second:
         return True
-    one, other = comparable_name(first), comparable_name(second)
+    one, other = (comparable_name(name, versions=versions) for name in (first, second))
     return one == other

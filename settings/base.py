@@ -28,8 +28,18 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 8
 # queued in their order, before the page is recorded.
 CONCURRENT_ITEMS = 1
 
-# Between RetryMiddleware (550) and the downloader: a busy host gets the pause that it asks for.
-DOWNLOADER_MIDDLEWARES = {"dedup.scrapy.middlewares.retry_after.RetryAfter": 555}
+DOWNLOADER_MIDDLEWARES = {
+    # Between RetryMiddleware (550) and the downloader: a busy host gets the pause that it asks for.
+    "dedup.scrapy.middlewares.retry_after.RetryAfter": 555,
+    # Next to the downloader: whatever is sent passes through.
+    "dedup.scrapy.middlewares.public_web.PublicWeb": 980,
+    # Next to the downloader, so that no other sees the password.
+    "dedup.scrapy.middlewares.log_in.LogIn": 990,
+}
+
+# Nothing but the web: no links into private networks, no files, no data: URLs.
+DEDUP_ALLOW_PRIVATE = False
+DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
 
 # A page is text: 16 MiB is more than any, and bounds a compression bomb; 30 s bounds a slow server.
 DOWNLOAD_MAXSIZE = 16 * 1024 * 1024

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+GLUE = ROOT / "dedup" / "scrapy"
 PACKAGES = ["dedup", "dedup.detectors", "dedup.html", "dedup.index", "dedup.store", "dedup.urls"]
 
 
@@ -58,10 +59,13 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_every_setting_is_read() -> None:
+    source = "".join(
+        path.read_text(encoding="utf-8")
+        for path in GLUE.rglob("*.py")
+        if path.name != "default_settings.py"
+    )
     from dedup.scrapy import default_settings
 
-    files = [path for path in (ROOT / "dedup").rglob("*.py") if path.stem != "default_settings"]
-    source = "".join(path.read_text(encoding="utf-8") for path in files)
     unread = [
         name for name in vars(default_settings) if name.startswith("DEDUP_") and name not in source
     ]

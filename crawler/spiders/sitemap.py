@@ -9,28 +9,40 @@ from urllib.parse import urljoin, urlsplit
 from scrapy import Request
 from scrapy.http import Response
 
+from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.spiders.page_spider import PageSpider
 from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap, sitemaps_in_robots
+from dedup.urls.credentials import without_credentials
+
+_LEVEL = "dedup_sitemap_level"
+_MAX_LEVEL = 4
+"""Of indexes in indexes, from robots.txt on. By the protocol an index lists no other index."""
+
+_MAX_SITEMAPS = 50_000
+"""That one file may name, by the protocol; no further index is read when so many are named."""
+
+_SITEMAP_ENDINGS = (".xml", ".gz", ".txt", ".rss", ".atom")
 
 
 class SitemapSpider(PageSpider):
     """Fetches the pages in scope of the sitemaps at `url`, or of those that the site names.
 
-    A `url` whose path ends in ".xml", ".gz" or ".txt" is a sitemap. Of any other URL the site's
-    robots.txt is read for its sitemaps, and /sitemap.xml is tried where it names none. Links in
-    pages are not followed. Other arguments: see `PageSpider`.
+    A `url` whose path ends in ".xml", ".gz", ".txt", ".rss" or ".atom" is a sitemap. Of any other
+    URL the site's robots.txt is read for its sitemaps, and /sitemap.xml is tried where it names
+    none. Links in pages are not followed. Other arguments: see `PageSpider`.
     """
 
     name = "sitemap"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._n_named = 0
         if not self.urls:
             raise ValueError("url is missing: give -a url=https://…, of a site or a sitemap")
 
     async def start(self) -> AsyncIterator[Any]:
         for url in self.urls:
-            if urlsplit(url).path.endswith((".xml", ".gz", ".txt")):
+            if urlsplit(url).path.endswith(_SITEMAP_ENDINGS):
                 yield self._sitemap_request(url)
             else:
                 robots = urljoin(url, "/robots.txt")
@@ -40,8 +52,8 @@ class SitemapSpider(PageSpider):
         """Go on to the sitemaps that robots.txt names."""
         self.take_page()
         sitemaps = sitemaps_in_robots(response.body) or [urljoin(response.url, "/sitemap.xml")]
-        for url in sitemaps:
-            yield self._sitemap_request(urljoin(response.url, url))
+        for url in sitemaps[:_MAX_SITEMAPS]:
+            yield from self._named_sitemap(url, response)
         self._skip(response, "robots_txt", "")
 
     def no_robots(self, failure: Any) -> Iterator[Request]:
@@ -58,14 +70,42 @@ class SitemapSpider(PageSpider):
             self.logger.warning("%s: %s", response.url, error)
             self._skip(response, "sitemap_error", str(error))
             return
-        urls = [urljoin(response.url, url) for url in sitemap.urls]
         if sitemap.is_index:
-            for url in urls:
-                yield self._sitemap_request(url)
+            if response.meta.get(_LEVEL, 0) >= _MAX_LEVEL or self._n_named >= _MAX_SITEMAPS:
+                self.logger.warning("%s: too many sitemaps, one from the other", response.url)
+                self._skip(response, "sitemap_budget", f"{len(sitemap.urls)} sitemaps")
+                return
+            self._n_named += len(sitemap.urls)
+            for url in sitemap.urls[:_MAX_SITEMAPS]:
+                yield from self._named_sitemap(url, response)
         else:
+            urls = [url for each in sitemap.urls if (url := _joined(response.url, each))]
             for url in self._links.new(urls, response):
                 yield self.page_request(url)
         self._skip(response, "sitemap", "")
 
-    def _sitemap_request(self, url: str) -> Request:
-        return Request(url, callback=self.parse_sitemap, errback=self.failed)
+    def _named_sitemap(self, url: str, response: Response) -> Iterator[Request]:
+        """The request for a sitemap that another file names, if it may lead there."""
+        target = _joined(response.url, url)
+        policy = AddressPolicy.of(self.crawler)
+        if target and policy.may_follow(target, response.url):
+            yield self._sitemap_request(target, level=response.meta.get(_LEVEL, 0) + 1)
+        elif self.dedup_job is not None:
+            reason = "private_address" if target else "invalid_url"
+            self.dedup_job.record_skipped(target or url[:2000], reason, [], detail=response.url)
+
+    def _sitemap_request(self, url: str, *, level: int = 0) -> Request:
+        return Request(
+            without_credentials(url),
+            callback=self.parse_sitemap,
+            errback=self.failed,
+            meta={_LEVEL: level} if level else None,
+        )
+
+
+def _joined(base: str, url: str) -> str:
+    """The absolute URL; "" for what is none."""
+    try:
+        return urljoin(base, url)
+    except ValueError:
+        return ""

@@ -10,10 +10,11 @@ from rich.text import Text
 
 from dedup.cli.console import plain
 from dedup.document import Document
-from dedup.explain import Candidate, Comparison, Fate, StageReport
+from dedup.explain import Candidate, Comparison, Fate, StageReport, TextOrigin
 from dedup.report.differences import Part
 
 _SHOWN_CANDIDATES = 3
+_SHOWN_BOXES = 12
 _SENTENCE = 60
 _MARKED = 1_500
 
@@ -76,6 +77,9 @@ def _outcome(fate: Fate) -> Iterator[str]:
         yield f"not compared: {reason_words(fate.reason or '')} ({plain(fate.reason)})"
         if fate.detail:
             yield f"  {plain(fate.detail)}"
+    elif fate.outcome == "waiting":
+        yield "waiting: fetched, and not judged before the template of its site is known;"
+        yield "  when the crawl ends, it is judged by what is known then"
     elif fate.outcome == "alias":
         how = "redirects to" if fate.kind == "redirect" else "is named as canonical by"
         yield f"not fetched for itself: it {how}"
@@ -91,8 +95,8 @@ def _unrecorded(fate: Fate) -> Iterator[str]:
         yield "dealt with, without a record of its own"
     else:
         yield (
-            "never seen: no page that was fetched links to it, or the link was out of scope, not"
-            " followed (nofollow), or of a file that is no page"
+            "never seen: no page that was fetched links to it, or the link was out of scope, of a"
+            " file that is no page, or marked nofollow (DEDUP_ROBOTS_META_OBEY=0 follows those)"
         )
         if fate.nearest:
             yield "the URLs known that look most like it:"
@@ -170,6 +174,30 @@ def _sentences(comparison: Comparison) -> Text:
             if not (both == "both" and mark == "2"):
                 text.append(f"\n{both}: {plain(sentence[:_SENTENCE])}…", "dim")
     return text
+
+
+def origin_text(origin: TextOrigin) -> Text:
+    """Where a page's text comes from, and a line for each box that was left out of it."""
+    lines = [_ORIGINS[origin.source]]
+    if origin.box is not None:
+        lines[0] = f"text of {plain(origin.box)}, as {origin.n_learned} pages of its site told"
+        whose = "" if origin.is_of_page else " of the pages learned from"
+        if not origin.left_out:
+            lines.append(f"no box{whose} was left out")
+        lines += [f"left out{whose}: {plain(str(each))}" for each in origin.left_out[:_SHOWN_BOXES]]
+        if len(origin.left_out) > _SHOWN_BOXES:
+            lines.append(f"… and {len(origin.left_out) - _SHOWN_BOXES:,} more: --json")
+    return Text("\n".join(f"  {line}" for line in lines), overflow="fold")
+
+
+_ORIGINS = {
+    "given": "text as it was given, or as the extractor gave it",
+    "box": "text of a content box",
+    "landmark": "text of what the page itself declares to be its main part: its template is not"
+    " known",
+    "page": "text by rules for any page: its template is not known, and it may hold what the site"
+    " has on every page",
+}
 
 
 def document_line(document: Document) -> str:

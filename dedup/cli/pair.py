@@ -8,13 +8,18 @@ from typing import Any
 from rich.text import Text
 
 from dedup.cli.console import output_console
-from dedup.cli.explained import comparisons_table, document_line, fate_text, marked
+from dedup.cli.explained import (
+    comparisons_table,
+    document_line,
+    fate_text,
+    marked,
+    origin_text,
+)
 from dedup.cli.why import document_of, follow
-from dedup.document import Document
-from dedup.explain import Comparison, Fate, Replay, Verdict, compare, decide
+from dedup.explain import Comparison, Fate, Replay, Verdict, compare, decide, text_origin
 from dedup.report.differences import differences
 from dedup.report.plain import plain, plain_json
-from dedup.store import SqliteStore
+from dedup.store import Page, SqliteStore
 
 
 def add_parser(commands: Any) -> None:
@@ -34,6 +39,7 @@ def _execute(options: argparse.Namespace) -> None:
         fates = [follow(store, url)[-1] for url in (options.first, options.second)]
         fates.sort(key=lambda fate: fate.number or 0)  # the earlier page is the original
         first, second = (_document(store, fate) for fate in fates)
+        origins = [text_origin(store, document) for document in (first, second)]
         replay = Replay(store)
         comparisons = compare(replay.detectors, first, second, replay.config)
         verdict = decide(first, second, replay.config)
@@ -43,6 +49,7 @@ def _execute(options: argparse.Namespace) -> None:
     if options.json:
         account = {
             "pages": [asdict(fate) for fate in fates],
+            "texts": [asdict(origin) for origin in origins],
             "stages": [asdict(comparison) for comparison in comparisons],
             "verdict": asdict(verdict),
             "differences": parts,
@@ -50,9 +57,11 @@ def _execute(options: argparse.Namespace) -> None:
         print(plain_json(account))
         return
     console = output_console()
-    for place, (fate, document) in enumerate(zip(fates, (first, second), strict=True), start=1):
+    both = zip(fates, (first, second), origins, strict=True)
+    for place, (fate, document, origin) in enumerate(both, start=1):
         console.print(Text(f"{place}. ") + fate_text(fate), soft_wrap=True)
         console.print(Text(f"  {document_line(document)}"))
+        console.print(origin_text(origin), soft_wrap=True)
     console.print(Text("\nWhat each stage makes of the two:"))
     console.print(comparisons_table(comparisons))
     console.print(Text(f"\n{conclusion(comparisons, verdict)}", overflow="fold"))
@@ -80,7 +89,7 @@ def conclusion(comparisons: list[Comparison], verdict: Verdict) -> str:
     return plain(outcome) + "\n" + counts
 
 
-def _document(store: SqliteStore, fate: Fate) -> Document:
+def _document(store: SqliteStore, fate: Fate) -> Page:
     document = document_of(store, fate)
     if document is None:
         known = "was never seen" if fate.outcome == "unknown" else f"is {fate.outcome}"

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import tee
 from pathlib import Path
@@ -12,12 +12,13 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from dedup.cli.console import ERRORS, plain
-from dedup.collection import Broken, Row, read_collection
+from dedup.collection import Broken, Row, learn_sites, read_documents
 from dedup.deduplicator import Deduplicator
 from dedup.document import Document
 from dedup.export import check_ending
 from dedup.files import create_text
 from dedup.store import SqliteStore
+from dedup.templates.site import Site
 
 _MAX_BROKEN_SHOWN = 10
 _ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
@@ -59,7 +60,8 @@ def _execute(options: argparse.Namespace) -> None:
         )
         deduplicator = Deduplicator(store=store)
         counts = {"unique": 0, "duplicates": 0}
-        pairs, documents = _tee(_documents(options.input, counts))
+        sites = _learn_sites(options.input)
+        pairs, documents = _tee(_documents(options.input, sites, counts))
         for (row, document), verdict in zip(
             pairs, deduplicator.process_many(documents), strict=True
         ):
@@ -93,9 +95,33 @@ def _tee(
     return first, (document for _, document in second)
 
 
-def _documents(path: Path, counts: dict[str, int]) -> Iterator[tuple[Row, Document]]:
+def _learn_sites(path: Path) -> dict[str, Site]:
+    """The templates of the collection's hosts; none where the input can be read only once."""
+    if not path.is_file():
+        return {}
+    with _progress() as progress:
+        progress.add_task(f"{path.name}: templates", total=None)
+        return learn_sites(path)
+
+
+def _documents(
+    path: Path, sites: Mapping[str, Site], counts: dict[str, int]
+) -> Iterator[tuple[Row, Document]]:
     """(row, document) of each; broken rows are reported, counted and passed over."""
-    progress = Progress(
+    with _progress() as progress:
+        task = progress.add_task(path.name, total=None)
+        for found in read_documents(path, sites):
+            progress.advance(task)
+            if not isinstance(found, Broken):
+                yield found
+                continue
+            counts["broken rows"] = counts.get("broken rows", 0) + 1
+            if counts["broken rows"] <= _MAX_BROKEN_SHOWN:
+                progress.console.print(plain(f"{path}, {found.place}: {found.reason}"))
+
+
+def _progress() -> Progress:
+    return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
@@ -104,16 +130,6 @@ def _documents(path: Path, counts: dict[str, int]) -> Iterator[tuple[Row, Docume
         transient=True,
         disable=not ERRORS.is_terminal,
     )
-    with progress:
-        task = progress.add_task(path.name, total=None)
-        for found in read_collection(path):
-            progress.advance(task)
-            if not isinstance(found, Broken):
-                yield found
-                continue
-            counts["broken rows"] = counts.get("broken rows", 0) + 1
-            if counts["broken rows"] <= _MAX_BROKEN_SHOWN:
-                progress.console.print(plain(f"{path}, {found.place}: {found.reason}"))
 
 
 def _json_line(row: Row) -> str:

@@ -8,11 +8,10 @@ from typing import Any
 from rich.text import Text
 
 from dedup.cli.console import output_console
-from dedup.cli.explained import document_line, fate_text, stages_table
-from dedup.document import Document
-from dedup.explain import Fate, Replay, StageReport, find_fate
+from dedup.cli.explained import document_line, fate_text, origin_text, stages_table
+from dedup.explain import Fate, Replay, StageReport, TextOrigin, find_fate, text_origin
 from dedup.report.plain import plain_json
-from dedup.store import SqliteStore
+from dedup.store import Page, SqliteStore
 from dedup.store.reading import read_dropped, read_page
 
 
@@ -34,6 +33,7 @@ def _execute(options: argparse.Namespace) -> None:
         fates = follow(store, options.url)
         document = document_of(store, fates[-1])
         reports = []
+        origin = None if document is None else text_origin(store, document)
         if document is not None and fates[-1].number is not None:
             reports = Replay(store).explain(document, before=fates[-1].number)
     finally:
@@ -41,9 +41,10 @@ def _execute(options: argparse.Namespace) -> None:
     if options.json:
         found = [asdict(fate) for fate in fates]
         stages = [asdict(report) for report in reports]
-        print(plain_json({"url": options.url, "fates": found, "stages": stages}))
+        text = None if origin is None else asdict(origin)
+        print(plain_json({"url": options.url, "fates": found, "text": text, "stages": stages}))
     else:
-        _print(fates, document, reports)
+        _print(fates, document, origin, reports)
 
 
 def follow(store: SqliteStore, url: str) -> list[Fate]:
@@ -56,7 +57,7 @@ def follow(store: SqliteStore, url: str) -> list[Fate]:
     return fates
 
 
-def document_of(store: SqliteStore, fate: Fate) -> Document | None:
+def document_of(store: SqliteStore, fate: Fate) -> Page | None:
     """The page's document, where it was stored or dropped."""
     if fate.number is None or fate.outcome not in ("stored", "duplicate"):
         return None
@@ -64,13 +65,20 @@ def document_of(store: SqliteStore, fate: Fate) -> Document | None:
     return read(store, fate.number)
 
 
-def _print(fates: list[Fate], document: Document | None, reports: list[StageReport]) -> None:
+def _print(
+    fates: list[Fate],
+    document: Page | None,
+    origin: TextOrigin | None,
+    reports: list[StageReport],
+) -> None:
     console = output_console()
     for fate in fates:
         console.print(fate_text(fate), soft_wrap=True)
-    if document is None:
+    if document is None or origin is None:
         return
-    console.print(Text(f"  {document_line(document)}\n"))
+    console.print(Text(f"  {document_line(document)}"))
+    console.print(origin_text(origin), soft_wrap=True)
+    console.print()
     console.print(Text("The stages, asked once more about the pages stored before it:"))
     console.print(stages_table(reports))
     match = next((report.match for report in reports if report.match is not None), None)

@@ -1,49 +1,30 @@
-"""Detectors: each finds, by one method, the earlier document that a document duplicates."""
+"""Detectors: each finds, by one method, the earlier document that a document duplicates.
+
+Here are those of the default cascade; `dedup.detectors.compared` has the published methods that
+`dedup eval` compares them with.
+"""
 
 from collections.abc import Callable
 
 from dedup.config import DedupConfig
-from dedup.detectors.base import Detector, Originals
-from dedup.detectors.bloom import BloomDetector
+from dedup.detectors.base import Check, Detector, Originals
 from dedup.detectors.body import BodyDetector
-from dedup.detectors.checks import Check, ContainmentCheck, CosineCheck, Unverified
-from dedup.detectors.files import FileSimhashDetector
-from dedup.detectors.imatch import IMatchDetector
 from dedup.detectors.minhash import MinHashDetector
-from dedup.detectors.minwise import BottomDetector, PermutationsDetector
-from dedup.detectors.nilsimsa import NilsimsaDetector
-from dedup.detectors.registry import DETECTORS, DetectorFactory
 from dedup.detectors.second_check import SecondCheck
-from dedup.detectors.sentences import JoinedSentencesDetector, SentencesDetector
-from dedup.detectors.shingling import ShinglingDetector
-from dedup.detectors.short_text import ShortTextDetector
+from dedup.detectors.sentences import SentencesDetector
 from dedup.detectors.simhash import SimhashDetector
 from dedup.detectors.text import TextDetector
 
 __all__ = [
-    "DETECTORS",
-    "BloomDetector",
     "BodyDetector",
-    "BottomDetector",
     "Check",
-    "ContainmentCheck",
-    "CosineCheck",
     "Detector",
-    "DetectorFactory",
-    "FileSimhashDetector",
-    "IMatchDetector",
-    "JoinedSentencesDetector",
     "MinHashDetector",
-    "NilsimsaDetector",
     "Originals",
-    "PermutationsDetector",
     "SecondCheck",
     "SentencesDetector",
-    "ShinglingDetector",
-    "ShortTextDetector",
     "SimhashDetector",
     "TextDetector",
-    "Unverified",
     "default_detectors",
 ]
 

@@ -1,6 +1,6 @@
-"""The one shape of all detectors."""
+"""The one shape of all detectors, and of what decides on their candidates."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -46,3 +46,22 @@ class Detector(Protocol):
     @property
     def size_bytes(self) -> int:
         """Memory held by the index."""
+
+
+class Check(Protocol):
+    """Decides which of the candidates that a detector proposes is a match."""
+
+    @property
+    def short_shingles(self) -> int:
+        """Documents of fewer shingles are short."""
+
+    def is_short(self, document: Document) -> bool:
+        """Is `document` too short for fingerprints?"""
+
+    def nearest(
+        self, document: Document, numbers: Iterable[int]
+    ) -> tuple[int, float | None] | None:
+        """Return the match and its resemblance (None: not computed), or None.
+
+        Candidates are proposed most promising first.
+        """

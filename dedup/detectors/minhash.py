@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.detectors.base import Check
 from dedup.detectors.batch import shared_keys
-from dedup.detectors.checks import Check
 from dedup.detectors.latest import Latest, as_keys
 from dedup.document import Document, Match
 from dedup.index.multimap import Multimap

@@ -5,8 +5,10 @@ things count: the texts, the names (title and first heading), and whether the te
 own, without what their site puts on every page.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Literal
+from urllib.parse import urlsplit
 
 from dedup.config import NearNames
 from dedup.detectors.base import Originals
@@ -41,6 +43,13 @@ def comparable_text(document: Document, *, with_title: bool) -> str | None:
     return " ".join(normalise(document.title).split()) + "\n" + text
 
 
+_MAX_FURNITURE_SHINGLES = 6_000
+"""No site known has as many words on every page; menus of 2,000 are rare."""
+
+_INDEX_FILE = re.compile(r"/(?:index|default)\.\w{2,5}$", re.IGNORECASE)
+
+_ENDING = re.compile(r"\.[a-z]{2,5}$", re.IGNORECASE)
+
 Objection = Literal["names", "furniture", "script"]
 """Why two documents with like texts are two pages: their names differ; what is alike may be what
 their sites put on every page; one is in traditional Chinese, the other in simplified."""
@@ -71,7 +80,7 @@ def objection_to_near(first: Document, second: Document, *, names: NearNames) ->
     """
     have_own_texts = first.has_own_text and second.has_own_text
     if _are_of_one_host(first, second):
-        if not have_own_texts:
+        if not have_own_texts and not _are_beyond_furniture(first, second):
             return "furniture"
         if first.is_traditional != second.is_traditional:
             return "script"
@@ -88,8 +97,36 @@ def objection_to_near(first: Document, second: Document, *, names: NearNames) ->
 
 
 def have_same_name(first: Document, second: Document) -> bool:
-    """Do titles (without the site's part) and headings agree, but for versions?"""
-    return do_agree(_title(first), _title(second)) and do_agree(first.heading, second.heading)
+    """Do titles (without the site's part) and headings agree?
+
+    Versions count only where the files' names differ, too: release notes of one project lie side by
+    side as `1.8.15.html` and `1.9.10.html`, versions of one page in two folders under one name. Of
+    two pages that have neither title nor heading, the names are those of their files.
+    """
+    titles, headings = (_title(first), _title(second)), (first.heading, second.heading)
+    have_one_file_name = _file_name(first.url) == _file_name(second.url)
+    if not any((*titles, *headings)):
+        return have_one_file_name
+    if not (do_agree(*titles) and do_agree(*headings)):
+        return False
+    return have_one_file_name or (
+        do_agree(*titles, versions=True) and do_agree(*headings, versions=True)
+    )
+
+
+def _are_beyond_furniture(first: Document, second: Document) -> bool:
+    """Are both texts longer than what a site has on every page, under one file name?
+
+    A manual on one page comes in some versions, too few pages to learn their template from.
+    """
+    shortest = min(len(first.shingles), len(second.shingles))
+    return shortest >= _MAX_FURNITURE_SHINGLES and _file_name(first.url) == _file_name(second.url)
+
+
+def _file_name(url: str | None) -> str:
+    """The last part of the path without its ending; the folder's for an index."""
+    path = _INDEX_FILE.sub("", urlsplit(url or "").path)
+    return _ENDING.sub("", path.rstrip("/").rpartition("/")[2])
 
 
 def _title(document: Document) -> str:

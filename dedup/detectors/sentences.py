@@ -6,7 +6,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from dedup.detectors.checks import Check
+from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector, low_keys
 from dedup.document import Document
 from dedup.text import longest_sentences, longest_sentences_of_many

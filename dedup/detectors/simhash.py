@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.detectors.checks import Check
+from dedup.detectors.base import Check
 from dedup.detectors.latest import Latest
 from dedup.document import Document, Match
 from dedup.fingerprints.simhash import simhash, simhash_many

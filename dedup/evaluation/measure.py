@@ -34,13 +34,8 @@ from functools import partial
 
 from dedup.config import DedupConfig
 from dedup.deduplicator import Deduplicator, OriginalsCache
-from dedup.detectors import (
-    DETECTORS,
-    Detector,
-    DetectorFactory,
-    Originals,
-    default_detectors,
-)
+from dedup.detectors import Detector, Originals, default_detectors
+from dedup.detectors.compared import DETECTORS, DetectorFactory
 from dedup.document import Document
 from dedup.evaluation.truth import LEAST_RESEMBLANCE, Truth
 from dedup.store.memory import MemoryStore

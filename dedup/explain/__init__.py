@@ -2,6 +2,7 @@
 
 from dedup.explain.comparison import Comparison, Verdict, compare, decide
 from dedup.explain.fate import Fate, find_fate
+from dedup.explain.origin import TextOrigin, text_origin
 from dedup.explain.replay import Candidate, Replay, StageReport
 
 __all__ = [
@@ -10,8 +11,10 @@ __all__ = [
     "Fate",
     "Replay",
     "StageReport",
+    "TextOrigin",
     "Verdict",
     "compare",
     "decide",
     "find_fate",
+    "text_origin",
 ]

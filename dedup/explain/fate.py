@@ -12,7 +12,7 @@ from dedup.store import SqliteStore
 from dedup.store.schema import DONE
 from dedup.urls import Canonicaliser, url_key
 
-Outcome = Literal["stored", "duplicate", "skipped", "alias", "queued", "done", "unknown"]
+Outcome = Literal["stored", "duplicate", "skipped", "waiting", "alias", "queued", "done", "unknown"]
 
 _NEAREST = 3
 _FIRST_LOOK = 100
@@ -22,6 +22,7 @@ _RECORDS = """
 SELECT 'stored' AS outcome, number, url FROM pages WHERE {condition}
 UNION ALL SELECT 'duplicate', number, url FROM duplicates WHERE {condition}
 UNION ALL SELECT 'skipped', number, url FROM skipped WHERE {condition}
+UNION ALL SELECT 'waiting', place, url FROM waiting WHERE {condition}
 ORDER BY number DESC LIMIT 1
 """
 
@@ -33,10 +34,11 @@ class Fate:
     Attributes:
         asked: the URL as it was given.
         outcome: `stored`; `duplicate` of a stored page; `skipped`: it gave no page to compare;
+            `waiting`: fetched, and not judged before its template is known;
             `alias`: it leads to the page at `page_url`; `queued`: still to be fetched; `done`:
             dealt with, without a record of its own; `unknown`: never seen.
         url: as it was recorded, where it was.
-        number: of the record.
+        number: of the record; of a page that waits, its place among those.
         seen_at: when it was fetched, or failed; seconds since 1970.
         original, original_url, stage, distance, resemblance: of a duplicate; see `Match`.
         reason, detail, is_fetched: of a URL that was skipped.
@@ -108,7 +110,7 @@ def _record(
     store: SqliteStore, condition: str, parameters: list[Any]
 ) -> tuple[Outcome, int] | None:
     query = _RECORDS.format(condition=condition)
-    for row in store.rows(query, parameters * 3):
+    for row in store.rows(query, parameters * 4):
         return row["outcome"], row["number"]
     return None
 
@@ -130,7 +132,9 @@ def _register(store: SqliteStore, canonical: Canonicaliser, key: bytes) -> None:
 
 
 def _fate(store: SqliteStore, asked: str, outcome: Outcome, number: int) -> Fate:
-    read = {"stored": _stored, "duplicate": _duplicate, "skipped": _skipped}[outcome]
+    read = {"stored": _stored, "duplicate": _duplicate, "skipped": _skipped, "waiting": _waiting}[
+        outcome
+    ]
     return Fate(asked=asked, outcome=outcome, number=number, **read(store, number))
 
 
@@ -156,6 +160,12 @@ def _skipped(store: SqliteStore, number: int) -> dict[str, Any]:
     query = "SELECT url, seen_at, reason, detail, is_fetched FROM skipped WHERE number = ?"
     (row,) = store.rows(query, [number])
     return {**dict(row), "is_fetched": bool(row["is_fetched"])}
+
+
+def _waiting(store: SqliteStore, number: int) -> dict[str, Any]:
+    query = "SELECT url, title, fetched_at AS seen_at FROM waiting WHERE place = ?"
+    (row,) = store.rows(query, [number])
+    return dict(row)
 
 
 def _alias(store: SqliteStore, url: str) -> Fate | None:

@@ -5,6 +5,7 @@ Times are seconds since 1970. In Parquet, which knows one type for a column, ids
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -47,6 +48,13 @@ _FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
 """What a spreadsheet takes for the beginning of a formula, as OWASP lists it (CSV injection)."""
 
 
+_FORMULA = re.compile(
+    r"[\s\0-\x1f\x7f\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*+[=+\-@＝＋－＠]"
+)
+"""The same behind what cannot be seen: blanks of all kinds, marks of order and of direction."""
+
+
 def write_table(path: Path, rows: Iterable[Row], columns: Mapping[str, str]) -> None:
     """Write the rows in the format of the path's ending, one after the other.
 
@@ -73,7 +81,9 @@ def guarded(value: object) -> object:
     >>> guarded("=1+1"), guarded("1+1"), guarded(-1)
     ("'=1+1", '1+1', -1)
     """
-    is_formula = isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA_STARTS)
+    is_formula = isinstance(value, str) and (
+        value.startswith(_FORMULA_STARTS) or _FORMULA.match(value) is not None
+    )
     return f"'{value}" if is_formula else value
 
 

@@ -141,7 +141,7 @@ class _Records:
             headers["WARC-Payload-Digest"] = original.digest
         else:
             headers["WARC-Profile"] = NEAR_DUPLICATE_PROFILE
-        headers["X-Dedup-Stage"] = duplicate.stage
+        headers["X-Dedup-Stage"] = quote(duplicate.stage, safe="")  # the store may be a stranger's
         if duplicate.resemblance is not None:
             headers["X-Dedup-Resemblance"] = f"{duplicate.resemblance:.6g}"
         if duplicate.distance is not None:

@@ -11,7 +11,6 @@ from dedup.fingerprints.minhash import (
 )
 from dedup.fingerprints.nilsimsa import nilsimsa, nilsimsa_score
 from dedup.fingerprints.simhash import simhash, simhash_many, weighted_bit_sums
-from dedup.fingerprints.w_shingles import w_shingles
 
 __all__ = [
     "band_hashes",
@@ -28,6 +27,5 @@ __all__ = [
     "simhash_many",
     "sum_table",
     "sum_table_distances",
-    "w_shingles",
     "weighted_bit_sums",
 ]

@@ -6,8 +6,6 @@ Source: Jain, Dahlin, Tewari, Using Bloom filters to refine web search results, 
 import numpy as np
 from numpy.typing import NDArray
 
-_WORD_BITS = 64
-
 
 def bloom_filter(
     members: NDArray[np.uint64], *, n_bits: int, n_hashes: int = 1

@@ -43,6 +43,8 @@ _TAGS_BESIDE = frozenset(["aside", "dialog", "footer", "form", "header", "nav"])
 _WHOLE_PAGE = frozenset(["article", "body", "html", "main"])
 _PARAGRAPHS = "p, pre, blockquote, div:has(> br)"
 _PARAGRAPH_CHARACTERS = 40
+_MAX_AROUND = 200
+"""Elements around a paragraph. What is nested deeper is no article, and would take seconds."""
 
 _ARTICLE_CHARACTERS = 500
 _SHARE_OF_PARAGRAPHS = 0.8
@@ -137,12 +139,14 @@ def _elements_around(
     `are_beside` remembers of which elements that is known: paragraphs have most around them in
     common.
     """
-    around = []
+    around: list[LexborNode] = []
     while element is not None and element.tag != "html":
         key = element.mem_id
         if key not in are_beside:
             are_beside[key] = _is_beside(element)
         if are_beside[key]:
+            return None
+        if len(around) == _MAX_AROUND:
             return None
         around.append(element)
         element = element.parent

@@ -1,11 +1,17 @@
 """Keeps a parser's time in bounds on pages made of very deep nesting or very large tags.
 
 HTML5 parsers take time quadratic in the depth of nesting (each block element looks for an open
-`<p>` through all that is open) and in the number of attributes of one tag. 100,000 nested `<div>`
+`<p>` through all that is open), in the number of attributes of one tag, of options in a `<select>`,
+of formatting elements left open (all are opened anew in each block), and of repeated `<body>` tags
+(attributes are merged). 100,000 nested `<div>`
 took lexbor 13 s, resiliparse more than 15 s for the main content and 0.1 s for plain text; one tag
 of 100,000 attributes took both more than 15 s. Parsing crashed neither, but lexbor's serialiser
 overflows the stack on 100,000 nested `<template>`. lxml, and so trafilatura, drops what is nested
-deeper than 256. Browsers flatten such pages too (Blink at a depth of 512).
+deeper than 256. Browsers flatten such pages too (Blink at a depth of 512). 11,000 `<option>` took
+lexbor and resiliparse 0.6 s each, 50 tags of 10,000 attributes 20 s together.
+
+What is linear here and heavy all the same (10 MB of `<p>` take 16 s) is for who reads pages to
+bound: see `dedup.scrapy.reading`.
 """
 
 import re
@@ -18,6 +24,14 @@ from selectolax.lexbor import LexborHTMLParser
 MAX_DEPTH = 1_000
 MAX_TAG_CHARACTERS = 100_000
 """A page that holds a longer tag (an image as `data:`, a script's state) loses that tag."""
+
+MAX_ATTRIBUTES = 256
+"""A tag loses those that come later."""
+
+_MAX_OPTIONS = 5_000
+_MAX_OPEN_FORMATTING = 1_000
+_MAX_ROOTS = 100  # tags of <html> and <body>; a page has two
+_HARMLESS_CHARACTERS = 16_384  # no tag in them has attributes for more than 0.1 s
 
 _HARMLESS_OPEN_TAGS = 5_000
 _HARMLESS_WORK = 250_000_000
@@ -32,6 +46,13 @@ _TOKEN = re.compile(
                   | <(?P<raw>script|style|textarea|title|iframe)\b.*?(?:</(?P=raw)\b|$))
        | <(?P<end>/?){_NAME_AND_ATTRIBUTES}>?""",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+
+_ATTRIBUTE = re.compile(r"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']*+))?|=""")
+_OPTION = re.compile(r"<(?i:option|optgroup)(?=[\s/>])")
+_ROOT = re.compile(r"<(?i:html|body)(?=[\s/>])")
+_FORMATTING = re.compile(
+    r"<(/?)((?i:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u))(?=[\s/>])"
 )
 
 _NOT_NESTING = frozenset(
@@ -53,7 +74,8 @@ _SHALLOW = re.compile(
 """Tags that add nothing to the depth: those that do not nest, and elements that hold only text.
 Where a parser takes such an element for something else (a comment, a script), it opens none."""
 
-_KEPT_WHEN_FLAT = frozenset(["a", "area", "base", "body", "frame", "head", "html", "link", "meta"])
+_KEPT_WHEN_FLAT = frozenset(["a", "area", "base", "frame", "link", "meta"])
+_KEPT_ONCE = frozenset(["body", "head", "html"])
 
 
 @dataclass(frozen=True)
@@ -79,17 +101,18 @@ def bounded(html: str | Bounded) -> Bounded:
     Lone surrogates become U+FFFD. What is bounded already is returned as it is: who both parses a
     page and extracts its text bounds it once.
 
-    A tag longer than `MAX_TAG_CHARACTERS` is dropped. A page nested deeper than `MAX_DEPTH` becomes
-    flat: it keeps its text, links and metadata, with `<br>` for all tags that structure it. Only
-    pages that may nest 5,000 elements, or have 100,000 characters, are examined closely, in linear
-    time (1 µs a tag).
+    A tag longer than `MAX_TAG_CHARACTERS` is dropped, and a tag's attributes beyond
+    `MAX_ATTRIBUTES`. A page nested deeper than `MAX_DEPTH`, or of thousands of options or of
+    formatting elements left open, becomes flat: it keeps its text, links and metadata, with `<br>`
+    for all tags that structure it. Only pages that may nest 5,000 elements, or have a tag of over
+    256 attributes, are examined closely, in linear time (1 µs a tag).
     """
     if isinstance(html, Bounded):
         return html
     html = _without_surrogates(html)
-    if _is_deep(html):
-        return Bounded(_TOKEN.sub(_flat, html), is_flat=True)
-    if len(html) > MAX_TAG_CHARACTERS and _has_large_tag(html):
+    if _is_deep(html) or _is_entangled(html):
+        return Bounded(_TOKEN.sub(_Flattener(), html), is_flat=True)
+    if len(html) > _HARMLESS_CHARACTERS and _has_large_tag(html):
         return Bounded(_TOKEN.sub(_without_large, html), is_flat=False)
     return Bounded(html, is_flat=False)
 
@@ -127,23 +150,59 @@ def _is_deep(html: str) -> bool:
     return False
 
 
+def _is_entangled(html: str) -> bool:
+    """Has the page what takes parsers time quadratic in its number, whatever the depth?"""
+    if html.count("<") <= _HARMLESS_OPEN_TAGS:
+        return False
+    if len(_OPTION.findall(html)) > _MAX_OPTIONS or len(_ROOT.findall(html)) > _MAX_ROOTS:
+        return True
+    opened: Counter[str] = Counter()
+    for end, name in _FORMATTING.findall(html):
+        opened[name.lower()] += -1 if end else 1
+    return sum((+opened).values()) > _MAX_OPEN_FORMATTING
+
+
 def _has_large_tag(html: str) -> bool:
     pieces = html.split("<")
-    return max(map(len, pieces)) > MAX_TAG_CHARACTERS and any(map(_may_be_large_tag, pieces))
+    return max(map(len, pieces)) > 2 * MAX_ATTRIBUTES and any(map(_may_be_large_tag, pieces))
 
 
 def _may_be_large_tag(piece: str) -> bool:
-    if len(piece) <= MAX_TAG_CHARACTERS:
+    if len(piece) <= 2 * MAX_ATTRIBUTES:
         return False
-    return piece[0].isalpha() and not piece[:6].lower().startswith(("script", "style"))
+    # A tag may have ">" in a value; what comes behind "<" in a value belongs to the tag, too.
+    is_script = piece[:6].lower().startswith(("script", "style"))
+    tag = piece.partition(">")[0] if is_script else piece.rpartition(">")[0] or piece
+    if len(tag) <= 2 * MAX_ATTRIBUTES:
+        return False
+    if len(tag) > MAX_TAG_CHARACTERS and piece[0].isalpha() and not is_script:
+        return True
+    return max(tag.count("="), len(tag.split()), tag.count("/")) > MAX_ATTRIBUTES
 
 
-def _flat(token: re.Match[str]) -> str:
-    if token["opaque"] or token["name"].lower() in _KEPT_WHEN_FLAT:
-        return _without_large(token)
-    return "<br>"
+class _Flattener:
+    """Replaces the tokens of one page."""
+
+    def __init__(self) -> None:
+        self._kept: set[str] = set()
+
+    def __call__(self, token: re.Match[str]) -> str:
+        if token["opaque"]:
+            return token[0]
+        name = token["name"].lower()
+        if name in _KEPT_ONCE and name not in self._kept and not token["end"]:
+            self._kept.add(name)
+            return _without_large(token)
+        return _without_large(token) if name in _KEPT_WHEN_FLAT else "<br>"
 
 
 def _without_large(token: re.Match[str]) -> str:
-    is_large = not token["opaque"] and len(token[0]) > MAX_TAG_CHARACTERS
-    return "" if is_large else token[0]
+    if token["opaque"] or len(token[0]) <= 2 * MAX_ATTRIBUTES:
+        return token[0]
+    if len(token[0]) > MAX_TAG_CHARACTERS:
+        return ""
+    start = token.end("name") - token.start()
+    for number, attribute in enumerate(_ATTRIBUTE.finditer(token[0], start), start=1):
+        if number == MAX_ATTRIBUTES:
+            return token[0][: attribute.end()] + ">"
+    return token[0]

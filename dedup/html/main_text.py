@@ -1,6 +1,6 @@
 """The main text of a page: what two copies share when menus and advertisements differ.
 
-Why resiliparse is the default (`tests/benchmarks/extraction.py` prints the figures): 181 articles,
+Why resiliparse is the default (`benchmarks/measurements/extraction.py`): 181 articles,
 4-grams of words against the true text, and a documentation site of 3,105 pages; 2 cores.
 
 | extractor   | precision | recall | F1   | ms a page | ms on documentation |
@@ -128,7 +128,7 @@ def main_text(html: str | Bounded, *, extractor: str = DEFAULT_EXTRACTOR) -> Mai
 
 
 def _content(page: Bounded) -> MainText:
-    html = _without_noscript(page.html)
+    html = _without_noscript(page)
     if _PRE in html:
         html = _FIGURE.sub(r"<\1div", html)  # a program in one is no picture
     text = _by_rules(html)
@@ -159,7 +159,7 @@ def _whole(element: LexborNode) -> str:
 
 
 def _main(page: Bounded) -> MainText:
-    text = _by_rules(_without_noscript(page.html))
+    text = _by_rules(_without_noscript(page))
     article = article_html(page, text_length=len(text))
     if article is None:
         return MainText(text, is_declared=False)
@@ -197,15 +197,22 @@ def _without_highlighting(html: str) -> str:
     )  # with what the group holds; `sub` takes thrice as long
 
 
-def _without_noscript(html: str) -> str:
+def _without_noscript(page: Bounded) -> str:
     """The page as browsers with scripts see it: an element left open in there would hide the rest.
 
     As parsers find the end of raw text: by the next end tag, whatever stands before it.
     """
-    if _NOSCRIPT.search(html) is None:
+    html = page.html
+    tags = list(_NOSCRIPT.finditer(html))
+    if not tags:
         return html
+    if len(tags) != len(page.tree.css("noscript")):  # in a script or a comment they are no tags
+        tree = LexborHTMLParser(html)
+        for node in tree.css("noscript"):
+            node.decompose()
+        return tree.html or ""
     kept, start = [], 0
-    for tag in _NOSCRIPT.finditer(html):
+    for tag in tags:
         if tag.start() < start:
             continue
         end = _NOSCRIPT_END.search(html, tag.end())
@@ -215,7 +222,7 @@ def _without_noscript(html: str) -> str:
 
 
 def _all(page: Bounded) -> str:
-    return _plain(_without_noscript(page.html))
+    return _plain(_without_noscript(page))
 
 
 def _all_visible(page: Bounded) -> MainText:

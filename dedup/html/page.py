@@ -13,6 +13,7 @@ import ada_url
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dedup.html.bounds import Bounded, bounded
+from dedup.urls.credentials import without_credentials
 
 _HEAD = "html, base[href], meta[content], head link[rel][href], title:not(svg title)"
 _LINKS = "a[href], area[href], iframe[src], frame[src]"
@@ -24,10 +25,16 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PLAIN_ABSOLUTE = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,4})?(?:[/?][!-\[\]-~]*)?")
 _NOT_PLAIN = re.compile(r"[^!-~]+")
 _MAX_FOLDERS = 64  # a longer path is left to `urljoin`
+
+MAX_LINKS = 50_000
+"""Links of a page that count, in document order. Manuals in one page have some thousands."""
+
+MAX_LINK_CHARACTERS = 10_000_000
+"""Of all links of a page, after resolution: a `<base>` of 80,000 characters stands in each."""
 _REFRESH = re.compile(
     r"""\s*(?:\d[\d.]*|\.[\d.]*)(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?
         (?:"(?P<double>[^"]*)|'(?P<single>[^']*)|(?P<bare>.*))""",
-    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+    re.ASCII | re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 _VALUED_DIRECTIVES = frozenset(
     {"max-image-preview", "max-snippet", "max-video-preview", "unavailable_after"}
@@ -50,8 +57,9 @@ class HtmlPage:
         refresh_url: absolute target of `<meta http-equiv=refresh>`, or None; None if it is the page
             itself.
         hrefs: targets to follow as the page has them, in document order, without repeats: `<a>`,
-            `<area>`, `<iframe>`, `<frame>`, at the end those in `<noscript>`; without
-            `rel=nofollow`, other schemes than http and https, and mere fragments.
+            `<area>`, `<iframe>`, `<frame>`, at the end those in `<noscript>`; without other schemes
+            than http and https, and mere fragments.
+        nofollow_hrefs: those of them that only links with `rel=nofollow` have.
     """
 
     url: str
@@ -64,15 +72,35 @@ class HtmlPage:
     is_noindex: bool
     refresh_url: str | None
     hrefs: tuple[str, ...]
+    nofollow_hrefs: frozenset[str] = frozenset()
 
-    def links(self) -> list[str]:
+    def links(self, *, with_nofollow: bool = False) -> list[str]:
         """The targets as absolute http and https URLs without fragment, in order, without repeats.
 
         Targets that make no URL with a host are left out. The URLs are not canonical yet: escapes
-        and the like are as in the page, and dot segments of plain absolute links.
+        and the like are as in the page, and dot segments of plain absolute links. At most
+        `MAX_LINKS`, of `MAX_LINK_CHARACTERS` together: the first.
+
+        Args:
+            with_nofollow: those of links with `rel=nofollow`, too.
         """
+        return self.bounded_links(with_nofollow=with_nofollow)[0]
+
+    def bounded_links(self, *, with_nofollow: bool = False) -> tuple[list[str], int]:
+        """The same, and how many targets are left out for those bounds."""
         resolve = _Resolver(self.base_url, self.encoding)
-        return [url for url in dict.fromkeys(map(resolve, self.hrefs)) if url is not None]
+        left_out = frozenset() if with_nofollow else self.nofollow_hrefs
+        found: dict[str, None] = {}
+        n_characters = 0
+        for n_targets, href in enumerate(self.hrefs):
+            url = None if href in left_out else resolve(href)
+            if url is None or url in found:
+                continue
+            n_characters += len(url)
+            if len(found) >= MAX_LINKS or n_characters > MAX_LINK_CHARACTERS:
+                return list(found), len(self.hrefs) - n_targets
+            found[url] = None
+        return list(found), 0
 
 
 def parse_page(
@@ -99,6 +127,9 @@ def parse_page(
     resolve = _Resolver(base_url, encoding)
     robots = head.robots.union(*map(_robots_directives, robots_headers))
     refresh_url = resolve(head.refresh_href) if head.refresh_href else None
+    hrefs = _hrefs(tree)
+    for href, is_nofollow in _noscript_hrefs(tree).items():
+        hrefs[href] = is_nofollow and hrefs.get(href, True)
     return HtmlPage(
         url=url,
         encoding=encoding,
@@ -109,7 +140,8 @@ def parse_page(
         is_nofollow=not robots.isdisjoint(("nofollow", "none")),
         is_noindex=not robots.isdisjoint(("noindex", "none")),
         refresh_url=None if refresh_url == urldefrag(url)[0] else refresh_url,
-        hrefs=tuple(dict.fromkeys((*_hrefs(tree), *_noscript_hrefs(tree)))),
+        hrefs=tuple(hrefs),
+        nofollow_hrefs=frozenset(href for href, is_nofollow in hrefs.items() if is_nofollow),
     )
 
 
@@ -167,14 +199,20 @@ def _robots_directives(value: str) -> frozenset[str]:
     return frozenset(directives)
 
 
-def _hrefs(tree: LexborHTMLParser) -> list[str]:
-    found: dict[str | None, None] = {}  # repeats first: the rest is done for each target once
+def _hrefs(tree: LexborHTMLParser) -> dict[str, bool]:
+    """The targets of links, and of each: have all its links `rel=nofollow`?"""
+    found: dict[str | None, bool] = {}  # repeats first: the rest is done for each target once
     for node in tree.css(_LINKS):
         attributes = node.attributes
-        if "rel" not in attributes or not _is_nofollow(attributes["rel"]):
-            found[attributes.get("href") or attributes.get("src")] = None
-    hrefs = map(_clean, found)
-    return [href for href in hrefs if href and href[0] != "#" and _is_web(href)]
+        target = attributes.get("href") or attributes.get("src")
+        is_nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
+        found[target] = is_nofollow and found.get(target, True)
+    hrefs: dict[str, bool] = {}
+    for target, is_nofollow in found.items():
+        href = _clean(target)
+        if href and href[0] != "#" and _is_web(href):
+            hrefs[href] = is_nofollow and hrefs.get(href, True)
+    return hrefs
 
 
 def _is_nofollow(rel: str | None) -> bool:
@@ -186,10 +224,10 @@ def _is_web(href: str) -> bool:
     return scheme is None or scheme[1].lower() in ("http", "https")
 
 
-def _noscript_hrefs(tree: LexborHTMLParser) -> list[str]:
+def _noscript_hrefs(tree: LexborHTMLParser) -> dict[str, bool]:
     """Links for browsers without scripts, as a crawler is; to the parser they are text."""
     texts = [text for node in tree.css("body noscript") if "href" in (text := node.text())]
-    return _hrefs(LexborHTMLParser("".join(texts))) if texts else []
+    return _hrefs(LexborHTMLParser("".join(texts))) if texts else {}
 
 
 def _clean(value: str | None) -> str:
@@ -224,7 +262,10 @@ class _Resolver:
         )
 
     def __call__(self, href: str) -> str | None:
-        """The absolute http or https URL without fragment, or None if there is none."""
+        """The absolute http or https URL without fragment, or None if there is none.
+
+        Without name and password: a page's links do not log the crawl in anywhere.
+        """
         href = href.partition("#")[0].rstrip(_C0_AND_SPACE)
         if _PLAIN_ABSOLUTE.fullmatch(href):
             return href
@@ -257,7 +298,7 @@ class _Resolver:
             is_usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         except ValueError:  # no host, "http://[" and the like; the base is no URL
             return None
-        return url if is_usable else None
+        return without_credentials(url) if is_usable else None
 
 
 def _encoded(query: str, encoding: str) -> str:

@@ -13,6 +13,10 @@ from dedup.html.unfolding import unfolded
 from dedup.templates.outline import Outline, outline
 from dedup.templates.site import OwnText, Site
 
+_MAX_LINES = 20_000
+"""A page of more lines or boxes is no page to learn a template from: learning takes time for each
+in the process that crawls."""
+
 
 @dataclass(frozen=True, slots=True)
 class PageText:
@@ -58,6 +62,8 @@ def page_text(
     if extractor == "content":
         source = "landmark" if is_declared else "page"
     found = None if body is None else outline(body).without_inner_boxes()
+    if found is not None and max(len(found.lines), len(found.boxes)) > _MAX_LINES:
+        found = None
     return PageText(
         text=text,
         heading=heading_of(page.tree),

@@ -56,6 +56,8 @@ def account_rows(account: Mapping[str, Any]) -> list[dict[str, Any]]:
         {"name": f"not fetched: {name}", "pages": count, "bytes": 0}
         for name, count in account["failed"].items()
     ]
+    if pages.get("waiting"):
+        rows.append({"name": "waiting", "pages": pages["waiting"], "bytes": sizes["waiting"]})
     return rows + [
         {"name": f"URLs {name}", "pages": urls[name], "bytes": 0} for name in ("seen", "queued")
     ]
@@ -79,6 +81,8 @@ def rows_table(rows: Sequence[Row], *, headings: Mapping[str, str] | None = None
     """The rows as a table, at most 30; bytes as MB. Names are strangers' text."""
     headings = headings or {}
     columns = list(rows[0]) if rows else ["name"]
+    if not any(row.get("waiting") for row in rows):  # which is so for every job that has ended
+        columns = [name for name in columns if name != "waiting"]
     table = Table(box=None, pad_edge=False)
     for name in columns:
         heading = "MB" if name == "bytes" else headings.get(name, name.replace("_", " "))
@@ -111,7 +115,7 @@ def _cell(column: str, value: Any) -> str:
 def _by_host(connection: Connection) -> list[dict[str, Any]]:
     rows = []
     for host in summarise(connection)["hosts"]:
-        fetched = host["unique"] + host["duplicates"] + host["skipped"]
+        fetched = sum(host[kind] for kind in ("unique", "duplicates", "skipped", "waiting"))
         rows.append(
             {
                 "name": host["host"],
@@ -119,6 +123,7 @@ def _by_host(connection: Connection) -> list[dict[str, Any]]:
                 "unique": host["unique"],
                 "duplicates": host["duplicates"],
                 "skipped": host["skipped"],
+                "waiting": host["waiting"],
                 "duplicate_share": host["duplicates"] / fetched,
                 "bytes": host["bytes"],
             }

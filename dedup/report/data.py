@@ -5,7 +5,9 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
+from dedup.report.left_out import site_templates
 from dedup.report.listing import listed_groups
+from dedup.report.names import aliases, other_names
 from dedup.report.patterns import MAX_RECORDS, duplicate_patterns, together
 from dedup.store.database import reporting
 from dedup.store.summary import summarise
@@ -17,7 +19,10 @@ _TIMES = """
 SELECT fetched_at AS at, 1 AS is_unique, 0 AS is_duplicate FROM pages
 UNION ALL SELECT fetched_at, 0, 1 FROM duplicates
 UNION ALL SELECT seen_at, 0, 0 FROM skipped WHERE is_fetched
+UNION ALL SELECT fetched_at, 0, 0 FROM waiting
 """
+
+_SOURCES = "SELECT source, count(*) FROM pages GROUP BY source ORDER BY source"
 
 
 def report_data(connection: Connection) -> dict[str, Any]:
@@ -31,8 +36,14 @@ def report_data(connection: Connection) -> dict[str, Any]:
     patterns = duplicate_patterns(connection)
     joint = together(connection, patterns)
     with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
+        templates = site_templates(connection)
+        places = {(each["host"], each["number"]): place for place, each in enumerate(templates)}
         return {
             "summary": summarise(connection),
+            "names": asdict(other_names(connection)),
+            "aliases": asdict(aliases(connection)),
+            "templates": templates,
+            "sources": dict(connection.execute(_SOURCES)),
             "meta": dict(connection.execute("SELECT name, value FROM meta")),
             "times": _times(connection),
             "resemblances": _resemblances(connection),
@@ -42,7 +53,7 @@ def report_data(connection: Connection) -> dict[str, Any]:
             "patterns": [asdict(pattern) for pattern in patterns],
             "together": joint and asdict(joint),
             "pattern_records": MAX_RECORDS,
-            "groups": listed_groups(connection),
+            "groups": listed_groups(connection, places),
         }
 
 

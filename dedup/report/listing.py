@@ -5,18 +5,16 @@ much of the whole it holds.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
-from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
-import zstandard
-
 from dedup.document import Document
-from dedup.errors import StateError
 from dedup.fingerprints import hamming_distance, simhash
 from dedup.report.differences import Part, differences
+from dedup.report.names import has_other_name
+from dedup.report.texts import stored_text
 from dedup.text import features
 
 MAX_DUPLICATES = 20_000
@@ -31,8 +29,10 @@ MAX_EXCERPTS = 2_000
 _EXCERPT_LENGTH = 400
 
 _LISTED = """
-SELECT number, original, url, host, title, stage, distance, resemblance FROM duplicates
-ORDER BY coalesce(resemblance, 1), number LIMIT ?
+SELECT d.number, original, d.url, d.host, d.title, stage, distance, resemblance, d.template,
+    coalesce(d.own_title, d.title), d.heading, coalesce(p.own_title, p.title), p.heading
+FROM duplicates AS d JOIN pages AS p ON p.number = d.original
+ORDER BY coalesce(resemblance, 1), d.number LIMIT ?
 """
 _TEXTS = """
 SELECT p.text, coalesce(d.text, p.text) FROM duplicates AS d JOIN pages AS p
@@ -45,15 +45,21 @@ class _Compared(NamedTuple):
     distance: int | None
 
 
-def listed_groups(connection: Connection) -> dict[str, Any]:
+Templates = Mapping[tuple[str, int | None], int]
+"""Places in the list of templates, by host and number."""
+
+
+def listed_groups(connection: Connection, templates: Templates | None = None) -> dict[str, Any]:
     """Return the originals, those with most duplicates first, and their duplicates.
 
-    `originals` holds: URL, host, title, language, beginning of the text, how many duplicates are
-    listed, how many there are. `duplicates`, those of the first original first: URL, host, title,
-    stage, distance, resemblance, differences of the texts or None, and the distance of their
-    fingerprints where another stage than simhash found them, or None. Hosts and stages are places
-    in the lists of that name. `distances` counts the last column.
+    `originals` holds: URL, host, title, language, beginning of the text, template, how many
+    duplicates are listed, how many there are. `duplicates`, those of the first original first: URL,
+    host, title, stage, distance, resemblance, differences of the texts or None, the distance of
+    their fingerprints where another stage than simhash found them, or None, template, and whether
+    the original's name is another. Hosts and stages are places in the lists of that name, templates
+    in what is given, or None. `distances` counts the distances of fingerprints.
     """
+    templates = templates or {}
     rows = connection.execute(_LISTED, (MAX_DUPLICATES,)).fetchall()
     compared = dict(_compared(connection, rows))
     groups = [
@@ -67,7 +73,7 @@ def listed_groups(connection: Connection) -> dict[str, Any]:
     return {
         "originals": [
             [
-                *_original(connection, hosts, original, is_shown=place < MAX_EXCERPTS),
+                *_original(connection, hosts, original, templates, place < MAX_EXCERPTS),
                 len(members),
                 totals[original],
             ]
@@ -77,9 +83,13 @@ def listed_groups(connection: Connection) -> dict[str, Any]:
             [
                 *(url, hosts[host], title, stages[stage], distance, resemblance),
                 *compared.get(number, (None, None)),
+                templates.get((host, template)),
+                has_other_name(*names),
             ]
             for _, members in groups
-            for number, _, url, host, title, stage, distance, resemblance in members
+            for number, _, url, host, title, stage, distance, resemblance, template, *names in (
+                members
+            )
         ],
         "hosts": list(hosts),
         "stages": list(stages),
@@ -99,13 +109,18 @@ class _Places(dict[str, int]):
 
 
 def _original(
-    connection: Connection, hosts: _Places, number: int, *, is_shown: bool
-) -> tuple[str, int, str, str, str]:
-    url, host, title, language, text = connection.execute(
-        "SELECT url, host, title, language, text FROM pages WHERE number = ?", (number,)
+    connection: Connection,
+    hosts: _Places,
+    number: int,
+    templates: Templates,
+    is_shown: bool,
+) -> tuple[str, int, str, str, str, int | None]:
+    url, host, title, language, template, text = connection.execute(
+        "SELECT url, host, title, language, template, text FROM pages WHERE number = ?", (number,)
     ).fetchone()
-    excerpt = _text(connection, text)[:_EXCERPT_LENGTH] if is_shown else ""
-    return url or f"#{number}", hosts[host], title, language, excerpt
+    excerpt = stored_text(connection, text)[:_EXCERPT_LENGTH] if is_shown else ""
+    place = templates.get((host, template))
+    return url or f"#{number}", hosts[host], title, language, excerpt, place
 
 
 def _compared(connection: Connection, rows: list[Any]) -> Iterator[tuple[int, _Compared]]:
@@ -116,9 +131,9 @@ def _compared(connection: Connection, rows: list[Any]) -> Iterator[tuple[int, _C
     candidates = [row for row in rows if row[5] != "body"]
     lowest, rest = candidates[: MAX_COMPARED // 2], candidates[MAX_COMPARED // 2 :]
     step = max(1, -(-len(rest) // (MAX_COMPARED - MAX_COMPARED // 2)))
-    for number, _, _, _, _, _, distance, resemblance in lowest + rest[::step]:
+    for number, _, _, _, _, _, distance, resemblance, *_ in lowest + rest[::step]:
         texts = connection.execute(_TEXTS, (number,)).fetchone()
-        first, second = (_text(connection, text) for text in texts)
+        first, second = (stored_text(connection, text) for text in texts)
         has_distance = distance is None and resemblance is not None and resemblance < 1
         yield (
             number,
@@ -136,15 +151,3 @@ def _distance(first: str, second: str) -> int:
 def _fingerprint(text: str) -> int:
     document = Document(id="", text=text)
     return simhash(*features(document.normal_text, unspaced=document.is_unspaced))
-
-
-def _text(connection: Connection, compressed: bytes) -> str:
-    try:
-        return zstandard.decompress(compressed).decode(errors="replace")
-    except (zstandard.ZstdError, TypeError, MemoryError) as error:  # as in SqliteStore
-        path = Path(connection.execute("PRAGMA database_list").fetchone()[2])
-        raise StateError(
-            path,
-            f"a page's text is damaged ({error})",
-            "Restore the store from a copy, or move it away and crawl again",
-        ) from error

@@ -74,7 +74,7 @@ def render(connection: Connection, name: str, settings: Mapping[str, Any]) -> st
         "resemblance": settings.get("DEDUP_NEAR_RESEMBLANCE"),
         "distance": settings.get("DEDUP_SIMHASH_DISTANCE"),
     }
-    shown = {"times", "resemblances", "distances", "group_sizes", "groups", "summary"}
+    shown = {"times", "resemblances", "distances", "group_sizes", "groups", "summary", "templates"}
     block = {key: value for key, value in data.items() if key in shown}
     style = _source("report.css")
     scripts = [_source(f"vendor/{_SCRIPTS[0]}"), "\n".join(map(_source, _SCRIPTS[1:]))]
@@ -85,7 +85,7 @@ def render(connection: Connection, name: str, settings: Mapping[str, Any]) -> st
             **data,
             name=name,
             thresholds=thresholds,
-            counts=_counts(data["summary"]),
+            counts=_counts(data["summary"], data["sources"]),
             stages=STAGES,
             style=Markup(style),  # noqa: S704 -- a file of this package
             scripts=[Markup(script) for script in scripts],  # noqa: S704 -- files of this package
@@ -95,7 +95,7 @@ def render(connection: Connection, name: str, settings: Mapping[str, Any]) -> st
     )
 
 
-def _counts(summary: Mapping[str, Any]) -> dict[str, Any]:
+def _counts(summary: Mapping[str, Any], sources: Mapping[str, int]) -> dict[str, Any]:
     pages = summary["pages"]
     duplicates = sum(pages["duplicates"].values())
     exact = sum(pages["duplicates"].get(stage, 0) for stage in _EXACT)
@@ -105,6 +105,7 @@ def _counts(summary: Mapping[str, Any]) -> dict[str, Any]:
         "near": duplicates - exact,
         "skipped": sum(pages["skipped"].values()),
         "failed": sum(summary["failed"].values()),
+        "without_template": sources.get("page", 0) + sources.get("landmark", 0),
     }
 
 

@@ -231,10 +231,10 @@ def _ways_out(difference: UrlDifference, tally: _Tally) -> Iterator[_Way]:
     elif not place:
         yield _denying(difference, tally, rf"[?&]{_escape(first)}(?:&|$)", first)
     else:
-        start, end, after = _PLACES[place]
+        start, end, expression = _PLACES[place]
         detail = " = ".join(f"{start}{name}{end}" for name in (first, second) if name)
         for name in _sides(difference, tally):
-            yield _denying(difference, tally, f"{start}{_escape(name)}{end}{after}", detail)
+            yield _denying(difference, tally, expression.format(_apart(name, place)), detail)
 
 
 def _sides(difference: UrlDifference, tally: _Tally) -> list[str]:
@@ -244,8 +244,22 @@ def _sides(difference: UrlDifference, tally: _Tally) -> list[str]:
     return sorted(sides, key=lambda side: side not in url)
 
 
-_PLACES = {"directory": ("/", "/", ""), "end": ("/", "", r"(?:\?|$)"), "name": ("", "", "[^/]*$")}
-"""By place in the path: what stands before and behind a name, and what a pattern needs on top."""
+_PLACES = {
+    "directory": ("/", "/", "/{}/"),
+    "end": ("/", "", r"/{}(?:\?|$)"),
+    "name": ("", "", r"/[^/?]*{}[^/?]*(?:\?|$)"),
+}
+"""By place in the path: what is shown before and behind a name, and the pattern. It matches whole
+parts of the path only."""
+
+
+def _apart(name: str, place: str) -> str:
+    """A pattern for a name; for a word of a longer name, one that is not within another word."""
+    expression = _escape(name)
+    if place != "name":
+        return expression
+    before = "(?<![A-Za-z0-9])" if name[0].isalnum() else ""
+    return before + expression + ("(?![A-Za-z0-9])" if name[-1].isalnum() else "")
 
 
 def _escape(text: str) -> str:

@@ -13,7 +13,7 @@ from dedup.report.plain import plain
 
 
 def summary_table(account: Mapping[str, Any], folder: Path | None) -> RenderableType:
-    """Pages and bytes: fetched = unique + duplicates by stage + skipped by reason.
+    """Pages and bytes: fetched = unique + duplicates by stage + skipped by reason + waiting.
 
     `account` is what `stats.json` holds, or the part of it that `summarise` gives. `folder` is the
     job's; None: it ends with the crawl.
@@ -33,6 +33,8 @@ def _rows(pages: Mapping[str, Any], sizes: Mapping[str, Any]) -> Iterator[tuple[
         yield f"  duplicates: {stage}", count, sizes["duplicates"][stage]
     for reason, count in pages["skipped"].items():
         yield f"  skipped: {reason}", count, sizes["skipped"][reason]
+    if pages.get("waiting"):
+        yield "  waiting for a template", pages["waiting"], sizes["waiting"]
 
 
 def _lines(account: Mapping[str, Any], folder: Path | None) -> Iterator[str]:
@@ -45,9 +47,11 @@ def _lines(account: Mapping[str, Any], folder: Path | None) -> Iterator[str]:
             "  (DEDUP_ITEM_TEXT_FIELDS names the fields that hold their text)"
         )
     if urls := account.get("urls"):
+        n_nofollow = urls.get("nofollow")
+        nofollow = f" {n_nofollow:,} nofollow links left alone," if n_nofollow else ""
         yield (
             f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,"
-            f" {urls['aliases']:,} aliases, {urls['queued']:,} still queued"
+            f"{nofollow} {urls['aliases']:,} aliases, {urls['queued']:,} still queued"
         )
     if refresh := account.get("refresh"):
         found = [f"{count:,} {name}" for name, count in refresh.items() if name != "number"]

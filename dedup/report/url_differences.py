@@ -86,7 +86,8 @@ def _path_differences(first: str, second: str) -> Iterator[UrlDifference]:
     if max(len(a), len(b)) != 1:
         return
     name, other = "".join(a), "".join(b)
-    if name and other and place == "end" and (more := _surplus(name, other)):
+    more = _surplus(name, other) if name and other and place == "end" else ""
+    if more and not (more[0].isalnum() and more[-1].isalnum()):  # no "no" of "nobody"
         name, other, place = more, "", "name"
     kind = "print" if _PRINT.search(name) or _PRINT.search(other) else "path"
     yield _unordered(kind, name, other, place)

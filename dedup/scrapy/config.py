@@ -61,6 +61,8 @@ class CrawlConfig:
     item_fields: ItemFields
     waiting_pages: int
     read_processes: int
+    read_cpu_seconds: float
+    read_memory_mb: int
     is_robots_meta_obeyed: bool
     progress: str
     prometheus_file: str
@@ -98,6 +100,8 @@ class CrawlConfig:
             ),
             waiting_pages=_number(settings, "DEDUP_WAITING_PAGES", int, low=0),
             read_processes=_read_processes(settings),
+            read_cpu_seconds=_number(settings, "DEDUP_READ_CPU_SECONDS", float, low=0.1, high=3600),
+            read_memory_mb=_number(settings, "DEDUP_READ_MEMORY_MB", int, low=200),
             is_robots_meta_obeyed=settings.getbool("DEDUP_ROBOTS_META_OBEY"),
             progress=_choice(settings, "DEDUP_PROGRESS", PROGRESS),
             prometheus_file=_prometheus_file(settings),

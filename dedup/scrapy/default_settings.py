@@ -71,6 +71,12 @@ the same under all URL rules together: the page confirms what a rule would guess
 "any" loses pages where old versions name the current one as canonical, as large documentation sites
 do; at "rules" such a link is one more URL, fetched if linked, and compared."""
 
+DEDUP_ALLOW_PRIVATE = True
+"""May links, redirects and sitemaps of public hosts lead to private, loopback and link-local
+addresses, and to other schemes than http and https? False in this project's own crawls, where the
+middleware `PublicWeb` is on: what the user starts from may be private, and what private hosts link
+to, and nothing else. True there opens it, for those who crawl an intranet."""
+
 # --- Items -------------------------------------------------------------------------------------
 
 DEDUP_ITEM_TEXT_FIELDS = ["text"]
@@ -104,8 +110,19 @@ DEDUP_READ_PROCESSES = "auto"
 wait and the crawl's own process has time to spare. "auto": one for each core, none where there is
 a single one. For the project's own spiders; docs/benchmarks.md has what they gain."""
 
+DEDUP_READ_CPU_SECONDS = 5.0
+"""CPU time that the reading of a page may take, seconds, 0.1 to 3,600. A page that takes more is
+recorded as `too_complex`, and the process that reads it is replaced. Pages take milliseconds, the
+largest manuals of 10 MB a second or two; more is made to hold a crawl up."""
+
+DEDUP_READ_MEMORY_MB = 1000
+"""Memory that a reading process may take, MB (MiB), 200 or more. A page that needs more is recorded
+as `too_complex`. A page of 10 MB takes 200 to 400 MB; more than a gigabyte, some made for that."""
+
 DEDUP_ROBOTS_META_OBEY = True
-"""Leave pages marked noindex out of the store and links marked nofollow unfollowed."""
+"""Leave pages marked noindex out of the store and links marked nofollow unfollowed, be it by robots
+meta, X-Robots-Tag or `rel=nofollow`. The closing table counts such links. Where a site's theme puts
+rel=nofollow on its own links, 0 follows them."""
 
 # --- Content: exact ----------------------------------------------------------------------------
 

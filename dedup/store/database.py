@@ -10,6 +10,7 @@ it. There is no full check when opening: it would read the whole file.
 
 import contextlib
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from typing import TypeVar
 from filelock import BaseFileLock, FileLock, Timeout
 
 from dedup.errors import StateError
+from dedup.files import open_private
 from dedup.store.schema import (
     APPLICATION_ID,
     OLD_JOB,
@@ -232,13 +234,15 @@ def lock(path: Path) -> JobLock:
     """
     lock_path = path.with_name(path.name + ".lock")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.parent.exists():  # of a job: for its owner alone
+            path.parent.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
         holder = _holder(lock_path)
     except OSError as error:
         raise StateError(
             path.parent, f"the folder cannot be written ({error.strerror})", "Choose another folder"
         ) from error
-    held = FileLock(lock_path, blocking=False, thread_local=False)
+    held = FileLock(lock_path, mode=0o600, blocking=False, thread_local=False)
     try:
         held.acquire()
         lock_path.write_text(str(os.getpid()))
@@ -272,6 +276,9 @@ def _holder(lock_path: Path) -> str:
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     _check_header(path, must_exist=read_only)
     mode = "mode=ro" if read_only else "mode=rwc"
+    if not read_only and not path.exists():
+        with contextlib.suppress(OSError), open_private(path, "ab"):
+            pass  # SQLite gives the files beside it the same permissions; and says what is wrong
     if read_only and not os.access(path.parent, os.W_OK) and not _wal_size_bytes(path):
         mode = "immutable=1"  # WAL mode needs files beside the store; here nobody can write any
     with reporting(path), contextlib.ExitStack() as on_error:
@@ -281,6 +288,7 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
         on_error.callback(connection.close)
         connection.execute("PRAGMA busy_timeout = 10000")
         connection.execute("PRAGMA cell_size_check = ON")  # notices more damage
+        connection.execute("PRAGMA trusted_schema = OFF")  # the file may be a stranger's
         if read_only:
             connection.execute("BEGIN")
         try:
@@ -368,6 +376,16 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
                 "Its pages can be read and exported; to crawl, begin anew with -s DEDUP_RESTART=1,"
                 " or give this crawl another job name",
             )
+        programs = connection.execute(
+            "SELECT name FROM sqlite_schema WHERE type NOT IN ('table', 'index')"
+            " OR sql LIKE 'CREATE VIRTUAL%' ORDER BY name"
+        ).fetchall()
+        if programs:
+            raise StateError(
+                path,
+                f"its tables are not those of a crawl's store ({programs[0][0]!r})",
+                "Use a store that this program has made",
+            )
         for statement in OLD_JOB.split(";"):
             connection.execute(statement)
     elif version != SCHEMA_VERSION:
@@ -376,3 +394,30 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
             f"expected schema version {SCHEMA_VERSION}, found {version}",
             "Read it with the release that made it, or crawl into a new job",
         )
+    else:
+        _check_schema(connection, path)
+
+
+def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file with other tables than a store's: a view or a trigger in it is a program."""
+    expected = sqlite3.connect(":memory:")
+    try:
+        expected.executescript(SCHEMA)
+        known = _schema_of(expected)
+    finally:
+        expected.close()
+    if (found := _schema_of(connection)) != known:
+        names = sorted({name for _, name, _ in found ^ known})
+        raise StateError(
+            path,
+            f"its tables are not those of a crawl's store ({', '.join(map(repr, names[:5]))})",
+            "Use a store that this program has made",
+        )
+
+
+def _schema_of(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    rows = connection.execute(
+        "SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%'"
+        " ESCAPE '\\'"
+    )
+    return {(kind, name, re.sub(r"\s+", " ", sql)) for kind, name, sql in rows}

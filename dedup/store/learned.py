@@ -22,6 +22,9 @@ _FIELDS = (
 )
 
 
+_HOSTS_IN_MEMORY = 10_000
+
+
 class Outlined(NamedTuple):
     """A page to learn from.
 
@@ -35,11 +38,12 @@ class Outlined(NamedTuple):
 
 
 class Learned:
-    """The templates of a job's hosts; the pages that wait, and the early ones."""
+    """The templates and encodings of a job's hosts; the pages that wait, and the early ones."""
 
     def __init__(self, database: Database, unpacked: Callable[..., bytes]) -> None:
         self._database = database
         self._unpacked = unpacked
+        self._encodings: dict[str, str | None] = {}
 
     # --- Templates -------------------------------------------------------------------------------
 
@@ -62,6 +66,27 @@ class Learned:
         ]
         with self._database.unit(weight=0) as connection:
             connection.executemany("INSERT INTO templates VALUES (?, ?, ?)", rows)
+
+    # --- Encodings -------------------------------------------------------------------------------
+
+    def encoding(self, host: str) -> str | None:
+        """What most pages of a host are in, of those that were added; None: none was."""
+        if host not in self._encodings:
+            if len(self._encodings) >= _HOSTS_IN_MEMORY:
+                self._encodings.clear()
+            query = "SELECT encoding FROM encodings WHERE host = ? ORDER BY pages DESC, encoding"
+            self._encodings[host] = next((row[0] for row in self._rows(query, [host])), None)
+        return self._encodings[host]
+
+    def add_encoding(self, host: str, encoding: str) -> None:
+        """Count a page of a host."""
+        with self._database.unit(weight=0) as connection:
+            connection.execute(
+                "INSERT INTO encodings VALUES (?, ?, 1)"
+                " ON CONFLICT DO UPDATE SET pages = pages + 1",
+                (host, encoding),
+            )
+        self._encodings.pop(host, None)
 
     # --- Pages that wait -------------------------------------------------------------------------
 

@@ -15,6 +15,8 @@ _FINAL = {
     "ignored",
     "invalid_url",
     "offsite",
+    "private_address",
+    "redirect_private",
     "redirect_invalid",
     "redirect_offsite",
     "redirect_scheme",

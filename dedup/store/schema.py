@@ -37,7 +37,7 @@ CREATE TABLE urls (
     depth INTEGER NOT NULL,         -- links from the start
     slot TEXT NOT NULL,             -- whose turn it takes: the host
     url TEXT NOT NULL,
-    request BLOB                    -- JSON or a pickle, while queued; NULL: made anew from the URL
+    request BLOB                    -- JSON, while queued; NULL: made anew from the URL
 );
 CREATE INDEX urls_queued ON urls (slot, rank, id) WHERE state = {QUEUED};
 CREATE INDEX urls_not_linked ON urls (depth) WHERE depth = 0;
@@ -73,6 +73,14 @@ CREATE TABLE templates (
     number INTEGER NOT NULL,
     value TEXT NOT NULL,            -- JSON
     PRIMARY KEY (host, number)
+) WITHOUT ROWID;
+
+-- How many pages of a host are in an encoding other than UTF-8, as far as that is sure.
+CREATE TABLE encodings (
+    host TEXT NOT NULL,
+    encoding TEXT NOT NULL,         -- Python's name
+    pages INTEGER NOT NULL,
+    PRIMARY KEY (host, encoding)
 ) WITHOUT ROWID;
 
 -- Pages that wait for their template, in the order of their arrival. A page has its number once it
@@ -183,6 +191,8 @@ OLD_JOB = f"""
 CREATE TEMP VIEW pages AS SELECT *, {_NEW_COLUMNS} FROM main.pages;
 CREATE TEMP VIEW duplicates AS SELECT *, {_NEW_COLUMNS} FROM main.duplicates;
 CREATE TEMP TABLE templates (host TEXT, number INTEGER, value TEXT);
-CREATE TEMP TABLE waiting (place INTEGER, host TEXT, url TEXT, size_bytes INTEGER);
+CREATE TEMP TABLE waiting (
+    place INTEGER, host TEXT, url TEXT, size_bytes INTEGER, title TEXT, fetched_at REAL
+);
 """  # noqa: S608 -- the columns above
 """Has a job of version 2 look like one of this version to those who read it."""

@@ -1,6 +1,7 @@
 """A job's store in one SQLite file: pages, duplicates, what was skipped, and the URLs seen."""
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -19,10 +20,16 @@ from dedup.store.learned import Learned
 from dedup.store.page import Page, as_page
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.url_table import UrlTable
+from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import host_of
 
 _SIGNATURES_PER_BATCH = 1 << 20
 """The larger a batch, the faster it is indexed; as objects these take some 60 MB."""
+
+MAX_UNPACKED_BYTES = 256 * 1024 * 1024
+"""Of a text, a body or an outline. A store of half a megabyte could hold gigabytes of zeros."""
+
+_ANY_CREDENTIALS = re.compile(r"(https?://)[^\s/?#@]*@")
 
 _ROWS_AT_ONCE = 1 << 10
 """Rows read at a time: while they fit into the processor's cache, in half the time."""
@@ -127,7 +134,7 @@ class SqliteStore:
             "source": page.source,
             "template": page.template,
             "text": page.packed_text,
-            "body": page.packed_body if self.keep_bodies else None,
+            "body": page.packed_body if self.keep_bodies and is_body_kept(page) else None,
         }
         with self.unit() as connection:
             connection.execute(_INSERT_PAGE if is_new else _UPDATE_PAGE, fields)
@@ -192,10 +199,10 @@ class SqliteStore:
                 "INSERT INTO skipped VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     number,
-                    storable(url),
+                    storable(without_credentials(url)),
                     host_of(url),
                     reason,
-                    storable(detail),
+                    storable(_ANY_CREDENTIALS.sub(r"\1", detail)),
                     is_fetched,
                     time.time(),
                     size_bytes,
@@ -347,6 +354,9 @@ class SqliteStore:
     def unpacked(self, number: int, compressed: bytes, kind: str = "text") -> bytes:
         """What the store keeps compressed of the page `number`."""
         try:
+            size_bytes = zstandard.get_frame_parameters(compressed).content_size
+            if size_bytes > MAX_UNPACKED_BYTES:  # so is one that is not told
+                raise zstandard.ZstdError(f"more than {MAX_UNPACKED_BYTES:,} bytes")
             return self._decompress(compressed)
         # Damage can turn the column into NULL, and the size that zstd notes into an enormous one.
         except (zstandard.ZstdError, TypeError, MemoryError) as error:
@@ -360,6 +370,11 @@ class SqliteStore:
         number = self._next_number
         self._next_number += 1
         return number
+
+
+def is_body_kept(page: Page) -> bool:
+    """Is the page's body small enough to be read again?"""
+    return page.body is not None and len(page.body) <= MAX_UNPACKED_BYTES
 
 
 def _difference(

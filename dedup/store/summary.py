@@ -59,6 +59,7 @@ def _summarise(connection: Connection) -> dict[str, Any]:
             "seen": seen,
             "queued": _one(connection, "SELECT count(*) FROM urls WHERE state = 0")[0],
             "filtered": max(counters.get("links", 0) - found_by_links, 0),
+            "nofollow": counters.get("nofollow", 0),
             "aliases": _one(connection, "SELECT count(*) FROM aliases")[0],
         },
         "refresh": _refresh(connection),

@@ -36,6 +36,7 @@ from dedup.templates.template import (
     likeness,
     repeatable,
 )
+from dedup.text.normal import is_unspaced
 
 PAGES = 10
 """A template is learned from so many pages of different names."""
@@ -45,6 +46,9 @@ FEW_PAGES = 4
 
 _OWN_CHARACTERS = 150
 """A page with fewer of its own says little about where its text stands."""
+
+_OWN_CHARACTERS_UNSPACED = 50
+"""The same for scripts without spaces, of which a character says about as much as three letters."""
 
 _OWN_SHARE = 0.9
 _MOST_LOSS = 0.1
@@ -144,6 +148,8 @@ class _Page:
     linked: list[int] = field(default_factory=list)
     all: list[int] = field(default_factory=list)
     headings: list[int] = field(default_factory=list)
+    enough: int = _OWN_CHARACTERS
+    """Characters of its own from which the page tells where its text stands."""
     shared_headings: list[str] = field(default_factory=list)
     way: list[int] = field(default_factory=list)
     """From the body inwards: always the box with over half of the own characters."""
@@ -274,6 +280,7 @@ def _measure(page: _Page, lines: list[Line], shared: set[tuple[int, str]]) -> No
     linked, every, headings = [0] * size, [0] * size, [0] * size
     is_beside = _beside(outline)
     counts = Counter(line.text for line in lines)
+    own_texts: list[str] = []
     is_first_heading = True
     for line in lines:
         length = len(line.text)
@@ -299,10 +306,13 @@ def _measure(page: _Page, lines: list[Line], shared: set[tuple[int, str]]) -> No
                 plain = ""  # "Next: …"
             weight = _HINT_WEIGHT if is_beside[line.box] else 1
             own[line.box] += len(plain) // weight
+            own_texts.append(plain)
             own_with_links[line.box] += length // weight
     page.own, page.own_with_links = outline.sums(own), outline.sums(own_with_links)
     page.repeated, page.linked = outline.sums(repeated), outline.sums(linked)
     page.all, page.headings = outline.sums(every), outline.sums(headings)
+    if is_unspaced("".join(own_texts)):
+        page.enough = _OWN_CHARACTERS_UNSPACED
 
 
 def _beside(outline: Outline) -> list[bool]:
@@ -315,10 +325,10 @@ def _beside(outline: Outline) -> list[bool]:
 
 def _voters(pages: list[_Page], min_pages: int) -> list[_Page]:
     """The pages that have enough text of their own; where they are few, links count as text."""
-    voters = [page for page in pages if page.own[BODY] >= _OWN_CHARACTERS]
+    voters = [page for page in pages if page.own[BODY] >= page.enough]
     if _count_names(voters) < min_pages and (min_pages < PAGES or len(pages) >= 2 * min_pages):
         for page in pages:
-            if page.own[BODY] < _OWN_CHARACTERS <= page.own_with_links[BODY]:
+            if page.own[BODY] < page.enough <= page.own_with_links[BODY]:
                 page.own = page.own_with_links
                 voters.append(page)
     for page in voters:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy import Request
 
-from crawler import frontier as module
+from dedup.scrapy.frontier import window as module
 from dedup.scrapy.frontier.window import Frontier
 from dedup.store.database import Database
 from dedup.store.url_table import UrlTable

@@ -16,10 +16,13 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinter
 
 from crawler.spiders.site import SiteSpider
+from dedup.scrapy.frontier.meta import KEY
+from dedup.scrapy.items import Settled
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.scheduler import DedupScheduler
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.scope import Scope
+from dedup.store import summarise
 
 SITE = "http://example.com/"
 PAGE = HtmlResponse(SITE, request=Request(SITE))
@@ -103,6 +106,18 @@ def test_ignored_extensions_and_urls_that_are_none_are_counted(crawler: Crawler)
     ]
     assert crawler.stats.get_value("dedup/url/ignored_extension") == 2
     assert crawler.stats.get_value("dedup/url/invalid") == 1
+
+
+def test_links_left_alone_are_counted_if_they_would_be_requested(crawler: Crawler) -> None:
+    request = Request(SITE, meta={KEY: b"k" * 16})
+    links = [SITE + "a", SITE + "b.pdf", "http://other.example/", SITE + "c"]
+    link_filter(crawler).leave_alone(links, HtmlResponse(SITE, request=request))
+    assert crawler.stats.get_value("dedup/url/nofollow") == 2
+    assert filtered(crawler) == 0
+    job = Job.of(crawler)
+    assert summarise(job.store.database.connection)["urls"]["nofollow"] == 0  # not recorded yet
+    job.record_skipped(SITE, "noindex", [Settled(b"k" * 16, SITE, "page")])
+    assert summarise(job.store.database.connection)["urls"]["nofollow"] == 2
 
 
 def test_requests_that_are_no_plain_get_are_others(crawler: Crawler) -> None:

@@ -108,6 +108,8 @@ def test_counts_of_stats_database_and_feed_agree(crawled: Crawled) -> None:
     crawled.check_reconciled()
     assert crawled.stats["reason"] == "finished"
     assert crawled.stats["urls"]["queued"] == 0
+    assert crawled.stats["urls"]["nofollow"] == 2  # to /only-there and /never
+    assert "2 nofollow links left alone" in crawled.output
 
 
 def test_every_page_is_fetched_once(crawled: Crawled, served: WebSite) -> None:
@@ -227,8 +229,11 @@ def test_scope_rules_and_canonical_links_of_two_hosts(
         other.routes |= {
             "/": page("other"),
             "/y": page("y", site.url + "x?v=1", "/z", "/noindex"),
-            "/z": page("/x"),  # a copy of the first host's, up to the links
+            "/z": page(
+                "/x", body='<a rel="nofollow" href="/x">x</a>'
+            ),  # a copy of the first host's, up to the links
             "/noindex": page("noindex", head=_robots("noindex, nofollow")),
+            "/x": page("only by a link with rel=nofollow"),
         }
         crawled = crawl(
             *(
@@ -246,14 +251,15 @@ def test_scope_rules_and_canonical_links_of_two_hosts(
         )
     assert crawled.status == 0, crawled.output
     crawled.check_reconciled()
-    assert crawled.stored(site) - {other.url, other.url + "y", other.url + "noindex"} >= {
-        *("/", "/m", "/x?v=1")
-    }
+    assert crawled.stored(site) - {
+        *(other.url, other.url + "y", other.url + "noindex", other.url + "x")
+    } >= {*("/", "/m", "/x?v=1")}
     assert {"/x", "/z"} <= {*map(_path, crawled.records())}
     assert not {"/n", "/private/1", "/elsewhere"} & set(site.asked)
     assert len([target for target in site.asked if target.startswith("/x")]) == 2
     hosts = {host["host"]: host["unique"] + host["duplicates"] for host in crawled.stats["hosts"]}
-    assert sorted(hosts.values()) == [4, 4]
+    assert sorted(hosts.values()) == [4, 5]
+    assert crawled.stats["urls"]["nofollow"] == 0
 
 
 def _path(url: str) -> str:
@@ -388,3 +394,49 @@ def test_a_job_that_goes_on_has_one_url_filter_with_room_for_more(crawl, make):
         options = ("-s", "DEDUP_URL_CAPACITY=1", "-a", f"url={site.url}")
         assert crawl("site", *options, max_pages=2).stats["urls"]["seen"] == 8
         assert crawl("site", *options).stats["urls"]["bloom"]["capacity"] == 10
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_short_pages_that_declare_no_encoding_are_in_that_of_their_host(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, processes: int
+) -> None:
+    names = [f"/{number}" for number in range(12)]
+    links = "".join(f'<p><a href="{name}">{name}</a></p>' for name in names)
+    start = f"<meta charset=gb2312><title>茶</title><h1>茶</h1><p>{'茶馆开门了。' * 20}</p>{links}"
+    routes = {"/": make.Answer(start.encode("gb18030"), content_type="text/html")}
+    for number, name in enumerate(names):
+        body = f"<title>{number}</title><p>茶馆开门{number}</p><a href='/s?q=茶'>q</a>"
+        routes[name] = make.Answer(body.encode("gb18030"), content_type="text/html")
+    site.routes |= routes | {"/s?q=%B2%E8": make.page("found")}
+    crawled = crawl("site", "-s", f"DEDUP_READ_PROCESSES={processes}", url=site.url)
+    assert crawled.status == 0, crawled.output
+    texts = {
+        _path(url): encoding for url, encoding in crawled.rows("SELECT url, encoding FROM pages")
+    }
+    assert {texts[name] for name in names} == {"gb18030"}
+    assert "/s?q=%B2%E8" in site.asked  # their links, too
+    assert crawled.rows("SELECT encoding, pages FROM encodings") == [("gb18030", 1)]
+
+
+def test_redirects_with_characters_outside_ascii_are_followed_as_browsers_do(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    def sent(text: str, encoding: str = "utf-8") -> Any:
+        return make.redirect(text.encode(encoding).decode("latin-1"))
+
+    other_spelling = site.url.replace("127.0.0.1", "127。0。0。1")
+    site.routes |= {
+        "/": make.page("/", "/utf-8", "/gbk", "/host", "/nowhere"),
+        "/utf-8": sent("/中?中"),
+        "/%E4%B8%AD?%E4%B8%AD": make.page("by UTF-8"),
+        "/gbk": sent("/中", "gbk"),
+        "/%D6%D0": make.page("by GBK"),
+        "/host": sent(other_spelling + "there"),
+        "/there": make.page("there"),
+        "/nowhere": sent("http://faß .de/"),
+    }
+    crawled = crawl("site", url=site.url)
+    assert crawled.status == 0, crawled.output
+    crawled.check_reconciled()
+    assert crawled.stored(site) == {"/", "/%E4%B8%AD?%E4%B8%AD", "/%D6%D0", "/there"}
+    assert crawled.skipped(site) == {"/nowhere": "redirect_invalid"}

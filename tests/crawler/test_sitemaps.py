@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler import sitemaps
+from dedup.scrapy.spiders import sitemap_file as sitemaps
 from dedup.scrapy.spiders.sitemap_file import (
     Sitemap,
     SitemapError,
@@ -46,6 +46,22 @@ READABLE = [
     (b"<urlset><url><loc>/1</loc></url>" + b"<a>" * 100_000, ["/1"]),
     (b"<urlset/>", []),
     (b'<urlset xmlns="a}{b"><url><loc>/1</loc></url></urlset>', ["/1"]),  # braces are lxml's own
+    # Feeds.
+    (
+        b"<rss version='2.0' xmlns:atom='http://www.w3.org/2005/Atom'><channel><link>/home</link>"
+        b"<item><atom:link href='/not'/><link> http://a.example/1 </link></item>"
+        b"<item><guid>http://a.example/2</guid></item>"
+        b"<item><guid isPermaLink='false'>3</guid></item><item/></channel></rss>",
+        ["http://a.example/1", "http://a.example/2"],
+    ),
+    (
+        b"<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://a.example/blog/'>"
+        b"<link href='/home'/><entry><link rel='edit' href='/edit'/><link href='1'/></entry>"
+        b"<entry><link rel='alternate' href='http://b.example/2'/><link href='/x'/></entry>"
+        b"<entry><link/></entry><entry/></feed>",
+        ["http://a.example/blog/1", "http://b.example/2"],
+    ),
+    (b"<feed xmlns='http://purl.org/atom/ns#'><entry><link href='/1'/></entry></feed>", ["/1"]),
     # Text.
     (b"http://a.example/\r\nhttps://b.example/ \n\nftp://c.example/\nhello", None),
     (b"\xef\xbb\xbfhttp://a.example/\nhttps://b.example/", None),
@@ -72,7 +88,10 @@ def test_an_index_is_told_from_a_sitemap():
         (b"<", "not XML"),
         (b"<\xff\xfe\x00", "not XML"),
         (b"<!-- only this -->", "not XML"),
-        (b"<html><body>Not found</body></html>", "expected <urlset> or <sitemapindex>, found"),
+        (
+            b"<html><body>Not found</body></html>",
+            "expected <urlset>, <sitemapindex>, <rss> or <feed>",
+        ),
         (b"<!DOCTYPE html><html></html>", "document type declaration"),
         (ONE.decode().encode("utf-16"), "neither XML"),
         (b"\x1f\x8b\x08garbage", "damaged gzip"),

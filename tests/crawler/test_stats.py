@@ -30,7 +30,7 @@ def documented_stats() -> set[str]:
 def counted_stats() -> set[str]:
     """The names that the code hands to the stats collector, `*` for what is put in."""
     found = set()
-    for path in (ROOT / "crawler").rglob("*.py"):
+    for path in (ROOT / "dedup" / "scrapy").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "").endswith("_value"):
                 found |= {_name(each) for each in node.args[:1]}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dedup.collection import Broken, read_collection
+from dedup.collection import Broken, read_documents
 
 ROWS = [
     {"id": "a", "url": "http://a.example/", "text": "Some text.", "extra": 1},
@@ -15,7 +15,7 @@ ROWS = [
 
 
 def documents(path: Path) -> list[tuple[str, str | None, str, str]]:
-    found = [each for each in read_collection(path) if not isinstance(each, Broken)]
+    found = [each for each in read_documents(path) if not isinstance(each, Broken)]
     return [(each.id, each.url, each.title, each.text) for _, each in found]
 
 
@@ -33,7 +33,7 @@ def test_json_lines_and_parquet_give_the_same(tmp_path: Path) -> None:
         arrow.Table.from_pylist([{name: row.get(name) for name in columns} for row in ROWS]), table
     )
     assert documents(lines) == documents(table) == EXPECTED
-    rows = [each[0] for each in read_collection(table) if not isinstance(each, Broken)]
+    rows = [each[0] for each in read_documents(table) if not isinstance(each, Broken)]
     assert [row["extra"] for row in rows] == [1, 2]  # columns of the caller's own stay
 
 
@@ -95,7 +95,7 @@ def test_an_archive_cut_off_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "x.warc.gz"
     path.write_bytes(gzip.compress(RECORDS["html"][0])[:-20])
     with pytest.raises(OSError, match=r"x\.warc\.gz: the compressed file is cut off"):
-        list(read_collection(path))
+        list(read_documents(path))
 
 
 @pytest.mark.parametrize(
@@ -105,4 +105,4 @@ def test_another_format_is_an_error(tmp_path: Path, ending: str, says: str) -> N
     path = tmp_path / f"x{ending}"
     path.write_text("notes of my own\n" * 10)
     with pytest.raises(OSError, match=says):
-        list(read_collection(path))
+        list(read_documents(path))

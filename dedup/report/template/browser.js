@@ -1,19 +1,22 @@
 // The list of groups: search, filters, order, pages of it, and the keys.
 
 const GROUPS_PER_PAGE = 25;
+const EXACT = ["body", "text"];
 
 const browser = {
   groups: [],
+  templates: [],
   found: [],
   page: 0,
   group: null,
   index: 0,
 
-  open(data) {
+  open(data, templates) {
     this.groups = unpackGroups(data);
+    this.templates = templates;
     fillSelect(byId("stage"), data.stages);
     fillSelect(byId("host"), data.hosts);
-    for (const id of ["stage", "host", "resemblance", "order"]) byId(id).addEventListener("change", () => this.filter());
+    for (const id of ["stage", "host", "resemblance", "names", "order"]) byId(id).addEventListener("change", () => this.filter());
     byId("search").addEventListener("input", () => this.filter());
     byId("back").addEventListener("click", () => this.turn(-1));
     byId("forth").addEventListener("click", () => this.turn(1));
@@ -27,10 +30,12 @@ const browser = {
     const [low, high] = byId("resemblance").value.split(" ").map(Number);
     const stage = byId("stage").value;
     const host = byId("host").value;
-    const isAny = !words.length && !stage && !host && low === 0 && high === 1;
+    const names = byId("names").value;
+    const isAny = !words.length && !stage && !host && !names && low === 0 && high === 1;
     const passes = (copy, group) =>
       (!stage || copy.stage === stage) &&
       (!host || copy.host === host || group.host === host) &&
+      (!names || (copy.hasOtherName && !EXACT.includes(copy.stage))) &&
       (copy.resemblance ?? 1) >= low &&
       (copy.resemblance ?? 1) <= high &&
       words.every((word) => copy.key.includes(word) || group.key.includes(word));
@@ -126,12 +131,12 @@ const ORDERS = {
 
 function unpackGroups({ originals, duplicates, hosts, stages }) {
   let start = 0;
-  return originals.map(([url, host, title, language, excerpt, listed, total]) => {
-    const copies = duplicates.slice(start, (start += listed)).map(([url, host, title, stage, distance, resemblance, parts, computed]) => ({
-      url, host: hosts[host], title, stage: stages[stage], distance, resemblance, parts, computed, key: `${url} ${title}`.toLowerCase(),
+  return originals.map(([url, host, title, language, excerpt, template, listed, total]) => {
+    const copies = duplicates.slice(start, (start += listed)).map(([url, host, title, stage, distance, resemblance, parts, computed, template, hasOtherName]) => ({
+      url, host: hosts[host], title, stage: stages[stage], distance, resemblance, parts, computed, template, hasOtherName, key: `${url} ${title}`.toLowerCase(),
     }));
     const key = `${url} ${title}`.toLowerCase();
-    return { url, host: hosts[host], title, language, excerpt, total, copies, key, least: least(copies) };
+    return { url, host: hosts[host], title, language, excerpt, template, total, copies, key, least: least(copies) };
   });
 }
 

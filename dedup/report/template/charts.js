@@ -110,7 +110,7 @@ function drawFunnel({ pages, urls }) {
   const steps = [
     ...(urls.seen ? links : []), // none where the pages came from elsewhere
     ["Pages fetched", pages.fetched],
-    ["Compared", pages.fetched - skipped],
+    ["Compared", pages.fetched - skipped - pages.waiting],
     ["Kept", pages.unique],
   ];
   const values = steps.map(([, value]) => value);

@@ -9,8 +9,25 @@ function showPair(place, group, index) {
     chooser(group, index),
     element("div", { className: "sides" }, side("Kept", group, group.language), side("Dropped", copy, group.language)),
     facts(copy),
+    leftOut(group, copy),
     texts(group, copy),
   );
+}
+
+/** The boxes that are no part of the texts, by the templates of the two pages. */
+function leftOut(...pages) {
+  const known = [...new Set(pages.map((page) => page.template))].filter((place) => place !== null).map((place) => browser.templates[place]);
+  if (!known.length) return null;
+  const items = known.flatMap((template) => [
+    element("li", {}, "Text of ", element("code", {}, template.box), `, as ${plural(template.learned, "page")} told. Left out:`),
+    ...template.left_out.map((box) => element("li", {}, element("code", {}, box.box), ` ${boxWords(box, template)}`)),
+  ]);
+  return element("details", { className: "left-out" }, element("summary", {}, "What was left out of the texts"), element("ul", {}, ...items));
+}
+
+function boxWords(box, { learned }) {
+  const kind = box.is_links ? "mostly links" : "words";
+  return `on ${number(box.pages)} of ${plural(learned, "page")}; ${kind}, ${Math.round(100 * box.repeated)}% of them on other pages, too`;
 }
 
 function chooser(group, index) {
@@ -43,7 +60,7 @@ function side(kind, { title, url }, language) {
   );
 }
 
-function facts({ stage, distance, computed, resemblance, host }) {
+function facts({ stage, distance, computed, resemblance, host, hasOtherName }) {
   const fact = (name, value) => element("span", {}, `${name} `, element("b", {}, value));
   return element(
     "div",
@@ -53,6 +70,7 @@ function facts({ stage, distance, computed, resemblance, host }) {
     distance === null ? null : fact("Hamming distance", plural(distance, "bit")),
     computed === null ? null : fact("Hamming distance (computed for this report)", plural(computed, "bit")),
     host ? fact("Host", host) : null,
+    hasOtherName && !EXACT.includes(stage) ? element("span", { className: "bad" }, "Another name than the original") : null,
   );
 }
 

@@ -36,9 +36,10 @@ function openCopyButtons() {
   }
 }
 
-function showClosestCalls() {
+function showClosestCalls({ names = "", resemblance = "0 0.99999" } = {}) {
   byId("search").value = byId("stage").value = byId("host").value = "";
-  byId("resemblance").value = "0 0.99999";
+  byId("names").value = names;
+  byId("resemblance").value = resemblance;
   byId("order").value = "resemblance";
   browser.filter();
   byId("browser").scrollIntoView();
@@ -55,8 +56,9 @@ async function start() {
   drawResemblances(data.resemblances, data.thresholds.resemblance);
   drawDistances(data.distances, data.groups.distances, data.thresholds.distance);
   drawSizes(data.group_sizes, data.summary.pages.unique);
-  browser.open(data.groups);
-  byId("closest")?.addEventListener("click", showClosestCalls);
+  browser.open(data.groups, data.templates);
+  byId("closest")?.addEventListener("click", () => showClosestCalls());
+  byId("other-names")?.addEventListener("click", () => showClosestCalls({ names: "other", resemblance: "0 1" }));
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -43,6 +43,7 @@ class Snapshot:
 
     Attributes:
         duplicates, skipped: by stage, and by reason.
+        waiting: pages fetched that wait for their template to be known.
         failed: URLs that could not be fetched.
         megabytes_per_second: received, as compressed.
         hosts: the busiest, with the responses that they gave in this run.
@@ -57,6 +58,7 @@ class Snapshot:
     unique: int
     duplicates: Mapping[str, int]
     skipped: Mapping[str, int]
+    waiting: int
     failed: int
     filtered: int
     queued: int
@@ -101,6 +103,7 @@ class Figures:
             fetched=job.fetched,
             unique=before["pages"]["unique"] + self._stat("dedup/pages/unique"),
             **counts,
+            waiting=job.learner.n_unjudged,
             failed=sum(_sum(before["failed"], self._by_name("dedup/pages/failed/")).values()),
             filtered=before["urls"]["filtered"] + self._stat("dedup/url/filtered"),
             queued=job.requests.length,

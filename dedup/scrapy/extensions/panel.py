@@ -55,6 +55,7 @@ def line(snapshot: Snapshot) -> str:
         "unique": snapshot.unique,
         "duplicates": sum(snapshot.duplicates.values()),
         "skipped": sum(snapshot.skipped.values()),
+        "waiting": snapshot.waiting,
         "URLs filtered": snapshot.filtered,
         "queued": snapshot.queued,
     }
@@ -107,6 +108,8 @@ def _outcomes(snapshot: Snapshot) -> Iterator[tuple[str, int, str]]:
     for stage, count in snapshot.duplicates.items():
         yield f"duplicates: {stage}", count, "yellow"
     yield "skipped", sum(snapshot.skipped.values()), "bright_black"
+    if snapshot.waiting:
+        yield "waiting for a template", snapshot.waiting, "cyan"
 
 
 def _last(snapshot: Snapshot, room: int, width: int) -> Iterator[Text]:

@@ -1,9 +1,12 @@
-"""Requests as bytes and back, for the job's store."""
+"""Requests as bytes and back, for the job's store.
+
+JSON alone: a job's folder may come from anybody, and reading a pickle runs what is in it.
+"""
 
 from __future__ import annotations
 
 import json
-import pickle
+import sys
 from typing import Any
 
 from scrapy import Request, Spider
@@ -30,31 +33,54 @@ def is_plain(request: Request, spider: Any) -> bool:
 
 
 def to_bytes(request: Request, spider: Spider) -> bytes:
-    """The request without its key, as JSON, or as a pickle where JSON would change a value.
+    """The request without its key, as JSON.
 
     Raises:
-        UnserialisableError: neither can hold it.
+        UnserialisableError: JSON cannot hold it, or would change a value.
     """
     try:
         fields = request.to_dict(spider=spider)
         fields["meta"] = {name: value for name, value in request.meta.items() if name != KEY}
-        return _as_json(fields) or pickle.dumps(fields)
-    except Exception as error:  # what pickling runs is code of anyone's
+        stored = _as_json(fields)
+    except Exception as error:  # what makes a request a dict is code of anyone's
         raise UnserialisableError(str(error)) from error
+    if stored is None:
+        raise UnserialisableError("JSON cannot hold all of its values as they are")
+    return stored
 
 
 def from_bytes(stored: bytes, spider: Spider) -> Request:
-    """The request that `to_bytes` stored. Whatever unpickling raises is passed on."""
-    if stored.startswith(b"{"):
-        fields = json.loads(stored)
-        fields["body"] = fields["body"].encode("latin-1")
-        fields["headers"] = {
-            name.encode("latin-1"): [value.encode("latin-1") for value in values]
-            for name, values in fields["headers"].items()
-        }
-    else:
-        fields = pickle.loads(stored)  # noqa: S301 -- the job's own file, as in Scrapy's queues
+    """The request that `to_bytes` stored.
+
+    Raises:
+        UnserialisableError: it is none of those.
+        ValueError, KeyError, …: it is damaged, or names a method that the spider lacks.
+    """
+    if not stored.startswith(b"{"):
+        raise UnserialisableError("it is no JSON; pickles of earlier releases are not read")
+    fields = json.loads(stored)
+    fields["body"] = fields["body"].encode("latin-1")
+    fields["headers"] = {
+        name.encode("latin-1"): [value.encode("latin-1") for value in values]
+        for name, values in fields["headers"].items()
+    }
+    _check_names(fields)
     return request_from_dict(fields, spider=spider)
+
+
+def _check_names(fields: dict[str, Any]) -> None:
+    """Let the store name nothing but request classes in use, and a spider's public methods.
+
+    Scrapy would import whatever the class's name says, and call it.
+    """
+    if "_class" in fields:
+        module, _, name = str(fields["_class"]).rpartition(".")
+        kind = getattr(sys.modules.get(module), name, None)
+        if not (isinstance(kind, type) and issubclass(kind, Request)):
+            raise UnserialisableError(f"{fields['_class']!r} is no class of requests in use")
+    for role in ("callback", "errback"):
+        if str(fields.get(role) or "").startswith("__"):
+            raise UnserialisableError(f"{role} {fields[role]!r} is no method for responses")
 
 
 def _as_json(fields: dict[str, Any]) -> bytes | None:

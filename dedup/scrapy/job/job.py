@@ -7,6 +7,7 @@ import json
 import logging
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -135,7 +136,10 @@ class Job:
         self.is_closing = False
         """Do pages wait no longer, and is nothing new fetched?"""
         self.requests = RequestQueue(crawler, self.store, self._forget_unreadable)
-        self._links: dict[bytes | None, int] = {}
+        self._links: dict[bytes | None, Counter[str]] = {}
+        """Links of pages that are not recorded yet, by the names of the store's counters."""
+        self._encodings: dict[bytes | None, tuple[str, str]] = {}
+        """Hosts and encodings of pages that are not recorded yet."""
         self._merge = Canonicaliser(sorted(RULES))
         self.reader: PageReader | None = None
         """What reads pages for the spider, where it is one of the project's own."""
@@ -184,15 +188,22 @@ class Job:
         From these and the URLs found by links, the summary has those that were filtered: a page
         that is fetched again after an interruption finds its links seen, and must not add to them.
         """
+        self._count("links", found_on, amount)
+
+    def count_nofollow(self, found_on: Response, amount: int) -> None:
+        """Count a page's links that were left alone, as robots are asked not to follow them."""
+        self._crawler.stats.inc_value("dedup/url/nofollow", amount)
+        self._count("nofollow", found_on, amount)
+
+    def _count(self, name: str, found_on: Response, amount: int) -> None:
         request: Any = found_on.request
-        key = request.meta.get(KEY)
-        self._links[key] = self._links.get(key, 0) + amount
+        self._links.setdefault(request.meta.get(KEY), Counter())[name] += amount
 
     def count_link_of(self, request: Request) -> None:
         """Count a request as a link, where its spider has not counted the links of the page."""
         is_counted = getattr(self._spider, "parse", None) == request.callback
         if not (is_counted and hasattr(self._spider, "page_request")) and request.meta.get("depth"):
-            self._links[None] = self._links.get(None, 0) + 1
+            self._links.setdefault(None, Counter())["links"] += 1
 
     # --- Content ---------------------------------------------------------------------------------
 
@@ -253,6 +264,18 @@ class Job:
         entry = self._items.note(item)
         entry.is_ours, entry.known, entry.settles = True, known, settles
         return entry
+
+    # --- Encodings -------------------------------------------------------------------------------
+
+    def encoding(self, response: Response) -> str | None:
+        """What most pages of the host are in that are not UTF-8; None: there are none."""
+        return self.store.learned.encoding(host_of(response.url))
+
+    def note_encoding(self, response: Response, encoding: str) -> None:
+        """Learn from a page's encoding, once the page is recorded."""
+        request: Any = response.request
+        if not encoding.startswith("utf"):
+            self._encodings[request.meta.get(KEY)] = host_of(response.url), encoding
 
     # --- Templates -------------------------------------------------------------------------------
 
@@ -487,6 +510,13 @@ class Job:
         if not self.is_kept:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def record_unread(self, item: Any, reason: str, detail: str) -> None:
+        """Record a page that another project's item has and that could not be read."""
+        with self._recording(item):
+            url = self.config.item_fields.url_of(item) or ""
+            self.store.add_skipped(url, reason, detail=detail, is_fetched=True)
+        self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
+
     # --- Private ---------------------------------------------------------------------------------
 
     def _settings(self) -> dict[str, Any]:
@@ -555,9 +585,11 @@ class Job:
         for settled in settles:
             if settled.kind not in ("page", "repeat"):
                 self.store.add_alias(settled.url, page_url, settled.kind)
-        n_links = sum(self._links.pop(key, 0) for key in (None, *(s.key for s in settles)))
-        if n_links:
-            self.store.add_to_counter("links", n_links)
+        for key in (None, *(settled.key for settled in settles)):
+            for name, amount in self._links.pop(key, Counter()).items():
+                self.store.add_to_counter(name, amount)
+            if key in self._encodings:
+                self.store.learned.add_encoding(*self._encodings.pop(key))
 
     def _forget_unreadable(self, row: QueuedUrl, detail: str) -> None:
         logger.error("The queued request for %s cannot be read: %s", row.url, detail)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
-from w3lib.url import safe_url_string
 
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.store.schema import DONE, QUEUED
+from dedup.urls.credentials import without_credentials
+from dedup.urls.parts import redirect_target
 
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
 _WAITS = "dedup_redirect_waits"
@@ -74,7 +75,7 @@ class RedirectGuard:
         if response.status not in _REDIRECT_STATUSES or not location or KEY not in request.meta:
             return response
         try:
-            target = urljoin(request.url, safe_url_string(location))
+            target = without_credentials(redirect_target(request.url, location))
             scheme = urlsplit(target).scheme
         except ValueError:
             raise NotFollowed("redirect_invalid", repr(location)) from None
@@ -90,7 +91,7 @@ class RedirectGuard:
             if state == QUEUED and request.meta.get(_WAITS, 0) < _MAX_WAITS:
                 return _later(request)
         request.dont_filter = True  # the request to the target is a copy of this one
-        return response
+        return _with_location(response, target)
 
     def _came_by(self, request: Request, target: str) -> bool:
         """Is the target a URL that the redirects have been at before?"""
@@ -100,6 +101,13 @@ class RedirectGuard:
 
     def _key(self, request: Request, url: str) -> bytes:
         return self._fingerprinter.fingerprint(request.replace(url=url))
+
+
+def _with_location(response: Response, target: str) -> Response:
+    """The response with what was decided about: Scrapy reads hosts by IDNA 2003."""
+    headers = response.headers.copy()
+    headers["Location"] = target
+    return response.replace(headers=headers)
 
 
 def _later(request: Request) -> Request:

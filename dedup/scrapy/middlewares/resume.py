@@ -9,6 +9,7 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
+from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.job.job import Job
 
 
@@ -23,15 +24,18 @@ class ResumeMiddleware:
             raise NotConfigured
         self._job = Job.of(crawler)
         self._fingerprinter = crawler.request_fingerprinter
+        self._policy = AddressPolicy.of(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ResumeMiddleware:
         return cls(crawler)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        if self._job.is_finished:
-            return
         async for request in start:
+            if isinstance(request, Request):
+                self._policy.start(request.url)
+            if self._job.is_finished:
+                return
             if not self._is_done(request):
                 yield request
 

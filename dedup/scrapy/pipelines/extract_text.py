@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import codecs
 from typing import Any
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
 
-from dedup.html import bounded, decode, parse_page
-from dedup.html.page_text import page_text
+from dedup.html import HtmlPage, bounded, decode, parse_page
+from dedup.html.page_text import PageText, page_text
 from dedup.scrapy.item_fields import fill, get
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.reading.page import RawPage, Wanted
+from dedup.scrapy.reading.process import BlockingWorker, ReadingError
+from dedup.scrapy.reading.reader import is_small
+from dedup.templates.site import Site
+from dedup.urls.parts import host_of
 
 
 class ExtractText:
@@ -19,13 +25,27 @@ class ExtractText:
     The project's own spiders fill `text` in while they parse for links; this is for the items of
     other spiders. What is read is for the judgement; the item gets it only where it has an empty
     field of that name. Items with neither text nor HTML are not pages, and pass through all of the
-    project's pipelines untouched.
+    project's pipelines untouched, and so does an item whose page takes too long to read: it is
+    recorded as `too_complex`, and not judged.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._job = Job.of(crawler)
         self._fields = self._job.config.item_fields
-        self._extractor = self._job.config.extractor
+        config = self._job.config
+        self._extractor = config.extractor
+        self._worker = BlockingWorker(
+            Wanted(
+                config.extractor,
+                links=False,
+                is_nofollow_obeyed=False,
+                bodies=False,
+                stages=frozenset(),
+                detection=config.detection,
+                cpu_seconds=config.read_cpu_seconds,
+                memory_mb=config.read_memory_mb,
+            )
+        )
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ExtractText:
@@ -34,18 +54,18 @@ class ExtractText:
     def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002 -- 2.13
         if self._job.has_text(item):
             return item
-        html = get(item, "html")
-        if not isinstance(html, str):
-            body = get(item, "body")
-            if not isinstance(body, bytes):
-                return item
-            html = decode(body, get(item, "content_type") or None).text
+        html, body = get(item, "html"), get(item, "body")
+        if isinstance(html, str):
+            body = codecs.BOM_UTF8 + html.encode("utf-8", "replace")
+        elif not isinstance(body, bytes):
+            return item
         url = self._fields.url_of(item) or ""
-        bounds = bounded(html)
-        page = parse_page(bounds, url)
-        said = page_text(
-            bounds, page.title, extractor=self._extractor, site=self._job.site(url) if url else None
-        )
+        site = self._job.site(url) if url else None
+        try:
+            page, said = self._read(body, url, get(item, "content_type") or "", site)
+        except ReadingError as error:
+            self._job.record_unread(item, error.reason, str(error))
+            return item
         found = {
             "text": said.text,
             "title": page.title,
@@ -56,3 +76,22 @@ class ExtractText:
         for name, value in found.items():
             fill(item, name, value)
         return item
+
+    def close_spider(self, spider: Spider | None = None) -> None:  # noqa: ARG002 -- 2.13
+        self._worker.close()
+
+    def _read(
+        self, body: bytes, url: str, content_type: str, site: Site | None
+    ) -> tuple[HtmlPage, PageText]:
+        """What the page says: read here, or in a process of its own where it may take long.
+
+        Raises:
+            ReadingError: it takes longer than a page may.
+        """
+        if is_small(body):
+            html = bounded(decode(body, content_type or None).text)
+            page = parse_page(html, url)
+            return page, page_text(html, page.title, extractor=self._extractor, site=site)
+        raw = RawPage(body, url, content_type, (), None)
+        content = self._worker.read(raw, None if site is None else host_of(url), site)
+        return content.page, content.said

@@ -16,6 +16,13 @@ from dedup.html.page_text import PageText, page_text
 from dedup.store import Page
 from dedup.templates.site import Site
 
+MAX_TAGS = 1_000_000
+"""A page of so many takes a parser over 5 s and 1 GB. The HTML standard in one page has half."""
+
+
+class TooComplexError(Exception):
+    """The page is beyond what is read of one."""
+
 
 class RawPage(NamedTuple):
     """An HTML page as received.
@@ -24,12 +31,14 @@ class RawPage(NamedTuple):
         body: after decompression.
         content_type: the header's value; "" if there was none.
         robots_headers: the values of the X-Robots-Tag headers.
+        host_encoding: that of the host's other pages, as far as it is known.
     """
 
     body: bytes
     url: str
     content_type: str
     robots_headers: tuple[str, ...]
+    host_encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +48,22 @@ class Wanted:
     Attributes:
         extractor: see `extract_text`.
         links: are links wanted?
+        is_nofollow_obeyed: are links left alone that robots are asked not to follow?
         bodies: are bodies stored?
         stages: the detectors that look at the page; none: features are computed where they are
             needed.
         detection: the settings of those.
+        cpu_seconds, memory_mb: what a reading process may take of each, for one page.
     """
 
     extractor: str
     links: bool
+    is_nofollow_obeyed: bool
     bodies: bool
     stages: frozenset[str]
     detection: DedupConfig
+    cpu_seconds: float = 5.0
+    memory_mb: int = 1000
 
 
 class Features(NamedTuple):
@@ -98,21 +112,31 @@ class Content(NamedTuple):
     Attributes:
         page: its metadata, without `hrefs`.
         said: its text, and how that is known.
-        links: as `HtmlPage.links`; none where they are not wanted.
+        links: to follow, as `HtmlPage.links`; none where they are not wanted.
+        nofollow_links: those that are left alone because robots are asked not to follow them.
+        n_links_left: targets of links that are left out: there are too many.
         features: None where no detector wants any.
+        is_encoding_sure: see `Decoded`.
         n_templates: how many templates of its host were known then.
     """
 
     page: HtmlPage
     said: PageText
     encoding: str
+    is_encoding_sure: bool
     links: list[str]
+    nofollow_links: list[str]
+    n_links_left: int
     features: Features | None
     n_templates: int
 
 
 class ContentReader:
-    """Decodes once, parses once, and takes out what is wanted. Never raises for a bad page."""
+    """Decodes once, parses once, and takes out what is wanted.
+
+    Raises nothing for a bad page but `TooComplexError`. Time and memory of a large page are for the
+    process to bound that it is read in: see `dedup.scrapy.reading.worker`.
+    """
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
@@ -121,20 +145,42 @@ class ContentReader:
 
     def read(self, raw: RawPage, site: Site | None = None) -> Content:
         """Read a page by the templates known of its site; None: nothing is to be learned of it."""
-        decoded = decode(raw.body, raw.content_type or None)
+        n_tags = raw.body.count(b"<")
+        if n_tags > MAX_TAGS:
+            raise TooComplexError(f"{n_tags:,} tags, of at most {MAX_TAGS:,}")
+        decoded = decode(raw.body, raw.content_type or None, host_encoding=raw.host_encoding)
         html = bounded(decoded.text)
         page = parse_page(
             html, raw.url, encoding=decoded.encoding, robots_headers=raw.robots_headers
         )
         said = page_text(html, page.title, extractor=self._wanted.extractor, site=site)
+        links, nofollow_links, n_links_left = self._links(page)
         return Content(
-            page=replace(page, hrefs=()),
+            page=replace(page, hrefs=(), nofollow_hrefs=frozenset()),
             said=said,
             encoding=decoded.encoding,
-            links=page.links() if self._wanted.links else [],
+            is_encoding_sure=decoded.is_sure,
+            links=links,
+            nofollow_links=nofollow_links,
+            n_links_left=n_links_left,
             features=self._features(raw, page, said),
             n_templates=len(site.templates) if site else 0,
         )
+
+    def _links(self, page: HtmlPage) -> tuple[list[str], list[str], int]:
+        """Those to follow, those to leave alone, and how many targets are too many."""
+        if not self._wanted.links:
+            return [], [], 0
+        every, n_left = page.bounded_links(with_nofollow=True)
+        if not self._wanted.is_nofollow_obeyed:
+            return every, [], n_left
+        if page.is_nofollow:
+            return [], every, n_left
+        if not page.nofollow_hrefs:
+            return every, [], n_left
+        links, n_left = page.bounded_links()
+        followed = set(links)
+        return links, [url for url in every if url not in followed], n_left
 
     def _features(self, raw: RawPage, page: HtmlPage, said: PageText) -> Features | None:
         if not self._detectors:

@@ -6,6 +6,9 @@ import asyncio
 import logging
 import os
 import pickle
+import select
+import signal
+import subprocess
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
@@ -13,10 +16,10 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 from dedup.scrapy.reading.page import Content, RawPage, Wanted
-from dedup.scrapy.reading.worker import LENGTH_BYTES, Question, packed
+from dedup.scrapy.reading.worker import LENGTH_BYTES, Question, Unread, packed
 from dedup.templates.site import Site
 
 logger = logging.getLogger(__name__)
@@ -26,12 +29,21 @@ WORKER = (sys.executable, "-P", "-m", "dedup.scrapy.reading.worker")
 _BUFFER_BYTES = 1 << 20
 _CLOSE_SECONDS = 5.0
 _MAX_DEATHS = 2  # the first may have had another cause, such as want of memory
-_MOST_SECONDS = 60.0  # for a page; the largest takes some seconds
+_OF_THE_PAGE = frozenset(
+    {-signal.SIGPROF, -signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL}
+)
+"""Ends of a process that have no other cause: time is over, or a parser cannot go on."""
+
+_MOST_SECONDS = 60.0  # for a page, by the clock: a machine may be busy
 _LOOK_SECONDS = 1.0
 
 
 class ReadingError(Exception):
-    """A page cannot be read; the message says why."""
+    """A page cannot be read; the message says why, and `reason` is how it is recorded."""
+
+    def __init__(self, unread: Unread) -> None:
+        super().__init__(unread.detail)
+        self.reason = unread.reason
 
 
 class NotReadError(Exception):
@@ -49,7 +61,7 @@ class _Waiting:
     answer: asyncio.Future[Content]
     deaths: int = 0
 
-    def settle(self, found: Content | str) -> None:
+    def settle(self, found: Content | Unread) -> None:
         if self.answer.done():
             return
         if isinstance(found, Content):
@@ -61,8 +73,8 @@ class _Waiting:
 class WorkerProcess:
     """Reads pages in another process, in the order in which they come.
 
-    A page that two processes die of, or take a minute for, is given up; those behind it are read by
-    a third.
+    A page that takes too many CPU seconds, or that two processes die of or take a minute for, is
+    given up as `too_complex`; those behind it are read by another.
 
     Args:
         wanted: what is to be read from pages.
@@ -88,6 +100,16 @@ class WorkerProcess:
     def __len__(self) -> int:
         """Pages that wait for their answer."""
         return len(self._waiting)
+
+    @property
+    def load(self) -> int:
+        """Bytes of those pages, each counted as 10 kB at least."""
+        return sum(max(len(each.raw.body), 10_000) for each in self._waiting)
+
+    @property
+    def is_gone(self) -> bool:
+        """Will it never be ready (again)?"""
+        return self._task.done()
 
     async def read(
         self, raw: RawPage, host: str | None = None, site: Site | None = None
@@ -148,7 +170,7 @@ class WorkerProcess:
             stdin=PIPE,
             stdout=PIPE,
             limit=_BUFFER_BYTES,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env=_environment(),
             start_new_session=True,  # Ctrl-C is for the crawl, which ends this one
         )
         self._process = process
@@ -194,33 +216,134 @@ class WorkerProcess:
     def _note_death(self, status: int, *, was_ready: bool) -> None:
         first = self._waiting[0] if was_ready and self._waiting else None
         doing = f"while it read {first.raw.url}" if first else "with nothing to read"
-        logger.error(
+        is_over = first is not None and status == -signal.SIGPROF
+        logger.log(
+            logging.WARNING if is_over else logging.ERROR,
             "A process that reads pages ended with status %d %s",
             status,
             doing if was_ready else "before it could read",
         )
         if first is not None:
             first.deaths += 1
-            if first.deaths >= _MAX_DEATHS:
-                self._waiting.popleft().settle(f"two processes died of it, status {status}")
+            if status in _OF_THE_PAGE or first.deaths >= _MAX_DEATHS:
+                self._waiting.popleft().settle(_death_of(status, self._wanted))
 
     def _ask(self, question: _Waiting) -> None:
-        host, site = question.host, question.site
-        if host is None or site is None:
-            self._send(Question(question.raw))
-            return
-        is_first = host not in self._told and len(self._told) >= _MAX_SITES
-        if is_first:
-            self._told.clear()
-        n_templates = len(site.templates)
-        is_told = self._told.get(host) == n_templates
-        self._told[host] = n_templates
-        templates = None if is_told else site.templates
-        self._send(Question(question.raw, host, templates, is_first))
+        self._send(question_for(question.raw, question.host, question.site, self._told))
 
     def _send(self, value: object) -> None:
         if self._process is not None:
             self._process.stdin.write(packed(value))  # type: ignore[union-attr] # a pipe
+
+
+class BlockingWorker:
+    """Reads pages in another process while this one waits: where there is no event loop to do else.
+
+    The same bounds hold as for `WorkerProcess`: so long may this process be held up by a page, and
+    no longer.
+    """
+
+    def __init__(self, wanted: Wanted, command: Sequence[str] = WORKER) -> None:
+        self._wanted = wanted
+        self._command = command
+        self._process: subprocess.Popen[bytes] | None = None
+        self._told: dict[str, int] = {}
+
+    def read(self, raw: RawPage, host: str | None = None, site: Site | None = None) -> Content:
+        """What the page says.
+
+        Raises:
+            ReadingError: it cannot be read.
+        """
+        try:
+            process = self._process or self._start()
+            _stream(process.stdin).write(packed(question_for(raw, host, site, self._told)))
+            _stream(process.stdin).flush()
+            found = self._answer(_stream(process.stdout))
+        except (EOFError, BrokenPipeError):
+            status = self._end()
+            raise ReadingError(_death_of(status, self._wanted)) from None
+        if isinstance(found, Content):
+            return found
+        raise ReadingError(found)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._end()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(  # noqa: S603 -- this program itself
+            self._command,
+            stdin=PIPE,
+            stdout=PIPE,
+            bufsize=_BUFFER_BYTES,
+            env=_environment(),
+            start_new_session=True,
+        )
+        self._process = process
+        self._told.clear()
+        _stream(process.stdin).write(packed(self._wanted))
+        _stream(process.stdin).flush()
+        _exactly(_stream(process.stdout), 1)
+        return process
+
+    def _answer(self, answers: IO[bytes]) -> Content | Unread:
+        if not select.select([answers], [], [], _MOST_SECONDS)[0]:
+            raise EOFError
+        length = int.from_bytes(_exactly(answers, LENGTH_BYTES), "big")
+        found: Content | Unread = pickle.loads(_exactly(answers, length))  # noqa: S301 -- the worker's
+        return found
+
+    def _end(self) -> int:
+        process, self._process = self._process, None
+        assert process is not None  # noqa: S101 -- for the type checker
+        process.kill()  # one that has ended keeps its status
+        status = process.wait()
+        with suppress(BrokenPipeError):
+            _stream(process.stdin).close()
+        _stream(process.stdout).close()
+        return status
+
+
+def question_for(
+    raw: RawPage, host: str | None, site: Site | None, told: dict[str, int]
+) -> Question:
+    """The question that brings along what the process does not know of the site.
+
+    `told` is how many templates the process knows of each host; it is brought up to date.
+    """
+    if host is None or site is None:
+        return Question(raw)
+    is_first = host not in told and len(told) >= _MAX_SITES
+    if is_first:
+        told.clear()
+    n_templates = len(site.templates)
+    is_told = told.get(host) == n_templates
+    told[host] = n_templates
+    return Question(raw, host, None if is_told else site.templates, is_first)
+
+
+def _death_of(status: int, wanted: Wanted) -> Unread:
+    if status == -signal.SIGPROF:
+        return Unread("too_complex", f"takes over {wanted.cpu_seconds:g} s of CPU")
+    return Unread("too_complex", f"the process that reads it ends with status {status}")
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def _exactly(file: IO[bytes], length: int) -> bytes:
+    data = file.read(length)
+    if len(data) < length:
+        raise EOFError
+    return data
+
+
+def _stream(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None  # noqa: S101 -- for the type checker: both are pipes
+    return stream
 
 
 def _close_input(process: Process) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -14,12 +15,29 @@ from scrapy.http import HtmlResponse, Response
 from dedup.html import HtmlPage
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.reading.page import Content, ContentReader, Known, RawPage, Wanted
-from dedup.scrapy.reading.process import NotReadError, WorkerProcess
+from dedup.scrapy.reading.process import (
+    BlockingWorker,
+    NotReadError,
+    ReadingError,
+    WorkerProcess,
+)
+from dedup.scrapy.reading.worker import Unread
 from dedup.templates.site import Site
 from dedup.urls.parts import host_of
 
+logger = logging.getLogger(__name__)
+
 _BINARY = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
 """How files begin that servers take for HTML."""
+
+_SMALL_BYTES = 128 * 1024
+_SMALL_TAGS = 2_000
+"""A page of no more takes half a second at most, whatever it is made of (1,000 formatting elements
+opened anew in 1,000 paragraphs), and 2 ms as pages go."""
+
+_LARGE_BYTES = 2_000_000
+_LARGE_TAGS = 100_000
+"""A page of more may take seconds: of these one is read at a time, so that others go on."""
 
 _LOOK_PAGES = 50  # after so many it is asked whether one more process is needed
 _MANY_WAITING = 4  # pages, for each process
@@ -31,25 +49,33 @@ class Reading(NamedTuple):
     """An HTML page: its item, its metadata, its links, and what else is known of its item.
 
     Attributes:
+        nofollow_links: those that are left alone because robots are asked not to follow them.
         raw: the page as received.
+        is_encoding_sure: see `Decoded`.
         n_templates: how many templates of its host were known when it was read.
     """
 
     item: PageItem
     page: HtmlPage
     links: list[str]
+    nofollow_links: list[str]
     known: Known
     raw: RawPage
+    is_encoding_sure: bool
     n_templates: int
 
 
 class PageReader:
-    """Reads pages, the first ones and those that come while no process is ready in this one.
+    """Reads pages: in processes of their own, small ones also here while no process is ready.
+
+    No other page is read in this process, which would stand still over a page made to take long.
+    Of large pages one is read at a time.
 
     Args:
         wanted: what is to be read from pages.
-        processes: that read pages beside this one, at most; 0: none. The first starts with the
-            first page, others when they are needed, and only where there is an asyncio event loop.
+        processes: that read pages beside this one, at most; 0: small pages are read here, others
+            in one process. The first starts with the first page, others when they are needed.
+            Without an asyncio event loop pages that are not small are waited for.
     """
 
     def __init__(self, wanted: Wanted, processes: int) -> None:
@@ -57,6 +83,8 @@ class PageReader:
         # Here the features are computed when they are asked for, and some never are.
         self._here = ContentReader(replace(wanted, stages=frozenset()))
         self._max_processes = processes
+        self._large = asyncio.Lock()
+        self._blocking: BlockingWorker | None = None
         self._n_looks = 0
         self._n_behind = 0
         self._looked_at = (0.0, 0.0)
@@ -67,8 +95,12 @@ class PageReader:
         """Pages that wait for being read."""
         return sum(map(len, self._workers))
 
-    async def read(self, response: Response, site: Site | None = None) -> Reading | None:
+    async def read(
+        self, response: Response, site: Site | None = None, host_encoding: str | None = None
+    ) -> Reading | None:
         """What the page says, by what is known of its site; None: the response carries no HTML.
+
+        `host_encoding` is that of the host's other pages.
 
         Raises:
             ReadingError: it cannot be read.
@@ -84,15 +116,36 @@ class PageReader:
             response.url,
             header(response, "Content-Type"),
             tuple(value.decode("latin-1") for value in robots),
+            host_encoding,
         )
         content = await self._read(raw, site)
-        item = _item(response, raw, content)
-        known = Known(item.text, item.title, item.body, content.said, content.features)
-        return Reading(item, content.page, content.links, known, raw, content.n_templates)
+        if content.n_links_left:
+            logger.warning(
+                "%s: %d links are not followed, beyond the first %d",
+                response.url,
+                content.n_links_left,
+                len(content.links),
+            )
+        return _reading(response, raw, content)
 
-    def read_again(self, reading: Reading, site: Site) -> Reading:
-        """Read a page once more, by what has been learned of its site since; in this process."""
-        content = self._here.read(reading.raw, site)
+    async def decode_again(
+        self, reading: Reading, response: Response, site: Site | None, host_encoding: str | None
+    ) -> Reading:
+        """Read a page once more, by what is known now of its host.
+
+        Raises:
+            As `read`.
+        """
+        raw = reading.raw._replace(host_encoding=host_encoding)
+        return _reading(response, raw, await self._read_now(raw, site))
+
+    async def read_again(self, reading: Reading, site: Site) -> Reading:
+        """Read a page once more, by what has been learned of its site since.
+
+        Raises:
+            As `read`.
+        """
+        content = await self._read_now(reading.raw, site)
         item = replace(reading.item, text=content.said.text)
         known = Known(item.text, item.title, item.body, content.said, content.features)
         return reading._replace(item=item, known=known, n_templates=content.n_templates)
@@ -105,19 +158,48 @@ class PageReader:
 
     async def close(self) -> None:
         """End the processes."""
+        if self._blocking is not None:
+            self._blocking.close()
         await asyncio.gather(*(worker.close() for worker in self._workers))
 
+    async def _read_now(self, raw: RawPage, site: Site | None) -> Content:
+        return self._here.read(raw, site) if is_small(raw.body) else await self._read(raw, site)
+
     async def _read(self, raw: RawPage, site: Site | None) -> Content:
+        host = None if site is None else host_of(raw.url)
+        if not _has_event_loop():
+            return self._read_blocking(raw, host, site)
+        if not _is_large(raw.body):
+            return await self._read_next(raw, host, site)
+        async with self._large:
+            return await self._read_next(raw, host, site)
+
+    async def _read_next(self, raw: RawPage, host: str | None, site: Site | None) -> Content:
         ready = [worker for worker in self._workers if worker.is_ready]
         if len(ready) == len(self._workers) < self._max_processes and self._is_another_needed():
             self._workers.append(WorkerProcess(self._wanted))
-        if ready:
-            with suppress(NotReadError):
-                host = None if site is None else host_of(raw.url)
-                return await min(ready, key=len).read(raw, host, site)
+        is_here = (not ready or not self._max_processes) and is_small(raw.body)
+        if not self._workers and not is_here:  # there are to be none but for such pages
+            self._workers.append(WorkerProcess(self._wanted))
+        if not is_here:
+            usable = ready or [worker for worker in self._workers if not worker.is_gone]
+            while usable:
+                worker = min(usable, key=lambda each: each.load)
+                with suppress(NotReadError):
+                    return await worker.read(raw, host, site)
+                usable = [each for each in self._workers if not each.is_gone]
         if self._is_abandoned:
             raise CloseSpider("shutdown")
+        if not is_small(raw.body):
+            raise ReadingError(Unread("too_complex", "no process can be started to read it in"))
         return self._here.read(raw, site)
+
+    def _read_blocking(self, raw: RawPage, host: str | None, site: Site | None) -> Content:
+        if is_small(raw.body):
+            return self._here.read(raw, site)
+        if self._blocking is None:
+            self._blocking = BlockingWorker(self._wanted)
+        return self._blocking.read(raw, host, site)
 
     def _is_another_needed(self) -> bool:
         """Asked for each page while there might be one more: would that make the crawl faster?
@@ -127,7 +209,7 @@ class PageReader:
         """
         if not self._workers:
             self._looked_at = _seconds()
-            return _has_event_loop()
+            return True
         self._n_looks += 1
         self._n_behind += len(self) >= _MANY_WAITING * len(self._workers)
         if self._n_looks < _LOOK_PAGES:
@@ -144,9 +226,32 @@ def _seconds() -> tuple[float, float]:
     return time.monotonic(), time.process_time()
 
 
+def is_small(body: bytes) -> bool:
+    """May the page be read in the process that crawls?"""
+    return len(body) <= _SMALL_BYTES and body.count(b"<") <= _SMALL_TAGS
+
+
+def _is_large(body: bytes) -> bool:
+    return len(body) > _LARGE_BYTES or body.count(b"<") > _LARGE_TAGS
+
+
 def header(response: Response, name: str) -> str:
     """A header's value; "" where it is missing."""
     return (response.headers.get(name) or b"").decode("latin-1")
+
+
+def _reading(response: Response, raw: RawPage, content: Content) -> Reading:
+    item = _item(response, raw, content)
+    return Reading(
+        item=item,
+        page=content.page,
+        links=content.links,
+        nofollow_links=content.nofollow_links,
+        known=Known(item.text, item.title, item.body, content.said, content.features),
+        raw=raw,
+        is_encoding_sure=content.is_encoding_sure,
+        n_templates=content.n_templates,
+    )
 
 
 def _item(response: Response, raw: RawPage, content: Content) -> PageItem:

@@ -2,7 +2,11 @@
 
 Takes from standard input, and writes to standard output, pickles after their length in 8 bytes:
 first what is `Wanted`, answered by one byte when all is ready; then for each `Question` its
-`Content`, or a text of what went wrong, in their order.
+`Content`, or `Unread` with what went wrong, in their order.
+
+A page that takes more CPU seconds than `Wanted` allows ends the process with SIGPROF, in whatever
+library it is; memory beyond the bound is refused to it. Both hold for pages that no parser was
+tested with.
 """
 
 from __future__ import annotations
@@ -10,10 +14,11 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import signal
 import sys
 from typing import Any, BinaryIO, NamedTuple
 
-from dedup.scrapy.reading.page import Content, ContentReader, RawPage
+from dedup.scrapy.reading.page import Content, ContentReader, RawPage, TooComplexError, Wanted
 from dedup.templates.site import Site
 from dedup.templates.template import Template
 
@@ -38,15 +43,24 @@ class Question(NamedTuple):
     is_first: bool = False
 
 
+class Unread(NamedTuple):
+    """Why a page could not be read; `reason` as it is recorded."""
+
+    reason: str
+    detail: str
+
+
 def packed(value: object) -> bytes:
     data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     return len(data).to_bytes(LENGTH_BYTES, "big") + data
 
 
 def serve(questions: BinaryIO, answers: BinaryIO) -> None:
-    """Answer until the other side closes, or is gone."""
+    """Answer until the other side closes, or is gone. Bounds memory and time of this process."""
     if (wanted := _next(questions)) is None:
         return
+    _bound_memory(wanted)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     reader = ContentReader(wanted)
     answers.write(b"!")
     answers.flush()
@@ -54,8 +68,21 @@ def serve(questions: BinaryIO, answers: BinaryIO) -> None:
     gc.set_threshold(*_GC_THRESHOLDS)
     sites: dict[str | None, Site] = {}
     while (question := _next(questions)) is not None:
-        answers.write(packed(_answer(reader, question, sites)))
+        signal.setitimer(signal.ITIMER_PROF, wanted.cpu_seconds)
+        answer = packed(_answer(reader, question, sites))
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        answers.write(answer)
         answers.flush()
+
+
+def _bound_memory(wanted: Wanted) -> None:
+    import resource  # not on Windows, which has no such process either
+
+    size_bytes = wanted.memory_mb << 20
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard != resource.RLIM_INFINITY:
+        size_bytes = min(size_bytes, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (size_bytes, hard))
 
 
 def _next(questions: BinaryIO) -> Any:
@@ -67,15 +94,19 @@ def _next(questions: BinaryIO) -> Any:
 
 def _answer(
     reader: ContentReader, question: Question, sites: dict[str | None, Site]
-) -> Content | str:
+) -> Content | Unread:
     if question.is_first:
         sites.clear()
     if question.templates is not None:
         sites[question.host] = Site(question.templates)
     try:
         return reader.read(question.raw, sites.get(question.host))
+    except TooComplexError as error:
+        return Unread("too_complex", str(error))
+    except MemoryError:
+        return Unread("too_complex", "takes more memory than DEDUP_READ_MEMORY_MB allows")
     except Exception as error:  # noqa: BLE001 -- of one page
-        return f"{type(error).__name__}: {error}"
+        return Unread("parse_error", f"{type(error).__name__}: {error}")
 
 
 def main() -> None:

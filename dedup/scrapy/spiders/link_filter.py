@@ -13,6 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 
+from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.fingerprinter import CanonicalFingerprinter
 from dedup.scrapy.items import Settled
 from dedup.scrapy.job.job import Job
@@ -32,6 +33,7 @@ class LinkFilter:
         self._spider: Any = crawler.spider
         self._stats = crawler.stats
         self._scope = scope
+        self._policy = AddressPolicy.of(crawler)
         self._job = job
         fingerprinter = crawler.request_fingerprinter
         self._max_characters = crawler.settings.getint("URLLENGTH_LIMIT")
@@ -40,6 +42,8 @@ class LinkFilter:
     def new(self, links: Iterable[str], found_on: Response) -> list[str]:
         """The links to request, in their order."""
         pages = self._pages(links)
+        if self._policy.has_private():
+            pages = [url for url in pages if self._policy.may_follow(url, found_on.url)]
         if self._job is None:
             return pages
         if self._key is None:
@@ -59,6 +63,12 @@ class LinkFilter:
         if len(unseen) < len(by_key):
             self._job.count_filtered(len(by_key) - len(unseen))
         return [by_key[key] for key in unseen]
+
+    def leave_alone(self, links: Iterable[str], found_on: Response) -> None:
+        """Count the links that would be requested, had robots not been asked not to follow them."""
+        count = sum(url in self._scope and not _is_ignored(url) for url in links)
+        if count and self._job is not None:
+            self._job.count_nofollow(found_on, count)
 
     def _is_too_long(self, url: str) -> bool:
         """Would Scrapy's `UrlLengthMiddleware` drop its request without a word?"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, ClassVar, Self
@@ -27,6 +28,7 @@ from dedup.scrapy.reading.reader import PageReader, Reading, header
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
 from dedup.urls import canonical_url
+from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.parts import remove_dot_segments, with_ascii_host
 
 _SIGNPOST_CHARACTERS = 500  # a page with less text than this that refreshes to another is one
@@ -64,7 +66,11 @@ class PageSpider(Spider):
             known = "url, allow, deny, max_pages, job, restart, refresh"
             raise ValueError(f"spider arguments must be among {known}, got {', '.join(kwargs)}")
         super().__init__()
-        self.urls = split_urls(url)
+        given = split_urls(url)
+        self.urls = [without_credentials(each) for each in given]
+        said = zip(self.urls, map(credentials_of, given), strict=True)
+        self.credentials = {each: found for each, found in said if any(found)}
+        """Name and password by start URL, for `dedup.scrapy.middlewares.log_in`."""
         self.scope = Scope(self.urls, allow=allow, deny=deny)
         self.max_pages = _count("max_pages", max_pages)
         self.job = job
@@ -114,7 +120,7 @@ class PageSpider(Spider):
         Dot segments are resolved as browsers do; a server may refuse them, and by its key the URL
         is the same as without them.
         """
-        url = with_ascii_host(url)
+        url = with_ascii_host(without_credentials(url))
         if "/." in url:
             url = urlunsplit(
                 (parts := urlsplit(url))._replace(path=remove_dot_segments(parts.path))
@@ -129,13 +135,12 @@ class PageSpider(Spider):
     async def parse(self, response: Response) -> AsyncIterator[Request | PageItem]:
         self.take_page()
         try:
-            site = None if self.dedup_job is None else self.dedup_job.site(response.url)
-            reading = await self.reader.read(response, site)
+            reading = await self._read(response)
             links = [] if reading is None else self._links_to_follow(reading, response)
         except CloseSpider:
             raise
         except ReadingError as error:
-            self._skip(response, "parse_error", str(error))
+            self._skip(response, error.reason, str(error))
             return
         except Exception as error:  # noqa: BLE001 -- one bad page never ends a crawl
             self._skip(response, "parse_error", f"{type(error).__name__}: {error}")
@@ -153,8 +158,26 @@ class PageSpider(Spider):
         elif reason := self._reason_to_skip(reading):
             self._skip(response, reason, reading.page.refresh_url or "")
         else:
-            for item in self._ready(reading, response):
+            for item in await self._ready(reading, response):
                 yield item
+
+    async def _read(self, response: Response) -> Reading | None:
+        """Read a page by what is known of its host."""
+        job = self.dedup_job
+        if job is None:
+            return await self.reader.read(response)
+        reading = await self.reader.read(response, job.site(response.url), job.encoding(response))
+        if reading is None:
+            return None
+        if not reading.is_encoding_sure and job.encoding(response) != reading.raw.host_encoding:
+            # Learned in the meantime: the answer must not depend on how long reading takes.
+            site = job.site(response.url)
+            reading = await self.reader.decode_again(
+                reading, response, site, job.encoding(response)
+            )
+        if reading.is_encoding_sure:
+            job.note_encoding(response, reading.item.encoding)
+        return reading
 
     def _is_unchanged(self, reading: Reading, response: Response) -> bool:
         """Is this a stored page, visited again and as it was? A new version is noted as one."""
@@ -227,9 +250,12 @@ class PageSpider(Spider):
         wanted = Wanted(
             config.extractor,
             links=self.follows_links,
+            is_nofollow_obeyed=self._is_robots_meta_obeyed,
             bodies=job is not None and job.store.keep_bodies,
             stages=frozenset(stages),
             detection=config.detection,
+            cpu_seconds=config.read_cpu_seconds,
+            memory_mb=config.read_memory_mb,
         )
         reader = PageReader(wanted, config.read_processes)
         if job is not None:
@@ -268,7 +294,11 @@ class PageSpider(Spider):
 
     def _links_to_follow(self, reading: Reading, response: Response) -> list[str]:
         page = reading.page
-        if not self.follows_links or (self._is_robots_meta_obeyed and page.is_nofollow):
+        if not self.follows_links:
+            return []
+        if reading.nofollow_links:
+            self._links.leave_alone(reading.nofollow_links, response)
+        if self._is_robots_meta_obeyed and page.is_nofollow:
             return []
         links = reading.links
         links = [page.refresh_url, *links] if page.refresh_url else links
@@ -288,14 +318,16 @@ class PageSpider(Spider):
                 response.url, reason, settles, detail=detail, response=response
             )
 
-    def _ready(self, reading: Reading, response: Response) -> list[PageItem]:
+    async def _ready(self, reading: Reading, response: Response) -> list[PageItem]:
         """The items that are ready to be judged: the page, if it need not wait, and others."""
         job = self.dedup_job
         if job is None:
             return [reading.item]
         site = job.site(response.url)
         if site is not None and len(site.templates) != reading.n_templates:
-            reading = self.reader.read_again(reading, site)  # they were learned in the meantime
+            # They were learned in the meantime. Where a second reading fails, the first one counts.
+            with suppress(ReadingError):
+                reading = await self.reader.read_again(reading, site)
         item = reading.item
         settles = [
             *job.settled_by(response),

@@ -1,11 +1,13 @@
-"""Reading sitemaps (sitemaps.org protocol 0.9): XML, plain text, or either compressed by gzip."""
+"""Reading sitemaps (sitemaps.org protocol 0.9): XML, RSS, Atom or plain text, gzipped or not."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import zlib
+from collections.abc import Iterator
 from typing import NamedTuple
+from urllib.parse import urljoin
 
 from lxml import etree
 
@@ -28,6 +30,8 @@ class SitemapError(ValueError):
 
 def read_sitemap(body: bytes) -> Sitemap:
     """Read a sitemap as far as it can be read; broken XML counts up to the damage.
+
+    RSS 2.0 and Atom feeds are sitemaps of what their entries link to.
 
     A document type declaration is refused: sitemaps have none, and entities can be made to expand
     without bound or to read files.
@@ -57,10 +61,41 @@ def read_sitemap(body: bytes) -> Sitemap:
     if root.getroottree().docinfo.internalDTD is not None:
         raise SitemapError("has a document type declaration")
     name = str(root.tag).rpartition("}")[2]  # a namespace may have braces in it: no QName
-    if name not in ("urlset", "sitemapindex"):
-        raise SitemapError(f"expected <urlset> or <sitemapindex>, found <{name}>")
-    locations = (loc.text or "" for loc in root.iterfind("{*}*/{*}loc"))
+    if name in ("urlset", "sitemapindex"):
+        locations: Iterator[str] = (loc.text or "" for loc in root.iterfind("{*}*/{*}loc"))
+    elif name == "rss":
+        locations = map(_rss_link, root.iterfind("channel/item"))
+    elif name == "feed":
+        locations = _atom_links(root)
+    else:
+        expected = "<urlset>, <sitemapindex>, <rss> or <feed>"
+        raise SitemapError(f"expected {expected}, found <{name}>")
     return Sitemap([url for loc in locations if (url := loc.strip())], name == "sitemapindex")
+
+
+def _rss_link(item: etree._Element) -> str:
+    """The link of an entry, or its identifier, which is a link unless it says otherwise.
+
+    Source: RSS 2.0 (https://www.rssboard.org/rss-specification), elements of <item>.
+    """
+    link = (item.findtext("link") or "").strip()
+    guid = item.find("guid")
+    if link or guid is None or guid.get("isPermaLink") == "false":
+        return link
+    return guid.text or ""
+
+
+def _atom_links(feed: etree._Element) -> Iterator[str]:
+    """The page of each entry: a link without a relation, or to an alternate form.
+
+    Source: RFC 4287, sections 2 (xml:base) and 4.2.7.
+    """
+    for entry in feed.iterfind("{*}entry"):
+        for link in entry.iterfind("{*}link"):
+            if link.get("rel", "alternate") == "alternate":
+                href = (link.get("href") or "").strip()
+                yield urljoin(link.base or "", href) if href else ""
+                break
 
 
 def sitemaps_in_robots(body: bytes) -> list[str]:

@@ -22,6 +22,7 @@ SNAPSHOT = Snapshot(
     unique=8_000,
     duplicates={"body": 1_200, "simhash": 45},
     skipped={"http_404": 3_000, "noindex": 100},
+    waiting=12,
     failed=7,
     filtered=98_765,
     queued=4_321,
@@ -54,7 +55,7 @@ def test_the_panel_shows_every_number_within_its_width(width: int) -> None:
         *("12,345 pages", "123.5 pages/s", "6.78 MB/s", "4,321 queued", "98,765 links"),
         *("8,000 64.8%", "1,200  9.7%", "3,100 25.1%", "9,000", "b.example:8080", "345"),
         *("1.6 MB, 200 bytes a page", "17,000 seen", "2.5e-07", "1:02:03", "crawls/some-job"),
-        *("/copy", "/original", "simhash 0.875"),
+        *("/copy", "/original", "simhash 0.875", "waiting for a template", "12  0.1%"),
     ):
         assert number in text
 
@@ -73,8 +74,8 @@ def test_nothing_of_a_page_steers_the_terminal() -> None:
 
 def test_the_line_has_the_same_numbers() -> None:
     assert line(SNAPSHOT) == (
-        "12,345 fetched, 8,000 unique, 1,245 duplicates, 3,100 skipped, 98,765 URLs filtered,"
-        " 4,321 queued, 123.5 pages/s, 6.78 MB/s"
+        "12,345 fetched, 8,000 unique, 1,245 duplicates, 3,100 skipped, 12 waiting,"
+        " 98,765 URLs filtered, 4,321 queued, 123.5 pages/s, 6.78 MB/s"
     )
 
 

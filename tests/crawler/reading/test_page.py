@@ -12,7 +12,12 @@ from dedup.store import Page
 
 STAGES = ("body", "text", "sentences", "simhash", "minhash")
 WANTED = Wanted(
-    "resiliparse", links=True, bodies=True, stages=frozenset(STAGES), detection=DedupConfig()
+    "resiliparse",
+    links=True,
+    is_nofollow_obeyed=True,
+    bodies=True,
+    stages=frozenset(STAGES),
+    detection=DedupConfig(),
 )
 
 SENTENCES = " ".join(f"The keeper of lighthouse {n} wrote down the weather." for n in range(20))
@@ -46,6 +51,24 @@ def test_signatures_are_those_of_the_detectors() -> None:
             assert given.size_bytes >= 0
         assert page.shingles.tolist() == alone.shingles.tolist()
         assert (page.packed_text, page.packed_body) == (alone.packed_text, alone.packed_body)
+
+
+def test_links_that_robots_are_asked_not_to_follow() -> None:
+    raw = RawPage(
+        b"<a href=b>b</a><a rel=nofollow href=c>c</a>", "http://a.example/", "text/html", ()
+    )
+    b, c = "http://a.example/b", "http://a.example/c"
+    obeyed = ContentReader(WANTED)
+    followed = ContentReader(replace(WANTED, is_nofollow_obeyed=False))
+    content = obeyed.read(raw)
+    assert (content.links, content.nofollow_links) == ([b], [c])
+    content = followed.read(raw)
+    assert (content.links, content.nofollow_links) == ([b, c], [])
+    raw = raw._replace(robots_headers=("nofollow",))
+    content = obeyed.read(raw)
+    assert (content.links, content.nofollow_links) == ([], [b, c])
+    content = followed.read(raw)
+    assert (content.links, content.nofollow_links) == ([b, c], [])
 
 
 def test_features_are_not_those_of_a_page_that_a_pipeline_has_changed() -> None:

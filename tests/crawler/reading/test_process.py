@@ -8,16 +8,28 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from dedup.config import DedupConfig
 from dedup.scrapy.reading.page import RawPage, Wanted
-from dedup.scrapy.reading.process import WORKER, NotReadError, ReadingError, WorkerProcess
+from dedup.scrapy.reading.process import (
+    WORKER,
+    BlockingWorker,
+    NotReadError,
+    ReadingError,
+    WorkerProcess,
+)
 
 WANTED = Wanted(
-    "resiliparse", links=True, bodies=False, stages=frozenset(), detection=DedupConfig()
+    "resiliparse",
+    links=True,
+    is_nofollow_obeyed=True,
+    bodies=False,
+    stages=frozenset(),
+    detection=DedupConfig(),
 )
 
 # A worker that dies of pages with "die" in their URL, of some only the first time, raises for some,
@@ -49,10 +61,12 @@ def raw(name: str) -> RawPage:
 
 
 def run(
-    use: Callable[[WorkerProcess], Awaitable[Any]], command: tuple[str, ...] = WORKER
+    use: Callable[[WorkerProcess], Awaitable[Any]],
+    command: tuple[str, ...] = WORKER,
+    wanted: Wanted = WANTED,
 ) -> tuple[Any, WorkerProcess]:
     async def go() -> tuple[Any, WorkerProcess]:
-        worker = WorkerProcess(WANTED, command)
+        worker = WorkerProcess(wanted, command)
         try:
             return await asyncio.wait_for(use(worker), 30), worker
         finally:
@@ -82,7 +96,13 @@ def test_a_page_that_cannot_be_read_says_why_and_costs_no_other(tmp_path: Any) -
     command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
     names = ["1", "raise", "2", "die", "3"]
     titles, _ = run(lambda worker: _read_all(worker, names), command)
-    assert titles == ["1", "ValueError: no page", "2", "two processes died of it, status 9", "3"]
+    assert titles == [
+        "1",
+        "ValueError: no page",
+        "2",
+        "the process that reads it ends with status 9",
+        "3",
+    ]
 
 
 def test_a_page_is_read_though_its_first_process_died(tmp_path: Any) -> None:
@@ -98,7 +118,7 @@ def test_a_page_that_is_never_read_is_given_up(
     monkeypatch.setattr("dedup.scrapy.reading.process._LOOK_SECONDS", 0.1)
     command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
     titles, _ = run(lambda worker: _read_all(worker, ["1", "endless", "2"]), command)
-    assert titles == ["1", "two processes died of it, status -9", "2"]
+    assert titles == ["1", "the process that reads it ends with status -9", "2"]
     assert caplog.text.count("Reading http://a.example/endless takes over 2 seconds") == 2
 
 
@@ -159,3 +179,53 @@ def test_it_ends_with_the_process_that_started_it() -> None:
     number, _ = run(pid)
     with pytest.raises(ProcessLookupError):
         os.kill(number, signal.SIG_DFL)
+
+
+# Pages that took seconds, or all memory, whatever bounds them now: see tests/dedup/html.
+HOSTILE = """
+import sys
+from dedup.scrapy.reading import page, worker
+read = page.ContentReader.read
+def hostile(self, raw, site=None):
+    while "endless" in raw.url:
+        pass
+    if "huge" in raw.url:
+        held = [bytearray(10 << 20) for _ in range(1000)]
+    return read(self, raw, site)
+page.ContentReader.read = hostile
+worker.main()
+"""
+LIMITED = replace(WANTED, cpu_seconds=0.5, memory_mb=300)
+
+
+def _reasons(worker: WorkerProcess, names: list[str]) -> Awaitable[list[str]]:
+    async def reason(name: str) -> str:
+        try:
+            return (await worker.read(raw(name))).page.title
+        except ReadingError as error:
+            return f"{error.reason}: {error}"
+
+    return asyncio.gather(*map(reason, names))
+
+
+def test_a_page_that_takes_too_much_cpu_time_is_given_up_at_once() -> None:
+    command = (sys.executable, "-c", HOSTILE)
+    names = ["1", "endless", "2", "huge", "3"]
+    reasons, _ = run(lambda worker: _reasons(worker, names), command, LIMITED)
+    assert reasons == [
+        "1",
+        "too_complex: takes over 0.5 s of CPU",
+        "2",
+        "too_complex: takes more memory than DEDUP_READ_MEMORY_MB allows",
+        "3",
+    ]
+
+
+def test_a_process_that_is_waited_for_has_the_same_bounds() -> None:
+    worker = BlockingWorker(LIMITED, (sys.executable, "-c", HOSTILE))
+    assert worker.read(raw("1")).page.title == "1"
+    with pytest.raises(ReadingError, match=r"takes over 0\.5 s of CPU"):
+        worker.read(raw("endless"))
+    assert worker.read(raw("2")).page.title == "2"
+    worker.close()
+    worker.close()

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from dedup.cli import main
-from dedup.detectors import DETECTORS
+from dedup.detectors.compared import DETECTORS
 
 WORDS = [f"word{number}" for number in range(80)]
 TEXTS = {"a": WORDS, "b": [*WORDS, "more"], "c": WORDS[::-1]}

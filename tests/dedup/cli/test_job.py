@@ -9,7 +9,10 @@ import pytest
 from dedup import Deduplicator, Document
 from dedup.cli import main
 from dedup.files import open_text
-from dedup.store import SqliteStore
+from dedup.html import bounded
+from dedup.html.page_text import page_text
+from dedup.store import Page, SqliteStore
+from dedup.templates.site import Site
 
 STORY = " ".join(f"Letter {number} came by the evening post." for number in range(40))
 
@@ -48,6 +51,26 @@ def test_stats_as_table_names_every_count(job: Path, capsys: pytest.CaptureFixtu
     table = capsys.readouterr().out
     for label in ("fetched", "unique", "duplicates: sentences", "skipped: http_404"):
         assert label in table
+
+
+def test_pages_that_wait_are_counted(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = SqliteStore(job / "crawl.sqlite")
+    outline = page_text(bounded("<p>Not yet.</p>"), "", site=Site()).outline
+    assert outline is not None
+    url = "http://example.com/waits"
+    store.learned.add_waiting(Page(id="", text="Not yet.", url=url, size_bytes=5), outline)
+    store.close()
+    assert main(["stats", str(job)]) == 0
+    assert "waiting for a template 1 0.00" in " ".join(capsys.readouterr().out.split())
+    assert main(["stats", str(job), "--json"]) == 0
+    pages = json.loads(capsys.readouterr().out)["pages"]
+    assert (pages["fetched"], pages["waiting"]) == (5, 1)
+    assert main(["stats", str(job), "--by", "host", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["fetched"], row["waiting"]) == (5, 1)
+    assert main(["stats", str(job), str(job), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {"name": "waiting", "first": 1, "second": 1, "change": 0} in rows
 
 
 def test_export_writes_both_files_to_the_job(job: Path) -> None:

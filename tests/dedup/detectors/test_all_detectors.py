@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup import DedupConfig, Deduplicator, Document, MemoryStore
-from dedup.detectors import DETECTORS, SecondCheck, default_detectors
+from dedup.detectors import SecondCheck, default_detectors
+from dedup.detectors.compared import DETECTORS
 from dedup.text import DocumentFrequencies, term_counts
 
 

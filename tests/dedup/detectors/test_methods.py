@@ -24,7 +24,7 @@ from dedup.detectors import (
     SimhashDetector,
     Unverified,
 )
-from dedup.detectors.checks import cosine
+from dedup.detectors.compared.checks import cosine
 from dedup.fingerprints.nilsimsa import INDEPENDENT_SCORE
 from dedup.text import DocumentFrequencies, Keywords, Levels, TfIdf, jieba_frequencies, term_counts
 

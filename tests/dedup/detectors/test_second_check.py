@@ -50,6 +50,7 @@ def match(first: Document, second: Document, **config: Any) -> str | None:
 
 ONE, OTHER = "http://one.example/a", "http://other.example/b"
 SAME = "http://one.example/b"
+NEWER = "http://one.example/2/a"
 
 # The second document's URL, its text, title and heading; what it is dropped as; and why.
 NAMES = [
@@ -59,8 +60,9 @@ NAMES = [
     (OTHER, EDITED, "Another letter", "", "sentences", "across hosts the resemblance decides"),
     (None, EDITED, "Another letter", "", "sentences", "without a URL there is no host"),
     (SAME, STORY, "Another letter", "", "text", "equal texts are one page"),
-    (SAME, EDITED, "A letter 3.5.1", "", "sentences", "versions do not count"),
-    (SAME, EDITED, "A letter v2", "", "sentences", "versions do not count"),
+    (NEWER, EDITED, "A letter 3.5.1", "", "sentences", "versions do not count"),
+    (NEWER, EDITED, "A letter v2", "", "sentences", "versions do not count"),
+    (SAME, EDITED, "A letter v2", "", None, "versions count for files of other names"),
     (SAME, EDITED, "a  LETTER", "", "sentences", "case and blanks do not count"),
     (SAME, EDITED, "A letter of 2019", "", None, "a year is no version"),
     (SAME, EDITED, "A letter+", "", None, "a sign counts: operator+ is not operator-"),
@@ -84,6 +86,43 @@ def test_headings_of_one_host_count() -> None:
     for names in (r"\d", r"\D"), ("StdOut", "StdErr"), ("ones_like", "zeros_like"):
         one, other = (document(EDITED, f"http://one.example/{n}", heading=n) for n in names)
         assert match(one, other) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("/34/broker_config.html", "/35/broker_config.html", "sentences"),
+        ("/34/broker_config.html", "/34/client_config.html", None),
+        ("/guide-3.4.html", "/guide-3.5.html", None),
+        ("/story?id=1", "/story?id=1&print=1", "sentences"),
+        ("/story/", "/story", "sentences"),
+    ],
+)
+def test_pages_without_title_and_heading_are_named_by_their_files(
+    first: str, second: str, expected: str | None
+) -> None:
+    one = document(STORY, f"http://one.example{first}", title="")
+    other = document(EDITED, f"http://one.example{second}", title="")
+    assert match(one, other) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("/3.4/guide.html", "/3.5/guide.html", "sentences"),
+        ("/3.4/guide/", "/3.5/guide/", "sentences"),
+        ("/3.4/guide/", "/3.5/guide/index.html", "sentences"),
+        ("/3.4/guide/", "/3.5/guide.html", "sentences"),
+        ("/releases/3.4.html", "/releases/3.5.html", None),
+        ("/releases/3.4/", "/releases/3.5/", None),
+    ],
+)
+def test_versions_are_names_where_files_are_named_by_them(
+    first: str, second: str, expected: str | None
+) -> None:
+    one = document(STORY, f"http://one.example{first}", title="Letters 3.4")
+    other = document(EDITED, f"http://one.example{second}", title="Letters 3.5")
+    assert match(one, other) == expected
 
 
 def test_names_can_be_ignored() -> None:
@@ -136,3 +175,17 @@ def test_traditional_and_simplified_chinese_of_one_host_are_two_pages() -> None:
     first = document(simplified, ONE)
     assert match(first, document(traditional, SAME)) is None
     assert match(first, document(traditional, OTHER)) == "text"
+
+
+@pytest.mark.parametrize(
+    ("n_letters", "name", "expected"),
+    [(2_400, "manual.html", "sentences"), (40, "manual.html", None), (2_400, "other.html", None)],
+)
+def test_a_long_text_is_more_than_furniture(
+    n_letters: int, name: str, expected: str | None
+) -> None:
+    manual = " ".join(f"Letter {number} came by the evening post." for number in range(n_letters))
+    edited = manual.replace("Letter 7 came", "Parcel 7 came")
+    one = document(manual, "http://one.example/3.4/manual.html", source="page")
+    other = document(edited, f"http://one.example/3.5/{name}", source="page")
+    assert match(one, other) == expected

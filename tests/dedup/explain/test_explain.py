@@ -10,8 +10,11 @@ import pytest
 from dedup import DedupConfig, Deduplicator, Document
 from dedup.cli import main
 from dedup.explain import Replay, decide, find_fate
+from dedup.html import bounded
+from dedup.html.page_text import page_text
 from dedup.store import Page, SqliteStore
 from dedup.store.reading import read_dropped, read_page
+from dedup.templates.site import Site
 from dedup.urls import canonical_url, url_key
 
 SITE = "http://site.example"
@@ -68,6 +71,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store.urls.finish([(url_key(canonical_url(f"{SITE}/done")), f"{SITE}/done")])
     store.add_skipped(f"{SITE}/gone", "http_404", detail=HOSTILE, is_fetched=True)
     store.add_skipped("no url at all", "invalid_url", is_fetched=False)
+    waiting = Page(id="", text="Not yet.", url=f"{SITE}/waits", title="Patience", fetched_at=1.7e9)
+    outline = page_text(bounded("<p>Not yet.</p>"), "Patience", site=Site()).outline
+    assert outline is not None
+    store.learned.add_waiting(waiting, outline)
     store.add_alias(f"{SITE}/old", f"{SITE}/more", "redirect")
     store.close()
     return folder
@@ -113,6 +120,7 @@ FATES = {
     "/gone": "not compared: the server answered 404 (http_404)",
     "/old": "it redirects to http://site.example/more http://site.example/more dropped",
     "/later": "still queued",
+    "/waits": "waiting: fetched, and not judged before the template of its site is known",
     "/done": "dealt with, without a record of its own",
     "/shorter": "never seen",
 }

@@ -11,6 +11,7 @@ import pytest
 import zstandard
 
 from dedup.export import DUPLICATES, PAGES, write_table
+from dedup.export.tables import guarded
 from dedup.store import SqliteStore
 
 
@@ -113,3 +114,11 @@ def test_json_lines_keep_what_is_not_ascii(store: SqliteStore, tmp_path: Path) -
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert rows == list(store.pages())
     assert "其他的內容" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("sign", "=+-@＝")
+@pytest.mark.parametrize("before", ["\ufeff", "\u200b", "\xa0", "\u3000", " \u2060\u202e", "\x0b"])
+def test_formulas_behind_what_cannot_be_seen_are_guarded(before, sign):
+    value = f"{before}{sign}1+1"
+    assert guarded(value) == f"'{value}"
+    assert guarded(f"{before}1+1") == f"{before}1+1"

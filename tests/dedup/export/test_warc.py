@@ -1,5 +1,6 @@
 """Web archives, read back by warcio and by FastWARC, each an independent reader."""
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -113,3 +114,13 @@ def test_hostile_fields_stay_within_their_header(job: Path) -> None:
     _, body = responses["http://a.example/%0D%0AWARC-Type:%20x%20y"]
     assert body.startswith(b"<p>Letter 0")
     assert len(records) == 6
+
+
+def test_a_stage_of_a_stranger_stays_within_its_header(job: Path) -> None:
+    connection = sqlite3.connect(job / "crawl.sqlite")
+    connection.execute("UPDATE duplicates SET stage = ?", ("a\r\nX-Forged: 1\r\n\r\nWARC/1.1\r\n",))
+    connection.commit()
+    connection.close()
+    written = export(job, "a.warc").read_bytes()
+    assert b"X-Dedup-Stage: a%0D%0AX-Forged%3A%201%0D%0A%0D%0AWARC%2F1.1%0D%0A\r\n" in written
+    assert b"\nX-Forged" not in written

@@ -150,3 +150,37 @@ def test_decode_never_raises_nor_makes_lone_surrogates(body, label):
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff")))
 def test_decode_declared_utf8_round_trip(text):
     assert decode(text.encode(), "text/html; charset=utf-8").text == text
+
+
+SHORT = "茶馆开门"  # four characters: for the frequencies of bytes it is anything
+
+
+def test_short_page_without_a_declaration_is_in_the_encoding_of_its_host():
+    body = page(SHORT).encode("gb18030")
+    alone = decode(body)
+    assert (alone.encoding, alone.is_sure) != ("gb18030", True)
+    decoded = decode(body, host_encoding="gb18030")
+    assert (decoded.text, decoded.source) == (page(SHORT), "host")
+    assert not decoded.is_sure  # it tells nothing of other pages
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "encoding"),
+    [
+        (page("茶樓").encode("big5"), "text/html; charset=big5", "big5hkscs"),  # it is declared
+        (page("<meta charset=big5>茶樓").encode("big5"), None, "big5hkscs"),
+        (page(SHORT).encode(), None, "utf-8"),
+        (page(RUSSIAN * 3).encode("cp1251"), None, "cp1251"),  # long enough to tell by
+        (page("é é é").encode("cp1252"), None, decode(page("é é é").encode("cp1252")).encoding),
+    ],
+)
+def test_encoding_of_the_host_counts_only_where_the_page_tells_none_and_fits(
+    body, content_type, encoding
+):
+    assert decode(body, content_type, host_encoding="gb18030").encoding == encoding
+
+
+def test_encoding_is_sure_where_declared_or_detected_from_much():
+    assert decode(page(CHINESE * 3).encode("gbk")).is_sure
+    assert decode(page(SHORT).encode("gbk"), "text/html; charset=gbk").is_sure
+    assert not decode(page(SHORT).encode("gbk")).is_sure

@@ -92,6 +92,28 @@ def test_extract_text_script_that_is_no_template_stays_hidden():
     assert extract_text("<script>let template = 1</script><p>x</p>") == "x"
 
 
+@pytest.mark.parametrize("extractor", ["content", "resiliparse", "all"])
+@pytest.mark.parametrize(
+    "inside",
+    ["<div>", "<iframe src=x>", "<textarea>", "<style>", "<script>", "<select>", "<svg>", "<!--"],
+)
+def test_no_text_is_lost_behind_an_element_left_open_in_noscript(extractor, inside):
+    page = (
+        f"<body><main><p>First. {SENTENCE}</p><noscript>{inside}</noscript>"
+        f"<p>Last. {SENTENCE * 5}</p></main></body>"
+    )
+    text = extract_text(page, extractor=extractor)
+    assert text.splitlines() == [f"First. {SENTENCE}".strip(), f"Last. {SENTENCE * 5}".strip()]
+
+
+@pytest.mark.parametrize("extractor", ["content", "resiliparse", "all"])
+@pytest.mark.parametrize("beside", ["<script>a = '<noscript>'</script>", "<!-- <noscript> -->"])
+@pytest.mark.parametrize("end", ["", "<noscript>Switch on scripts.</noscript>"])
+def test_noscript_in_a_script_or_a_comment_is_no_element(extractor, beside, end):
+    page = f"<body>{beside}<main><p>{SENTENCE * 5}</p></main>{end}</body>"
+    assert extract_text(page, extractor=extractor) == (SENTENCE * 5).strip()
+
+
 @settings(deadline=None, max_examples=100)
 @given(
     st.lists(

@@ -70,6 +70,8 @@ def test_canonical_url(html, canonical):
         ("<meta http-equiv=refresh content='3 /next'>", "http://example.com/next"),
         ("<meta http-equiv=refresh content='.5, n#f'>", "http://example.com/a/n"),
         ("<meta http-equiv=refresh content='30'>", None),
+        ("<meta http-equiv=refresh content='\u0665; url=/next'>", None),  # no ASCII digit
+        ("<meta http-equiv=refresh content='\u00a05; url=/next'>", None),  # no ASCII white space
         ("<meta http-equiv=refresh content='0;url=b.html?q=1#top'>", None),  # itself
         ("<meta http-equiv=refresh content='0;url=javascript:x'>", None),
         *(
@@ -106,8 +108,27 @@ def test_hrefs_in_document_order_without_repeats():
         "<a rel='external NOFOLLOW' href=e>3</a><noscript><a href=g>4</a></noscript>"
         "</html><a href=f>5</a>"
     )
-    assert parse_page(html, URL).hrefs == ("b", "c", "d", "f", "g")
+    assert parse_page(html, URL).hrefs == ("b", "c", "d", "e", "f", "g")
     assert parse_page("<frameset><frame src=x></frameset>", URL).hrefs == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("html", "followed", "every"),
+    [
+        ("<a rel='external NOFOLLOW' href=b>", [], ["b"]),
+        ("<a rel=nofollow href=b><a href=b>", ["b"], ["b"]),  # one link is enough
+        ("<a href=b><a rel=nofollow href=b>", ["b"], ["b"]),
+        ("<a rel=nofollow href=b><a href=' b '>", ["b"], ["b"]),
+        ("<a rel=nofollow href=b><noscript><a href=b></a></noscript>", ["b"], ["b"]),
+        ("<a href=b></a><noscript><a rel=nofollow href=c></a></noscript>", ["b"], ["b", "c"]),
+        ("<a rel=nofollow href=b><a href=c>", ["c"], ["b", "c"]),  # in document order
+    ],
+)
+def test_nofollow_links_are_told_apart(html, followed, every):
+    page = parse_page(html, URL)
+    base = "http://example.com/a/"
+    assert page.links() == [base + name for name in followed]
+    assert page.links(with_nofollow=True) == [base + name for name in every]
 
 
 @pytest.mark.parametrize(

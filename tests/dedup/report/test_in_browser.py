@@ -149,3 +149,11 @@ def test_a_script_that_got_in_would_not_run(browser, address):
     )
     assert page.evaluate("window.pwned") is None
     page.close()
+
+
+def test_near_duplicates_of_other_names_are_one_click_away(page):
+    page.click("#other-names")
+    assert page.input_value("#names") == "other"
+    assert page.inner_text("#found").startswith("1 page with 1 duplicate.")
+    page.click("#list button")
+    assert "Another name than the original" in page.inner_text("#pair .facts")

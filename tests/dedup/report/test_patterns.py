@@ -1,3 +1,4 @@
+import re
 import shlex
 from pathlib import Path
 
@@ -39,7 +40,20 @@ CASES = [
     ("parameter", "/{n}", "/{n}?a%2Cb=1", "a,b", "-a 'deny=[?&]a%2Cb='"),
     ("print", "/{n}", "/{n}?view=print", "view=print", "-a 'deny=[?&]view=print(?:&|$)'"),
     ("print", "/{n}.html", "/print/{n}.html", "/print/", "-a deny=/print/"),
-    ("print", "/{n}.html", "/{n}-print.html", "-print", "-a 'deny=-print[^/]*$'"),
+    (
+        "print",
+        "/{n}.html",
+        "/{n}-print.html",
+        "-print",
+        r"-a 'deny=/[^/?]*-print(?![A-Za-z0-9])[^/?]*(?:\?|$)'",
+    ),
+    (
+        "print",
+        "/{n}.html",
+        "/print-{n}.html",
+        "print-",
+        r"-a 'deny=/[^/?]*(?<![A-Za-z0-9])print-[^/?]*(?:\?|$)'",
+    ),
     ("print", "/{n}", "/{n}/print", "/print", r"-a 'deny=/print(?:\?|$)'"),
     ("path", "/v1/{n}", "/v2/{n}", "/v2/ = /v1/", "-a deny=/v2/"),
 ]
@@ -180,3 +194,26 @@ def test_no_count_exceeds_what_there_is(tmp_path_factory, contents):
 
 def test_every_rule_is_known_to_the_differences():
     assert _PARTS_OF_RULES.keys() == RULES.keys()
+
+
+def test_no_pattern_matches_a_part_of_a_name(tmp_path):
+    contents = [[f"{SITE}/{name}", f"{SITE}/no{name}"] for name in ("op", "break", "wrap")]
+    assert [each.kind for each in patterns(tmp_path, contents)] == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("url", "is_denied"),
+    [
+        ("/a-print.html", True),
+        ("/x/a-print", True),
+        ("/a-print?b=c", True),
+        ("/a-printer.html", False),
+        ("/a-print/b", False),  # a part, but not the last one
+        ("/b?a-print", False),
+    ],
+)
+def test_pattern_for_a_word_of_a_name_matches_whole_parts_only(tmp_path, url, is_denied):
+    contents = [[f"{SITE}/{n}.html", f"{SITE}/{n}-print.html"] for n in "abc"]
+    first, *_ = patterns(tmp_path, contents)
+    _, option = shlex.split(first.setting)
+    assert bool(re.search(option.removeprefix("deny="), SITE + url)) is is_denied

@@ -324,7 +324,7 @@ def test_bytes_changed_anywhere_are_a_clear_error_if_one_at_all(whole, tmp_path,
         except StateError as error:
             outcomes.append("damaged" in error.problem)
     assert False not in outcomes  # every error said so, and named the file
-    assert outcomes.count(True) > 40  # what is not noticed are numbers, names and free space
+    assert outcomes.count(True) > 30  # what is not noticed are numbers, names and free space
 
 
 def test_damage_met_within_a_unit_is_a_clear_error(path):

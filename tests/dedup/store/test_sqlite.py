@@ -206,7 +206,7 @@ def test_a_store_damaged_where_opening_looks_lets_go_of_its_lock(path):
     store.database.connection.execute("DROP TABLE skipped")
     store.close()
     for _ in range(2):
-        with pytest.raises(StateError, match="no such table"):
+        with pytest.raises(StateError, match="not those of a crawl's store"):
             SqliteStore(path)
 
 

@@ -78,7 +78,7 @@ def test_an_empty_store_counts_nothing(tmp_path):
         "pages": nothing,
         "bytes": nothing,
         "failed": {},
-        "urls": {"seen": 0, "queued": 0, "filtered": 0, "aliases": 0},
+        "urls": {"seen": 0, "queued": 0, "filtered": 0, "nofollow": 0, "aliases": 0},
         "refresh": {},
         "hosts": [],
     }
@@ -94,8 +94,9 @@ def test_urls_are_counted_by_what_became_of_them(tmp_path):
     store.add_alias("http://example.org/x", "http://example.org/0", "redirect")
     for amount in (3, 4):
         store.add_to_counter("links", amount)
+    store.add_to_counter("nofollow", 2)
     urls = summarise(store.database.connection)["urls"]
-    assert urls == {"seen": 5, "queued": 4, "filtered": 3, "aliases": 1}
+    assert urls == {"seen": 5, "queued": 4, "filtered": 3, "nofollow": 2, "aliases": 1}
     store.close()
 
 

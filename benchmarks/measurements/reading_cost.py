@@ -1,0 +1,114 @@
+"""CPU milliseconds to read a page, by stage: `reading_cost.py FOLDER [--before PYTHON CHECKOUT]`.
+
+FOLDER holds the HTML files of one site, of which 400 are read. With `--before`, the code of another
+checkout takes turns with this one in the same run; medians of five rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+_MEASURE = """
+import json, sys, time
+from pathlib import Path
+try:
+    from dedup.scrapy.reading.page import ContentReader, RawPage, Wanted
+except ModuleNotFoundError:
+    from crawler.reading.page import ContentReader, RawPage, Wanted
+from dedup.config import DedupConfig
+from dedup.html import bounded, decode, parse_page
+try:
+    from dedup.html.page_text import page_text
+    from dedup.html.unfolding import unfolded
+    from dedup.templates.learning import Sample, learn
+    from dedup.templates.outline import outline
+    from dedup.templates.site import Site
+except ModuleNotFoundError:
+    from dedup.html import extract_text
+    page_text = None
+
+names = json.load(sys.stdin)
+pages = [(Path(name).read_bytes(), "http://127.0.0.1/" + name) for name in names]
+site = None
+if page_text:
+    samples, templates = [], []
+    for body, url in pages:
+        page = bounded(decode(body, "text/html").text)
+        samples.append(Sample(parse_page(page, url).title, outline(unfolded(page).body)))
+    while found := learn(samples[:64]):
+        templates += found
+        site = Site(templates)
+        left = [s for s in samples if site.read_outline(s.outline, s.title) is None]
+        if len(left) == len(samples):
+            break
+        samples = left
+stages = ("body", "text", "sentences", "simhash", "minhash")
+fields = {"stages": stages, "links": True, "bodies": True, "detection": DedupConfig()}
+fields["extractor"] = "content" if page_text else "resiliparse"
+reader = ContentReader(Wanted(**{name: fields[name] for name in Wanted.__dataclass_fields__}))
+spent = dict.fromkeys(["decode", "parse", "text", "signatures", "all"], 0.0)
+clock = time.process_time
+for body, url in pages:
+    start = clock()
+    decoded = decode(body, "text/html")
+    page = bounded(decoded.text)
+    a = clock()
+    parsed = parse_page(page, url)
+    parsed.links()
+    b = clock()
+    if page_text:
+        said = page_text(page, parsed.title, site=site)
+    else:
+        said = extract_text(page)
+    c = clock()
+    raw = RawPage(body, url, "text/html", ())
+    reader._features(raw, parsed, said)
+    d = clock()
+    content = reader.read(raw, site) if page_text else reader.read(raw)
+    e = clock()
+    for name, value in zip(spent, (a - start, b - a, c - b, d - c, e - d)):
+        spent[name] += value / len(pages) * 1e3
+print(json.dumps(spent))
+"""
+
+
+def measured(python: str, checkout: Path, names: list[str]) -> dict[str, float]:
+    command = [python, "-c", _MEASURE]
+    done = subprocess.run(
+        command,
+        input=json.dumps(names),
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=checkout,
+        check=True,
+    )
+    return dict(json.loads(done.stdout))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--before", nargs=2, metavar=("PYTHON", "CHECKOUT"))
+    options = parser.parse_args()
+    names = sorted(str(path.resolve()) for path in options.folder.rglob("*.html"))
+    names = random.Random(1).sample(names, min(400, len(names)))
+    sides = {"now": (sys.executable, Path(__file__).parents[2])}
+    if options.before:
+        sides["before"] = (options.before[0], Path(options.before[1]))
+    rounds: dict[str, list[dict[str, float]]] = {side: [] for side in sides}
+    for _ in range(5):
+        for side, (python, checkout) in sides.items():
+            rounds[side].append(measured(python, checkout, names))
+    for side, found in rounds.items():
+        medians = {name: statistics.median(each[name] for each in found) for name in found[0]}
+        print(side, ", ".join(f"{name} {value:.2f}" for name, value in medians.items()))
+
+
+if __name__ == "__main__":
+    main()

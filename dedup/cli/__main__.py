@@ -1,0 +1,7 @@
+"""`python -m dedup.cli`: the command `dedup`, where scripts are not on the path."""
+
+import sys
+
+from dedup.cli import main
+
+sys.exit(main())

@@ -1,0 +1,108 @@
+"""What detectors have in common that compare a document's signature with every other one."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup.detectors.base import Check
+from dedup.detectors.latest import Latest
+from dedup.document import Document, Match
+
+_FIRST_CAPACITY = 64
+
+
+class ScannedDetector(ABC):
+    """Proposes the documents whose signatures are most alike; a check decides.
+
+    What is alike here need not have a word in common, so there is no key to look it up by: all
+    signatures stand in one array, and every lookup reads it from end to end. That takes some ten
+    milliseconds for a million documents.
+
+    Args:
+        check: decides on the candidates.
+        stage: where matches and signatures are filed; None: the class's own.
+        max_candidates: handed to the check, at most.
+    """
+
+    stage: str
+
+    def __init__(
+        self,
+        check: Check,
+        *,
+        words: int,
+        stage: str | None = None,
+        max_candidates: int = 64,
+    ) -> None:
+        if stage is not None:
+            self.stage = stage
+        self._check = check
+        self._max_candidates = max_candidates
+        self._rows = np.empty((_FIRST_CAPACITY, words), np.uint64)
+        self._numbers = np.empty(_FIRST_CAPACITY, np.int64)
+        self._count = 0
+        self._row = Latest(self._compute_row, self.stage, _as_row)
+
+    @property
+    @abstractmethod
+    def scheme(self) -> Mapping[str, object]:
+        """What must be equal for two signatures to be comparable."""
+
+    @abstractmethod
+    def _compute_row(self, document: Document) -> NDArray[np.uint64] | None:
+        """Return the signature of a document; None: not for this detector."""
+
+    @abstractmethod
+    def _likeness(
+        self, row: NDArray[np.uint64], rows: NDArray[np.uint64]
+    ) -> NDArray[np.floating[Any]] | NDArray[np.integer[Any]]:
+        """Return how alike one signature and each of many are; above 0: a candidate."""
+
+    @property
+    def size_bytes(self) -> int:
+        return self._rows.nbytes + self._numbers.nbytes
+
+    def signature(self, document: Document) -> bytes | None:
+        row = self._row(document)
+        return None if row is None else row.astype("<u8").tobytes()
+
+    def find(self, document: Document) -> Match | None:
+        row = self._row(document)
+        if row is None:
+            return None
+        nearest = self._check.nearest(document, self._candidates(row))
+        return nearest and Match(nearest[0], self.stage, resemblance=nearest[1])
+
+    def add(self, document: Document, number: int) -> None:
+        row = self._row(document)
+        if row is not None:
+            self._append(row[np.newaxis], np.array([number]))
+
+    def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
+        rows = np.frombuffer(b"".join(signatures), "<u8").reshape(len(numbers), -1)
+        self._append(rows, numbers)
+
+    def _candidates(self, row: NDArray[np.uint64]) -> list[int]:
+        """Return the numbers of the most alike, most alike first, then the earliest."""
+        likeness = self._likeness(row, self._rows[: self._count])
+        places = np.flatnonzero(likeness > 0)
+        order = np.argsort(-likeness[places], kind="stable")[: self._max_candidates]
+        found: list[int] = self._numbers[places[order]].tolist()
+        return found
+
+    def _append(self, rows: NDArray[Any], numbers: NDArray[np.int64]) -> None:
+        count = self._count + len(numbers)
+        if count > len(self._numbers):
+            capacity = max(count, len(self._numbers) * 3 // 2)
+            self._rows = np.resize(self._rows, (capacity, self._rows.shape[1]))
+            self._numbers = np.resize(self._numbers, capacity)
+        self._rows[self._count : count] = rows
+        self._numbers[self._count : count] = numbers
+        self._count = count
+
+
+def _as_row(signature: bytes | None) -> NDArray[np.uint64] | None:
+    return None if signature is None else np.frombuffer(signature, "<u8").astype(np.uint64)

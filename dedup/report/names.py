@@ -1,0 +1,131 @@
+"""Names in a report: drops whose original has another one, and pages kept for theirs alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any
+
+import numpy as np
+from xxhash import xxh3_128_digest
+
+from dedup.names import do_agree, name_of
+from dedup.report.texts import stored_text
+
+MAX_RECORDS = 200_000
+"""Near duplicates of which the names are compared, the earliest: 2 s at most."""
+
+MAX_CANDIDATES = 50_000
+"""Pages of which the texts are compared for their aliases, the earliest: some 3 s at most."""
+
+MAX_ALIASES = 200
+"""Groups of aliases that are listed."""
+
+_EXACT = "('body', 'text')"
+
+_NAMES = f"""
+SELECT d.host = p.host AND d.host != '', coalesce(d.own_title, d.title), d.heading,
+    coalesce(p.own_title, p.title), p.heading
+FROM duplicates AS d JOIN pages AS p ON p.number = d.original
+WHERE d.stage NOT IN {_EXACT} ORDER BY d.number LIMIT ?
+"""  # noqa: S608 -- the stages above
+_SIGNATURES = "SELECT page, value FROM signatures WHERE stage = 'sentences' ORDER BY page"
+_PAGE = """
+SELECT url, host, title, coalesce(own_title, title), heading, text FROM pages WHERE number = ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherNames:
+    """Near duplicates by their names.
+
+    Attributes:
+        near: near duplicates that were looked at.
+        other: those of them whose title or heading is another than their original's.
+        on_one_host: those of them that are of their original's host.
+    """
+
+    near: int
+    other: int
+    on_one_host: int
+
+
+@dataclass(frozen=True, slots=True)
+class Aliases:
+    """Pages of one host that were kept, and differ in their names alone.
+
+    Attributes:
+        pages: how many there are, the first of each text left out.
+        groups: of each text, URL and name of its pages; at most 200 groups.
+    """
+
+    pages: int
+    groups: list[list[tuple[str, str]]]
+
+
+def other_names(connection: Connection) -> OtherNames:
+    """Compare the names of near duplicates with those of their originals."""
+    near = other = on_one_host = 0
+    for is_one_host, *names in connection.execute(_NAMES, (MAX_RECORDS,)):
+        near += 1
+        if has_other_name(*names):
+            other += 1
+            on_one_host += is_one_host
+    return OtherNames(near, other, on_one_host)
+
+
+def has_other_name(title: str, heading: str, original_title: str, original_heading: str) -> bool:
+    """Do title or heading differ, but for versions? A missing one is no difference."""
+    return not (do_agree(title, original_title) and do_agree(heading, original_heading))
+
+
+def aliases(connection: Connection) -> Aliases:
+    """Find the pages that are the same but for their names.
+
+    They are looked for among the pages that share one of their longest sentences with another, so
+    in jobs without that stage none is found.
+    """
+    found: defaultdict[tuple[str, bytes], dict[str, tuple[str, str]]] = defaultdict(dict)
+    for number in _candidates(connection):
+        for url, host, title, own_title, heading, packed in connection.execute(_PAGE, (number,)):
+            text = _without_names(stored_text(connection, packed), own_title, heading)
+            if host and text:
+                name = name_of(own_title, heading)
+                found[host, xxh3_128_digest(text)].setdefault(name, (url or "", heading or title))
+    groups = [list(names.values()) for names in found.values() if len(names) > 1]
+    groups.sort(key=len, reverse=True)
+    return Aliases(sum(len(group) - 1 for group in groups), groups[:MAX_ALIASES])
+
+
+def _candidates(connection: Connection) -> list[int]:
+    """The numbers of pages that have a long sentence in common with another."""
+    numbers: list[int] = []
+    keys: list[np.ndarray[Any, np.dtype[np.uint32]]] = []
+    for number, value in connection.execute(_SIGNATURES):
+        found = np.frombuffer(value, "<u4")
+        keys.append(found)
+        numbers += [number] * len(found)
+    if not keys:
+        return []
+    _, place, counts = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)
+    shared = np.unique(np.array(numbers)[counts[place] > 1])
+    return [int(number) for number in shared[:MAX_CANDIDATES]]
+
+
+def _without_names(text: str, title: str, heading: str) -> bytes:
+    """The text without the page's names, and of `pandas.Index.isna` also without `isna`."""
+    names = {name for each in (title, heading) for name in _spellings(" ".join(each.split()))}
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    joined = "\n".join(line for line in lines if line and line not in names)
+    for name in sorted(names, key=len, reverse=True):
+        joined = joined.replace(name, "")
+    return joined.encode(errors="replace")
+
+
+def _spellings(name: str) -> Iterator[str]:
+    """The name, and where it is a word with full stops, its ends; none of a single character."""
+    while len(name) > 1:
+        yield name
+        name = "" if " " in name else name.partition(".")[2]

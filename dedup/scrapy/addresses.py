@@ -1,0 +1,206 @@
+"""Which hosts a crawl may connect to: from a public host nothing leads into a private network.
+
+A page, a sitemap, robots.txt or a redirect of a public host may name any address, such as that of
+the crawling machine's own services, or of a cloud's metadata. What the user names to start from may
+be private, and so may what private hosts link to.
+"""
+
+# ruff: noqa: N802, N803 -- names of Twisted's interfaces
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary, WeakSet
+
+import ada_url
+from scrapy.crawler import Crawler
+from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
+from zope.interface import implementer  # type: ignore[import-untyped]
+
+_MAX_HOSTS = 100_000
+
+_NAT64 = (0x0064_FF9B << 96, 0x0064_FF9B_0001 << 80)
+
+
+class AddressPolicy:
+    """Hosts by what is known of them, for one crawl.
+
+    A start host that was public when it was first asked for stays so: a name whose address changes
+    to a private one afterwards leads there no more than another.
+
+    Attributes:
+        is_open: may the crawl go anywhere (`DEDUP_ALLOW_PRIVATE`)?
+    """
+
+    _policies: ClassVar[WeakKeyDictionary[Crawler, AddressPolicy]] = WeakKeyDictionary()
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> AddressPolicy:
+        if crawler not in cls._policies:
+            is_open = crawler.settings.getbool("DEDUP_ALLOW_PRIVATE", True)
+            cls._policies[crawler] = cls(is_open=is_open)
+        return cls._policies[crawler]
+
+    def __init__(self, *, is_open: bool = False) -> None:
+        self.is_open = is_open
+        self._allowed: set[str] = set()
+        self._public: set[str] = set()
+        self._private: set[str] = set()
+        self._refused: set[str] = set()
+
+    def start(self, url: str) -> None:
+        """Take in a URL that the user has named."""
+        self._allow(host_in(url))
+
+    def may_follow(self, url: str, found_on: str) -> bool:
+        """May `url` be requested because the page at `found_on` names it?"""
+        if self.is_open:
+            return True
+        host, origin = host_in(url), host_in(found_on)
+        if self._is_private(origin):
+            self._allow(host)
+            return True
+        return host == origin or not self._is_private(host)
+
+    def may_connect(self, host: str) -> bool:
+        """As far as the host's name tells; what its address tells, `may_use` decides."""
+        return self.is_open or host in self._allowed or not is_private_name(host)
+
+    def may_use(self, host: str, address: str) -> bool:
+        """May the crawl connect to `address`, which the name `host` has?"""
+        if self.is_open:
+            return True
+        if not is_private_address(address):
+            if host not in self._private:
+                _add(self._public, host)
+            return True
+        if host in self._allowed and host not in self._public:
+            _add(self._private, host)
+            return True
+        _add(self._refused, host)
+        return False
+
+    def was_refused(self, host: str) -> bool:
+        """Has the host's name led to a private address only?"""
+        return host in self._refused
+
+    def has_private(self) -> bool:
+        """Is any host private that the crawl may connect to? If not, no link can lead to one."""
+        return bool(self._private) or any(map(is_private_name, self._allowed))
+
+    def _allow(self, host: str) -> None:
+        _add(self._allowed, host)
+
+    def _is_private(self, host: str) -> bool:
+        return host in self._private or is_private_name(host)
+
+
+@implementer(IHostnameResolver)
+class GuardedResolver:
+    """Passes on the addresses that a crawl of this process may connect to, and no others."""
+
+    policies: ClassVar[WeakSet[AddressPolicy]] = WeakSet()
+
+    def __init__(self, resolver: Any) -> None:
+        self._resolver = resolver
+
+    def resolveHostName(
+        self,
+        resolutionReceiver: Any,
+        hostName: str,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
+        receiver = _GuardedReceiver(resolutionReceiver, lambda address: _may_use(hostName, address))
+        return self._resolver.resolveHostName(receiver, hostName, *args, **kwargs)
+
+    @classmethod
+    def install(cls, reactor: Any, policy: AddressPolicy) -> None:
+        """Put it before the reactor's resolver, unless it is there."""
+        cls.policies.add(policy)
+        if not isinstance(reactor.nameResolver, cls):
+            reactor.installNameResolver(cls(reactor.nameResolver))
+
+
+@implementer(IResolutionReceiver)
+class _GuardedReceiver:
+    def __init__(self, receiver: Any, may_use: Callable[[str], bool]) -> None:
+        self._receiver = receiver
+        self._may_use = may_use
+
+    def resolutionBegan(self, resolutionInProgress: Any) -> None:
+        self._receiver.resolutionBegan(resolutionInProgress)
+
+    def addressResolved(self, address: Any) -> None:
+        if self._may_use(address.host):
+            self._receiver.addressResolved(address)
+
+    def resolutionComplete(self) -> None:
+        self._receiver.resolutionComplete()
+
+
+def _may_use(host: str, address: str) -> bool:
+    """Does every crawl of the process allow it? They share one resolver."""
+    verdicts = [policy.may_use(host.lower().rstrip("."), address) for policy in _policies()]
+    return all(verdicts)
+
+
+def _policies() -> list[AddressPolicy]:
+    return list(GuardedResolver.policies)
+
+
+def host_in(url: str) -> str:
+    """The host as browsers read it: lower case, ASCII, an IPv4 address in its usual spelling.
+
+    >>> host_in("http://0x7f.1:80/"), host_in("HTTP://A.Example./"), host_in("http://[::1]/")
+    ('127.0.0.1', 'a.example', '::1')
+    """
+    try:
+        url = ada_url.URL(url).href
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def is_private_name(host: str) -> bool:
+    """Is the host an address that is not public, or a name for this machine?"""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return is_private_address(host)
+    except ValueError:
+        return False
+
+
+def is_private_address(address: str) -> bool:
+    """Is it not public? IPv4 addresses within IPv6 ones count as themselves.
+
+    >>> [is_private_address(a) for a in ("169.254.169.254", "::ffff:10.0.0.1", "93.184.216.34")]
+    [True, True, False]
+
+    Raises:
+        ValueError: it is no address.
+    """
+    parsed = ip_address(address.partition("%")[0])
+    if isinstance(parsed, IPv6Address):
+        parsed = _ipv4_within(parsed) or parsed
+    return not parsed.is_global or parsed.is_multicast
+
+
+def _ipv4_within(address: IPv6Address) -> IPv4Address | None:
+    number = int(address)
+    if address.ipv4_mapped or address.sixtofour:
+        return address.ipv4_mapped or address.sixtofour
+    if address.teredo:
+        return address.teredo[1]
+    if number >> 32 in (_NAT64[0] >> 32, _NAT64[1] >> 32) or 1 < number < 1 << 32:
+        return IPv4Address(number & 0xFFFF_FFFF)  # `::a.b.c.d` is an old form of the first
+    return None
+
+
+def _add(hosts: set[str], host: str) -> None:
+    if host and len(hosts) < _MAX_HOSTS:
+        hosts.add(host)

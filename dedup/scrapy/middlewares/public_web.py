@@ -1,0 +1,75 @@
+"""Downloader middleware: http and https alone, and no way from the web into a private network."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+from w3lib.url import safe_url_string
+
+from dedup.scrapy.addresses import AddressPolicy, GuardedResolver, host_in
+from dedup.scrapy.middlewares.redirect import NotFollowed
+
+_SCHEMES = ("http", "https")
+
+
+class PublicWeb:
+    """Refuses what does not belong to the web, next to the downloader: pages and robots.txt alike.
+
+    By the host's spelling here, by its addresses in `GuardedResolver`.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._policy = AddressPolicy.of(crawler)
+        if self._policy.is_open:
+            raise NotConfigured
+        self._is_guarded = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> PublicWeb:
+        return cls(crawler)
+
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
+        if not self._is_guarded:
+            self._guard()
+        if urlsplit(request.url).scheme not in _SCHEMES:
+            raise NotFollowed("unsupported_scheme", request.url)
+        if not self._policy.may_connect(host_in(request.url)):
+            raise NotFollowed("private_address", request.url)
+
+    def process_response(
+        self,
+        request: Request,
+        response: Response,
+        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
+    ) -> Response:
+        location = response.headers.get("Location")
+        if not location or not 300 <= response.status < 400:
+            return response
+        try:
+            target = urljoin(request.url, safe_url_string(location))
+        except ValueError:
+            return response  # for those who follow it
+        if not self._policy.may_follow(target, request.url):
+            raise NotFollowed("redirect_private", target)
+        return response
+
+    def process_exception(
+        self,
+        request: Request,
+        exception: Exception,
+        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
+    ) -> None:
+        if self._policy.was_refused(host_in(request.url)):
+            raise NotFollowed("private_address", request.url) from exception
+
+    def _guard(self) -> None:
+        self._is_guarded = True
+        reactor: Any = sys.modules.get("twisted.internet.reactor")
+        if reactor is not None:
+            GuardedResolver.install(reactor, self._policy)

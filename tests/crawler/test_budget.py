@@ -1,0 +1,56 @@
+"""Pages made to hold a crawl up, among good ones."""
+
+from __future__ import annotations
+
+import signal
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.crawler.conftest import Crawler, WebSite
+
+
+@pytest.mark.parametrize("processes", ["auto", "0"])
+def test_pages_that_took_minutes_are_read_or_recorded(
+    processes: str, crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    n_good = 20
+    hostile = {
+        "/options": b"<select>" + b"<option>a" * 400_000,
+        "/attributes": b"<p %s>" % b" ".join(b"a%d=1" % n for n in range(10_000)) * 50,
+        "/tags": b"<i><p>" * 1_000_000,
+        "/ligatures": b"<p>" + "\ufdfa".encode() * 3_000_000,
+        "/links": b"".join(b"<a href=/none/%d>x</a>" % n for n in range(60_000)),
+    }
+    good = {f"/{number}": make.page(f"good {number}") for number in range(n_good)}
+    site.routes = {**good, **hostile}
+    hrefs = [target for pair in zip(good, [*hostile] * 4, strict=True) for target in pair]
+    site.routes["/"] = make.page("start", *hrefs)
+    options = ("-s", f"DEDUP_READ_PROCESSES={processes}", "-s", "DEDUP_READ_CPU_SECONDS=2")
+    crawled = crawl("site", *options, url=site.url, deny="/none/")
+    assert crawled.status == 0, crawled.output
+    assert set(good) < crawled.stored(site)
+    skipped = crawled.skipped(site)
+    assert (skipped["/tags"], skipped["/ligatures"]) == ("too_complex", "too_complex")
+    assert {*crawled.stored(site), *crawled.skipped(site)} == set(site.routes)
+    assert "10000 links are not followed" in crawled.output
+
+
+@pytest.mark.parametrize("target", ["/", "/first"])
+def test_a_crawl_can_be_stopped_while_a_page_is_read(
+    target: str, crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    """The page was read in the event loop where it was the first one."""
+    site.routes["/"] = make.page("start", "/first")
+    site.routes[target] = b"<select>" + b"<option>a" * 100_000 + b"<i><p>" * 300_000
+    crawling = crawl.start("site", url=site.url)
+    while target not in site.asked:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    began = time.monotonic()
+    crawling.process.send_signal(signal.SIGINT)
+    crawling.finish()
+    assert time.monotonic() - began < 15

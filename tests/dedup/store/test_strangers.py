@@ -1,0 +1,84 @@
+"""Stores that come from a stranger: data, whatever is in them."""
+
+import sqlite3
+import stat
+
+import pytest
+import zstandard
+
+from dedup import Document, StateError
+from dedup.store import SqliteStore
+from dedup.store.reading import read_page
+from dedup.store.sqlite import MAX_UNPACKED_BYTES
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "job" / "crawl.sqlite"
+    store = SqliteStore(path)
+    store.add(Document(id="1", text="Some text.", url="http://a.example/"), {})
+    store.close()
+    return path
+
+
+def change(path, *statements):
+    connection = sqlite3.connect(path)
+    for statement, *parameters in statements:
+        connection.execute(statement, parameters)
+    connection.commit()
+    connection.close()
+
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        [("ALTER TABLE skipped RENAME TO s",), (f"CREATE VIEW skipped AS {ENDLESS}",)],
+        [("CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM pages; END",)],
+        [("CREATE VIRTUAL TABLE more USING fts5(text)",)],
+        [("CREATE TABLE more (a)",)],
+        [("DROP INDEX urls_queued",)],
+        [("ALTER TABLE meta ADD COLUMN more AS (zeroblob(1000000000))",)],
+    ],
+    ids=["view", "trigger", "virtual table", "table", "index", "computed column"],
+)
+@pytest.mark.parametrize("version", [2, 3])
+def test_tables_that_are_none_of_a_store_are_refused(path, statements, version):
+    change(path, *statements, (f"PRAGMA user_version = {version}",))
+    if version == 2 and statements[0][0].startswith(("CREATE TABLE", "DROP", "ALTER TABLE meta")):
+        return  # other tables than today's, and nothing in them that runs
+    for read_only in (True, False):
+        with pytest.raises(StateError, match=r"not those of a crawl's store|earlier release"):
+            SqliteStore(path, read_only=read_only)
+
+
+def test_what_was_analysed_by_sqlite_stays_usable(path):
+    change(path, ("ANALYZE",))
+    SqliteStore(path, read_only=True).close()
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(path):
+    bomb = zstandard.ZstdCompressor(level=19).compress(bytes(MAX_UNPACKED_BYTES + 1))
+    assert len(bomb) < 100_000
+    hidden = zstandard.ZstdCompressor(write_content_size=False).compress(b"no size told")
+    for packed in (bomb, hidden):
+        change(path, ("UPDATE pages SET text = ?, body = ?", packed, packed))
+        store = SqliteStore(path, read_only=True)
+        for read in (store.document, lambda number, store=store: read_page(store, number)):
+            with pytest.raises(StateError, match="the text of page 1 is damaged"):
+                read(1)
+        store.close()
+
+
+def test_files_of_a_job_are_for_its_owner_alone(tmp_path):
+    path = tmp_path / "jobs" / "job" / "crawl.sqlite"
+    store = SqliteStore(path)
+    store.add(Document(id="1", text="Some text."), {})
+    store.database.commit()
+    modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
+    assert set(modes) >= {"crawl.sqlite", "crawl.sqlite-wal", "crawl.sqlite.lock"}
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    store.close()

@@ -1,0 +1,84 @@
+"""Pages that wait for their template survive kills: the verdicts are those of one run."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.accuracy.small_sites import two_templates, versions_of_a_manual
+from tests.crawler.conftest import Crawled, Crawler, WebSite
+
+_IN_ORDER = (  # one page after the other, so that each run meets them in the same order
+    *("-s", "CONCURRENT_REQUESTS=1"),
+    *("-s", "DEDUP_READ_PROCESSES=0"),
+    *("-s", "DEDUP_STORE_GROUP_PAGES=3"),
+    *("-s", "DEDUP_REPORT_ENABLED=0"),
+)
+
+
+@pytest.fixture
+def site() -> Iterator[WebSite]:
+    pages = {**two_templates().pages, **versions_of_a_manual().pages}
+    links = "".join(f"<a href=/{path}>{path}</a>" for path in pages)
+    routes = {f"/{path}": html.encode() for path, html in pages.items()}
+    with WebSite({"/": f"<title>All</title>{links}".encode(), **routes}) as running:
+        yield running
+
+
+def verdicts(crawled: Crawled) -> dict[str, list[Any]]:
+    """What became of each URL, with the text that was stored, and what was learned."""
+    pages = crawled.rows("SELECT number, url, source, template, hex(text) FROM pages")
+    duplicates = crawled.rows("SELECT url, original, stage, resemblance FROM duplicates")
+    templates = crawled.rows("SELECT host, number, value FROM templates")
+    waiting = crawled.rows("SELECT url FROM waiting")
+    return {
+        "pages": sorted(pages),
+        "duplicates": sorted(duplicates),
+        "templates": sorted(templates),
+        "waiting": waiting,
+    }
+
+
+def test_ten_kills_change_no_verdict(site: WebSite, tmp_path: Path) -> None:
+    crawl = Crawler(tmp_path)
+    whole = crawl("site", *_IN_ORDER, url=site.url, job="whole")
+    assert whole.status == 0, whole.output
+    choose = random.Random(11)
+    n_killed = 0
+    for _ in range(10):
+        asked = len(site.asked)
+        target = asked + choose.randint(2, 12)
+        crawling = crawl.start("site", *_IN_ORDER, url=site.url, job="killed")
+        while len(site.asked) < target and crawling.process.poll() is None:
+            time.sleep(0.005)
+        if crawling.process.poll() is None:
+            crawling.process.send_signal(signal.SIGKILL)
+            n_killed += 1
+        crawling.finish()
+    assert n_killed == 10
+    killed = crawl("site", *_IN_ORDER, url=site.url, job="killed")
+    assert killed.status == 0, killed.output
+    assert verdicts(killed) == verdicts(whole)
+    assert verdicts(whole)["waiting"] == []
+    assert len(verdicts(whole)["templates"]) == 2
+    killed.check_reconciled()
+
+
+def test_pages_that_wait_are_counted_at_every_stop(site: WebSite, tmp_path: Path) -> None:
+    """At Ctrl-C and at `max_pages`, what waits is judged by what is known, or goes on waiting."""
+    crawl = Crawler(tmp_path)
+    options = (*_IN_ORDER, "-O", f"{tmp_path / 'feed.jsonl'}")
+    for max_pages in (5, 9, 14, 20):
+        crawled = crawl("site", *options, url=site.url, max_pages=max_pages)
+        assert crawled.status == 0, crawled.output
+        pages = crawled.stats["pages"]
+        n_stored = len(crawled.rows("SELECT number FROM pages"))
+        assert pages["waiting"] == len(crawled.rows("SELECT place FROM waiting")) == 0
+        assert pages["unique"] == n_stored
+        assert len((tmp_path / "feed.jsonl").read_text().splitlines()) == n_stored
