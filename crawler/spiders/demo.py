@@ -16,6 +16,8 @@ class DemoSpider(SiteSpider):
 
     name = "demo"
     always_new: ClassVar[bool] = True  # the port, and so every URL, is another one each time
+    # One page after the other: which of two copies comes first is the same in every run.
+    custom_settings: dict[str, Any] | None = {"CONCURRENT_REQUESTS": 1}  # noqa: RUF012 -- as Scrapy's
 
     def __init__(self, job: str = "", **kwargs: Any) -> None:
         if kwargs:

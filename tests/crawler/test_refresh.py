@@ -62,10 +62,12 @@ def test_a_refresh_stores_what_changed_and_counts_the_rest(crawl: Crawler, tagge
     first = crawl("site", url=tagged.url)
     assert first.stored(tagged) >= {"/tag", "/date", "/plain", "/changes", "/gone", "/moves"}
     assert first.rows("SELECT url FROM duplicates") == [f"{tagged.url}copy"]
+    filtered = first.stats["urls"]["filtered"]
     tagged.change()
     tagged.asked.clear()
     again = crawl("site", url=tagged.url, refresh=1)
     assert again.status == 0, again.output
+    assert again.stats["urls"]["filtered"] == filtered  # links count once
     assert "Traceback" not in again.output, again.output
     found = again.stats["refresh"]
     assert found == {"number": 1, "unchanged": 4, "changed": 1, "gone": 1, "moved": 1}

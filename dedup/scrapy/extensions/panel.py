@@ -19,6 +19,9 @@ from dedup.scrapy.extensions.figures import Snapshot
 _WIDE = 100
 """Columns from which hosts and memory stand side by side."""
 
+_LEAST_RATE = 1e-12
+"""Below it the estimate of an almost empty filter says nothing."""
+
 _LINES_WITHOUT_DUPLICATES = 20
 
 
@@ -148,6 +151,10 @@ def _hosts(snapshot: Snapshot, width: int) -> RenderableType:
     return grid
 
 
+def _rate(rate: float) -> str:
+    return f"{rate:.1e}" if rate >= _LEAST_RATE else f"below {_LEAST_RATE:.0e}"
+
+
 def _memory(snapshot: Snapshot) -> RenderableType:
     each = (
         f", {snapshot.index_bytes / snapshot.unique:,.0f} bytes a page" if snapshot.unique else ""
@@ -156,6 +163,6 @@ def _memory(snapshot: Snapshot) -> RenderableType:
         ("memory\n", "bold"),
         f"index  {snapshot.index_bytes / 1e6:,.1f} MB{each}\n",
         f"URLs   {snapshot.filter_bytes / 1e6:,.1f} MB, {snapshot.seen:,} seen\n",
-        f"Bloom filter's error estimate {snapshot.error_rate:.1e}",
+        f"Bloom filter's error estimate {_rate(snapshot.error_rate)}",
         no_wrap=True,
     )

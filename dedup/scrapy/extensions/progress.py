@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 from scrapy import signals
@@ -34,6 +34,17 @@ class _Console(Console):
         self.quiet = True
 
 
+def note_width(live: Live, before: int, now: int) -> None:
+    """Have all of the last frame erased where the terminal has become narrower since.
+
+    It breaks each line of the frame then, and the frame takes more lines than Rich has written.
+    """
+    rendered = live._live_render
+    if now < before and rendered._shape is not None:
+        *_, height = rendered._shape
+        rendered._shape = now, (height - 1) * -(-before // now) + 1
+
+
 class Progress:
     """Shows a panel that renews itself (`live`), a line a minute (`plain`) or nothing (`table`).
 
@@ -51,6 +62,7 @@ class Progress:
         is_live = mode in {"auto", "live"} and self._console.is_terminal
         self._mode = "live" if is_live else "table" if mode == "table" else "plain"
         self._live: Live | None = None
+        self._width = 0
         self._task: Any = None
         self._figures: Figures | None = None
         self._log_streams: list[tuple[logging.StreamHandler[Any], Any]] = []
@@ -120,7 +132,11 @@ class Progress:
             self._print(f"{moment} {line(snapshot)}")
         else:
             width, height = self._console.size
-            self._live.update(panel(snapshot, width=width, height=height), refresh=True)
+            note_width(self._live, self._width, width)
+            self._width = width
+            # The cursor waits in a line of its own, where the ^C that a terminal echoes is erased.
+            frame = Group(panel(snapshot, width=width, height=height - 1), Text())
+            self._live.update(frame, refresh=True)
 
     def _spider_closed(self, reason: str) -> None:
         if self._task is not None:

@@ -58,7 +58,8 @@ class LinkFilter:
         for key in [key for key, url in by_key.items() if self._is_too_long(url)]:
             self._record_too_long(key, by_key.pop(key))
         unseen = self._job.seen.unseen(list(by_key))
-        self._job.count_links(found_on, len(by_key))
+        # In a refresh, links that have been counted before are found once more.
+        self._job.count_links(found_on, len(unseen if self._job.refresh else by_key))
         if len(unseen) < len(by_key):
             self._job.count_filtered(len(by_key) - len(unseen))
         return [by_key[key] for key in unseen]

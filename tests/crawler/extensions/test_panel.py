@@ -5,10 +5,13 @@ import io
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
 
 from dedup.scrapy.extensions.figures import Dropped, Snapshot
 from dedup.scrapy.extensions.panel import line, panel
+from dedup.scrapy.extensions.progress import note_width
 
 HOSTILE = "http://a.example/\x1b[2J[red]x[/red]\x07\u202e\x9b"
 
@@ -74,3 +77,20 @@ def test_the_line_has_the_same_numbers() -> None:
         "12,345 fetched, 8,000 unique, 1,245 duplicates, 3,100 skipped, 12 waiting,"
         " 98,765 URLs filtered, 4,321 queued, 123.5 pages/s, 6.78 MB/s"
     )
+
+
+def test_an_almost_empty_filter_has_no_error_rate_of_zero() -> None:
+    assert "0.0e+00" not in shown(
+        dataclasses.replace(SNAPSHOT, error_rate=0.0), width=120, height=40
+    )
+
+
+def test_all_of_a_frame_is_erased_that_a_narrower_terminal_has_broken() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=80, height=30)
+    live = Live(console=console, auto_refresh=False, transient=True)
+    live.start()
+    live.update(Group(Text("x" * 80), Text("y" * 80), Text()), refresh=True)
+    note_width(live, 80, 30)  # each full line takes three now
+    erased = live._live_render.position_cursor().segment.text
+    assert erased.count("\x1b[1A") == 6
+    live.stop()
