@@ -11,6 +11,7 @@ import re
 from selectolax.lexbor import LexborNode
 
 from dedup.html.bounds import Bounded
+from dedup.html.shown import shown
 
 _CALLED = "article|(?<!ref)(?<!biblio)entry|post-?(?:content|body|text)|(?<!hi)story"
 """But not `history`, and not DocBook's `refentry`, which is a page of a manual as a whole."""
@@ -39,6 +40,15 @@ _BESIDE = re.compile(
 )
 """What templates call the elements beside an article, in class names and ids."""
 
+_NOTE = re.compile(
+    r"""(?ix) (?:^|[\s_-]) (?:
+        notes? | note-?box | tips? | hints? | warnings? | caution | danger | important
+        | info(?:rmation)? | callouts? | admonition\w* | remarks? | examples? | definitions?
+        | (?:pull-?|block-?)?quotes? | footnotes? | sidenotes? | marginnotes? | doc-\w+
+        ) (?:$|[\s_-])"""
+)
+"""What an `<aside>` is called that belongs to an article."""
+
 _TAGS_BESIDE = frozenset(["aside", "dialog", "footer", "form", "header", "nav"])
 _WHOLE_PAGE = frozenset(["article", "body", "html", "main"])
 _PARAGRAPHS = "p, pre, blockquote, div:has(> br)"
@@ -52,16 +62,21 @@ _SHARE_OF_TEXT = 0.2
 
 
 def article_html(page: Bounded, *, text_length: int) -> str | None:
-    """Return the markup of the page's article, or None where nothing tells which it is.
+    """Return the markup of the page's article without what is beside it; see `find_article`."""
+    article = find_article(page, text_length=text_length)
+    return None if article is None else without_what_is_beside(article)
+
+
+def find_article(page: Bounded, *, text_length: int) -> LexborNode | None:
+    """Return the page's article, or None where nothing tells which it is.
 
     Where the article is, the smallest element tells that has four fifths of the text in paragraphs,
     those in comments, menus and the like left out. It, an element around it or one in it must be
     called an article, entry, post or story; the article is the outermost of those around it, so
-    that sections of lists and tables stay with the paragraphs. What is beside an article by its
-    name is cut out of it, too.
+    that sections of lists and tables stay with the paragraphs.
 
     Args:
-        page: of bounded depth; its tree stays as it is.
+        page: of bounded depth.
         text_length: characters of main text that the page has as a whole. If less than a fifth of
             that is in paragraphs, the article is not what the page is about.
     """
@@ -85,10 +100,7 @@ def article_html(page: Bounded, *, text_length: int) -> str | None:
     if total < max(_ARTICLE_CHARACTERS, _SHARE_OF_TEXT * text_length):
         return None
     large = [key for key, size in sizes.items() if size >= _SHARE_OF_PARAGRAPHS * total]
-    article = _declared(found[max(large, key=lambda key: found[key][0])][1])
-    if article is None:
-        return None
-    return _without_what_is_beside(article)
+    return _declared(found[max(large, key=lambda key: found[key][0])][1])
 
 
 def _may_declare(html: str) -> bool:
@@ -172,13 +184,24 @@ def _declared(element: LexborNode) -> LexborNode | None:
     return outermost
 
 
-def _without_what_is_beside(article: LexborNode) -> str | None:
-    if any(map(_is_beside, _elements_in(article))):
+def without_what_is_beside(article: LexborNode) -> str:
+    """The article's markup without what is beside it by its name; its tree stays as it is."""
+    if any(map(_is_beside_within, _elements_in(article))):
         article = article.clone()  # the tree is others' too
         for element in _elements_in(article):
-            if _is_beside(element):
+            if _is_beside_within(element):
                 element.decompose()
-    return article.html
+    return shown(article)
+
+
+def _is_beside_within(element: LexborNode) -> bool:
+    """The same within an article, where an `<aside>` without a class, or called so, is a note."""
+    if element.tag != "aside":
+        return _is_beside(element)
+    if not element.attributes.get("class"):
+        return False
+    names = f"{_names(element)} {element.attributes.get('role') or ''}"
+    return _BESIDE.search(names) is not None or _NOTE.search(names) is None
 
 
 def _elements_in(article: LexborNode) -> list[LexborNode]:

@@ -21,8 +21,11 @@ from typing import NamedTuple
 from resiliparse.extract.html2text import extract_plain_text
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from dedup.html.article import article_html
+from dedup.html.article import find_article, without_what_is_beside
 from dedup.html.bounds import Bounded, bounded
+from dedup.html.notice import without_notice
+from dedup.html.shown import shown
+from dedup.html.structured import hidden_article
 from dedup.html.unfolding import has_folded_content
 from dedup.templates.outline import outline
 
@@ -119,6 +122,8 @@ def main_text(html: str | Bounded, *, extractor: str = DEFAULT_EXTRACTOR) -> Mai
         visible = _all(page)
         if len(text) < _TINY_SHARE * len(visible):
             text, found = visible, MainText(visible, is_declared=False)
+    if extractor == "content" and (hidden := hidden_article(page, text)):
+        text, found = f"{text}\n{hidden}", MainText(text, is_declared=True)
     if has_folded_content(page.html):
         folded = _plain(_templates(page.html))
         if len(text) < max(_NO_TEXT_CHARACTERS, len(folded)):
@@ -132,14 +137,13 @@ def _content(page: Bounded) -> MainText:
     if _PRE in html:
         html = _FIGURE.sub(r"<\1div", html)  # a program in one is no picture
     text = _by_rules(html)
-    article = article_html(page, text_length=len(text))
-    if article is not None:
-        return MainText(_by_rules(f"<body><main>{article}</main>") or text, is_declared=True)
+    declared = _declared(page, text, _content)
+    if declared is not None:
+        return declared
     landmark = _landmark(page)
     if landmark is not None:
         whole = landmark.css_first("dl, pre, table") is not None
-        markup = landmark.html or ""
-        main = _whole(landmark) if whole else _by_rules(f"<body><main>{markup}</main>")
+        main = _whole(landmark) if whole else _by_rules(f"<body><main>{shown(landmark)}</main>")
         if len(main) >= _LANDMARK_SHARE * len(text):
             return MainText(main, is_declared=True)
     return MainText(text, is_declared=False)
@@ -160,10 +164,19 @@ def _whole(element: LexborNode) -> str:
 
 def _main(page: Bounded) -> MainText:
     text = _by_rules(_without_noscript(page))
-    article = article_html(page, text_length=len(text))
+    return _declared(page, text, _main) or MainText(text, is_declared=False)
+
+
+def _declared(page: Bounded, text: str, again: Callable[[Bounded], MainText]) -> MainText | None:
+    """The text of the article that the page declares, or where that is a notice, of the rest."""
+    article = find_article(page, text_length=len(text))
     if article is None:
-        return MainText(text, is_declared=False)
-    return MainText(_by_rules(f"<body><main>{article}</main>") or text, is_declared=True)
+        return None
+    rest = without_notice(page, article)
+    if rest is not None:
+        return again(bounded(rest))
+    markup = without_what_is_beside(article)
+    return MainText(_by_rules(f"<body><main>{markup}</main>") or text, is_declared=True)
 
 
 def _by_rules(html: str) -> str:

@@ -1,3 +1,4 @@
+import json
 import re
 import subprocess
 import sys
@@ -112,6 +113,105 @@ def test_no_text_is_lost_behind_an_element_left_open_in_noscript(extractor, insi
 def test_noscript_in_a_script_or_a_comment_is_no_element(extractor, beside, end):
     page = f"<body>{beside}<main><p>{SENTENCE * 5}</p></main>{end}</body>"
     assert extract_text(page, extractor=extractor) == (SENTENCE * 5).strip()
+
+
+NOTE = "Mind the gap between the platform and the train at this stop. "
+PARAGRAPHS = "".join(f"<p>{number}. {SENTENCE * 2}</p>" for number in range(6))
+
+
+@pytest.mark.parametrize("main", ["<main>{}</main>", "<article>{}</article>"])
+@pytest.mark.parametrize(
+    "inside",
+    [
+        f"<aside>{NOTE}</aside>",
+        f"<aside class='theme-aside aside--note'><p>{NOTE}</p></aside>",
+        f"<div role=tabpanel hidden><p>{NOTE}</p></div>",
+        f"<div class='tab-pane hidden'><p>{NOTE}</p></div>",
+        f"<div class=tab aria-hidden=true><p>{NOTE}</p></div>",
+        f"<div class=tabs__content style='display: none'><p>{NOTE}</p></div>",
+        f"<details><summary>More</summary><p>{NOTE}</p></details>",
+    ],
+)
+def test_notes_and_hidden_tabs_in_the_main_part_are_kept(main, inside):
+    page = f"<body>{MENU}{main.format(PARAGRAPHS + inside + PARAGRAPHS)}</body>"
+    lines = extract_text(page).splitlines()
+    assert NOTE.strip() in lines
+    assert len(lines) == 13 + ("<summary>" in inside)
+    assert "Section 7" not in lines
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        f"<aside class=related-stories><p>{NOTE}</p></aside>",
+        f"<aside class=advert><p>{NOTE}</p></aside>",
+        f"<aside><a href=/x>{NOTE}</a></aside>",
+        f"<div class=share hidden><p>{NOTE}</p></div>",
+    ],
+)
+def test_what_is_beside_an_article_by_its_name_is_no_note(inside):
+    text = extract_text(f"<body><article>{PARAGRAPHS}{inside}{PARAGRAPHS}</article></body>")
+    assert NOTE.strip() not in text
+
+
+BOX = f"<div class=subscribe-now><p>{NOTE * 3}</p></div>"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"{BOX}<article hidden>{PARAGRAPHS}</article>",
+        f"{BOX}<article style='display:none'>{PARAGRAPHS}</article>",
+        f"{BOX}<article aria-hidden=true>{PARAGRAPHS}</article>",
+        f"{BOX}<article><h1>Bridge</h1><div class='text hidden'>{PARAGRAPHS}</div></article>",
+        f"{BOX}<div style='display:none'><article>{PARAGRAPHS}</article></div>",
+        f"{BOX}<main hidden>{PARAGRAPHS}</main>",
+        f"{BOX}<article><div class=paywall>{PARAGRAPHS}</div></article>",
+        f"<article class=cookie-notice><p>{NOTE * 9}</p></article>"
+        f"<div class=text>{SENTENCE * 30}</div>",
+        f"<div role=dialog class=entry-offer><p>{NOTE * 6}</p><p>{NOTE * 6}</p></div>"
+        f"<div class=text>{SENTENCE * 30}</div>",
+        f"<dialog open><article><p>{NOTE * 9}</p></article></dialog>{PARAGRAPHS * 2}",
+        f"<div id=age-check><article><p>{NOTE * 9}</p></article></div>{PARAGRAPHS * 2}",
+    ],
+)
+@pytest.mark.parametrize("extractor", ["content", "resiliparse"])
+def test_article_behind_a_notice_is_kept(page, extractor):
+    if extractor == "resiliparse" and "<main hidden" in page:
+        pytest.skip("landmarks are for the other")
+    assert extract_text(f"<body>{page}</body>", extractor=extractor).count(SENTENCE.strip()) >= 12
+
+
+def test_page_that_is_a_notice_keeps_its_text():
+    page = f"<body><article class=privacy><h1>Privacy</h1>{PARAGRAPHS}</article><p>Menu</p></body>"
+    assert extract_text(page).count(SENTENCE.strip()) == 12
+
+
+def _with_json(body, *, shown=""):
+    data = json.dumps({"@graph": [{"@type": "NewsArticle", "articleBody": body}]})
+    return (
+        f'<head><script type="application/ld+json">{data}</script></head>'
+        f"<body><article><h1>Bridge</h1><p>{NOTE * 3}</p>{shown}</article></body>"
+    )
+
+
+@pytest.mark.parametrize("body", [SENTENCE * 10, PARAGRAPHS])
+def test_article_that_is_in_json_ld_alone_is_kept(body):
+    text = extract_text(_with_json(body))
+    assert text.count(SENTENCE.strip()) >= 10
+    assert NOTE.strip() in text
+    assert "<p>" not in text
+
+
+def test_article_that_shows_is_not_taken_from_json_ld_again():
+    body = " ".join(f"{number}. {SENTENCE * 2}" for number in range(6))
+    assert extract_text(_with_json(body, shown=PARAGRAPHS)).count(SENTENCE.strip()) == 12
+
+
+@pytest.mark.parametrize("data", ["{", "[[[[[[[[[[[[[1]]]]]]]]]]]]]", '{"articleBody": 1}', "null"])
+def test_json_ld_that_tells_nothing(data):
+    page = f"<script type='application/ld+json'>{data}</script><!-- articleBody --><p>One.</p>"
+    assert extract_text(page) == "One."
 
 
 @settings(deadline=None, max_examples=100)

@@ -1,0 +1,62 @@
+"""Notices in front of a page: about cookies, age or payment. They are not what it is about."""
+
+from __future__ import annotations
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from dedup.html.bounds import Bounded
+from dedup.templates.outline import outline
+
+_NOTICE = re.compile(
+    r"""(?ix) (?:^|[\s_-]) (?:
+        cookies? | consent\w* | gdpr | ccpa | privacy | onetrust | cmp
+        | modals? | overlay | pop-?up | lightbox | interstitial | dialog
+        | gate | (?:pay|reg|ad)-?wall | age-?(?:gate|check|verif\w+)
+        ) (?:$|[\s_-])"""
+)
+
+
+def without_notice(page: Bounded, article: LexborNode) -> str | None:
+    """Return the page without the notice that was taken for its article; None if it is none.
+
+    A notice that has most of the page's text is the page. `article` is an element of the page's
+    tree, which stays as it is.
+    """
+    notice = _outermost(article)
+    body = page.tree.body
+    if notice is None or body is None:
+        return None
+    length = _count_characters(notice)
+    if _count_characters(body) < 2 * length:
+        return None
+    alike = page.tree.css(notice.tag or "*")
+    place = next(n for n, each in enumerate(alike) if each.mem_id == notice.mem_id)
+    copy = LexborHTMLParser(page.html, scripting=True)
+    copy.css(notice.tag or "*")[place].decompose()
+    return copy.html
+
+
+def _outermost(element: LexborNode) -> LexborNode | None:
+    found: LexborNode | None = None
+    around: LexborNode | None = element
+    while around is not None and around.tag not in ("body", "html"):
+        if _is_notice(around):
+            found = around
+        around = around.parent
+    return found
+
+
+def _is_notice(element: LexborNode) -> bool:
+    attributes = element.attributes
+    if element.tag == "dialog" or attributes.get("aria-modal") == "true":
+        return True
+    if attributes.get("role") in ("dialog", "alertdialog"):
+        return True
+    names = " ".join(attributes.get(name) or "" for name in ("class", "id"))
+    return _NOTICE.search(names) is not None
+
+
+def _count_characters(element: LexborNode) -> int:
+    return sum(len(line.text) for line in outline(element).lines)

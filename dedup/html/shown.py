@@ -1,0 +1,75 @@
+"""The markup of a page's main part, with what is hidden in it until somebody clicks.
+
+Rules for main text leave out whatever is hidden, and all of `<aside>`. In the part that a page
+declares to be its main one these are tabs, notes, or the article itself behind a notice.
+"""
+
+from __future__ import annotations
+
+import re
+
+from selectolax.lexbor import LexborNode
+
+_HIDDEN = (
+    '[hidden], [aria-hidden="true" i], [style*="none" i], [style*="hidden" i], [class*="hid" i]'
+)
+_TAB = re.compile(r"(?i)(?:^|[\s_-])tab(?:s|-?(?:pane|panel|content|item))?(?:$|[\s_-])")
+_ASIDE = re.compile(r"<(/?)(?i:aside)(?=[\s/>])")
+_LARGE_SHARE = 0.5
+_LOOKS = 4
+_LOOK_CHARACTERS = 100
+"""Texts of elements that may stand in each other are looked at for so many times the whole text; an
+element counts as so many characters more."""
+
+
+def shown(element: LexborNode) -> str:
+    """The element's markup; the element itself, tabs and what has half of its text are not hidden.
+
+    What is in `<aside>` stays, too, unless it is mostly links. The tree stays as it is.
+    """
+    copy = element.clone()
+    _show(copy)
+    length = len(copy.text())
+    room = _LOOKS * length
+    for node in copy.css(f"{_HIDDEN}, [role=tabpanel]"):
+        if is_tab(node):
+            _show(node)
+        elif room > 0:
+            size = len(node.text())
+            room -= size + _LOOK_CHARACTERS
+            if size >= _LARGE_SHARE * length:
+                _show(node)
+    room = _LOOKS * length
+    for node in copy.css("aside"):
+        if room <= 0:
+            break
+        room -= len(node.text()) + _LOOK_CHARACTERS
+        if is_mostly_links(node):
+            node.decompose()
+    return _ASIDE.sub(r"<\1div", copy.html or "")
+
+
+def is_tab(element: LexborNode) -> bool:
+    attributes = element.attributes
+    if attributes.get("role") == "tabpanel":
+        return True
+    return _TAB.search(attributes.get("class") or "") is not None
+
+
+def is_mostly_links(element: LexborNode) -> bool:
+    """Is half of the text, or more, in links? Without text: yes."""
+    length = len("".join(element.text().split()))
+    in_links = sum(len("".join(link.text().split())) for link in element.css("a"))
+    return 2 * in_links >= length
+
+
+def _show(element: LexborNode) -> None:
+    """Remove what hides an element; rules for main text go by the other names and attributes."""
+    for name, value in element.attributes.items():
+        words = (value or "").lower()
+        if (
+            name in ("hidden", "aria-hidden")
+            or (name in ("class", "style") and "hid" in words)
+            or (name == "style" and "none" in words)
+        ):
+            del element.attrs[name]
