@@ -101,12 +101,13 @@ def have_same_name(first: Document, second: Document) -> bool:
 
     Versions count only where the files' names differ, too: release notes of one project lie side by
     side as `1.8.15.html` and `1.9.10.html`, versions of one page in two folders under one name. Of
-    two pages that have neither title nor heading, the names are those of their files.
+    two pages that have neither title nor heading, the names are those of their files; of texts that
+    a caller gives without them, they are not known.
     """
     titles, headings = (_title(first), _title(second)), (first.heading, second.heading)
     have_one_file_name = _file_name(first.url) == _file_name(second.url)
     if not any((*titles, *headings)):
-        return have_one_file_name
+        return have_one_file_name or "given" in (first.source, second.source)
     if not (do_agree(*titles) and do_agree(*headings)):
         return False
     return have_one_file_name or (
