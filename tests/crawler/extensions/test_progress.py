@@ -159,7 +159,7 @@ def test_the_counts_are_those_of_all_runs_of_the_job(
         folder=tmp_path,
         detectors=[],
         seen=SeenUrls(None),
-        learner=SimpleNamespace(n_waiting=0),
+        learner=SimpleNamespace(n_unjudged=0),
     )
     crawler: Any = FakeCrawler()
     monkeypatch.setattr(Job, "of", lambda crawler: job)
