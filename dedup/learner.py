@@ -83,6 +83,8 @@ class TemplateLearner:
         self._pools: OrderedDict[str, _Pool] = OrderedDict()
         self._n_waiting = learned.count_waiting()
         self._n_early = learned.count_early()
+        self._released: set[str] = set()
+        """Hosts of which a template was learned from an early page, and pages may wait for it."""
         self._on_their_way: dict[int, str] = {}
         """Hosts by the places of pages that are being judged, and still wait in the store."""
 
@@ -122,8 +124,8 @@ class TemplateLearner:
         self._n_waiting[host] = self._n_waiting.get(host, 0) + 1
         if host in self._pools:
             self._pools[host].waiting[place] = Outlined(place, page.title, outline)
-        if self._is_due(host, place):
-            self._learn(host, progress, min_pages=PAGES)
+        if self._is_due(host, place) and self._learn(host, progress, min_pages=PAGES):
+            self._release(host, progress)
         if self._n_waiting.get(host, 0) > POOL_PAGES:
             self._let_go(host, progress, at_most=1)
         while self.n_waiting > self._max_waiting:
@@ -143,8 +145,20 @@ class TemplateLearner:
             early[number] = Outlined(number, page.title, outline)
             while len(early) > POOL_PAGES:
                 del early[min(early)]
-        if self._is_due(host, number):
-            self._learn(host, progress, min_pages=PAGES)
+        if self._is_due(host, number) and self._learn(host, progress, min_pages=PAGES):
+            self._released.add(host)
+        return progress
+
+    def release(self, url: str) -> Progress:
+        """The pages that wait for a template that an early page of this host has made known.
+
+        To be asked for when the next page of the host arrives: these come before it.
+        """
+        host = host_of(url)
+        progress = Progress()
+        if host in self._released:
+            self._released.discard(host)
+            self._release(host, progress)
         return progress
 
     def done(self, place: int) -> None:
@@ -170,7 +184,9 @@ class TemplateLearner:
         progress = Progress()
         while self._n_waiting and not progress.ready:
             host = next(iter(self._n_waiting))
-            self._learn(host, progress, min_pages=FEW_PAGES)
+            self._release(host, progress)
+            if self._learn(host, progress, min_pages=FEW_PAGES):
+                self._release(host, progress)
             self._let_go(host, progress, at_most=POOL_PAGES)
         return progress
 
@@ -182,16 +198,17 @@ class TemplateLearner:
         every = 1 if n_pages < 15 else 3 if n_pages < 30 else 8
         return n_pages >= PAGES and place % every == 0
 
-    def _learn(self, host: str, progress: Progress, *, min_pages: int) -> None:
+    def _learn(self, host: str, progress: Progress, *, min_pages: int) -> bool:
+        """Look for templates, and bring early pages to their texts; False: there are none."""
         site = self.site(host)
         if len(site.templates) >= MAX_TEMPLATES:
-            return
+            return False
         early = list(self._pool(host).early.values())
         pages = [*early, *self._still_waiting(host)][-POOL_PAGES:]
         samples = [Sample(page.title, page.outline) for page in pages]
         templates = learn(samples, min_pages=min_pages) if len(samples) >= min_pages else []
         if not templates:
-            return
+            return False
         self._learned.add_templates(host, templates, first=len(site.templates))
         site = self._sites[host] = Site([*site.templates, *templates])
         for page in early:
@@ -201,7 +218,7 @@ class TemplateLearner:
                 del self._pool(host).early[page.key]
         self._learned.drop_early([number for number, _ in progress.reread])
         self._n_early[host] = len(self._pool(host).early)
-        self._release(host, progress)
+        return True
 
     def _release(self, host: str, progress: Progress) -> None:
         """Let go of the pages of a host whose template is known."""

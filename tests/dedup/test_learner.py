@@ -175,3 +175,27 @@ def test_what_is_lone_in_a_page_survives_waiting(store: SqliteStore) -> None:
         learning.arrive(*fetched(number, sphinx(number)))
     progress = learning.arrive(*fetched(9, sphinx(9, content=f"<p>é 有 \u2028 {prose(9)}</p>")))
     assert progress.ready[-1].page.text.startswith("Page 9\né 有")
+
+
+@pytest.mark.parametrize("max_waiting", [1, 3, 6, 1_000])
+def test_every_page_that_waits_becomes_ready_once(store: SqliteStore, max_waiting: int) -> None:
+    """Also where the template is learned from pages that could not wait and are stored."""
+    learning = learner(store, max_waiting)
+    judged: list[int] = []
+
+    def judge(progress: Progress) -> None:
+        for ready in progress.ready:
+            judged.append(int((ready.page.url or "").rpartition("/")[2]))
+            number = store.add(ready.page, {})
+            if ready.outline is not None:
+                assert not learning.early(number, ready.page, ready.outline).ready
+            if ready.place is not None:
+                learning.done(ready.place)
+
+    for number in range(30):
+        page, outline = fetched(number, sphinx(number))
+        judge(learning.release(page.url or ""))
+        judge(learning.arrive(page, outline))
+    assert learning.n_unjudged == 0
+    assert sorted(judged) == list(range(30))
+    assert store.learned.count_waiting() == {}

@@ -292,6 +292,12 @@ class Job:
         same. `settles` are its URLs; `revisits` is the number of the stored page that it is a new
         version of.
         """
+        released = list(map(self._item_of, self.learner.release(item.url).ready))
+        return [*released, *self._arrive(item, known, settles, revisits)]
+
+    def _arrive(
+        self, item: PageItem, known: Known, settles: list[Settled], revisits: int | None
+    ) -> list[PageItem]:
         entry = self._note(item, known, settles)
         entry.revisits = revisits
         outline, document = known.said.outline, as_page(item, ItemFields())
