@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -55,6 +57,14 @@ def test_demo_finishes_quietly_with_reconciled_counts(demo: Crawled) -> None:
     assert "WARNING" not in demo.output
     assert "unique" in demo.output
     demo.check_reconciled()
+
+
+def test_the_demo_has_the_counts_that_the_readme_tells(demo: Crawled) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    stats = demo.stats
+    for stage, count in stats["pages"]["duplicates"].items():
+        assert re.search(rf"duplicates: {stage} +{count} ", readme)
+    assert f"{stats['urls']['filtered']} links to seen URLs filtered" in readme
 
 
 @pytest.mark.parametrize("group", _KEPT, ids=lambda group: group["name"])
