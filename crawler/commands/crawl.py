@@ -17,6 +17,7 @@ from dedup.errors import StateError
 from dedup.scrapy.config import STORE_NAME, CrawlConfig
 from dedup.scrapy.feeds import continue_feeds
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.middlewares.outages import Outages
 from dedup.scrapy.pipelines import stages_in_use
 from dedup.store.database import lock
 
@@ -31,7 +32,7 @@ class Command(CrawlCommand):
         robots_logger = logging.getLogger("scrapy.downloadermiddlewares.robotstxt")
         robots_logger.addFilter(_drop_traceback)
         super().run(args, opts)
-        if Job.has_any_failed:
+        if Job.has_any_failed or Outages.has_given_up:
             self.exitcode = 1
 
     def _check(self, name: str, arguments: dict[str, str]) -> None:

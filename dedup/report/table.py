@@ -37,6 +37,11 @@ def _lines(account: Mapping[str, Any], folder: Path) -> Iterator[str]:
     if account["failed"]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
         yield f"not fetched: {reasons}"
+    if unreachable := account["failed"].get("host_unreachable"):
+        yield (
+            f"{unreachable:,} URLs are left of hosts that went away;"
+            f" uv run dedup retry {folder} queues them again"
+        )
     urls = account["urls"]
     yield (
         f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,"

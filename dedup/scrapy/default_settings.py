@@ -33,6 +33,17 @@ DEDUP_STOP_SECONDS = 5.0
 more. What has not come by then stays queued. Most pages come within a second; a silent server would
 keep the crawl for DOWNLOAD_TIMEOUT."""
 
+DEDUP_HOST_WAIT_SECONDS = 0.0
+"""How long a host is waited for that was there and cannot be reached any more, seconds, 0 or more.
+Its URLs stay queued, and it is asked after 1, 2, 4 and up to 60 seconds; then they are recorded as
+`host_unreachable`, for `dedup retry`. 0: not at all, Scrapy's retries are all. This project's own
+crawls wait for 900: a server's restart takes seconds, a provider's fault some minutes."""
+
+DEDUP_ROBOTS_WAIT_SECONDS = 300.0
+"""How long a host is waited for whose robots.txt answers 5xx, 429 or not at all, seconds, 0 or
+more; then its URLs are recorded as `robots_unavailable`. RFC 9309 has such a host taken for closed.
+For the middleware `Robots`, which this project's own crawls have in place of Scrapy's."""
+
 # --- URLs --------------------------------------------------------------------------------------
 
 DEDUP_URL_ENABLED = True

@@ -76,6 +76,12 @@ class RequestQueue:
             self.length += 1
         return self._write(key, request, is_again=is_again)
 
+    def is_waiting(self, url: str) -> bool:
+        """Is the page queued, or under way?"""
+        request = self._spider.page_request(url)
+        key = self._crawler.request_fingerprinter.fingerprint(request)
+        return self._store.urls.is_queued(key)
+
     def add_known(self, url: str) -> None:
         """Queue a page once more that has been recorded."""
         request = self._spider.page_request(url)

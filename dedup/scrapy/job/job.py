@@ -37,9 +37,10 @@ from dedup.store.reading import read_page
 from dedup.store.refresh import (
     begin_refresh,
     current_refresh,
+    drop_duplicate,
+    duplicates_by_url,
     note_visit,
     replace_page,
-    take_duplicates,
 )
 from dedup.store.url_table import QueuedUrl
 from dedup.templates.outline import Outline
@@ -91,6 +92,8 @@ class Job:
         self.is_resumed = self.store.database.meta("started") is not None
         self.refresh = self._refresh()
         """The refresh under way, by its number; 0: this is the first crawl."""
+        self._to_replace = duplicates_by_url(self.store) if self.refresh else {}
+        """Duplicates that are judged anew, and that stay on record until then."""
         self.visited = 0
         if not self.is_resumed:
             self.store.database.set_meta("started", repr(time.time()))
@@ -313,6 +316,7 @@ class Job:
     def admit(self, item: Any, document: Page) -> int:
         """Store the page with all its signatures, and note its URLs as done."""
         with self._recording(item):
+            self._replace(document.url)
             number: int = self.open_index().add(document)
             outline = self._items.entry(item).outline
             if outline is not None:
@@ -328,8 +332,10 @@ class Job:
         with self.store.unit():
             replace_page(self.store, number, document, self._signatures(document))
             note_visit(self.store, document.url or "", "changed")
-            for url in take_duplicates(self.store, number):  # of what is nowhere else now
-                self.requests.add_known(url)
+            for url, copy in duplicates_by_url(self.store, number).items():
+                self._to_replace[url] = copy  # it may be nowhere else now
+                if not self.requests.is_waiting(url):
+                    self.requests.add_known(url)
             self._finish(getattr(item, "settles", []), document.url or "")
         for detector in self.detectors:
             detector.add(document, number)
@@ -360,6 +366,7 @@ class Job:
                 self._finish(getattr(item, "settles", []), document.url or "")
             return
         with self._recording(item):
+            self._replace(document.url)
             self.store.add_duplicate(document, match)
         self._crawler.stats.inc_value(f"dedup/pages/duplicate/{match.stage}")
 
@@ -372,8 +379,16 @@ class Job:
         detail: str = "",
         response: Response | None = None,
     ) -> None:
-        """Record a URL that gave no page to compare. With a response, it counts as fetched."""
+        """Record a URL that gave no page to compare. With a response, it counts as fetched.
+
+        A duplicate that a refresh could not fetch again stays one.
+        """
+        if url in self._to_replace and (response is None or reason.startswith("http_")):
+            is_gone = reason in {"http_404", "http_410"}
+            self.record_visit(url, "gone" if is_gone else "failed", settles)
+            return
         with self.store.unit():
+            self._replace(url)
             self.store.add_skipped(
                 url,
                 reason,
@@ -391,6 +406,7 @@ class Job:
     def record_alias(self, url: str, page_url: str, kind: str, settles: list[Settled]) -> None:
         """Record that `url` leads to a page that is fetched under another URL."""
         with self.store.unit():
+            self._replace(url)
             self.store.add_alias(url, page_url, kind)
             self._finish(settles, url)
         self._crawler.stats.inc_value(f"dedup/url/alias/{kind}")
@@ -448,6 +464,12 @@ class Job:
         self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
 
     # --- Private ---------------------------------------------------------------------------------
+
+    def _replace(self, url: str | None) -> None:
+        """Drop what the record had of a URL that is judged anew, in the same transaction."""
+        number = self._to_replace.pop(url or "", None)
+        if number is not None:
+            drop_duplicate(self.store, number)
 
     def _settings(self) -> dict[str, Any]:
         settings = self._crawler.settings
