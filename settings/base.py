@@ -32,6 +32,8 @@ DOWNLOADER_MIDDLEWARES = {
     "dedup.scrapy.middlewares.retry_after.RetryAfter": 555,
     # Behind RetryMiddleware, which is for single URLs; this is for hosts.
     "dedup.scrapy.middlewares.outages.Outages": 557,
+    # Behind CookiesMiddleware (700), whose cookies it bounds.
+    "dedup.scrapy.middlewares.cookies.BoundedCookies": 701,
     # Next to the downloader: whatever is sent passes through.
     "dedup.scrapy.middlewares.public_web.PublicWeb": 980,
     # Next to the downloader, so that no other sees the password.
@@ -41,6 +43,9 @@ DOWNLOADER_MIDDLEWARES = {
 # Nothing but the web: no links into private networks, no files, no data: URLs.
 DEDUP_ALLOW_PRIVATE = False
 DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
+
+# Of URLs that look like a trap so many are fetched for each host and pattern, and last.
+DEDUP_TRAP_PAGES = 2_000
 
 # A host that goes away is waited for, up to a quarter of an hour.
 DEDUP_HOST_WAIT_SECONDS = 900.0

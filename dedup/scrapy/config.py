@@ -47,6 +47,7 @@ class CrawlConfig:
     url_exact: bool
     url_canonical: str
     url_rules: UrlRules
+    trap_pages: int
     extractor: str
     waiting_pages: int
     read_processes: int
@@ -79,6 +80,7 @@ class CrawlConfig:
             url_error_rate=_number(settings, "DEDUP_URL_ERROR_RATE", float, low=1e-12, high=0.5),
             url_exact=settings.getbool("DEDUP_URL_EXACT"),
             url_rules=_url_rules(settings),
+            trap_pages=_number(settings, "DEDUP_TRAP_PAGES", int, low=0),
             url_canonical=_choice(settings, "DEDUP_URL_CANONICAL", CANONICAL_LINKS),
             extractor=_choice(settings, "DEDUP_TEXT_EXTRACTOR", EXTRACTORS),
             waiting_pages=_number(settings, "DEDUP_WAITING_PAGES", int, low=0),

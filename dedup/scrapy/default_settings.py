@@ -72,6 +72,13 @@ the same under all URL rules together: the page confirms what a rule would guess
 "any" loses pages where old versions name the current one as canonical, as large documentation sites
 do; at "rules" such a link is one more URL, fetched if linked, and compared."""
 
+DEDUP_TRAP_PAGES = 0
+"""URLs that look like a trap (200 links from the start, paths that repeat themselves, calendars of
+years to come, patterns of which nearly all pages are duplicates) are fetched after all others of
+their host, at most so many of each pattern, 0 or more; the others are recorded as `trap`. 0: they
+are fetched as any other. This project's own crawls fetch 2,000: more than any chain of "next" links
+that we have seen. For the project's own spiders."""
+
 DEDUP_ALLOW_PRIVATE = True
 """May links, redirects and sitemaps of public hosts lead to private, loopback and link-local
 addresses, and to other schemes than http and https? False in this project's own crawls, where the

@@ -47,6 +47,7 @@ from dedup.templates.outline import Outline
 from dedup.templates.site import Site
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 from dedup.urls.parts import host_of
+from dedup.urls.traps import TrapWatch, pattern_of
 
 logger = logging.getLogger(__name__)
 
@@ -127,7 +128,13 @@ class Job:
         self.learner = TemplateLearner(self.store.learned, max_waiting=self.config.waiting_pages)
         self.is_closing = False
         """Do pages wait no longer, and is nothing new fetched?"""
-        self.requests = RequestQueue(crawler, self.store, self._forget_unreadable)
+        self.requests = RequestQueue(
+            crawler, self.store, self._forget_unreadable, self._is_left_out
+        )
+        trap_pages = self.config.trap_pages
+        year = datetime.now(UTC).year
+        self.traps = TrapWatch(budget=trap_pages, year=year) if trap_pages else None
+        self._patterns_left: set[str] = set()
         self._links: dict[bytes | None, int] = {}
         self._merge = Canonicaliser(sorted(RULES))
         self.reader: PageReader | None = None
@@ -315,6 +322,7 @@ class Job:
 
     def admit(self, item: Any, document: Page) -> int:
         """Store the page with all its signatures, and note its URLs as done."""
+        self._note_for_traps(document.url, is_duplicate=False)
         with self._recording(item):
             self._replace(document.url)
             number: int = self.open_index().add(document)
@@ -365,6 +373,7 @@ class Job:
             with self.store.unit():
                 self._finish(getattr(item, "settles", []), document.url or "")
             return
+        self._note_for_traps(document.url, is_duplicate=True)
         with self._recording(item):
             self._replace(document.url)
             self.store.add_duplicate(document, match)
@@ -465,6 +474,10 @@ class Job:
 
     # --- Private ---------------------------------------------------------------------------------
 
+    def _note_for_traps(self, url: str | None, *, is_duplicate: bool) -> None:
+        if self.traps is not None and url:
+            self.traps.note(url, is_duplicate=is_duplicate)
+
     def _replace(self, url: str | None) -> None:
         """Drop what the record had of a URL that is judged anew, in the same transaction."""
         number = self._to_replace.pop(url or "", None)
@@ -526,6 +539,22 @@ class Job:
         logger.error("The queued request for %s cannot be read: %s", row.url, detail)
         settles = [Settled(row.key, row.url, "page")]
         self.record_skipped(row.url, "unreadable_request", settles, detail=detail)
+
+    def _is_left_out(self, row: QueuedUrl) -> bool:
+        """Record a URL that looks like a trap, where enough of its pattern have been fetched."""
+        if self.traps is None or self.traps.take(row.url):
+            return False
+        pattern = pattern_of(row.url)
+        if pattern not in self._patterns_left:
+            self._patterns_left.add(pattern)
+            logger.warning(
+                "%s: looks like a trap; after %d pages the others of the pattern are left out",
+                pattern,
+                self.config.trap_pages,
+            )
+        settles = [Settled(row.key, row.url, "page")]
+        self.record_skipped(row.url, "trap", settles, detail=pattern)
+        return True
 
     def _refresh(self) -> int:
         if not flag("refresh", getattr(self._spider, "refresh", "")):
