@@ -29,8 +29,15 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 8
 CONCURRENT_ITEMS = 1
 
 DOWNLOADER_MIDDLEWARES = {
+    # robots.txt by RFC 9309: a host whose robots.txt fails is waited for, not crawled in full.
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "dedup.scrapy.middlewares.robots.Robots": 100,
     # Between RetryMiddleware (550) and the downloader: a busy host gets the pause that it asks for.
     "dedup.scrapy.middlewares.retry_after.RetryAfter": 555,
+    # Behind RetryMiddleware, which is for single URLs; this is for hosts.
+    "dedup.scrapy.middlewares.outages.Outages": 557,
+    # Behind CookiesMiddleware (700), whose cookies it bounds.
+    "dedup.scrapy.middlewares.cookies.BoundedCookies": 701,
     # Next to the downloader: whatever is sent passes through.
     "dedup.scrapy.middlewares.public_web.PublicWeb": 980,
     # Next to the downloader, so that no other sees the password.
@@ -40,6 +47,12 @@ DOWNLOADER_MIDDLEWARES = {
 # Nothing but the web: no links into private networks, no files, no data: URLs.
 DEDUP_ALLOW_PRIVATE = False
 DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
+
+# Of URLs that look like a trap so many are fetched for each host and pattern, and last.
+DEDUP_TRAP_PAGES = 2_000
+
+# A host that goes away is waited for, up to a quarter of an hour.
+DEDUP_HOST_WAIT_SECONDS = 900.0
 
 # A page is text: 16 MiB is more than any, and bounds a compression bomb; 30 s bounds a slow server.
 DOWNLOAD_MAXSIZE = 16 * 1024 * 1024

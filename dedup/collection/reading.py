@@ -122,12 +122,22 @@ def _read_warc(path: Path) -> Iterator[Item | Broken]:
     with open_binary(
         path
     ) as file:  # decompressed here: warcio takes a file cut off for a whole one
+        for record in _records(archive.ArchiveIterator(file), path, failures):
+            if (found := _read_record(record)) is not None:
+                yield found
+
+
+def _records(records: Iterator[Any], path: Path, failures: type[Exception]) -> Iterator[Any]:
+    """The records; of a damaged archive, those before the damage."""
+    while True:
         try:
-            for record in archive.ArchiveIterator(file):
-                if (found := _read_record(record)) is not None:
-                    yield found
-        except failures as error:
+            record = next(records)
+        except StopIteration:
+            return
+        # A header that is missing or no number: warcio looks no further.
+        except (failures, ArithmeticError, AttributeError, LookupError, ValueError) as error:
             raise OSError(f"{path}: the archive is damaged ({error})") from error
+        yield record
 
 
 def _read_record(record: Any) -> Item | Broken | None:

@@ -41,6 +41,11 @@ def _lines(account: Mapping[str, Any], folder: Path | None) -> Iterator[str]:
     if account["failed"]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
         yield f"not fetched: {reasons}"
+    if unreachable := account["failed"].get("host_unreachable"):
+        yield (
+            f"{unreachable:,} URLs are left of hosts that went away;"
+            f" dedup retry {folder} queues them again"
+        )
     if account.get("no_pages"):
         yield (
             f"items that are no pages: {account['no_pages']:,}"

@@ -52,11 +52,14 @@ class CrawlConfig:
     group_pages: int
     group_seconds: float
     stop_seconds: float
+    host_wait_seconds: float
+    robots_wait_seconds: float
     url_capacity: int
     url_error_rate: float
     url_exact: bool
     url_canonical: str
     url_rules: UrlRules
+    trap_pages: int
     extractor: str
     item_fields: ItemFields
     waiting_pages: int
@@ -87,10 +90,13 @@ class CrawlConfig:
             group_pages=_number(settings, "DEDUP_STORE_GROUP_PAGES", int, low=1),
             group_seconds=_number(settings, "DEDUP_STORE_GROUP_SECONDS", float, low=1e-3),
             stop_seconds=_number(settings, "DEDUP_STOP_SECONDS", float, low=0),
+            host_wait_seconds=_number(settings, "DEDUP_HOST_WAIT_SECONDS", float, low=0),
+            robots_wait_seconds=_number(settings, "DEDUP_ROBOTS_WAIT_SECONDS", float, low=0),
             url_capacity=_number(settings, "DEDUP_URL_CAPACITY", int, low=1),
             url_error_rate=_number(settings, "DEDUP_URL_ERROR_RATE", float, low=1e-12, high=0.5),
             url_exact=settings.getbool("DEDUP_URL_EXACT"),
             url_rules=_url_rules(settings),
+            trap_pages=_number(settings, "DEDUP_TRAP_PAGES", int, low=0),
             url_canonical=_choice(settings, "DEDUP_URL_CANONICAL", CANONICAL_LINKS),
             extractor=_extractor(settings),
             item_fields=ItemFields(

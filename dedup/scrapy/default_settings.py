@@ -43,6 +43,17 @@ DEDUP_STOP_SECONDS = 5.0
 more. What has not come by then stays queued. Most pages come within a second; a silent server would
 keep the crawl for DOWNLOAD_TIMEOUT."""
 
+DEDUP_HOST_WAIT_SECONDS = 0.0
+"""How long a host is waited for that was there and cannot be reached any more, seconds, 0 or more.
+Its URLs stay queued, and it is asked after 1, 2, 4 and up to 60 seconds; then they are recorded as
+`host_unreachable`, for `dedup retry`. 0: not at all, Scrapy's retries are all. This project's own
+crawls wait for 900: a server's restart takes seconds, a provider's fault some minutes."""
+
+DEDUP_ROBOTS_WAIT_SECONDS = 300.0
+"""How long a host is waited for whose robots.txt answers 5xx, 429 or not at all, seconds, 0 or
+more; then its URLs are recorded as `robots_unavailable`. RFC 9309 has such a host taken for closed.
+For the middleware `Robots`, which this project's own crawls have in place of Scrapy's."""
+
 # --- URLs --------------------------------------------------------------------------------------
 
 DEDUP_URL_ENABLED = True
@@ -70,6 +81,13 @@ DEDUP_URL_CANONICAL = "rules"
 the same under all URL rules together: the page confirms what a rule would guess), "any", or "off".
 "any" loses pages where old versions name the current one as canonical, as large documentation sites
 do; at "rules" such a link is one more URL, fetched if linked, and compared."""
+
+DEDUP_TRAP_PAGES = 0
+"""URLs that look like a trap (200 links from the start, paths that repeat themselves, calendars of
+years to come, patterns of which nearly all pages are duplicates) are fetched after all others of
+their host, at most so many of each pattern, 0 or more; the others are recorded as `trap`. 0: they
+are fetched as any other. This project's own crawls fetch 2,000: more than any chain of "next" links
+that we have seen. For the project's own spiders."""
 
 DEDUP_ALLOW_PRIVATE = True
 """May links, redirects and sitemaps of public hosts lead to private, loopback and link-local

@@ -6,7 +6,9 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from scrapy import Request
 from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
@@ -18,6 +20,15 @@ async def send_item(crawler: Crawler, item: Any) -> None:
         await scraper.start_itemproc_async(item, response=None)
     else:  # Scrapy 2.13
         await maybe_deferred_to_future(scraper.start_itemproc(item, response=None))
+
+
+async def download(crawler: Crawler, request: Request) -> Response:
+    """Download beside what is queued, past the spider."""
+    engine: Any = crawler.engine
+    if hasattr(engine, "download_async"):
+        response: Response = await engine.download_async(request)
+        return response
+    return await maybe_deferred_to_future(engine.download(request))  # Scrapy 2.13
 
 
 def run(coroutine: Awaitable[None]) -> Any:

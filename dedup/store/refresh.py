@@ -30,8 +30,8 @@ def current_refresh(store: SqliteStore) -> int:
 def begin_refresh(store: SqliteStore) -> int:
     """Queue all pages for a visit, all duplicates to be judged anew; return the refresh's number.
 
-    Pages are queued with `{"revisit": number}` for a request. Duplicates leave the record until
-    they have been fetched.
+    Pages are queued with `{"revisit": number}` for a request. Duplicates stay on record until they
+    have been fetched and judged: see `duplicates_by_url`.
     """
     number = current_refresh(store) + 1
     with store.unit() as connection:
@@ -44,7 +44,6 @@ def begin_refresh(store: SqliteStore) -> int:
             f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES}, slot = {_SLOT}"  # noqa: S608
             f" FROM duplicates AS found WHERE urls.url = found.url AND urls.state = {DONE}"
         )
-        connection.execute("DELETE FROM duplicates WHERE url IN (SELECT url FROM urls)")
         connection.execute("DELETE FROM meta WHERE name = 'finished'")
         connection.execute("INSERT OR REPLACE INTO meta VALUES ('refresh', ?)", (str(number),))
     return number
@@ -70,18 +69,33 @@ def note_visit(store: SqliteStore, url: str, outcome: str) -> None:
         )
 
 
-def take_duplicates(store: SqliteStore, number: int) -> list[str]:
-    """Take a page's duplicates off the record; return their URLs."""
+def duplicates_by_url(store: SqliteStore, original: int | None = None) -> dict[str, int]:
+    """The numbers of the duplicates of a page, or of all, by their URLs."""
+    query = "SELECT url, number FROM duplicates WHERE url IS NOT NULL"
+    if original is None:
+        return dict(map(tuple, store.rows(query)))
+    return dict(map(tuple, store.rows(f"{query} AND original = ?", [original])))
+
+
+def drop_duplicate(store: SqliteStore, number: int) -> None:
+    """Take a duplicate off the record: its URL has been judged anew."""
     with store.unit() as connection:
-        query = "DELETE FROM duplicates WHERE original = ? AND url IS NOT NULL RETURNING url"
-        return [url for (url,) in connection.execute(query, (number,)).fetchall()]
+        connection.execute("DELETE FROM duplicates WHERE number = ?", (number,))
 
 
 def replace_page(
     store: SqliteStore, number: int, page: Page, signatures: Mapping[str, bytes]
 ) -> None:
-    """Put a new version in a page's place; the old one moves to `versions`."""
+    """Put a new version in a page's place; the old one moves to `versions`.
+
+    Duplicates that had its very text keep that text.
+    """
     with store.unit() as connection:
+        connection.execute(
+            "UPDATE duplicates SET text = (SELECT text FROM pages WHERE number = :number)"
+            " WHERE original = :number AND text IS NULL",
+            {"number": number},
+        )
         connection.execute(
             "INSERT INTO versions SELECT number, fetched_at, title, text, body FROM pages"
             " WHERE number = ?",

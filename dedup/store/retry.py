@@ -22,6 +22,7 @@ _FINAL = {
     "redirect_scheme",
     "robots",
     "too_large",
+    "trap",
     "unsupported_scheme",
 }
 _TEMPORARY_STATUSES = {"http_408", "http_425", "http_429"}

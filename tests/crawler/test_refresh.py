@@ -107,3 +107,31 @@ def test_a_refresh_that_is_killed_goes_on(crawl: Crawler, tagged: Any) -> None:
     tagged.on_request = lambda target: None
     found = crawl("site", url=tagged.url, refresh=1).stats["refresh"]
     assert found == {"number": 1, "unchanged": 4, "changed": 1, "gone": 1, "moved": 1}
+
+
+def test_a_refresh_of_a_broken_server_loses_no_record(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    copies = [f"/copy-{number}" for number in range(10)]
+    good = {target: make.page("original") for target in copies}
+    good["/"] = make.page("start", *copies)
+    site.routes.update(good)
+    before = crawl("site", url=site.url)
+    duplicates = "SELECT url, original FROM duplicates ORDER BY url"
+    assert len(before.rows(duplicates)) == 9
+    known = before.rows(duplicates)
+    site.routes.update(dict.fromkeys(good, make.Answer(b"", 500)))
+    broken = crawl("site", "-s", "RETRY_ENABLED=0", url=site.url, refresh=1)
+    assert broken.rows(duplicates) == known
+    assert broken.stats["refresh"] == {"number": 1, "failed": 11}
+    assert broken.stats["pages"]["fetched"] == before.stats["pages"]["fetched"]
+    site.routes.update(good)
+    again = crawl("site", url=site.url, refresh=1)
+    assert again.rows(duplicates) == known
+    assert again.stats["pages"]["duplicates"] == before.stats["pages"]["duplicates"]
+    again.check_reconciled()
+    site.routes["/copy-3"] = make.page("another")
+    changed = crawl("site", url=site.url, refresh=1)
+    assert len(changed.rows(duplicates)) == 8
+    assert "/copy-3" in changed.stored(site)
+    changed.check_reconciled()

@@ -12,7 +12,7 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.utils.httpobj import urlparse_cached
 
-from dedup.scrapy.frontier.meta import KEY, REVISIT
+from dedup.scrapy.frontier.meta import DEFERRED_RANK, KEY, REVISIT
 from dedup.scrapy.frontier.stored_request import UnserialisableError, from_bytes, is_plain, to_bytes
 from dedup.scrapy.frontier.window import Frontier
 from dedup.store import SqliteStore
@@ -33,6 +33,7 @@ class RequestQueue:
 
     Args:
         forget_unreadable: called with a row whose request cannot be made again, and why.
+        is_left_out: asked for each row that was put off, when its turn comes; it records those.
 
     Attributes:
         length: how many are queued or in flight; for display.
@@ -43,11 +44,13 @@ class RequestQueue:
         crawler: Crawler,
         store: SqliteStore,
         forget_unreadable: Callable[[QueuedUrl, str], None],
+        is_left_out: Callable[[QueuedUrl], bool] = lambda row: False,  # noqa: ARG005
     ) -> None:
         self._crawler = crawler
         self._spider: Any = crawler.spider
         self._store = store
         self._forget_unreadable = forget_unreadable
+        self._is_left_out = is_left_out
         n_lost = store.urls.drop_held()
         if n_lost:
             logger.warning(
@@ -75,6 +78,12 @@ class RequestQueue:
         if not is_again:
             self.length += 1
         return self._write(key, request, is_again=is_again)
+
+    def is_waiting(self, url: str) -> bool:
+        """Is the page queued, or under way?"""
+        request = self._spider.page_request(url)
+        key = self._crawler.request_fingerprinter.fingerprint(request)
+        return self._store.urls.is_queued(key)
 
     def add_known(self, url: str) -> None:
         """Queue a page once more that has been recorded."""
@@ -131,6 +140,8 @@ class RequestQueue:
 
     def _request_of(self, row: QueuedUrl) -> Request | None:
         request: Request
+        if row.rank >= DEFERRED_RANK and self._is_left_out(row):
+            return None
         try:
             if row.request is None:
                 request = self._spider.page_request(row.url, depth=row.depth)

@@ -6,7 +6,7 @@ the queue, a killed process loses nothing of it, and opening one reads hardly an
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
@@ -61,6 +61,16 @@ class Frontier:
         self._order = count()
         self._n_held = 0
         self.in_flight: set[bytes] = set()
+        self._paused: Counter[str] = Counter()
+
+    def pause(self, slot_name: str) -> None:
+        """Hand out nothing of a slot until it is resumed as often; what it has stays queued."""
+        self._paused[slot_name] += 1
+
+    def resume(self, slot_name: str) -> None:
+        """Hand out what a slot has again."""
+        self._paused[slot_name] -= 1
+        self._paused += Counter()  # without what is zero
 
     def __bool__(self) -> bool:
         """False: nothing is queued. True also where what was left has been finished unfetched."""
@@ -91,13 +101,15 @@ class Frontier:
         self._n_held += 1
 
     def pop(self, n_active: Callable[[str], int]) -> QueuedUrl | Request | None:
-        """The next one, now in flight; None: there is none.
+        """The next one, now in flight; None: there is none, or all are paused.
 
         Args:
             n_active: how many downloads of a slot are under way.
         """
         while self._slots:
             name = self._next_slot(n_active)
+            if name is None:
+                return None
             slot = self._slots[name]
             if slot.last is not None and not slot.waiting:
                 self._refill(name, slot)
@@ -123,13 +135,15 @@ class Frontier:
     def _room(self) -> int:
         return max(1, min(_ROWS_PER_SLOT, _ROWS_IN_MEMORY // len(self._slots)))
 
-    def _next_slot(self, n_active: Callable[[str], int]) -> str:
-        """The first slot without downloads under way, or else one with fewest.
+    def _next_slot(self, n_active: Callable[[str], int]) -> str | None:
+        """The first slot without downloads under way, or else one with fewest; not a paused one.
 
         Only as many slots as there are concurrent requests can have any, so the loop is short.
         """
-        best, fewest = "", -1
+        best, fewest = None, -1
         for name in self._slots:
+            if name in self._paused:
+                continue
             active = n_active(name)
             if active == 0:
                 return name

@@ -39,14 +39,16 @@ from dedup.store.reading import read_page
 from dedup.store.refresh import (
     begin_refresh,
     current_refresh,
+    drop_duplicate,
+    duplicates_by_url,
     note_visit,
     replace_page,
-    take_duplicates,
 )
 from dedup.store.url_table import QueuedUrl
 from dedup.templates.site import Site
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 from dedup.urls.parts import host_of
+from dedup.urls.traps import TrapWatch, pattern_of
 
 logger = logging.getLogger(__name__)
 
@@ -100,6 +102,8 @@ class Job:
         self.is_resumed = self.store.database.meta("started") is not None
         self.refresh = self._refresh()
         """The refresh under way, by its number; 0: this is the first crawl."""
+        self._to_replace = duplicates_by_url(self.store) if self.refresh else {}
+        """Duplicates that are judged anew, and that stay on record until then."""
         self.visited = 0
         if not self.is_resumed:
             self.store.database.set_meta("started", repr(time.time()))
@@ -135,7 +139,13 @@ class Job:
         self.learner = TemplateLearner(self.store.learned, max_waiting=self.config.waiting_pages)
         self.is_closing = False
         """Do pages wait no longer, and is nothing new fetched?"""
-        self.requests = RequestQueue(crawler, self.store, self._forget_unreadable)
+        self.requests = RequestQueue(
+            crawler, self.store, self._forget_unreadable, self._is_left_out
+        )
+        trap_pages = self.config.trap_pages
+        year = datetime.now(UTC).year
+        self.traps = TrapWatch(budget=trap_pages, year=year) if trap_pages else None
+        self._patterns_left: set[str] = set()
         self._links: dict[bytes | None, Counter[str]] = {}
         """Links of pages that are not recorded yet, by the names of the store's counters."""
         self._encodings: dict[bytes | None, tuple[str, str]] = {}
@@ -376,7 +386,9 @@ class Job:
 
     def admit(self, item: Any, document: Page) -> int:
         """Store the page with all its signatures, and note its URLs as done."""
+        self._note_for_traps(document.url, is_duplicate=False)
         with self._recording(item):
+            self._replace(document.url)
             number: int = self.open_index().add(document)
             outline = self._items.entry(item).outline
             if outline is not None:
@@ -396,8 +408,10 @@ class Job:
         with self.store.unit():
             replace_page(self.store, number, document, self._signatures(document))
             note_visit(self.store, document.url or "", "changed")
-            for url in take_duplicates(self.store, number):  # of what is nowhere else now
-                self.requests.add_known(url)
+            for url, copy in duplicates_by_url(self.store, number).items():
+                self._to_replace[url] = copy  # it may be nowhere else now
+                if not self.requests.is_waiting(url):
+                    self.requests.add_known(url)
             self._finish(self._items.entry(item).settles, document.url or "")
         for detector in self.detectors:
             detector.add(document, number)
@@ -428,7 +442,9 @@ class Job:
             with self.store.unit():
                 self._finish(entry.settles, document.url or "")
             return
+        self._note_for_traps(document.url, is_duplicate=True)
         with self._recording(item):
+            self._replace(document.url)
             self.store.add_duplicate(document, match)
         self._crawler.stats.inc_value(f"dedup/pages/duplicate/{match.stage}")
 
@@ -441,8 +457,16 @@ class Job:
         detail: str = "",
         response: Response | None = None,
     ) -> None:
-        """Record a URL that gave no page to compare. With a response, it counts as fetched."""
+        """Record a URL that gave no page to compare. With a response, it counts as fetched.
+
+        A duplicate that a refresh could not fetch again stays one.
+        """
+        if url in self._to_replace and (response is None or reason.startswith("http_")):
+            is_gone = reason in {"http_404", "http_410"}
+            self.record_visit(url, "gone" if is_gone else "failed", settles)
+            return
         with self.store.unit():
+            self._replace(url)
             self.store.add_skipped(
                 url,
                 reason,
@@ -460,6 +484,7 @@ class Job:
     def record_alias(self, url: str, page_url: str, kind: str, settles: list[Settled]) -> None:
         """Record that `url` leads to a page that is fetched under another URL."""
         with self.store.unit():
+            self._replace(url)
             self.store.add_alias(url, page_url, kind)
             self._finish(settles, url)
         self._crawler.stats.inc_value(f"dedup/url/alias/{kind}")
@@ -524,6 +549,16 @@ class Job:
         self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
 
     # --- Private ---------------------------------------------------------------------------------
+
+    def _note_for_traps(self, url: str | None, *, is_duplicate: bool) -> None:
+        if self.traps is not None and url:
+            self.traps.note(url, is_duplicate=is_duplicate)
+
+    def _replace(self, url: str | None) -> None:
+        """Drop what the record had of a URL that is judged anew, in the same transaction."""
+        number = self._to_replace.pop(url or "", None)
+        if number is not None:
+            drop_duplicate(self.store, number)
 
     def _settings(self) -> dict[str, Any]:
         settings = self._crawler.settings
@@ -601,6 +636,22 @@ class Job:
         logger.error("The queued request for %s cannot be read: %s", row.url, detail)
         settles = [Settled(row.key, row.url, "page")]
         self.record_skipped(row.url, "unreadable_request", settles, detail=detail)
+
+    def _is_left_out(self, row: QueuedUrl) -> bool:
+        """Record a URL that looks like a trap, where enough of its pattern have been fetched."""
+        if self.traps is None or self.traps.take(row.url):
+            return False
+        pattern = pattern_of(row.url)
+        if pattern not in self._patterns_left:
+            self._patterns_left.add(pattern)
+            logger.warning(
+                "%s: looks like a trap; after %d pages the others of the pattern are left out",
+                pattern,
+                self.config.trap_pages,
+            )
+        settles = [Settled(row.key, row.url, "page")]
+        self.record_skipped(row.url, "trap", settles, detail=pattern)
+        return True
 
     def _refresh(self) -> int:
         if not self.config.is_refreshed(self._spider) or not self.is_finished:

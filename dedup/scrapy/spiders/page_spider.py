@@ -17,7 +17,7 @@ from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from dedup.scrapy.config import CrawlConfig, flag
-from dedup.scrapy.frontier.meta import KEY, REVISIT
+from dedup.scrapy.frontier.meta import DEFERRED_RANK, KEY, REVISIT
 from dedup.scrapy.items import PageItem, Settled
 from dedup.scrapy.job.failures import LetGo, reason_of
 from dedup.scrapy.job.job import Job, first_url
@@ -148,7 +148,7 @@ class PageSpider(Spider):
         # Links first: the page's URL must not be done before its links are queued.
         depth = response.meta.get("depth", 0) + 1
         for url in links:
-            yield self.page_request(url, depth=depth)
+            yield self._later_if_trap(self.page_request(url, depth=depth), depth)
         if not response.body or response.body.isspace():
             self._skip(response, "empty", "")
         elif reading is None:
@@ -178,6 +178,14 @@ class PageSpider(Spider):
         if reading.is_encoding_sure:
             job.note_encoding(response, reading.item.encoding)
         return reading
+
+    def _later_if_trap(self, request: Request, depth: int) -> Request:
+        """The request, put off if its URL looks like a trap."""
+        traps = None if self.dedup_job is None else self.dedup_job.traps
+        if traps is not None and (reason := traps.reason_to_defer(request.url, depth)):
+            self.crawler.stats.inc_value(f"dedup/url/deferred/{reason}")
+            return request.replace(priority=request.priority - DEFERRED_RANK)
+        return request
 
     def _is_unchanged(self, reading: Reading, response: Response) -> bool:
         """Is this a stored page, visited again and as it was? A new version is noted as one."""

@@ -1,0 +1,74 @@
+"""Downloader middleware: cookies bounded in number and size, as browsers have them."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+
+MAX_COOKIE_BYTES = 4096  # name, value and attributes: RFC 6265, section 6.1, and browsers
+MAX_COOKIES_PER_HOST = 180  # Chrome
+MAX_HEADER_BYTES = 8000
+"""What servers take by default in a header (Apache 8,190 bytes, nginx 8 kB) with its name."""
+
+_MAX_HOSTS = 100_000
+
+
+class BoundedCookies:
+    """Stands behind Scrapy's `CookiesMiddleware`: what it sets and what it sends comes by here.
+
+    Cookies beyond the bounds are left out: those that are too large, those after the 180th of a
+    host, and in a request, those that no longer fit.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not crawler.settings.getbool("COOKIES_ENABLED"):
+            raise NotConfigured
+        self._stats = crawler.stats
+        self._names: dict[str, set[bytes]] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> BoundedCookies:
+        return cls(crawler)
+
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
+        cookie = request.headers.get("Cookie")
+        if cookie is None or len(cookie) <= MAX_HEADER_BYTES:
+            return
+        kept, size = [], 0
+        for each in cookie.split(b"; "):
+            size += len(each) + 2
+            if size <= MAX_HEADER_BYTES:
+                kept.append(each)
+        request.headers["Cookie"] = b"; ".join(kept)
+
+    def process_response(
+        self,
+        request: Request,
+        response: Response,
+        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
+    ) -> Response:
+        cookies = response.headers.getlist("Set-Cookie")
+        if not cookies:
+            return response
+        host = urlsplit(request.url).hostname or ""
+        if host not in self._names and len(self._names) >= _MAX_HOSTS:
+            del self._names[next(iter(self._names))]
+        names = self._names.setdefault(host, set())
+        kept = [each for each in cookies if self._is_kept(each, names)]
+        if len(kept) < len(cookies):
+            self._stats.inc_value("dedup/cookies/dropped", len(cookies) - len(kept))
+            response.headers.setlist("Set-Cookie", kept)
+        return response
+
+    def _is_kept(self, cookie: bytes, names: set[bytes]) -> bool:
+        name = cookie.partition(b"=")[0].strip()
+        if len(cookie) > MAX_COOKIE_BYTES or (
+            name not in names and len(names) >= MAX_COOKIES_PER_HOST
+        ):
+            return False
+        names.add(name)
+        return True

@@ -1,0 +1,162 @@
+"""Downloader middleware: a host that goes away is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
+
+from dedup.scrapy.job.failures import reason_of
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.middlewares.redirect import NotFollowed
+from dedup.scrapy.scrapy_internals import download
+
+logger = logging.getLogger(__name__)
+
+_REASONS = frozenset({"connection_failed", "connection_refused", "dns", "timeout"})
+_MANY_FAILURES = 3  # in a row: then it is asked whether the host is there
+_FIRST_SECONDS, _MOST_SECONDS = 1.0, 60.0  # between two questions
+_PROBE_SECONDS = 10.0
+_PROBE = "dedup_probe"
+
+
+class Outages:
+    """Pauses a host that was there and cannot be reached any more; its URLs stay queued.
+
+    After three failures in a row the host is asked for its robots.txt, a file that costs nothing.
+    Any answer tells that it is there, and that the failures are those of single URLs: Scrapy's
+    retries are for them. Without one the host's requests go back to the queue, none of them is
+    sent, and it is asked again after 1, 2, 4 and so on up to 60 seconds. After
+    `DEDUP_HOST_WAIT_SECONDS` its URLs are recorded as `host_unreachable`, which `dedup retry`
+    queues again.
+
+    A host that never answered is not waited for.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._job = Job.of(crawler)
+        self._most_seconds = self._job.config.host_wait_seconds
+        if not self._most_seconds or not crawler.settings.getbool("DEDUP_URL_ENABLED"):
+            raise NotConfigured
+        self._answered: set[str] = set()
+        self._failures: dict[str, int] = {}
+        self._probes: dict[str, asyncio.Future[bool]] = {}
+        self._down: set[str] = set()
+        self._given_up: set[str] = set()
+        self._tasks: set[asyncio.Future[None]] = set()
+        crawler.signals.connect(self._spider_closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Outages:
+        return cls(crawler)
+
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
+        if self._given_up and _origin(request) in self._given_up and _PROBE not in request.meta:
+            raise NotFollowed("host_unreachable", request.url)
+
+    def process_response(
+        self,
+        request: Request,
+        response: Response,
+        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
+    ) -> Response:
+        origin = _origin(request)
+        self._answered.add(origin)
+        self._failures.pop(origin, None)
+        return response
+
+    async def process_exception(
+        self,
+        request: Request,
+        exception: Exception,
+        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
+    ) -> Request | None:
+        origin = _origin(request)
+        is_other = isinstance(exception, IgnoreRequest) or reason_of(exception) not in _REASONS
+        if is_other or _PROBE in request.meta or not self._was_there(origin):
+            return None
+        if origin not in self._down:
+            self._failures[origin] = self._failures.get(origin, 0) + 1
+            if self._failures[origin] < _MANY_FAILURES or await self._answers(origin):
+                return None
+            self._pause(origin, str(request.meta.get("download_slot", "")))
+        if origin in self._given_up:
+            raise NotFollowed("host_unreachable", request.url) from exception
+        if request.meta.get("dont_obey_robotstxt"):  # for robots.txt: who wants it waits for it
+            return None
+        return request.replace(dont_filter=True)
+
+    def _spider_closed(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    def _was_there(self, origin: str) -> bool:
+        if origin not in self._answered and self._job.is_resumed:
+            host = origin.partition("://")[2]
+            for _ in self._job.store.rows("SELECT 1 FROM pages WHERE host = ? LIMIT 1", [host]):
+                self._answered.add(origin)
+        return origin in self._answered
+
+    async def _answers(self, origin: str) -> bool:
+        """Ask the host, once for all who want to know."""
+        asked = self._probes.get(origin)
+        if asked is None:
+            asked = self._probes[origin] = asyncio.ensure_future(self._ask(origin))
+            asked.add_done_callback(lambda _: self._probes.pop(origin))
+        return await asyncio.shield(asked)
+
+    async def _ask(self, origin: str) -> bool:
+        meta: dict[str, Any] = {_PROBE: True, "dont_obey_robotstxt": True, "dont_retry": True}
+        meta |= {"download_timeout": _PROBE_SECONDS, "download_slot": f"probe of {origin}"}
+        probe = Request(f"{origin}/robots.txt", meta=meta, callback=NO_CALLBACK)
+        try:
+            await download(self._crawler, probe)
+        except Exception as error:  # noqa: BLE001 -- whatever it is, it is no answer
+            return reason_of(error) not in _REASONS
+        return True
+
+    def _pause(self, origin: str, slot: str) -> None:
+        if origin in self._down or origin in self._given_up:
+            return
+        self._down.add(origin)
+        self._job.requests.frontier.pause(slot)
+        logger.warning("%s cannot be reached any more; it is waited for", origin)
+        task = asyncio.ensure_future(self._wait(origin, slot))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _wait(self, origin: str, slot: str) -> None:
+        began, seconds, is_there = time.monotonic(), _FIRST_SECONDS, False
+        while not (is_there or self._job.is_closing or self._job.failure):
+            left = began + self._most_seconds - time.monotonic()
+            if left <= 0:
+                break
+            await asyncio.sleep(min(seconds, left))
+            is_there = await self._answers(origin)
+            seconds = min(2 * seconds, _MOST_SECONDS)
+        passed = time.monotonic() - began
+        self._down.discard(origin)
+        self._failures.pop(origin, None)
+        if is_there:
+            logger.warning("%s is there again after %.0f seconds", origin, passed)
+        elif not (self._job.is_closing or self._job.failure):
+            self._given_up.add(origin)
+            self._job.troubles.append(f"{origin} was given up")
+            logger.error(
+                "%s could not be reached for %.0f seconds, and is given up", origin, passed
+            )
+        self._job.requests.frontier.resume(slot)
+
+
+def _origin(request: Request) -> str:
+    parts = urlsplit(request.url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,130 @@
+"""URLs that look like a trap for crawlers: without end, and without anything new.
+
+Calendars that go on for ever, paths that grow by their own links, session numbers that make one
+page many. Nothing here is certain, so such URLs are put off and not dropped: see `TrapWatch`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from urllib.parse import urlsplit
+
+MAX_DEPTH = 200
+"""Links from the start. Only chains of "next" links are so long on a site that has an end."""
+
+MAX_SEGMENTS = 30
+MAX_REPEATS = 4  # of one segment in a path, such as /a/b/a/b/a/b/a
+MAX_NAME_REPEATS = 20  # of one parameter in a query
+FUTURE_YEARS = 3
+
+_MANY_PAGES = 100
+_MANY_DUPLICATES = 0.9
+_SOME_PAGES = 20
+_SOME_DUPLICATES = 0.6  # of pages whose URLs carry what may be a session's number
+
+_MAX_PATTERNS = 20_000
+_PATTERN_SEGMENTS = 6
+
+_NUMBER = re.compile(r"\d+")
+_IDENTIFIER = re.compile(r"(?=[^/]*\d)[0-9A-Za-z_-]{16,}")
+_SESSION = re.compile(
+    r"(?i)(?:^|[?&;/])(?:sid|sess|session|session_?id|phpsessid|jsessionid|aspsessionid\w*|s)="
+)
+_YEAR = re.compile(r"(?i)(?:[?&](?:year|yr|y|date|day|month|cal\w*|from|start)=|/)(\d{4,6})(?!\d)")
+_CALENDAR = re.compile(r"(?i)calend|event|month|year|date|archive|day")
+
+
+def suspicion(url: str, *, depth: int, year: int) -> str:
+    """Return what is suspicious of a URL by itself, in a word; "": nothing.
+
+    >>> suspicion("http://a.example/x/y/x/y/x/y/x", depth=3, year=2026)
+    'repetition'
+    >>> suspicion("http://a.example/calendar?year=2107&month=3", depth=3, year=2026)
+    'calendar'
+    """
+    if depth > MAX_DEPTH:
+        return "depth"
+    parts = urlsplit(url)
+    segments = [segment for segment in parts.path.split("/") if segment]
+    if len(segments) > MAX_SEGMENTS:
+        return "long_path"
+    if len(segments) >= MAX_REPEATS and max(Counter(segments).values()) >= MAX_REPEATS:
+        return "repetition"
+    if parts.query.count("&") >= MAX_NAME_REPEATS:
+        names = Counter(field.partition("=")[0] for field in parts.query.split("&"))
+        if max(names.values()) > MAX_NAME_REPEATS:
+            return "repetition"
+    if _CALENDAR.search(url):
+        tail = f"{parts.path}?{parts.query}"
+        if any(year + FUTURE_YEARS < int(found) for found in _YEAR.findall(tail)):
+            return "calendar"
+    return ""
+
+
+def pattern_of(url: str) -> str:
+    """The URL's shape: host, path without numbers and repeats, names of parameters.
+
+    >>> pattern_of("http://a.example/news/2024/17?page=3&sid=77")
+    'a.example/news/0/0?page&sid'
+    """
+    parts = urlsplit(url)
+    segments: list[str] = []
+    for segment in parts.path.partition(";")[0].split("/"):
+        shape = "x" if _IDENTIFIER.fullmatch(segment) else _NUMBER.sub("0", segment)
+        if (shape and shape not in segments[-_PATTERN_SEGMENTS:]) or shape == "0":
+            segments.append(shape)
+    names = sorted({field.partition("=")[0] for field in parts.query.split("&") if field})
+    query = f"?{'&'.join(names[:10])}" if names else ""
+    return f"{parts.netloc}/{'/'.join(segments[:_PATTERN_SEGMENTS])}{query}"
+
+
+class TrapWatch:
+    """Tells which URLs are to be put off, and when enough of a kind has been fetched.
+
+    Besides a URL's own looks it counts what came of the pages of a pattern: where nearly all are
+    duplicates, others of the pattern are put off too.
+
+    Args:
+        budget: how many pages of one host and pattern are fetched of those put off.
+        year: the present one.
+    """
+
+    def __init__(self, *, budget: int, year: int) -> None:
+        self._budget = budget
+        self._year = year
+        self._pages: Counter[str] = Counter()
+        self._duplicates: Counter[str] = Counter()
+        self._taken: Counter[str] = Counter()
+
+    def reason_to_defer(self, url: str, depth: int) -> str:
+        """Why the URL is to be fetched last, in a word; "": it is not."""
+        if found := suspicion(url, depth=depth, year=self._year):
+            return found
+        if not self._duplicates:
+            return ""
+        pattern = pattern_of(url)
+        pages, duplicates = self._pages[pattern], self._duplicates[pattern]
+        if pages >= _MANY_PAGES and duplicates >= _MANY_DUPLICATES * pages:
+            return "duplicates"
+        may_be_session = pattern.find("/x") >= 0 or _SESSION.search(url) is not None
+        if may_be_session and pages >= _SOME_PAGES and duplicates >= _SOME_DUPLICATES * pages:
+            return "session"
+        return ""
+
+    def note(self, url: str, *, is_duplicate: bool) -> None:
+        """Note what came of a page."""
+        pattern = pattern_of(url)
+        if pattern in self._pages or len(self._pages) < _MAX_PATTERNS:
+            self._pages[pattern] += 1
+            self._duplicates[pattern] += is_duplicate
+
+    def take(self, url: str) -> bool:
+        """May one more URL be fetched of those put off? If so, it counts."""
+        pattern = pattern_of(url)
+        if pattern not in self._taken and len(self._taken) >= _MAX_PATTERNS:
+            pattern = urlsplit(url).netloc
+        if self._taken[pattern] >= self._budget:
+            return False
+        self._taken[pattern] += 1
+        return True

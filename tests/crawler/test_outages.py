@@ -1,0 +1,84 @@
+"""Hosts that go away in the middle of a crawl, for a while or for good."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.crawler.conftest import Crawler, WebSite
+
+N_PAGES = 80
+
+
+def _dropped(handler: Any) -> None:
+    handler.close_connection = True
+    handler.connection.close()
+
+
+@pytest.fixture
+def failing(site: WebSite, make: SimpleNamespace) -> Any:
+    """A site of 80 pages that drops all connections from its 20th page on, for `site.seconds`."""
+    began: list[float] = []
+    site.seconds = 6.0  # type: ignore[attr-defined]
+    n_asked = 0
+
+    def route(body: bytes) -> Any:
+        def answer(handler: Any) -> Any:
+            nonlocal n_asked
+            n_asked += 1
+            if n_asked == 20:
+                began.append(time.monotonic())
+            if began and time.monotonic() - began[0] < site.seconds:  # type: ignore[attr-defined]
+                return _dropped(handler)
+            return body
+
+        return answer
+
+    pages = {f"/{number}": make.page(f"page {number}") for number in range(N_PAGES)}
+    site.routes = {target: route(body) for target, body in pages.items()}
+    site.routes["/"] = route(make.page("start", *pages))
+    site.routes["/robots.txt"] = route(b"User-agent: *\nDisallow: /none\n")
+    return site
+
+
+def test_a_host_that_comes_back_loses_no_page(crawl: Crawler, failing: Any) -> None:
+    crawled = crawl("site", url=failing.url)
+    assert crawled.status == 0
+    assert len(crawled.stored()) == N_PAGES + 1
+    assert crawled.skipped() == {}
+    assert "cannot be reached any more" in crawled.output
+    assert "is there again after" in crawled.output
+
+
+def test_a_host_that_stays_away_is_told_of(crawl: Crawler, failing: Any) -> None:
+    failing.seconds = 1e9
+    crawled = crawl("site", "-s", "DEDUP_HOST_WAIT_SECONDS=4", url=failing.url)
+    assert crawled.status == 1
+    assert "is given up" in crawled.output
+    assert f"dedup retry {crawled.folder} queues them again" in crawled.output
+    failed = crawled.stats["failed"]
+    assert failed["host_unreachable"] > 50
+    assert len(crawled.stored()) + sum(failed.values()) == N_PAGES + 1
+    failing.seconds = 0.0
+    from dedup.cli import main
+
+    with pytest.raises(SystemExit) as ended:
+        raise SystemExit(main(["retry", str(crawled.folder)]))
+    assert not ended.value.code
+    again = crawl("site", url=failing.url)
+    assert (again.status, len(again.stored())) == (0, N_PAGES + 1)
+
+
+def test_a_single_url_that_fails_is_no_outage(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes = {"/": make.page("start", "/1", "/2", "/3"), "/1": _dropped, "/2": _dropped}
+    site.routes["/3"] = make.page("3")
+    crawled = crawl("site", url=site.url)
+    assert crawled.status == 0
+    assert crawled.skipped(site) == {"/1": "connection_failed", "/2": "connection_failed"}
+    assert "cannot be reached" not in crawled.output

@@ -1,0 +1,101 @@
+"""robots.txt by RFC 9309."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.crawler.conftest import Crawler, WebSite
+
+
+@pytest.fixture
+def pages(site: WebSite, make: SimpleNamespace) -> WebSite:
+    site.routes = {"/": make.page("start", "/1", "/2"), "/1": make.page("1"), "/2": make.page("2")}
+    return site
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410])
+def test_an_answer_of_4xx_allows_all(
+    status: int, crawl: Crawler, pages: WebSite, make: SimpleNamespace
+) -> None:
+    pages.routes["/robots.txt"] = make.Answer(b"Disallow: /", status)
+    assert crawl("site", url=pages.url).stored(pages) == {"/", "/1", "/2"}
+
+
+def test_a_host_whose_robots_txt_comes_back_is_crawled(
+    crawl: Crawler, pages: WebSite, make: SimpleNamespace
+) -> None:
+    n_asked = 0
+
+    def robots(handler: Any) -> Any:
+        nonlocal n_asked
+        n_asked += 1
+        if n_asked < 3:
+            assert pages.pages_asked() == []
+            return make.Answer(b"", 503)
+        return make.Answer(b"User-agent: *\nDisallow: /2\n", content_type="text/plain")
+
+    pages.routes["/robots.txt"] = robots
+    crawled = crawl("site", url=pages.url)
+    assert crawled.stored(pages) == {"/", "/1"}
+    assert crawled.skipped(pages) == {"/2": "robots"}
+    assert "the host's URLs wait for it" in crawled.output
+
+
+def _silent(handler: Any) -> None:
+    time.sleep(2)
+    handler.close_connection = True
+
+
+def _slow(handler: Any) -> None:
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+    handler.wfile.flush()
+    for _ in range(6):
+        time.sleep(0.5)
+        try:
+            handler.wfile.write(b"#")
+            handler.wfile.flush()
+        except OSError:
+            return
+    handler.close_connection = True
+
+
+@pytest.mark.parametrize("route", [500, 429, _silent, _slow], ids=["500", "429", "silent", "slow"])
+def test_a_host_without_robots_txt_answer_is_not_crawled(
+    route: Any, crawl: Crawler, pages: WebSite, make: SimpleNamespace
+) -> None:
+    answer = make.Answer(b"", route) if isinstance(route, int) else route
+    pages.routes["/robots.txt"] = answer
+    options = ("-s", "DEDUP_ROBOTS_WAIT_SECONDS=2", "-s", "DOWNLOAD_TIMEOUT=1")
+    crawled = crawl("site", *options, url=pages.url)
+    assert crawled.skipped(pages) == {"/": "robots_unavailable"}
+    assert pages.pages_asked() == []
+
+
+@pytest.mark.parametrize(("n_redirects", "is_obeyed"), [(5, True), (6, False)])
+def test_five_redirects_are_followed(
+    n_redirects: int, is_obeyed: bool, crawl: Crawler, pages: WebSite, make: SimpleNamespace
+) -> None:
+    targets = ["/robots.txt", *(f"/r{number}" for number in range(n_redirects))]
+    for target, following in itertools.pairwise(targets):
+        pages.routes[target] = make.redirect(following)
+    pages.routes[targets[-1]] = make.Answer(b"User-agent: *\nDisallow: /\n")
+    crawled = crawl("site", url=pages.url)
+    assert (crawled.stored() == set()) == is_obeyed
+
+
+def test_crawl_delay_is_a_lower_bound(
+    crawl: Crawler, pages: WebSite, make: SimpleNamespace
+) -> None:
+    moments: list[float] = []
+    pages.on_request = lambda target: moments.append(time.monotonic())
+    pages.routes["/robots.txt"] = make.Answer(b"User-agent: *\nCrawl-delay: 1.5\n")
+    crawl("site", "-s", "AUTOTHROTTLE_ENABLED=1", url=pages.url)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(moments)]
+    assert len(gaps) == 3
+    assert min(gaps) > 1.4
