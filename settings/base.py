@@ -40,15 +40,15 @@ DOWNLOADER_MIDDLEWARES = {
     "dedup.scrapy.middlewares.log_in.LogIn": 990,
 }
 
-# Nothing but the web: no links into private networks, no files, no data: URLs.
 DEDUP_ALLOW_PRIVATE = False
+"""Nothing but the web: no links into private networks, no files, no data: URLs."""
 DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
 
-# Of URLs that look like a trap so many are fetched for each host and pattern, and last.
 DEDUP_TRAP_PAGES = 2_000
+"""Of URLs that look like a trap so many are fetched for each host and pattern, and last."""
 
-# A host that goes away is waited for, up to a quarter of an hour.
 DEDUP_HOST_WAIT_SECONDS = 900.0
+"""A host that goes away is waited for, up to a quarter of an hour."""
 
 # A page is text: 16 MiB is more than any, and bounds a compression bomb; 30 s bounds a slow server.
 DOWNLOAD_MAXSIZE = 16 * 1024 * 1024

@@ -56,7 +56,9 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_every_setting_is_read() -> None:
-    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "crawler").rglob("*.py"))
+    source = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "dedup" / "scrapy").rglob("*.py")
+    )
     from settings import base
 
     unread = [name for name in vars(base) if name.startswith("DEDUP_") and name not in source]
