@@ -11,7 +11,10 @@ ADDONS = {"dedup.scrapy.DedupAddon": 500}
 
 # The same command goes on where it stopped, and shows how it goes.
 DEDUP_KEEP_JOBS = True
+"""A crawl is a job in a folder, which the same command goes on with."""
+
 DEDUP_PROGRESS = "auto"
+"""A panel on a terminal, a line a minute elsewhere."""
 
 # Polite by default. An honest user agent; add a way to reach you before a large crawl.
 USER_AGENT = "scrapy-dedup/0.1 (a web crawler; it obeys robots.txt)"
@@ -44,15 +47,15 @@ DOWNLOADER_MIDDLEWARES = {
     "dedup.scrapy.middlewares.log_in.LogIn": 990,
 }
 
-# Nothing but the web: no links into private networks, no files, no data: URLs.
 DEDUP_ALLOW_PRIVATE = False
+"""Nothing but the web: no links into private networks, no files, no data: URLs."""
 DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
 
-# Of URLs that look like a trap so many are fetched for each host and pattern, and last.
 DEDUP_TRAP_PAGES = 2_000
+"""Of URLs that look like a trap so many are fetched for each host and pattern, and last."""
 
-# A host that goes away is waited for, up to a quarter of an hour.
 DEDUP_HOST_WAIT_SECONDS = 900.0
+"""A host that goes away is waited for, up to a quarter of an hour."""
 
 # A page is text: 16 MiB is more than any, and bounds a compression bomb; 30 s bounds a slow server.
 DOWNLOAD_MAXSIZE = 16 * 1024 * 1024

@@ -48,10 +48,9 @@ def test_settings_import_nothing() -> None:
         assert not [node for node in tree.body if isinstance(node, ast.Import)], path.name
 
 
-def test_every_setting_is_documented() -> None:
-    tree = ast.parse(
-        (ROOT / "dedup" / "scrapy" / "default_settings.py").read_text(encoding="utf-8")
-    )
+@pytest.mark.parametrize("path", [GLUE / "default_settings.py", ROOT / "settings" / "base.py"])
+def test_every_setting_is_documented(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     for node, following in zip(tree.body, [*tree.body[1:], None], strict=True):
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         if isinstance(target, ast.Name) and target.id.startswith("DEDUP_"):

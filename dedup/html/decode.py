@@ -56,7 +56,7 @@ _FEW_BYTES = 16
 """So few bytes outside ASCII may be valid UTF-8 by accident: the declaration is asked."""
 
 _META = re.compile(rb"<\s{0,9}meta(?=[\s/])[^<>]*+", re.IGNORECASE)
-_CHARSET = re.compile(rb"charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9_.:-]++)", re.IGNORECASE)
+_META_BYTES = 1024
 
 _SHORT_BYTES = 128
 """From so few bytes outside ASCII the encoding is not detected for sure: 4 to 40 Chinese characters
@@ -198,10 +198,20 @@ def _declared(body: bytes, content_type: str | None) -> dict[str, str]:
 
 
 def _label_anywhere(body: bytes) -> str | None:
-    """The label of the first `<meta>` that has one, however far down; in linear time."""
+    """The label of the first `<meta>` that has one, however far down, as Beautiful Soup reads it.
+
+    Tag by tag, as its search through a whole page takes quadratic time on unclosed tags.
+    """
     for tag in _META.finditer(body):
-        if label := _CHARSET.search(tag[0]):
-            return label[1].decode("ascii")
+        if b"charset" not in tag[0].lower():
+            continue
+        from bs4.dammit import (
+            EncodingDetector,  # 0.2 s to import; most crawls need it late or never
+        )
+
+        start = tag[0][:_META_BYTES] + b">"
+        if label := EncodingDetector.find_declared_encoding(start, is_html=True):
+            return label
     return None
 
 

@@ -36,6 +36,10 @@ def test_pages_that_took_minutes_are_read_or_recorded(
     skipped = crawled.skipped(site)
     assert (skipped["/tags"], skipped["/ligatures"]) == ("too_complex", "too_complex")
     assert {*crawled.stored(site), *crawled.skipped(site)} == set(site.routes)
+    details = dict(crawled.rows("SELECT url, detail FROM skipped"))
+    assert details[f"{site.url}tags"] == "2,000,000 tags, of at most 1,000,000"
+    assert "takes" in details[f"{site.url}ligatures"]
+    assert "cannot be used any more" not in crawled.output
     assert "10000 links are not followed" in crawled.output
 
 

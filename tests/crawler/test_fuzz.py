@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from dedup import Document, StateError
-from dedup.collection import read_collection
+from dedup.collection import read_documents
 from dedup.config import DedupConfig
 from dedup.export.tables import guarded
 from dedup.scrapy.addresses import AddressPolicy, host_in
@@ -273,6 +273,6 @@ def test_archives(tmp_path: Path, changes: list[tuple[float, bytes]], times: int
     path.write_bytes(data)
     with _no_hang():
         try:
-            list(read_collection(path))
+            list(read_documents(path))
         except (OSError, ValueError) as error:  # told in a sentence
             assert str(error)  # noqa: PT017 -- not the error is tested, but that it says something

@@ -24,6 +24,13 @@ class TooComplexError(Exception):
     """The page is beyond what is read of one."""
 
 
+class Unread(NamedTuple):
+    """Why a page could not be read; `reason` as it is recorded."""
+
+    reason: str
+    detail: str
+
+
 class RawPage(NamedTuple):
     """An HTML page as received.
 

@@ -18,8 +18,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
-from dedup.scrapy.reading.page import Content, RawPage, Wanted
-from dedup.scrapy.reading.worker import LENGTH_BYTES, Question, Unread, packed
+from dedup.scrapy.reading.page import Content, RawPage, Unread, Wanted
+from dedup.scrapy.reading.worker import LENGTH_BYTES, Question, packed
 from dedup.templates.site import Site
 
 logger = logging.getLogger(__name__)

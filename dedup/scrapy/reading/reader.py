@@ -14,14 +14,13 @@ from scrapy.http import HtmlResponse, Response
 
 from dedup.html import HtmlPage
 from dedup.scrapy.items import PageItem
-from dedup.scrapy.reading.page import Content, ContentReader, Known, RawPage, Wanted
+from dedup.scrapy.reading.page import Content, ContentReader, Known, RawPage, Unread, Wanted
 from dedup.scrapy.reading.process import (
     BlockingWorker,
     NotReadError,
     ReadingError,
     WorkerProcess,
 )
-from dedup.scrapy.reading.worker import Unread
 from dedup.templates.site import Site
 from dedup.urls.parts import host_of
 

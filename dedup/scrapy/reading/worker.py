@@ -18,7 +18,14 @@ import signal
 import sys
 from typing import Any, BinaryIO, NamedTuple
 
-from dedup.scrapy.reading.page import Content, ContentReader, RawPage, TooComplexError, Wanted
+from dedup.scrapy.reading.page import (
+    Content,
+    ContentReader,
+    RawPage,
+    TooComplexError,
+    Unread,
+    Wanted,
+)
 from dedup.templates.site import Site
 from dedup.templates.template import Template
 
@@ -41,13 +48,6 @@ class Question(NamedTuple):
     host: str | None = None
     templates: tuple[Template, ...] | None = None
     is_first: bool = False
-
-
-class Unread(NamedTuple):
-    """Why a page could not be read; `reason` as it is recorded."""
-
-    reason: str
-    detail: str
 
 
 def packed(value: object) -> bytes:

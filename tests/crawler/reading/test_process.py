@@ -229,3 +229,19 @@ def test_a_process_that_is_waited_for_has_the_same_bounds() -> None:
     assert worker.read(raw("2")).page.title == "2"
     worker.close()
     worker.close()
+
+
+def test_a_page_of_too_many_tags_costs_no_process() -> None:
+    async def read(worker: WorkerProcess) -> list[str]:
+        await worker.read(raw("1"))
+        assert worker._process is not None
+        pid = worker._process.pid
+        page = raw("2")._replace(body=b"<p>" * 1_000_001)
+        with pytest.raises(ReadingError, match="tags, of at most") as caught:
+            await worker.read(page)
+        assert caught.value.reason == "too_complex"
+        await worker.read(raw("3"))
+        assert worker._process.pid == pid
+        return []
+
+    run(read)

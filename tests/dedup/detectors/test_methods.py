@@ -7,24 +7,16 @@ import numpy as np
 import pytest
 
 from dedup import Document
-from dedup.detectors import (
-    BloomDetector,
-    BottomDetector,
-    ContainmentCheck,
-    CosineCheck,
-    FileSimhashDetector,
-    IMatchDetector,
-    JoinedSentencesDetector,
-    NilsimsaDetector,
-    PermutationsDetector,
-    SecondCheck,
-    SentencesDetector,
-    ShinglingDetector,
-    ShortTextDetector,
-    SimhashDetector,
-    Unverified,
-)
-from dedup.detectors.compared.checks import cosine
+from dedup.detectors import SecondCheck, SentencesDetector, SimhashDetector
+from dedup.detectors.compared.bloom import BloomDetector
+from dedup.detectors.compared.checks import ContainmentCheck, CosineCheck, Unverified, cosine
+from dedup.detectors.compared.file_simhash import FileSimhashDetector
+from dedup.detectors.compared.i_match import IMatchDetector
+from dedup.detectors.compared.minwise import BottomDetector, PermutationsDetector
+from dedup.detectors.compared.nilsimsa import NilsimsaDetector
+from dedup.detectors.compared.shingling import ShinglingDetector
+from dedup.detectors.compared.short_text import ShortTextDetector
+from dedup.detectors.sentences import JoinedSentencesDetector
 from dedup.fingerprints.nilsimsa import INDEPENDENT_SCORE
 from dedup.text import DocumentFrequencies, Keywords, Levels, TfIdf, jieba_frequencies, term_counts
 
