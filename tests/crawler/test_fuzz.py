@@ -80,7 +80,14 @@ _TYPES = st.sampled_from(["", "text/html", "text/html; charset=gbk", "text/html;
 def reader() -> ContentReader:
     stages = frozenset({"body", "text", "sentences", "simhash", "minhash"})
     return ContentReader(
-        Wanted("content", links=True, bodies=True, stages=stages, detection=DedupConfig())
+        Wanted(
+            "content",
+            links=True,
+            is_nofollow_obeyed=True,
+            bodies=True,
+            stages=stages,
+            detection=DedupConfig(),
+        )
     )
 
 
