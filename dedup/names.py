@@ -29,6 +29,16 @@ def split_title(title: str) -> list[str]:
     return [part for piece in _BETWEEN_PARTS.split(title) if (part := _site_part(piece))]
 
 
+def is_in_title(heading: str, title: str) -> bool:
+    """Is the heading the title, or one of its parts?
+
+    >>> is_in_title("Open API", "Open API | Nacos"), is_in_title("Any ideas?", "Open API | Nacos")
+    (True, False)
+    """
+    name = comparable_name(heading)
+    return any(name == comparable_name(part) for part in (title, *_BETWEEN_PARTS.split(title)))
+
+
 def own_title(title: str, site_parts: Collection[str]) -> str:
     """The title without the parts that the site's titles have in common; all of it if none is left.
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from selectolax.lexbor import LexborNode
 
-from dedup.names import own_title
+from dedup.names import is_in_title, own_title
 from dedup.templates.matching import OutlinedPage, PageView, ParsedPage, find_box
 from dedup.templates.outline import BODY, Line, Outline, outline
 from dedup.templates.template import Template
@@ -58,8 +58,8 @@ class Site:
             return None
         number, template, box = found
         inner, root = page.outline(box)
-        heading = _first_own_h1(inner.inside(root), template)
-        beside = None if heading else _first_own_h1(_headings_of(body), template)
+        heading = _own_h1(inner.inside(root), template, title)
+        beside = None if heading else _own_h1(_headings_of(body), template, title)
         return _own_text(inner, root, number, template, title, heading, beside)
 
     def read_outline(self, page: Outline, title: str, *, strictly: bool = True) -> OwnText | None:
@@ -72,8 +72,8 @@ class Site:
         if found is None:
             return None
         number, template, box = found
-        heading = _first_own_h1(page.inside(box), template)
-        beside = None if heading else _first_own_h1(page.lines, template)
+        heading = _own_h1(page.inside(box), template, title)
+        beside = None if heading else _own_h1(page.lines, template, title)
         return _own_text(page, box, number, template, title, heading, beside)
 
     def _find(
@@ -86,11 +86,16 @@ class Site:
         return None
 
 
-def _first_own_h1(lines: Iterable[Line], template: Template) -> str | None:
-    for line in lines:
-        if line.block == "h1" and template.is_own_heading(line.text):
-            return line.text
-    return None
+def _own_h1(lines: Iterable[Line], template: Template, title: str) -> str | None:
+    """The first heading of the page's own; of several, one that the title has, too.
+
+    On a page of a template that is not known, but has the same content box, there may be others.
+    """
+    headings = (line.text for line in lines if line.block == "h1")
+    found = [heading for heading in headings if template.is_own_heading(heading)]
+    if len(found) < 2:
+        return found[0] if found else None
+    return next((heading for heading in found if is_in_title(heading, title)), found[0])
 
 
 def _headings_of(body: LexborNode) -> Iterator[Line]:

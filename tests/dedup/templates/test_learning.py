@@ -222,6 +222,16 @@ def test_the_heading_is_the_pages_own_wherever_it_stands() -> None:
     assert own.text == f"Page 50\n{prose(50)}"
 
 
+def test_of_several_headings_the_one_in_the_title_names_the_page() -> None:
+    """A dialog that pages of another template have, too."""
+    site = site_of(*map(sphinx, range(10)))
+    dialog = "<div class=dialog><h1>Any ideas?</h1></div>"
+    body = f"{dialog}<h1>Page 50</h1>" + sphinx(50).replace("<h1>Page 50</h1>", "")
+    own = read(site, body, "Page 50 - The site")
+    assert own is not None
+    assert own.heading == "Page 50"
+
+
 def test_a_site_of_one_title_is_learned() -> None:
     samples = [sample("My site", sphinx(n).replace(f"Page {n}", "")) for n in range(12)]
     own = read(Site(learn(samples)), sphinx(50), "My site")
