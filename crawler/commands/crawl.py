@@ -21,6 +21,7 @@ from dedup.scrapy.clock import use_monotonic_timers
 from dedup.scrapy.config import STORE_NAME, CrawlConfig
 from dedup.scrapy.feeds import continue_feeds
 from dedup.scrapy.pipelines import stages_in_use
+from dedup.scrapy.spiders.own import is_own
 from dedup.store.database import lock
 
 
@@ -57,7 +58,7 @@ class Command(CrawlCommand):
             raise UsageError(
                 f"there is no spider {name!r}; there are: {known}", print_help=False
             ) from None
-        if not hasattr(spider_class, "page_request"):
+        if not is_own(spider_class):
             return
         # Not by `create_crawler`: Scrapy 2.13 lets the first that it makes install the reactor.
         crawler = Crawler(spider_class, self.crawler_process.settings)

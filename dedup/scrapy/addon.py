@@ -24,6 +24,7 @@ from dedup.scrapy.middlewares.resume import ResumeMiddleware
 from dedup.scrapy.pipelines import ExactContent, ExtractText, FollowItem, NearDuplicate, StorePage
 from dedup.scrapy.scheduler import DedupScheduler
 from dedup.scrapy.scrapy_internals import is_crawl, spider_arguments
+from dedup.scrapy.spiders.own import is_own
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ class DedupAddon:
         for extension in (JobFiles, Progress, PrometheusFile, Stopping, WaitingPages):
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
         for unknown in unknown_settings(settings):
-            if hasattr(self._spider, "page_request"):
+            if is_own(self._spider):
                 raise ValueError(unknown)
             logger.warning("%s", unknown)  # it may be another package's
         config = CrawlConfig.from_settings(settings)
@@ -82,7 +83,7 @@ class DedupAddon:
         fallback = settings["REQUEST_FINGERPRINTER_CLASS"]
         settings.setdefault("DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS", fallback, "addon")
         settings.set("REQUEST_FINGERPRINTER_CLASS", CanonicalFingerprinter, "addon")
-        is_ours = hasattr(self._spider, "page_request")
+        is_ours = is_own(self._spider)
         if not is_ours and (not is_kept or _is_of_project(settings, "SCHEDULER")):
             return
         settings.set("SCHEDULER", DedupScheduler, "addon")

@@ -23,6 +23,7 @@ from dedup.extras import load_extra, require_extra
 from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
 from dedup.scrapy.item_fields import ItemFields
+from dedup.scrapy.spiders.own import is_own
 from dedup.store import SqliteStore
 from dedup.store.database import lock
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
@@ -134,13 +135,13 @@ class CrawlConfig:
 
     def is_restarted(self, spider: Any) -> bool:
         """Is the job that exists to be put aside?"""
-        if not hasattr(spider, "page_request"):
+        if not is_own(spider):
             return self.restart
         return self.restart or flag("restart", getattr(spider, "restart", ""))
 
     def is_refreshed(self, spider: Any) -> bool:
         """Are the pages of a finished job to be visited again?"""
-        is_ours = hasattr(spider, "page_request")
+        is_ours = is_own(spider)
         return is_ours and flag("refresh", getattr(spider, "refresh", ""))
 
     def is_finished(self, spider: Any, arguments: Mapping[str, Any] | None) -> bool:
@@ -180,7 +181,7 @@ class CrawlConfig:
 
     def _name(self, spider: Any) -> str:
         """The name given to the job. An argument `job` of others' spiders is their own affair."""
-        own = getattr(spider, "job", "") if hasattr(spider, "page_request") else ""
+        own = getattr(spider, "job", "") if is_own(spider) else ""
         return str(own or self.job)
 
     @property

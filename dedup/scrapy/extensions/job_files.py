@@ -17,6 +17,7 @@ from dedup.files import write_atomically
 from dedup.report.page import write_report
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.looping import repeat
+from dedup.scrapy.spiders.own import is_own
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ class JobFiles:
         with suppress(StateError):
             if not job.is_finished:
                 self._note_end(job, reason)
-                is_ours = hasattr(self._crawler.spider, "page_request")
+                is_ours = is_own(self._crawler.spider)
                 if is_ours and reason == "finished" and not job.has_pages:
                     _note(job, "no page was found")
             if job.is_kept or job.config.report_file:
@@ -62,7 +63,7 @@ class JobFiles:
     def _note_end(self, job: Job, reason: str) -> None:
         database = job.store.database
         database.set_meta("reason", reason)
-        if reason == "finished" and not hasattr(self._crawler.spider, "page_request"):
+        if reason == "finished" and not is_own(self._crawler.spider):
             # Another project's spider yields items where it likes: only its end tells that all
             # its URLs are done.
             job.store.urls.finish_all()

@@ -20,6 +20,7 @@ from dedup.scrapy.extensions.figures import Figures
 from dedup.scrapy.extensions.panel import line, panel
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.looping import repeat
+from dedup.scrapy.spiders.own import is_own
 
 _SECONDS = {"live": 0.5, "plain": 60.0}
 
@@ -78,7 +79,7 @@ class Progress:
         if job.moved_to:
             self._print(f"The job that was here is kept in {job.moved_to}")
         if job.is_finished:
-            is_ours = hasattr(self._crawler.spider, "page_request")
+            is_ours = is_own(self._crawler.spider)
             way = "-a restart=1" if is_ours else "-s DEDUP_RESTART=1"
             name = "-a job=NAME" if is_ours else "-s DEDUP_JOB=NAME or JOBDIR"
             self._print(

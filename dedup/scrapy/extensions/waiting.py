@@ -13,6 +13,7 @@ from scrapy.exceptions import DontCloseSpider, NotConfigured
 from dedup.errors import StateError
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.scrapy_internals import before_closing, run, send_item
+from dedup.scrapy.spiders.own import is_own
 
 
 class WaitingPages:
@@ -23,7 +24,7 @@ class WaitingPages:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        if not hasattr(crawler.spider, "page_request"):
+        if not is_own(crawler.spider):
             raise NotConfigured  # items of other projects do not wait
         self._crawler = crawler
         self._is_sending = False

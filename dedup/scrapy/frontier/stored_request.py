@@ -13,6 +13,7 @@ from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
 
 from dedup.scrapy.frontier.meta import KEY
+from dedup.scrapy.spiders.own import is_own
 
 _PLAIN_META = {"depth", KEY}
 
@@ -24,7 +25,7 @@ class UnserialisableError(ValueError):
 def is_plain(request: Request, spider: Any) -> bool:
     """Does the spider's `page_request` make the same request from URL and depth alone?"""
     return (
-        hasattr(spider, "page_request")
+        is_own(spider)
         and request.callback == spider.parse
         and request.meta.keys() <= _PLAIN_META
         and not (request.cb_kwargs or request.headers or request.body or request.cookies)

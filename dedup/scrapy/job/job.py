@@ -33,6 +33,7 @@ from dedup.scrapy.items import PageItem, Settled
 from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, as_page
 from dedup.scrapy.reading.page import Known
 from dedup.scrapy.reading.reader import PageReader
+from dedup.scrapy.spiders.own import is_own
 from dedup.store import Page, summarise
 from dedup.store.database import storable
 from dedup.store.reading import read_page
@@ -212,7 +213,7 @@ class Job:
     def count_link_of(self, request: Request) -> None:
         """Count a request as a link, where its spider has not counted the links of the page."""
         is_counted = getattr(self._spider, "parse", None) == request.callback
-        if not (is_counted and hasattr(self._spider, "page_request")) and request.meta.get("depth"):
+        if not (is_counted and is_own(self._spider)) and request.meta.get("depth"):
             self._links.setdefault(None, Counter())["links"] += 1
 
     # --- Content ---------------------------------------------------------------------------------

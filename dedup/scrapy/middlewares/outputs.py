@@ -19,6 +19,7 @@ from scrapy.http import Response
 
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.spiders.own import is_own
 
 
 class WatchOutputs:
@@ -27,7 +28,7 @@ class WatchOutputs:
     def __init__(self, crawler: Crawler) -> None:
         if not crawler.settings.getbool("DEDUP_URL_ENABLED"):
             raise NotConfigured
-        if hasattr(crawler.spider, "page_request"):
+        if is_own(crawler.spider):
             raise NotConfigured
         self._job = Job.of(crawler)
         self._open: dict[bytes, int] = {}
