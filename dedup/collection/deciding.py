@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,19 +13,20 @@ from dedup.collection.spool import SpoolStore
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.document import Document, Match
 from dedup.store.base import Store
+from dedup.store.groups import begin_group, group_start
 from dedup.store.layered import KNOWN, LayeredStore
 from dedup.store.sqlite import SqliteStore
 
 _RECORDS = """
 SELECT number, NULL AS original, NULL AS stage, NULL AS distance, NULL AS resemblance,
-    NULL AS detail FROM pages
+    NULL AS detail FROM pages WHERE number BETWEEN :first AND :last
 UNION ALL SELECT number, original, stage, distance, resemblance, NULL FROM duplicates
+    WHERE number BETWEEN :first AND :last
 UNION ALL SELECT number, NULL, reason, NULL, NULL, detail FROM skipped
+    WHERE number BETWEEN :first AND :last
 ORDER BY number
 """
-
-GROUP_KEY = "group {:020d}"
-"""Under which name a job notes that a group begins with the record of this number."""
+_RECORDS_AT_ONCE = 10_000
 
 
 class Decider:
@@ -79,8 +79,7 @@ class Decider:
     def begin_group(self) -> None:
         """Forget what stays: the documents from here on are compared with each other only."""
         if isinstance(self._own, SqliteStore):
-            database = self._own.database
-            database.set_meta(GROUP_KEY.format(self._own.count_records() + 1), "")
+            begin_group(self._own)
         self._deduplicator = self._new(_since(self._store, None))
 
     def label(self, number: int) -> tuple[Any, str | None]:
@@ -101,22 +100,23 @@ class Decider:
         """The number of the first record of the group that was being judged."""
         if self._rules.within is None or not isinstance(self._own, SqliteStore):
             return 0
-        query = "SELECT coalesce(max(name), '') AS name FROM meta WHERE name LIKE 'group %'"
-        (row,) = self._own.rows(query)
-        return int(row["name"].removeprefix("group ") or 0)
+        return group_start(self._own, self.done)
 
     def _records(self) -> Iterator[tuple[int, Match | None]]:
         if not isinstance(self._own, SqliteStore):
             return
-        for row in self._own.rows(_RECORDS):
-            number = row["number"] + self._offset
-            if row["detail"] is not None and row["stage"] == KNOWN:
-                yield number, Match(**json.loads(row["detail"]))
-            elif row["original"] is None:
-                yield number, None
-            else:
-                match = Match(row["original"], row["stage"], row["distance"], row["resemblance"])
-                yield number, replace(match, original=match.original + self._offset)
+        for first in range(1, self.done + 1, _RECORDS_AT_ONCE):
+            bounds = {"first": first, "last": first + _RECORDS_AT_ONCE - 1}
+            yield from map(self._recorded_match, list(self._own.rows(_RECORDS, bounds)))
+
+    def _recorded_match(self, row: Any) -> tuple[int, Match | None]:
+        number = row["number"] + self._offset
+        if row["stage"] == KNOWN:
+            return number, Match(**json.loads(row["detail"]))
+        if row["original"] is None:
+            return number, None
+        original = row["original"] + self._offset
+        return number, Match(original, row["stage"], row["distance"], row["resemblance"])
 
 
 class _Since:

@@ -339,7 +339,9 @@ class SqliteStore:
     def close(self) -> None:
         self.database.close()
 
-    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
+    def rows(
+        self, query: str, parameters: Sequence[object] | Mapping[str, object] = ()
+    ) -> Iterator[Row]:
         """The rows of a query, one after the other, by the names of their columns."""
         with self.database.reporting():
             cursor = self.database.connection.cursor()
