@@ -12,7 +12,8 @@ rows, as a seeded draw decides:
      5%  an earlier base with 30% of its words replaced: no near duplicate
      5%  short: eight words of a base
 
-The same OUT for the same arguments, on every machine.
+A row says what it is (`kind`) and, of a base that was copied or edited, the exact resemblance to it
+(`resemblance`). The same OUT for the same arguments, on every machine.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from dedup import Document, resemblance
 from dedup.evaluation import read_corpus
 from dedup.text import is_unspaced
 
@@ -39,12 +41,13 @@ def main() -> None:
     options = parser.parse_args()
     corpora = [[each.text for each in read_corpus(path)] for path in options.corpora]
     with options.out.open("w", encoding="utf-8") as file:
-        for number, (kind, text) in enumerate(rows(corpora, options.rows, options.seed)):
-            row = {"id": number, "kind": kind, "text": text}
+        for number, (kind, text, base) in enumerate(rows(corpora, options.rows, options.seed)):
+            alike = None if base is None else likeness(text, base)
+            row = {"id": number, "kind": kind, "resemblance": alike, "text": text}
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def rows(corpora: list[list[str]], count: int, seed: int) -> Iterator[tuple[str, str]]:
+def rows(corpora: list[list[str]], count: int, seed: int) -> Iterator[tuple[str, str, str | None]]:
     choose = random.Random(seed)
     bases: list[str] = []
     for _ in range(count):
@@ -55,16 +58,22 @@ def rows(corpora: list[list[str]], count: int, seed: int) -> Iterator[tuple[str,
                 bases.append(base)
             else:
                 bases[choose.randrange(_KEPT)] = base
-            yield "base", base
-        elif draw < 0.7:
-            base = choose.choice(bases)
-            yield "copy", base.upper() if choose.random() < 0.5 else base.replace(" ", "  ")
+            yield "base", base, None
+            continue
+        base = choose.choice(bases)
+        if draw < 0.7:
+            copy = base.upper() if choose.random() < 0.5 else base.replace(" ", "  ")
+            yield "copy", copy, base
         elif draw < 0.9:
-            yield "near", edited(choose, choose.choice(bases), choose.uniform(0.01, 0.05))
+            yield "near", edited(choose, base, choose.uniform(0.01, 0.05)), base
         elif draw < 0.95:
-            yield "far", edited(choose, choose.choice(bases), 0.3)
+            yield "far", edited(choose, base, 0.3), base
         else:
-            yield "short", " ".join(choose.choice(bases).split()[:8])
+            yield "short", " ".join(base.split()[:8]), None
+
+
+def likeness(first: str, second: str) -> float:
+    return resemblance(Document("", first).shingles, Document("", second).shingles)
 
 
 def made(choose: random.Random, corpora: list[list[str]]) -> str:
@@ -85,7 +94,9 @@ def edited(choose: random.Random, text: str, share: float) -> str:
     unspaced = is_unspaced(text)
     parts = list(text) if unspaced else text.split(" ")
     for place in choose.sample(range(len(parts)), max(int(share * len(parts)), 1)):
-        parts[place] = chr(choose.randrange(0x4E00, 0x9000)) if unspaced else f"w{choose.random():.6f}"
+        parts[place] = (
+            chr(choose.randrange(0x4E00, 0x9000)) if unspaced else f"w{choose.random():.6f}"
+        )
     return ("" if unspaced else " ").join(parts)
 
 
