@@ -1,12 +1,16 @@
 """What `dedup run` does: reads, judges and writes, and tells how far it is."""
 
 import time
+from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import numpy as np
+from xxhash import xxh3_64_intdigest
 
 from dedup.cli.console import ERRORS, plain
 from dedup.cli.run_progress import Counts, RunProgress, closing_table
@@ -102,11 +106,17 @@ def execute(run: Run) -> None:
                 write_record(writers["--broken"], {**record, "row": broken.text})
 
         judge = Judge(run.rules, decider, workers, accounts, folder=folder, on_broken=on_broken)
+        ids = array("Q")
         for judged in judge.judge(lambda: reader.rows("rows", counts)):
             counts.add(judged.stage)
+            ids.append(xxh3_64_intdigest(repr(judged.id).encode(errors="surrogatepass")))
             _write(judged, writers, is_marked=run.mark)
         if isinstance(store, SqliteStore):
             store.database.set_meta("finished", repr(time.time()))
+    if repeated := len(ids) - len(np.unique(np.array(ids, np.uint64))):
+        ERRORS.print(
+            f"{repeated:,} rows have the id of another row: `duplicate_of` may mean either"
+        )
     ERRORS.print(closing_table(counts, run.rules.stages, time.monotonic() - began))
 
 

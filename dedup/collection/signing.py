@@ -79,6 +79,8 @@ class Work:
             vars(document)["signatures"] = {
                 detector.stage: detector.signature(document) for detector in detectors
             }
+            for name in ("words", "normal_text"):  # the larger part of a long document's memory
+                vars(document).pop(name, None)
         return documents
 
     def _read(self, given: Given, number: int) -> Read | str:

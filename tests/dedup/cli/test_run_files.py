@@ -228,3 +228,13 @@ def test_a_line_too_long_is_broken_and_the_next_is_read(
     assert main(["run", str(source), "-o", str(out)]) == 0
     assert [row["id"] for row in read(out)] == [2]
     assert "line 1: it is longer than" in capsys.readouterr().err
+
+
+def test_ids_that_are_there_twice_are_told(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(source)]) == 0
+    assert "have the id of another row" not in capsys.readouterr().err
+    write(source, [*ROWS, {"id": 3, "text": "Third."}, {"id": "3", "text": "Fourth."}])
+    assert main(["run", str(source)]) == 0
+    assert "1 rows have the id of another row" in capsys.readouterr().err
