@@ -14,6 +14,7 @@ from dedup.detectors import (
 )
 from dedup.document import Document, Match, Verdict
 from dedup.errors import SchemeError, StateError
+from dedup.frames import deduplicate
 from dedup.resemblance import containment, resemblance
 from dedup.store.memory import MemoryStore
 
@@ -34,6 +35,7 @@ __all__ = [
     "TextDetector",
     "Verdict",
     "containment",
+    "deduplicate",
     "default_detectors",
     "resemblance",
 ]

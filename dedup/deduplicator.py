@@ -108,7 +108,7 @@ class Deduplicator:
             yield from self._process_batch(batch)
 
     def _process_batch(self, documents: list[Document]) -> Iterator[Verdict]:
-        analyse(documents)
+        analyse([document for document in documents if not document.signatures])
         may_match = np.zeros(len(documents), np.bool_)
         for detector in self.detectors:
             prepare = getattr(detector, "prepare", None)

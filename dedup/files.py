@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Protocol, TextIO
+from typing import IO, Any, BinaryIO, Protocol, TextIO, cast
 
 import zstandard
 
@@ -88,17 +88,28 @@ def open_binary(path: Path) -> BinaryIO:
     return file if decompressor is None else io.BufferedReader(_Plain(file, decompressor))
 
 
-def create_text(path: Path) -> TextIO:
-    """Open a text file for writing; the ending .gz or .zst compresses it."""
+def bytes_read(file: BinaryIO) -> int:
+    """How much of the file that `open_binary` has opened was read, as it lies on the disk."""
+    raw = getattr(file, "raw", None)
+    return raw.bytes_read if isinstance(raw, _Plain) else file.tell()
+
+
+def create_binary(path: Path) -> BinaryIO:
+    """Open a file for writing bytes; the ending .gz or .zst compresses them."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix == ".gz":
-        return gzip.open(path, "wt", _GZIP_LEVEL, encoding="utf-8", errors="replace")
-    if path.suffix == ".zst":
+    if path.suffix.lower() == ".gz":
+        return cast("BinaryIO", gzip.open(path, "wb", _GZIP_LEVEL))
+    if path.suffix.lower() == ".zst":
         writer = zstandard.ZstdCompressor(level=3, write_checksum=True).stream_writer(
             path.open("wb"), closefd=True
         )
-        return io.TextIOWrapper(writer, encoding="utf-8", errors="replace")
-    return path.open("w", encoding="utf-8", errors="replace")
+        return cast("BinaryIO", writer)
+    return path.open("wb")
+
+
+def create_text(path: Path) -> TextIO:
+    """Open a text file for writing; the ending .gz or .zst compresses it."""
+    return io.TextIOWrapper(create_binary(path), encoding="utf-8", errors="replace")
 
 
 class _Decompressor(Protocol):
@@ -130,6 +141,10 @@ class _Plain(io.RawIOBase):
         self._decompressor = decompressor()
         self._is_between = True
         self._rest = memoryview(b"")
+
+    @property
+    def bytes_read(self) -> int:
+        return self._file.tell()
 
     def readable(self) -> bool:
         return True

@@ -41,6 +41,7 @@ _REASONS = {
     "pipeline_dropped": "an item pipeline of the project dropped it",
     "sitemap": "it is a sitemap: its URLs were taken",
     "sitemap_error": "the sitemap could not be read",
+    "known": "it duplicates a document of the collection named by --against",
     "robots_txt": "it is a robots.txt: its sitemaps were taken",
 }
 

@@ -1,136 +1,146 @@
-"""`dedup run IN`: deduplicate a collection that exists already, as a stream."""
+"""`dedup run IN…`: deduplicate a collection that exists already."""
 
 import argparse
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
-from itertools import tee
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from dedup.cli.running import Run, execute
+from dedup.collection.columns import Columns
+from dedup.collection.rules import STAGES, Rules, read_keep, read_stages
 
-from dedup.cli.console import ERRORS, plain
-from dedup.collection import Broken, Row, learn_sites, read_documents
-from dedup.deduplicator import Deduplicator
-from dedup.document import Document
-from dedup.export import check_ending
-from dedup.files import create_text
-from dedup.store import SqliteStore
-from dedup.templates.site import Site
-
-_MAX_BROKEN_SHOWN = 10
-_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+_EPILOG = (
+    "Formats, by the ending: .jsonl, .csv, .parquet, .warc; read compressed by gzip, zstd or xz,"
+    " written with .gz or .zst. `-` is standard input or output. A file is there whole or not at"
+    " all. Examples: docs/collections.md"
+)
 
 
 def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
-        "run", help="deduplicate JSON Lines, Parquet (`id` or `url`, `text` or `html`) or WARC"
+        "run",
+        help="deduplicate files: JSON Lines, CSV, Parquet or WARC",
+        description="Deduplicate a collection that exists already: one copy of each row stays.",
+        epilog=_EPILOG,
     )
     parser.add_argument(
-        "input",
+        "inputs", nargs="+", metavar="IN", help="a file, a glob, a folder, or - (standard input)"
+    )
+    parser.add_argument("-o", dest="unique", metavar="OUT", help="where the rows that stay go")
+    parser.add_argument(
+        "-d", dest="duplicates", metavar="DUPLICATES", help="what was dropped, and for what"
+    )
+    parser.add_argument(
+        "--broken", metavar="FILE", help="where rows go that are no documents (.jsonl)"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
+    _add_columns(parser.add_argument_group("columns"))
+    _add_rules(parser.add_argument_group("rules"))
+    group = parser.add_argument_group("running")
+    group.add_argument(
+        "--processes", default="auto", metavar="N", help="that compute signatures (default: auto)"
+    )
+    group.add_argument(
+        "--job",
         type=Path,
-        metavar="IN",
-        help=".parquet, .warc or .wet, or JSON Lines; compressed or not",
-    )
-    parser.add_argument(
-        "-o",
-        dest="unique",
-        type=Path,
-        metavar="UNIQUE",
-        help="unique documents, .jsonl, .jsonl.gz or .jsonl.zst",
-    )
-    parser.add_argument(
-        "-d", dest="duplicates", type=Path, metavar="DUPLICATES", help="what was dropped, and why"
+        metavar="DIR",
+        help="keep the store in this folder: the same command goes on after an interruption, and"
+        " `dedup why|pair|report|stats DIR` tell about it",
     )
     parser.set_defaults(execute=_execute)
 
 
-def _execute(options: argparse.Namespace) -> None:
-    for path in filter(None, (options.unique, options.duplicates)):
-        check_ending(path, _ENDINGS)
-    with ExitStack() as stack:
-        folder = stack.enter_context(TemporaryDirectory(prefix="dedup-"))
-        store = SqliteStore(Path(folder) / "run.sqlite", keep_bodies=False, group_seconds=60)
-        stack.callback(store.close)
-        unique = stack.enter_context(create_text(options.unique)) if options.unique else None
-        dropped = (
-            stack.enter_context(create_text(options.duplicates)) if options.duplicates else None
-        )
-        deduplicator = Deduplicator(store=store)
-        counts = {"unique": 0, "duplicates": 0}
-        sites = _learn_sites(options.input)
-        pairs, documents = _tee(_documents(options.input, sites, counts))
-        for (row, document), verdict in zip(
-            pairs, deduplicator.process_many(documents), strict=True
-        ):
-            if verdict.match is None:
-                counts["unique"] += 1
-                if unique is not None:
-                    unique.write(_json_line(row))
-            else:
-                counts["duplicates"] += 1
-                if dropped is not None:
-                    original = store.document(verdict.match.original)
-                    record = {
-                        "id": document.id,
-                        "url": document.url,
-                        "duplicate_of": original.id,
-                        "duplicate_of_url": original.url,
-                        "stage": verdict.match.stage,
-                        "distance": verdict.match.distance,
-                        "resemblance": verdict.match.resemblance,
-                        "first_seen": None,
-                    }
-                    dropped.write(_json_line(record))
-    ERRORS.print(", ".join(f"{count:,} {name}" for name, count in counts.items()))
+def _add_columns(group: Any) -> None:
+    for name, what in (
+        ("text", "with the text"),
+        ("html", "with the markup, where there is no text"),
+        ("id", "that names the row"),
+        ("url", "with the URL"),
+        ("title", "with the title"),
+    ):
+        group.add_argument(f"--{name}", metavar="COLUMN", help=f"{what} (default: {name})")
 
 
-def _tee(
-    pairs: Iterable[tuple[Row, Document]],
-) -> tuple[Iterator[tuple[Row, Document]], Iterator[Document]]:
-    """The pairs, and their documents alone; kept are those that only one has read."""
-    first, second = tee(pairs)
-    return first, (document for _, document in second)
-
-
-def _learn_sites(path: Path) -> dict[str, Site]:
-    """The templates of the collection's hosts; none where the input can be read only once."""
-    if not path.is_file():
-        return {}
-    with _progress() as progress:
-        progress.add_task(f"{path.name}: templates", total=None)
-        return learn_sites(path)
-
-
-def _documents(
-    path: Path, sites: Mapping[str, Site], counts: dict[str, int]
-) -> Iterator[tuple[Row, Document]]:
-    """(row, document) of each; broken rows are reported, counted and passed over."""
-    with _progress() as progress:
-        task = progress.add_task(path.name, total=None)
-        for found in read_documents(path, sites):
-            progress.advance(task)
-            if not isinstance(found, Broken):
-                yield found
-                continue
-            counts["broken rows"] = counts.get("broken rows", 0) + 1
-            if counts["broken rows"] <= _MAX_BROKEN_SHOWN:
-                progress.console.print(plain(f"{path}, {found.place}: {found.reason}"))
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=ERRORS,
-        transient=True,
-        disable=not ERRORS.is_terminal,
+def _add_rules(group: Any) -> None:
+    group.add_argument(
+        "--threshold",
+        type=float,
+        default=0.8,
+        metavar="R",
+        help="the resemblance from which on two rows are near duplicates (default: 0.8)",
+    )
+    group.add_argument(
+        "--stages",
+        default=",".join(STAGES),
+        metavar="NAMES",
+        help=f"of the cascade, those asked (default: {','.join(STAGES)})",
+    )
+    group.add_argument(
+        "--within", metavar="COLUMN", help="compare only rows of the same value in this column"
+    )
+    group.add_argument(
+        "--keep",
+        default="first",
+        metavar="WHICH",
+        help="which row stays: first (default), longest, or newest:COLUMN",
+    )
+    group.add_argument(
+        "--mark",
+        action="store_true",
+        help="drop nothing; add the columns duplicate_of, resemblance, stage and group",
+    )
+    group.add_argument(
+        "--against",
+        metavar="JOB_OR_FILE",
+        help="drop also what an earlier job or collection has; it is only read",
     )
 
 
-def _json_line(row: Row) -> str:
-    return json.dumps(row, ensure_ascii=False, default=str) + "\n"
+def _execute(options: argparse.Namespace) -> None:
+    keep, newest = read_keep(options.keep)
+    rules = Rules(
+        threshold=options.threshold,
+        stages=read_stages([each.strip() for each in options.stages.split(",") if each.strip()]),
+        within=options.within,
+        keep=keep,
+        newest=newest,
+    )
+    if options.within is not None and options.against is not None:
+        raise ValueError("--within and --against exclude each other: a baseline has no groups")
+    if options.mark and options.unique is None:
+        raise ValueError("--mark needs -o OUT, which the marked rows go to")
+    execute(
+        Run(
+            inputs=tuple(options.inputs),
+            unique=options.unique,
+            duplicates=options.duplicates,
+            broken=options.broken,
+            overwrite=options.overwrite,
+            columns=_columns(options, rules),
+            rules=rules,
+            mark=options.mark,
+            against=options.against,
+            processes=_processes(options.processes),
+            job=options.job,
+        )
+    )
+
+
+def _columns(options: argparse.Namespace, rules: Rules) -> Columns:
+    given = {
+        name: getattr(options, name)
+        for name in ("text", "html", "id", "url", "title")
+        if getattr(options, name) is not None
+    }
+    return Columns(
+        **given,
+        others=rules.others,
+        required=frozenset([*given.values(), *rules.others]),
+    )
+
+
+def _processes(given: str) -> int | None:
+    if given == "auto":
+        return None
+    if not given.isdecimal() or not 1 <= int(given) <= 1024:
+        raise ValueError(f"--processes must be auto or a whole number from 1 on, got {given!r}")
+    return int(given)

@@ -1,53 +1,139 @@
 """From what stands in a collection to documents."""
 
+import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from dedup.collection.reading import Broken, Item, Row, read_items
+from dedup.collection.columns import Columns, Fields, fields_of
+from dedup.collection.formats import format_of
+from dedup.collection.reading import read_rows
+from dedup.collection.rows import Broken, Given, Row, Values, WebPage
+from dedup.collection.sources import Source
 from dedup.document import Document
-from dedup.html import bounded, parse_page
+from dedup.html import bounded, decode, parse_page
 from dedup.html.page_text import page_text
 from dedup.templates.site import Site
 from dedup.urls.parts import host_of
 
 
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A document of a collection, with what is no part of it.
+
+    Attributes:
+        id: as given, a number as a number; or else the URL; None: it has neither.
+        others: the values of the columns that options name.
+        present: which of the columns that the user has named the row has.
+        names: of all its columns, where it lacks one of these.
+    """
+
+    document: Document
+    id: Any
+    others: tuple[Any, ...] = ()
+    present: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
+
+
 def read_documents(
-    path: Path, sites: Mapping[str, Site] | None = None
-) -> Iterator[tuple[Row, Document] | Broken]:
+    path: Path, sites: Mapping[str, Site] | None = None, columns: Columns | None = None
+) -> Iterator[tuple[Values, Document] | Broken]:
     """Read the documents of a file one after the other, each with its row.
 
     Args:
-        path: see `dedup.collection.reading.read_items`.
+        path: the format by the ending, and JSON Lines for any other; see `read_rows`.
         sites: what `learn_sites` has learned of each host; of pages of other hosts, and of those
             without a URL, the text is what the page itself declares, or what rules find.
+        columns: where text, id and the like stand.
 
     Raises:
         OSError: the file cannot be read, is damaged, or cut off.
+        ValueError: a table lacks columns.
         ModuleNotFoundError: what reads its format is not installed.
     """
-    for item in read_items(path):
-        yield item if isinstance(item, Broken) else _read(item, sites or {})
+    columns = columns or Columns()
+    source = Source(path, str(path), format_of(path), path.stat().st_size)
+    for number, row in enumerate(read_rows(source, columns), start=1):
+        if isinstance(row, Broken):
+            yield row
+            continue
+        found = read_row(row, columns, sites or {}, number)
+        if isinstance(found, Broken):
+            yield found
+        else:
+            yield row.values(found.document), found.document
 
 
-def _read(item: Item, sites: Mapping[str, Site]) -> tuple[Row, Document]:
-    if item.html is None:
-        document = Document(
-            id=item.id, text=item.text or "", url=item.url, title=item.title, body=item.body
-        )
-        return item.row, document
-    html = bounded(item.html)
-    title = item.title or parse_page(html, item.url or "").title
-    said = page_text(html, title, site=sites.get(host_of(item.url or "")))
-    document = Document(
-        id=item.id,
+def read_row(row: Row, columns: Columns, sites: Mapping[str, Site], number: int) -> Read | Broken:
+    """Read the document of a row; `number` names it where nothing else does."""
+    try:
+        return read_given(row.given(), columns, sites, number)
+    except (ValueError, RecursionError) as error:
+        return Broken(row.place, str(error), row.source_text())
+
+
+def read_given(given: Given, columns: Columns, sites: Mapping[str, Site], number: int) -> Read:
+    """Read a document.
+
+    Raises:
+        ValueError: it is none.
+        RecursionError: it is JSON that is nested too deeply.
+    """
+    if isinstance(given, WebPage):
+        return _read_page(given, columns, sites)
+    fields = fields_of(_object(given), columns)
+    name = fields.url if fields.id is None else fields.id
+    text = (
+        str(number)
+        if name is None
+        else name
+        if isinstance(name, str)
+        else json.dumps(name, default=str)
+    )
+    document = (
+        Document(id=text, text=fields.text, url=fields.url, title=fields.title)
+        if fields.text is not None
+        else page_document(text, fields, sites)
+    )
+    return Read(document, name, fields.others, fields.present, fields.names)
+
+
+def _object(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
+    if not isinstance(given, bytes):
+        return given
+    row = json.loads(given.decode("utf-8", "replace"))
+    if not isinstance(row, dict):
+        raise ValueError(f"expected a JSON object, found {type(row).__name__}")
+    return row
+
+
+def _read_page(page: WebPage, columns: Columns, sites: Mapping[str, Site]) -> Read:
+    text = decode(page.body, page.content_type).text
+    is_plain = page.content_type.partition(";")[0].strip().lower() == "text/plain"
+    fields = Fields(page.id, page.url, "", text if is_plain else None, None if is_plain else text)
+    document = (
+        Document(id=page.id, text=text, url=page.url, body=page.body)
+        if is_plain
+        else page_document(page.id, fields, sites, page.body)
+    )
+    return Read(document, page.id, (None,) * len(columns.others))
+
+
+def page_document(
+    name: str, fields: Fields, sites: Mapping[str, Site], body: bytes | None = None
+) -> Document:
+    """The document of a page of markup."""
+    html = bounded(fields.html or "")
+    title = fields.title or parse_page(html, fields.url or "").title
+    said = page_text(html, title, site=sites.get(host_of(fields.url or "")))
+    return Document(
+        id=name,
         text=said.text,
-        url=item.url,
+        url=fields.url,
         title=title,
-        body=item.body,
+        body=body,
         heading=said.heading,
         own_title=said.title,
         source=said.source,
     )
-    if item.body is None:
-        return item.row, document
-    return {**item.row, "title": title, "text": said.text}, document

@@ -4,15 +4,16 @@ Which pages are learned from depends on their URLs alone, not on the order of th
 """
 
 import heapq
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 from zstandard import ZstdCompressor, ZstdDecompressor
 
-from dedup.collection.reading import Broken, Item, read_items
-from dedup.html import bounded, parse_page
+from dedup.collection.columns import Columns, Fields, fields_of
+from dedup.collection.rows import Broken, Row, WebPage
+from dedup.html import bounded, decode, parse_page
 from dedup.html.unfolding import unfolded
 from dedup.templates.learning import FEW_PAGES, PAGES, Sample, learn
 from dedup.templates.outline import Outline, outline
@@ -28,21 +29,40 @@ MAX_PAGES = 50_000
 _ROUND_PAGES = 64
 
 
-def learn_sites(path: Path) -> dict[str, Site]:
+def learn_sites(rows: Iterable[Row | Broken], columns: Columns | None = None) -> dict[str, Site]:
     """Learn the templates of each host that has pages of a URL in a collection.
 
-    Reads the whole file, and parses the pages of the sample: of each host those whose URLs have the
+    Reads all rows, and parses the pages of the sample: of each host those whose URLs have the
     lowest hashes, 256 at the most. The same pages in any order give the same templates.
-
-    Raises:
-        OSError: the file cannot be read, is damaged, or cut off.
-        ModuleNotFoundError: what reads its format is not installed.
     """
+    columns = columns or Columns()
     samples = _HostSamples()
-    for item in read_items(path):
-        if not isinstance(item, Broken) and item.html is not None and item.url:
-            samples.add(item)
+    for row in rows:
+        if not isinstance(row, Broken) and (page := _markup(row, columns)) is not None:
+            samples.add(page)
     return {host: site for host, pages in samples if (site := _learn(pages)).templates}
+
+
+def _markup(row: Row, columns: Columns) -> Fields | None:
+    """What a row with a page of markup says; None: there is nothing to learn from it."""
+    given = row.given()
+    if isinstance(given, WebPage):
+        if not given.url or given.content_type.lower().lstrip().startswith("text/plain"):
+            return None
+        text = decode(given.body, given.content_type).text
+        return Fields(given.id, given.url, "", None, text)
+    if isinstance(given, bytes):
+        if json.dumps(columns.html).encode() not in given:  # a look at the bytes, not a parse
+            return None
+        try:
+            given = json.loads(given.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            return None
+    try:
+        fields = fields_of(given, columns) if isinstance(given, Mapping) else None
+    except ValueError:
+        return None
+    return fields if fields is not None and fields.html is not None and fields.url else None
 
 
 class _Packed(NamedTuple):
@@ -62,20 +82,20 @@ class _HostSamples:
         self._pack = ZstdCompressor(level=3)
         self._unpack = ZstdDecompressor()
 
-    def add(self, item: Item) -> None:
-        url = item.url or ""
+    def add(self, page: Fields) -> None:
+        url = page.url or ""
         order = -xxh3_64_intdigest(url.encode(errors="surrogatepass"))
         pages = self._hosts.setdefault(host_of(url), [])
         is_full = len(pages) >= self._at_most
-        if (is_full and order <= pages[0].order) or any(page.order == order for page in pages):
+        if (is_full and order <= pages[0].order) or any(each.order == order for each in pages):
             return
-        page = self._packed(order, url, item)
-        if page is None:
+        packed = self._packed(order, url, page)
+        if packed is None:
             return
         if is_full:
-            heapq.heapreplace(pages, page)
+            heapq.heapreplace(pages, packed)
         else:
-            heapq.heappush(pages, page)
+            heapq.heappush(pages, packed)
             self._n_pages += 1
         while self._n_pages > MAX_PAGES and self._at_most > PAGES:
             self._at_most = max(self._at_most // 2, PAGES)
@@ -88,12 +108,12 @@ class _HostSamples:
         for host in sorted(self._hosts):
             yield host, [self._unpacked(page) for page in sorted(self._hosts[host], reverse=True)]
 
-    def _packed(self, order: int, url: str, item: Item) -> _Packed | None:
-        html = bounded(item.html or "")
+    def _packed(self, order: int, url: str, page: Fields) -> _Packed | None:
+        html = bounded(page.html or "")
         body = None if html.is_flat else unfolded(html).body
         if body is None:
             return None
-        title = item.title or parse_page(html, url).title
+        title = page.title or parse_page(html, url).title
         found = outline(body).without_inner_boxes()
         text = found.to_json().encode("utf-8", "surrogatepass")
         return _Packed(order, url, title, self._pack.compress(text))

@@ -57,8 +57,7 @@ class BodyDetector:
         return self._digest(document)
 
     def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
-        signatures = [_digest(document) for document in documents]
-        self._digest.remember(documents, signatures)
+        signatures = self._digest.of_many(documents, lambda many: list(map(_digest, many)))
         owners = np.array([i for i, each in enumerate(signatures) if each is not None], np.intp)
         digests = np.frombuffer(b"".join(filter(None, signatures)), "<u4").reshape(-1, 4)
         keys = digests[:, :_KEYS].ravel()

@@ -63,8 +63,7 @@ class KeyedDetector(ABC):
         return self._keys(document).tobytes() or None
 
     def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
-        keys = self._compute_keys_of_many(documents)
-        self._keys.remember(documents, keys)
+        keys = self._keys.of_many(documents, self._compute_keys_of_many)
         owners = np.repeat(np.arange(len(keys)), list(map(len, keys)))
         every = np.concatenate([np.empty(0, "<u4"), *keys])
         return shared_keys(self._index, every, owners, len(documents))

@@ -40,6 +40,19 @@ class Latest(Generic[T]):
             self._known = known or (document, self._result(document))
         return self._known[1]
 
+    def of_many(
+        self, documents: Sequence[Document], function: Callable[[Sequence[Document]], Sequence[T]]
+    ) -> Sequence[T]:
+        """The results for a batch, to be remembered: computed at once, unless all came along."""
+        if all(self._stage in document.signatures for document in documents):
+            results: Sequence[T] = [
+                self._read(document.signatures[self._stage]) for document in documents
+            ]
+        else:
+            results = function(documents)
+        self.remember(documents, results)
+        return results
+
     def remember(self, documents: Sequence[Document], results: Sequence[T]) -> None:
         """Take results that were computed for many documents at once, instead of earlier ones."""
         pairs = zip(documents, results, strict=True)

@@ -80,12 +80,14 @@ class MinHashDetector:
     def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
         places = [i for i, each in enumerate(documents) if not self._check.is_short(each)]
         longer = [documents[place] for place in places]
-        keys = band_keys_of_many(
-            [document.shingles for document in longer], bands=self._bands, rows=self._rows
-        )
-        self._keys.remember(longer, list(keys))
+        keys = self._keys.of_many(longer, self._compute_keys_of_many)
+        every = np.concatenate([np.empty(0, "<u4"), *keys])
         owners = np.repeat(np.array(places, np.intp), self._bands)
-        return shared_keys(self._index, keys.ravel(), owners, len(documents))
+        return shared_keys(self._index, every, owners, len(documents))
+
+    def _compute_keys_of_many(self, documents: Sequence[Document]) -> list[NDArray[np.uint32]]:
+        shingles = [document.shingles for document in documents]
+        return list(band_keys_of_many(shingles, bands=self._bands, rows=self._rows))
 
     def _compute_keys(self, document: Document) -> NDArray[np.uint32]:
         return band_keys(document.shingles, bands=self._bands, rows=self._rows)

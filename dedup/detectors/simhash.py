@@ -80,22 +80,23 @@ class SimhashDetector:
     def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
         if self._n_bits > 64 or self._weighting is not None:
             return np.ones(len(documents), np.bool_)  # one by one
-        found = [self._features(document) for document in documents]
+        found = self._fingerprint.of_many(documents, self._compute_fingerprints)
         places = np.array([i for i, each in enumerate(found) if each is not None], np.intp)
-        parts = [each for each in found if each is not None]
-        hashes = np.concatenate([np.empty(0, np.uint64), *(part[0] for part in parts)])
-        weights = np.concatenate([np.empty(0, np.int64), *(part[1] for part in parts)])
-        offsets = np.cumsum([0, *(len(part[0]) for part in parts)])
-        words = simhash_many(hashes, weights, offsets)
-        fingerprints: list[int | None] = [None] * len(documents)
-        for place, fingerprint in zip(places.tolist(), words.tolist(), strict=True):
-            fingerprints[place] = fingerprint
-        self._fingerprint.remember(documents, fingerprints)
+        words = np.array([each for each in found if each is not None], np.uint64)
         may_match = np.zeros(len(documents), np.bool_)
         may_match[places[self._index.find_many(words)[0]]] = True
         is_near = np.bitwise_count(words[:, np.newaxis] ^ words) <= self._index.max_distance
         may_match[places[np.tril(is_near, -1).any(axis=1)]] = True
         return may_match
+
+    def _compute_fingerprints(self, documents: Sequence[Document]) -> list[int | None]:
+        found = [self._features(document) for document in documents]
+        parts = [each for each in found if each is not None]
+        hashes = np.concatenate([np.empty(0, np.uint64), *(part[0] for part in parts)])
+        weights = np.concatenate([np.empty(0, np.int64), *(part[1] for part in parts)])
+        offsets = np.cumsum([0, *(len(part[0]) for part in parts)])
+        words = iter(simhash_many(hashes, weights, offsets).tolist())
+        return [None if each is None else next(words) for each in found]
 
     def find(self, document: Document) -> Match | None:
         fingerprint = self._fingerprint(document)

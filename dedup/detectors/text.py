@@ -41,8 +41,9 @@ class TextDetector:
         return self._digest(document)
 
     def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
-        signatures = [self._compute_digest(document) for document in documents]
-        self._digest.remember(documents, signatures)
+        signatures = self._digest.of_many(
+            documents, lambda many: list(map(self._compute_digest, many))
+        )
         owners = np.array([i for i, each in enumerate(signatures) if each is not None], np.intp)
         digests = np.frombuffer(b"".join(filter(None, signatures)), ">u4")
         return shared_keys(self._index, digests[::2], owners, len(documents))

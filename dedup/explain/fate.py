@@ -70,12 +70,14 @@ class Fate:
 def find_fate(store: SqliteStore, url: str) -> Fate:
     """Tell what became of `url`, in any spelling that is the same under the job's URL rules.
 
+    The id of a row of a collection will do as well.
+
     Takes one pass over the job's URLs, or two.
 
     Raises:
         ValueError: it is no http(s) URL, and the job knows no such text.
     """
-    found = _record(store, "url = ?", [url])
+    found = _record(store, "url = ?", [url]) or _named(store, url)
     if found is not None:
         return _fate(store, url, *found)
     canonical = Canonicaliser(_url_rules(store))
@@ -111,6 +113,18 @@ def _record(
 ) -> tuple[Outcome, int] | None:
     query = _RECORDS.format(condition=condition)
     for row in store.rows(query, parameters * 4):
+        return row["outcome"], row["number"]
+    return None
+
+
+def _named(store: SqliteStore, name: str) -> tuple[Outcome, int] | None:
+    """The last record whose id this is; rows of a collection may have no URL."""
+    query = (
+        "SELECT 'stored' AS outcome, number FROM pages WHERE name = ?"
+        " UNION ALL SELECT 'duplicate', number FROM duplicates WHERE name = ?"
+        " ORDER BY number DESC LIMIT 1"
+    )
+    for row in store.rows(query, [name, name]):
         return row["outcome"], row["number"]
     return None
 

@@ -18,6 +18,7 @@ from dedup.document import Document, Match
 from dedup.errors import StateError
 from dedup.explain.comparison import Comparison, Verdict, compare_stage, decide, not_looked_at, show
 from dedup.store import SqliteStore
+from dedup.store.groups import group_start
 from dedup.store.reading import read_page
 
 _MAX_CANDIDATES = 10
@@ -131,10 +132,11 @@ class Replay:
         return self._store.document(number)
 
     def _load(self, detector: Detector, before: int) -> None:
+        first = group_start(self._store, before)
         for numbers, signatures in self._store.signatures(detector.stage):
-            count = int(np.searchsorted(numbers, before))
-            if count:
-                detector.load(numbers[:count], signatures[:count])
+            start, stop = np.searchsorted(numbers, [first, before]).tolist()
+            if stop > start:
+                detector.load(numbers[start:stop], signatures[start:stop])
 
 
 class _Noting(SecondCheck):

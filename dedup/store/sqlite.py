@@ -226,6 +226,10 @@ class SqliteStore:
                 (name, amount),
             )
 
+    def count_records(self) -> int:
+        """The number of the last record, so how many there are where none has been deleted."""
+        return self._next_number - 1
+
     def count_fetched(self) -> int:
         """Records for which a response arrived."""
         query = (
@@ -252,6 +256,15 @@ class SqliteStore:
             own_title=own_title,
             source=source,
         )
+
+    def label(self, number: int) -> tuple[str, str | None]:
+        """The id and the URL of a page, without its text."""
+        query = "SELECT name, url FROM pages WHERE number = ?"
+        with self.database.reporting():
+            row = self.database.connection.execute(query, (number,)).fetchone()
+        if row is None:
+            raise KeyError(number)
+        return row[0] or str(number), row[1]
 
     def body(self, number: int) -> bytes | None:
         """The body of a page; None: it was not kept."""
@@ -333,7 +346,9 @@ class SqliteStore:
     def close(self) -> None:
         self.database.close()
 
-    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
+    def rows(
+        self, query: str, parameters: Sequence[object] | Mapping[str, object] = ()
+    ) -> Iterator[Row]:
         """The rows of a query, one after the other, by the names of their columns."""
         with self.database.reporting():
             cursor = self.database.connection.cursor()

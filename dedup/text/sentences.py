@@ -137,10 +137,9 @@ def _pieces(
     is_last[-1:] = True
     ends = np.flatnonzero(is_last) + 1
     starts = np.concatenate(([0], ends[:-1])) if len(ends) else ends
-    content = np.zeros(len(kinds) + 1, np.int64)
     is_content = (kinds & (_DIGIT | _SPACE)) == 0
-    np.cumsum(is_content, out=content[1:])
-    return starts, ends, content[ends] - content[starts], is_content
+    lengths = np.add.reduceat(is_content, starts, dtype=np.int64) if len(starts) else starts
+    return starts, ends, lengths, is_content
 
 
 def _kinds_of(characters: str) -> NDArray[np.uint8]:

@@ -1,0 +1,104 @@
+"""Makes a large collection of near duplicates from small corpora, by edits that are known.
+
+Run: python benchmarks/measurements/collection_rows.py OUT --rows 200000 CORPUS [CORPUS...]
+
+CORPUS is JSON Lines (`id`, `text`), plain or compressed. A row is made of a *base*: a run of the
+sentences of two documents of a corpus, drawn by the seed, so that no two bases are alike. Of the
+rows, as a seeded draw decides:
+
+    50%  a base that no other row has
+    20%  an exact copy of an earlier base, in another case or with other spaces
+    20%  an earlier base with 1 to 5% of its words (Chinese: characters) replaced
+     5%  an earlier base with 30% of its words replaced: no near duplicate
+     5%  short: eight words of a base
+
+A row says what it is (`kind`) and, of a base that was copied or edited, the exact resemblance to it
+(`resemblance`). The same OUT for the same arguments, on every machine.
+"""
+
+import argparse
+import json
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from dedup import Document, resemblance
+from dedup.evaluation import read_corpus
+from dedup.text import is_unspaced
+
+_SENTENCE = re.compile(r"[^.。！？!?\n]+[.。！？!?\n]*")
+_CHARACTERS = 1_200
+_KEPT = 5_000  # earlier bases that may be edited
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("corpora", type=Path, nargs="+")
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    corpora = [[each.text for each in read_corpus(path)] for path in options.corpora]
+    with options.out.open("w", encoding="utf-8") as file:
+        for number, (kind, text, base) in enumerate(rows(corpora, options.rows, options.seed)):
+            alike = None if base is None else likeness(text, base)
+            row = {"id": number, "kind": kind, "resemblance": alike, "text": text}
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def rows(corpora: list[list[str]], count: int, seed: int) -> Iterator[tuple[str, str, str | None]]:
+    choose = random.Random(seed)
+    bases: list[str] = []
+    for _ in range(count):
+        draw = choose.random()
+        if draw < 0.5 or len(bases) < 100:
+            base = made(choose, corpora)
+            if len(bases) < _KEPT:
+                bases.append(base)
+            else:
+                bases[choose.randrange(_KEPT)] = base
+            yield "base", base, None
+            continue
+        base = choose.choice(bases)
+        if draw < 0.7:
+            copy = base.upper() if choose.random() < 0.5 else base.replace(" ", "  ")
+            yield "copy", copy, base
+        elif draw < 0.9:
+            yield "near", edited(choose, base, choose.uniform(0.01, 0.05)), base
+        elif draw < 0.95:
+            yield "far", edited(choose, base, 0.3), base
+        else:
+            yield "short", " ".join(base.split()[:8]), None
+
+
+def likeness(first: str, second: str) -> float:
+    return resemblance(Document("", first).shingles, Document("", second).shingles)
+
+
+def made(choose: random.Random, corpora: list[list[str]]) -> str:
+    """Sentences of two documents in an order of their own, some 1,200 characters."""
+    corpus = choose.choice(corpora)
+    sentences = [s for _ in range(2) for s in _SENTENCE.findall(choose.choice(corpus))]
+    choose.shuffle(sentences)
+    found, size = [], 0
+    for sentence in sentences:
+        found.append(sentence)
+        size += len(sentence)
+        if size >= _CHARACTERS:
+            break
+    return "".join(found).strip() or "empty"
+
+
+def edited(choose: random.Random, text: str, share: float) -> str:
+    unspaced = is_unspaced(text)
+    parts = list(text) if unspaced else text.split(" ")
+    for place in choose.sample(range(len(parts)), max(int(share * len(parts)), 1)):
+        parts[place] = (
+            chr(choose.randrange(0x4E00, 0x9000)) if unspaced else f"w{choose.random():.6f}"
+        )
+    return ("" if unspaced else " ").join(parts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""What `dedup run` does: reads, judges and writes, and tells how far it is."""
+
+import time
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from xxhash import xxh3_64_intdigest
+
+from dedup.cli.console import ERRORS, plain
+from dedup.cli.run_progress import Counts, RunProgress, closing_table
+from dedup.collection import Broken, Columns, Source, find_sources, learn_sites, read_rows
+from dedup.collection.account import FileAccount
+from dedup.collection.deciding import Decider
+from dedup.collection.formats import Format, format_to_write
+from dedup.collection.jobs import Baseline, open_baseline, open_job
+from dedup.collection.judging import Judge, Judged
+from dedup.collection.outputs import (
+    STANDARD_OUTPUT,
+    check_outputs,
+    is_device,
+    named_error,
+    output_path,
+    standard_output,
+)
+from dedup.collection.rules import Rules
+from dedup.collection.signing import Work, Workers, usable_processes
+from dedup.collection.spool import SpoolStore
+from dedup.collection.writing import Writer, open_writer, write_record
+from dedup.store import SqliteStore
+from dedup.store.layered import LayeredStore
+from dedup.templates.site import Site
+
+_MAX_BROKEN_SHOWN = 10
+_WORTH_BYTES = 8 * 2**20
+"""Of less, one process has computed the signatures before others have started."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What was asked for; see `dedup run --help`."""
+
+    inputs: tuple[str, ...]
+    unique: str | None
+    duplicates: str | None
+    broken: str | None
+    overwrite: bool
+    columns: Columns
+    rules: Rules
+    mark: bool
+    against: str | None
+    processes: int | None
+    job: Path | None
+
+
+def execute(run: Run) -> None:
+    """Deduplicate.
+
+    Raises:
+        OSError, ValueError, StateError, ModuleNotFoundError: one sentence about what is wrong; no
+            output has been made or changed.
+    """
+    outputs = {
+        option: path
+        for option, path in (("-o", run.unique), ("-d", run.duplicates), ("--broken", run.broken))
+        if path is not None
+    }
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="dedup-")))
+        formats = _formats(outputs)
+        try:
+            sources = find_sources(run.inputs, folder)
+        except OSError as error:
+            raise named_error(error, str(folder)) from error
+        check_outputs(outputs, [each.path for each in sources], overwrite=run.overwrite)
+        counts = Counts()
+        began = time.monotonic()
+        reader = _Reader(sources, run.columns)
+        sites = reader.learn_sites()
+        baseline = open_baseline(run.against, run.rules, run.columns, folder)
+        stack.callback(baseline.close)
+        store = _store(run, sources, baseline, folder, stack)
+        decider = Decider(run.rules, store)
+        workers = Workers(
+            Work(columns=run.columns, rules=run.rules, sites=sites), _n_processes(run, sources)
+        )
+        stack.callback(workers.close)
+        writers = {
+            option: _open(stack, path, formats[option], sources, run.columns)
+            for option, path in outputs.items()
+        }
+        accounts = [FileAccount(source, run.columns) for source in sources]
+
+        def on_broken(file: int, broken: Broken) -> None:
+            counts.broken += 1
+            name = sources[file].name
+            if counts.broken <= _MAX_BROKEN_SHOWN:
+                ERRORS.print(plain(f"{name}, {broken.place}: {broken.reason}"), soft_wrap=True)
+            if "--broken" in writers:
+                record = {"file": name, "place": broken.place, "reason": broken.reason}
+                write_record(writers["--broken"], {**record, "row": broken.text})
+
+        judge = Judge(run.rules, decider, workers, accounts, folder=folder, on_broken=on_broken)
+        ids = array("Q")
+        for judged in judge.judge(lambda: reader.rows("rows", counts)):
+            counts.add(judged.stage)
+            ids.append(xxh3_64_intdigest(repr(judged.id).encode(errors="surrogatepass")))
+            _write(judged, writers, is_marked=run.mark)
+        if isinstance(store, SqliteStore):
+            store.database.set_meta("finished", repr(time.time()))
+    if repeated := len(ids) - len(np.unique(np.array(ids, np.uint64))):
+        ERRORS.print(
+            f"{repeated:,} rows have the id of another row: `duplicate_of` may mean either"
+        )
+    ERRORS.print(closing_table(counts, run.rules.stages, time.monotonic() - began))
+
+
+def _write(judged: Judged, writers: dict[str, Writer], *, is_marked: bool) -> None:
+    if "-o" in writers and (is_marked or judged.match is None):
+        writers["-o"].write(judged.row, judged.document, judged.marks if is_marked else None)
+    match = judged.match
+    if "-d" in writers and match is not None:
+        record = {
+            "id": judged.id,
+            "url": judged.document.url,
+            "duplicate_of": judged.duplicate_of,
+            "duplicate_of_url": judged.duplicate_of_url,
+            "stage": match.stage,
+            "distance": match.distance,
+            "resemblance": match.resemblance,
+            "first_seen": None,
+        }
+        write_record(writers["-d"], record)
+
+
+def _formats(outputs: dict[str, str]) -> dict[str, Format | None]:
+    """The format of each output by its ending; None: standard output, which follows the input."""
+    formats: dict[str, Format | None] = {}
+    for option, given in outputs.items():
+        if given == STANDARD_OUTPUT:
+            formats[option] = None
+            continue
+        formats[option] = None if is_device(Path(given)) else format_to_write(Path(given))
+        if option == "--broken" and formats[option] not in ("jsonl", None):
+            raise ValueError(f"--broken must end in .jsonl, .jsonl.gz or .jsonl.zst, got {given!r}")
+        if option == "-d" and formats[option] == "warc":
+            raise ValueError(f"-d must end in .jsonl, .csv or .parquet, got {given!r}")
+    return formats
+
+
+def _open(
+    stack: ExitStack, given: str, found: Format | None, sources: list[Source], columns: Columns
+) -> Writer:
+    is_csv = all(source.format == "csv" for source in sources)
+    written: Format = found or ("csv" if is_csv else "jsonl")
+    if given == STANDARD_OUTPUT:
+        path = stack.enter_context(standard_output())
+    else:
+        path = stack.enter_context(output_path(given))
+    return stack.enter_context(open_writer(path, written, given, columns.id))
+
+
+def _store(
+    run: Run, sources: list[Source], baseline: Baseline, folder: Path, stack: ExitStack
+) -> SpoolStore | SqliteStore | LayeredStore:
+    own: SpoolStore | SqliteStore
+    own = SpoolStore(folder) if run.job is None else open_job(run.job, run.rules, sources, run)
+    stack.callback(own.close)
+    return own if baseline.store is None else LayeredStore(baseline.store, own)
+
+
+def _n_processes(run: Run, sources: list[Source]) -> int:
+    if run.processes is not None:
+        return run.processes
+    is_large = sum(source.size_bytes for source in sources) >= _WORTH_BYTES
+    return usable_processes() if is_large else 1
+
+
+class _Reader:
+    """Reads all files, as often as wanted, and shows how far it is."""
+
+    def __init__(self, sources: list[Source], columns: Columns) -> None:
+        self._sources = sources
+        self._columns = columns
+
+    def learn_sites(self) -> dict[str, Site]:
+        """Learn what the collection's hosts repeat on their pages."""
+        rows = (row for _, row in self.rows("templates", None))
+        return learn_sites(rows, self._columns)
+
+    def rows(self, what: str, counts: Counts | None) -> Iterable[tuple[int, Any]]:
+        return self._rows(what, counts)
+
+    def _rows(self, what: str, counts: Counts | None) -> Iterator[tuple[int, Any]]:
+        total = sum(source.size_bytes for source in self._sources)
+        with RunProgress(what, total, counts) as progress:
+            before = 0
+            for number, source in enumerate(self._sources):
+                start = before
+
+                def at(position: int, start: int = start) -> None:
+                    progress.show(start + position)
+
+                for row in read_rows(source, self._columns, at):
+                    yield number, row
+                before += source.size_bytes

@@ -1,0 +1,48 @@
+"""What is counted of a collection, file by file; and what is a mistake about a whole file."""
+
+from dataclasses import dataclass, field
+
+from dedup.collection.columns import Columns, nearest
+from dedup.collection.rows import Broken
+from dedup.collection.sources import Source
+
+
+@dataclass(slots=True)
+class FileAccount:
+    """The rows of one file so far."""
+
+    source: Source
+    columns: Columns
+    rows: int = 0
+    broken: int = 0
+    first_broken: Broken | None = None
+    present: set[str] = field(default_factory=set)
+    names: tuple[str, ...] = ()
+
+    def add(self, present: frozenset[str], names: tuple[str, ...]) -> None:
+        """Count a row that is a document, and has these of the columns that the user named."""
+        self.rows += 1
+        if len(self.present) < len(self.columns.required):
+            self.present |= present
+            self.names = names
+
+    def add_broken(self, broken: Broken) -> None:
+        self.broken += 1
+        self.first_broken = self.first_broken or broken
+
+    def check(self) -> None:
+        """Check the file once it has been read.
+
+        Raises:
+            ValueError: it has rows, and all are broken; or none has a column that the user named.
+        """
+        if self.first_broken is not None and not self.rows:
+            raise ValueError(
+                f"{self.source.name}: none of {self.broken:,} rows is a document; the first,"
+                f" {self.first_broken.place}: {self.first_broken.reason}"
+            )
+        if self.rows and self.source.format != "warc":
+            for name in sorted(self.columns.required - self.present):
+                raise ValueError(
+                    f"{self.source.name}: no row has a column `{name}`{nearest(name, self.names)}"
+                )

@@ -1,0 +1,119 @@
+"""Which columns of a row hold its text, its name and what else counts."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The names of the columns that count.
+
+    Attributes:
+        text, html: the text, or the markup that it is taken out of where there is none.
+        id: names the row; where it has none its URL does, or else its number.
+        url: where it came from.
+        title: of the document.
+        others: columns that options name.
+        required: those of all these that the user has named: one that no row has is a mistake.
+    """
+
+    text: str = "text"
+    html: str = "html"
+    id: str = "id"
+    url: str = "url"
+    title: str = "title"
+    others: tuple[str, ...] = ()
+    required: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.id, self.url, self.title, self.text, self.html, *self.others)
+
+    def check(self, found: Iterable[str], file: str) -> None:
+        """Check that a table has the columns.
+
+        Raises:
+            ValueError: neither text nor markup is there, or a column that the user has named.
+        """
+        names = list(found)
+        if self.text not in names and self.html not in names:
+            raise ValueError(f"{file}: {self.expected(names)}")
+        for name in sorted(self.required - set(names)):
+            raise ValueError(f"{file}: there is no column `{name}`{nearest(name, names)}")
+
+    def expected(self, names: Iterable[str]) -> str:
+        """A sentence for a row that has neither text nor markup."""
+        return (
+            f"expected a field `{self.text}` or `{self.html}` that is a string"
+            f"{nearest(self.text, names)}"
+        )
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return which of `names` may have been meant by one that is not among them.
+
+    >>> nearest("text", ["Text", "id"])
+    '; the nearest is `Text` (all: `Text`, `id`)'
+    """
+    known = [str(each) for each in names if each != name]
+    if not known:
+        return ""
+    folded = {each.casefold(): each for each in reversed(known)}
+    close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+    shown = ", ".join(f"`{each}`" for each in known[:10]) + (", …" if len(known) > 10 else "")
+    if not close:
+        return f"; there are {shown}"
+    return f"; the nearest is `{folded[close[0]]}` (all: {shown})"
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What a row says, by the columns that count.
+
+    Attributes:
+        id: as given; None: it has none.
+        text: None: it is to be taken out of `html`.
+        others: the values of `Columns.others`.
+        present: which of `Columns.required` the row has.
+        names: of all its columns, where it lacks one of these.
+    """
+
+    id: Any
+    url: str | None
+    title: str
+    text: str | None
+    html: str | None
+    others: tuple[Any, ...] = ()
+    present: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
+
+
+def fields_of(row: Mapping[str, Any], columns: Columns) -> Fields:
+    """Read a row.
+
+    Raises:
+        ValueError: it has neither text nor markup.
+    """
+    text, html, url = row.get(columns.text), row.get(columns.html), row.get(columns.url)
+    if not isinstance(text, str):
+        if text is not None and not isinstance(html, str):
+            raise ValueError(f"expected a string in `{columns.text}`, found {type(text).__name__}")
+        text = None
+        if not isinstance(html, str):
+            if columns.text in row or columns.html in row:
+                raise ValueError(f"`{columns.text}` is empty (null)")
+            raise ValueError(columns.expected(row))
+    name = row.get(columns.id)
+    present = frozenset(name for name in columns.required if name in row)
+    return Fields(
+        id=None if name == "" else name,
+        url=url if isinstance(url, str) and url else None,
+        title=str(row.get(columns.title) or ""),
+        text=text,
+        html=html if text is None else None,
+        others=tuple(row.get(each) for each in columns.others),
+        present=present,
+        names=() if len(present) == len(columns.required) else tuple(map(str, row)),
+    )

@@ -1,0 +1,144 @@
+"""Deciding about documents, with a store that is new or goes on from an interrupted run."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup.collection.names import Names
+from dedup.collection.rules import Rules
+from dedup.collection.spool import SpoolStore
+from dedup.deduplicator import Deduplicator, OriginalsCache
+from dedup.document import Document, Match
+from dedup.store.base import Store
+from dedup.store.groups import begin_group, group_start
+from dedup.store.layered import KNOWN, LayeredStore
+from dedup.store.sqlite import SqliteStore
+
+_RECORDS = """
+SELECT number, NULL AS original, NULL AS stage, NULL AS distance, NULL AS resemblance,
+    NULL AS detail FROM pages WHERE number BETWEEN :first AND :last
+UNION ALL SELECT number, original, stage, distance, resemblance, NULL FROM duplicates
+    WHERE number BETWEEN :first AND :last
+UNION ALL SELECT number, NULL, reason, NULL, NULL, detail FROM skipped
+    WHERE number BETWEEN :first AND :last
+ORDER BY number
+"""
+_RECORDS_AT_ONCE = 10_000
+
+
+class Decider:
+    """Asks the cascade, and keeps what stays.
+
+    Args:
+        rules: the cascade's.
+        store: where documents are kept; a job's store may hold some already.
+
+    Raises:
+        SchemeError: the store's signatures were made by other rules.
+    """
+
+    def __init__(self, rules: Rules, store: SpoolStore | SqliteStore | LayeredStore) -> None:
+        self._rules = rules
+        self._store = store
+        self._own = store.own if isinstance(store, LayeredStore) else store
+        self._offset = store.offset if isinstance(store, LayeredStore) else 0
+        self._cache = OriginalsCache(store.document, size_bytes=rules.config.cache_bytes)
+        self._names = Names()
+        self.done = self._own.count_records() if isinstance(self._own, SqliteStore) else 0
+        """Documents that were judged before, by a run that was interrupted."""
+        self._recorded = self._records()
+        self._deduplicator = self._new(_since(store, self._group_start()))
+
+    def decide(
+        self, documents: Sequence[tuple[Document, Any]], *, are_kinds: bool = False
+    ) -> list[Match | None]:
+        """Judge documents that have their signatures; each comes with its id, or the id's kind."""
+        verdicts = self._deduplicator.process_many([document for document, _ in documents])
+        found: list[Match | None] = []
+        for (_, name), verdict in zip(documents, verdicts, strict=True):
+            if verdict.number is not None:
+                self._note(verdict.number, name, are_kinds=are_kinds)
+            found.append(verdict.match)
+        return found
+
+    def recall(
+        self, count: int, names: Sequence[Any], *, are_kinds: bool = False
+    ) -> list[Match | None]:
+        """What was decided about the next `count` documents before."""
+        found: list[Match | None] = []
+        for name in names[:count]:
+            number, match = next(self._recorded)
+            if match is None:
+                self._note(number, name, are_kinds=are_kinds)
+            found.append(match)
+        return found
+
+    def begin_group(self) -> None:
+        """Forget what stays: the documents from here on are compared with each other only."""
+        if isinstance(self._own, SqliteStore):
+            begin_group(self._own)
+        self._deduplicator = self._new(_since(self._store, None))
+
+    def label(self, number: int) -> tuple[Any, str | None]:
+        """The id, as it was given, and the URL of a document that stays."""
+        text, url = self._store.label(number)
+        return self._names.value(number, text), url
+
+    def _new(self, store: Store) -> Deduplicator:
+        return Deduplicator(self._rules.detectors(self._cache), store=store)
+
+    def _note(self, number: int, name: Any, *, are_kinds: bool) -> None:
+        if are_kinds:
+            self._names.note_kind(number, name)
+        else:
+            self._names.note(number, name)
+
+    def _group_start(self) -> int:
+        """The number of the first record of the group that was being judged."""
+        if self._rules.within is None or not isinstance(self._own, SqliteStore):
+            return 0
+        return group_start(self._own, self.done)
+
+    def _records(self) -> Iterator[tuple[int, Match | None]]:
+        if not isinstance(self._own, SqliteStore):
+            return
+        for first in range(1, self.done + 1, _RECORDS_AT_ONCE):
+            bounds = {"first": first, "last": first + _RECORDS_AT_ONCE - 1}
+            yield from map(self._recorded_match, list(self._own.rows(_RECORDS, bounds)))
+
+    def _recorded_match(self, row: Any) -> tuple[int, Match | None]:
+        number = row["number"] + self._offset
+        if row["stage"] == KNOWN:
+            return number, Match(**json.loads(row["detail"]))
+        if row["original"] is None:
+            return number, None
+        original = row["original"] + self._offset
+        return number, Match(original, row["stage"], row["distance"], row["resemblance"])
+
+
+class _Since:
+    """A store of which only the signatures from a number on are there; None: none."""
+
+    def __init__(self, store: Any, first: int | None) -> None:
+        self._first = first
+        self.check_schemes = store.check_schemes
+        self.add = store.add
+        self.change_signatures = store.change_signatures
+        self.add_duplicate = store.add_duplicate
+        self.document = store.document
+        self._all = store.signatures
+
+    def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+        if self._first is None:
+            return
+        for numbers, signatures in self._all(stage):
+            start = int(np.searchsorted(numbers, self._first))
+            if start < len(numbers):
+                yield numbers[start:], signatures[start:]
+
+
+def _since(store: Any, first: int | None) -> Store:
+    return _Since(store, first)

@@ -1,0 +1,125 @@
+"""Stores of collections that stay: a run's own, and an earlier one that is compared with."""
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dedup.collection.account import FileAccount
+from dedup.collection.columns import Columns
+from dedup.collection.deciding import Decider
+from dedup.collection.judging import Judge
+from dedup.collection.reading import read_rows
+from dedup.collection.rules import Rules
+from dedup.collection.signing import Work, Workers
+from dedup.collection.sites import learn_sites
+from dedup.collection.sources import Source, find_sources
+from dedup.errors import StateError
+from dedup.store.sqlite import SqliteStore
+
+STORE = "crawl.sqlite"
+
+_GROUP_UNITS = 2_000
+_GROUP_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """An earlier collection; without a store there is none."""
+
+    store: SqliteStore | None
+
+    def close(self) -> None:
+        if self.store is not None:
+            self.store.close()
+
+
+def open_job(folder: Path, rules: Rules, sources: list[Source], run: Any) -> SqliteStore:
+    """Open the store of a job, new or begun by the same command.
+
+    Raises:
+        StateError: it was begun with other files or options, is a crawl's, or cannot be used.
+    """
+    wanted = {
+        "files": [[source.name, source.size_bytes] for source in sources],
+        "columns": [run.columns.text, run.columns.html, run.columns.id, run.columns.url],
+        "title": run.columns.title,
+        "threshold": rules.threshold,
+        "stages": list(rules.stages),
+        "within": rules.within,
+        "keep": rules.keep if rules.newest is None else f"newest:{rules.newest}",
+        "against": run.against,
+    }
+    store = SqliteStore(
+        folder / STORE, keep_bodies=False, group_units=_GROUP_UNITS, group_seconds=_GROUP_SECONDS
+    )
+    try:
+        found = store.database.meta("collection")
+        if found is None:
+            if store.database.meta("started") is not None or store.count_records():
+                raise StateError(folder, "the folder holds the job of a crawl", "Name another one")
+            settings = {"DEDUP_NEAR_RESEMBLANCE": rules.threshold}
+            store.database.set_meta("settings", json.dumps(settings))
+            store.database.set_meta("started", repr(time.time()))
+            store.database.set_meta("collection", json.dumps(wanted))
+        elif json.loads(found) != wanted:
+            differing = [name for name in wanted if json.loads(found).get(name) != wanted[name]]
+            raise StateError(
+                folder,
+                f"the job was begun with other {', '.join(differing)}",
+                "Give the same command to go on, or name another folder",
+            )
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def open_baseline(against: str | None, rules: Rules, columns: Columns, folder: Path) -> Baseline:
+    """Open what a collection is compared with: a job's folder, or files, which are read first.
+
+    Raises:
+        OSError, ValueError, StateError: it cannot be used.
+    """
+    if against is None:
+        return Baseline(None)
+    path = Path(against)
+    if path.is_dir() and (path / STORE).exists():
+        return Baseline(SqliteStore(path / STORE, read_only=True))
+    inputs = folder / "against"
+    inputs.mkdir()
+    sources = find_sources([against], inputs)
+    store = SqliteStore(inputs / STORE, keep_bodies=False, group_units=10**6, group_seconds=3600)
+    try:
+        _fill(store, sources, rules, columns, inputs)
+    finally:
+        store.close()
+    return Baseline(SqliteStore(inputs / STORE, read_only=True))
+
+
+def _fill(
+    store: SqliteStore, sources: list[Source], rules: Rules, columns: Columns, folder: Path
+) -> None:
+    columns = Columns(
+        text=columns.text, html=columns.html, id=columns.id, url=columns.url, title=columns.title
+    )
+    rules = Rules(threshold=rules.threshold, stages=rules.stages)
+
+    def rows() -> Any:
+        for number, source in enumerate(sources):
+            for row in read_rows(source, columns):
+                yield number, row
+
+    sites = learn_sites((row for _, row in rows()), columns)
+    workers = Workers(Work(columns=columns, rules=rules, sites=sites), 1)
+    judge = Judge(
+        rules,
+        Decider(rules, store),
+        workers,
+        [FileAccount(source, columns) for source in sources],
+        folder=folder,
+        on_broken=lambda _, __: None,
+    )
+    for _ in judge.judge(rows):
+        pass

@@ -1,0 +1,304 @@
+"""Judging the rows of a collection: which stay, and what the others duplicate."""
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dedup.collection.account import FileAccount
+from dedup.collection.deciding import Decider
+from dedup.collection.documents import Read
+from dedup.collection.names import Names
+from dedup.collection.order import as_times, judging_order
+from dedup.collection.portions import PORTION_BYTES, PORTION_ROWS, Numbered, portions
+from dedup.collection.rows import Broken, Row
+from dedup.collection.rules import STAGES, Rules
+from dedup.collection.signing import Task, Workers
+from dedup.collection.spool import SpoolStore
+from dedup.document import Document, Match
+
+Rows = Callable[[], Iterable[tuple[int, Row | Broken]]]
+"""Begins to read the collection; each row with the number of its file."""
+
+_NEVER = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A row, and what became of it.
+
+    Attributes:
+        id: the row's own, or its URL, or its number.
+        match: None: the row stays.
+        duplicate_of, duplicate_of_url: of the row that stays for it.
+    """
+
+    row: Row
+    document: Document
+    id: Any
+    match: Match | None
+    duplicate_of: Any = None
+    duplicate_of_url: str | None = None
+
+    @property
+    def stage(self) -> str | None:
+        """Which found it to be a duplicate."""
+        return None if self.match is None else self.match.stage
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        """The columns that `--mark` adds."""
+        match = self.match
+        return {
+            "duplicate_of": self.duplicate_of,
+            "resemblance": match and match.resemblance,
+            "stage": self.stage,
+            "group": self.id if match is None else self.duplicate_of,
+        }
+
+
+class Judge:
+    """Judges collections.
+
+    Args:
+        rules: what counts as a duplicate, and which row stays.
+        decider: knows what stays.
+        workers: read rows, and compute signatures.
+        accounts: of each file.
+        folder: for temporary files.
+        on_broken: is called with each broken row, once.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        decider: Decider,
+        workers: Workers,
+        accounts: Sequence[FileAccount],
+        *,
+        folder: Path,
+        on_broken: Callable[[int, Broken], object],
+    ) -> None:
+        self._rules = rules
+        self._decider = decider
+        self._workers = workers
+        self._accounts = accounts
+        self._folder = folder
+        self._on_broken = on_broken
+
+    def judge(self, rows: Rows) -> Iterator[Judged]:
+        """Yield each row that is a document, in the order of the collection.
+
+        Where the first of several stays, the rows are read once; for another order they are read,
+        judged, and read again.
+
+        Raises:
+            OSError: a file cannot be read, or a temporary one cannot be written.
+            ValueError: nothing but broken rows in a file, or a column that none has.
+        """
+        return self._in_order(rows) if self._rules.is_in_order else self._by_preference(rows)
+
+    def _in_order(self, rows: Rows) -> Iterator[Judged]:
+        done = self._decider.done
+        place = 0
+        for part in self._read(rows, signed_from=done + 1):
+            found = [(numbered, read) for numbered, read in part if isinstance(read, Read)]
+            old = max(min(done - place, len(found)), 0)
+            decided = [
+                *self._decider.recall(old, [read.id for _, read in found[:old]]),
+                *self._decider.decide([(read.document, read.id) for _, read in found[old:]]),
+            ]
+            place += len(found)
+            for (numbered, read), match in zip(found, decided, strict=True):
+                yield self._judged(numbered, read.document, read.id, match)
+
+    def _judged(
+        self, numbered: Numbered, document: Document, name: Any, match: Match | None
+    ) -> Judged:
+        name = numbered.number if name is None else name
+        if isinstance(numbered.row, Broken):
+            raise TypeError("a broken row is not judged")
+        if match is None:
+            return Judged(numbered.row, document, name, None)
+        original, url = self._decider.label(match.original)
+        return Judged(numbered.row, document, name, match, original, url)
+
+    def _read(
+        self, rows: Rows, *, signed_from: int
+    ) -> Iterator[list[tuple[Numbered, Read | Broken]]]:
+        """Yield what rows say, in portions; count them, and check each file at its end."""
+        tasks = (
+            (
+                part,
+                Task(
+                    [each.given for each in part if each.given is not None],
+                    [each.number for each in part if each.given is not None],
+                    signed_from,
+                ),
+            )
+            for part in portions(rows())
+        )
+        current: int | None = None
+        for part, found in self._workers.read(tasks):
+            results = iter(found)
+            answer: list[tuple[Numbered, Read | Broken]] = []
+            for numbered in part:
+                if current is not None and current != numbered.file:
+                    self._accounts[current].check()
+                current = numbered.file
+                result = self._result(numbered, results)
+                account = self._accounts[current]
+                if isinstance(result, Broken):
+                    account.add_broken(result)
+                    self._on_broken(current, result)
+                else:
+                    account.add(result.present, result.names)
+                answer.append((numbered, result))
+            yield answer
+        if current is not None:
+            self._accounts[current].check()
+
+    @staticmethod
+    def _result(numbered: Numbered, results: Iterator[Read | str]) -> Read | Broken:
+        row = numbered.row
+        if isinstance(row, Broken):
+            return row
+        result = next(results)
+        if isinstance(result, str):
+            return Broken(row.place, result, row.source_text())
+        return result
+
+    def _by_preference(self, rows: Rows) -> Iterator[Judged]:
+        spool = SpoolStore(self._folder)
+        try:
+            read = self._spooled(rows, spool)
+            matches = self._matches(spool, read)
+            place = 0
+            for number, (file, row) in enumerate(rows(), start=1):
+                if number > len(read.is_broken):
+                    raise OSError(f"{self._accounts[file].source.name}: the file has grown")
+                if isinstance(row, Broken) or read.is_broken[number - 1]:
+                    continue
+                document = spool.document(place)
+                name = read.names.value(place, document.id)
+                numbered = Numbered(number, file, row, None)
+                yield self._judged(numbered, document, name, matches[place])
+                place += 1
+        finally:
+            spool.close()
+
+    def _spooled(self, rows: Rows, spool: SpoolStore) -> "_Spooled":
+        """Keep all documents, and by what they are ordered."""
+        read = _Spooled(Names(), array("q"), [], bytearray())
+        groups: dict[str, int] = {}
+        for part in self._read(rows, signed_from=_NEVER):
+            for _, each in part:
+                read.is_broken.append(isinstance(each, Broken))
+                if isinstance(each, Broken):
+                    continue
+                read.names.note(spool.add(each.document, {}), each.id)
+                others: dict[str | None, Any]
+                others = dict(zip(self._rules.others, each.others, strict=True))
+                group = repr(others.get(self._rules.within))
+                read.groups.append(groups.setdefault(group, len(groups)))
+                if self._rules.keep == "longest":
+                    read.preferences.append(len(each.document.text))
+                elif self._rules.keep == "newest":
+                    read.preferences.append(others[self._rules.newest])
+        return read
+
+    def _matches(self, spool: SpoolStore, read: "_Spooled") -> "_Matches":
+        preferences: Sequence[float] | None = None
+        if self._rules.keep == "newest":
+            preferences = as_times(read.preferences, self._rules.newest or "")
+        elif self._rules.keep == "longest":
+            preferences = read.preferences
+        order = judging_order(read.groups, preferences).tolist()
+        matches = _Matches(len(order))
+        done = self._decider.done
+        for start in range(0, done, PORTION_ROWS):
+            places = order[start : min(start + PORTION_ROWS, done)]
+            kinds = [read.names.kind(place) for place in places]
+            for place, match in zip(
+                places, self._decider.recall(len(places), kinds, are_kinds=True), strict=True
+            ):
+                matches.set(place, match)
+        group = read.groups[order[done - 1]] if done else None
+        for places, documents in self._workers.sign(self._ordered(spool, order[done:])):
+            pairs = zip(places, documents, strict=True)
+            for number, members in groupby(pairs, key=lambda pair: read.groups[pair[0]]):
+                if number != group and self._rules.within is not None:
+                    self._decider.begin_group()
+                    group = number
+                found = list(members)
+                judged = [(document, read.names.kind(place)) for place, document in found]
+                for (place, _), match in zip(
+                    found, self._decider.decide(judged, are_kinds=True), strict=True
+                ):
+                    matches.set(place, match)
+        return matches
+
+    @staticmethod
+    def _ordered(
+        spool: SpoolStore, order: Iterable[int]
+    ) -> Iterator[tuple[list[int], list[Document]]]:
+        places: list[int] = []
+        documents: list[Document] = []
+        size = 0
+        for place in order:
+            document = spool.document(place)
+            if documents and (
+                len(documents) == PORTION_ROWS or size + len(document.text) > PORTION_BYTES
+            ):
+                yield places, documents
+                places, documents, size = [], [], 0
+            places.append(place)
+            documents.append(document)
+            size += len(document.text)
+        if documents:
+            yield places, documents
+
+
+class _Spooled(NamedTuple):
+    """What is kept in memory of rows that are not judged in their order."""
+
+    names: Names
+    groups: "array[int]"
+    preferences: list[Any]
+    is_broken: bytearray
+
+
+class _Matches:
+    """The match of each place: 19 bytes each."""
+
+    def __init__(self, count: int) -> None:
+        self._originals = np.full(count, -1, np.int64)
+        self._stages = np.zeros(count, np.int8)
+        self._distances = np.full(count, -1, np.int16)
+        self._resemblances = np.full(count, np.nan)
+
+    def set(self, place: int, match: Match | None) -> None:
+        if match is None:
+            return
+        self._originals[place] = match.original
+        self._stages[place] = STAGES.index(match.stage)
+        if match.distance is not None:
+            self._distances[place] = match.distance
+        if match.resemblance is not None:
+            self._resemblances[place] = match.resemblance
+
+    def __getitem__(self, place: int) -> Match | None:
+        original = int(self._originals[place])
+        if original < 0:
+            return None
+        distance, resemblance = int(self._distances[place]), float(self._resemblances[place])
+        return Match(
+            original,
+            STAGES[self._stages[place]],
+            None if distance < 0 else distance,
+            None if np.isnan(resemblance) else resemblance,
+        )

@@ -1,0 +1,133 @@
+"""Rows as they stand in a collection, each with what writers and readers need of it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from dedup.document import Document
+
+Values = Mapping[str, Any]
+
+
+class Broken(NamedTuple):
+    """A row that is no document, and why; `text` is what stands in the file, where it is known."""
+
+    place: str
+    reason: str
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """A page of a web archive.
+
+    Attributes:
+        id: of its record.
+        content_type: with its parameters.
+        body: after decompression.
+    """
+
+    id: str
+    url: str
+    content_type: str
+    body: bytes
+
+
+Given = bytes | Mapping[str, Any] | WebPage
+"""What a document is made of: a line of JSON, the columns that count, or a page."""
+
+
+class Row(Protocol):
+    """A row that may be a document."""
+
+    @property
+    def place(self) -> str:
+        """Where it stands in its file."""
+
+    def given(self) -> Given:
+        """What its document is made of; small, and can be sent to another process."""
+
+    def values(self, document: Document) -> Values:
+        """All columns, in their order."""
+
+    def source_text(self) -> str:
+        """The row as one who mends it wants to see it."""
+
+
+class JsonRow(NamedTuple):
+    """A line of JSON Lines."""
+
+    place: str
+    line: bytes
+
+    def given(self) -> bytes:
+        return self.line
+
+    def values(self, document: Document) -> Values:  # noqa: ARG002 -- all is in the line
+        found: dict[str, Any] = json.loads(self.line.decode("utf-8", "replace"))
+        return found
+
+    def source_text(self) -> str:
+        return self.line.decode("utf-8", "replace").rstrip("\r\n")
+
+
+class TableRow(NamedTuple):
+    """A row of CSV, or of a caller's own table."""
+
+    place: str
+    columns: Mapping[str, Any]
+    names: Sequence[str]
+
+    def given(self) -> Mapping[str, Any]:
+        return {name: self.columns[name] for name in self.names if name in self.columns}
+
+    def values(self, document: Document) -> Values:  # noqa: ARG002 -- all is in the columns
+        return self.columns
+
+    def source_text(self) -> str:
+        return json.dumps(self.columns, ensure_ascii=False, default=str)
+
+
+class ArrowRow(NamedTuple):
+    """A row of a batch of Arrow's; what is not asked for stays there."""
+
+    place: str
+    batch: Any
+    at: int
+    columns: Mapping[str, Any]
+    """Those that count."""
+
+    def given(self) -> Mapping[str, Any]:
+        return self.columns
+
+    def values(self, document: Document) -> Values:  # noqa: ARG002 -- all is in the batch
+        found: dict[str, Any] = self.batch.slice(self.at, 1).to_pylist()[0]
+        return found
+
+    def source_text(self) -> str:
+        return json.dumps(self.columns, ensure_ascii=False, default=str)
+
+
+class WarcRow(NamedTuple):
+    """A page of a web archive, and its record as it came."""
+
+    place: str
+    page: WebPage
+    fetched_at: str | None
+    record: Any
+
+    def given(self) -> WebPage:
+        return self.page
+
+    def values(self, document: Document) -> Values:
+        return {
+            "id": self.page.id,
+            "url": self.page.url,
+            "fetched_at": self.fetched_at,
+            "title": document.title,
+            "text": document.text,
+        }
+
+    def source_text(self) -> str:
+        return self.page.url

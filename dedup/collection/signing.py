@@ -1,0 +1,198 @@
+"""Reading rows and computing their signatures, in this process or in several.
+
+What costs most (parsing, normalising, shingling, hashing) needs nothing but the row. So rows go in
+portions to processes, and come back in their order as documents with all signatures; only the
+decision needs to know what came before. The answer is the same for any number of processes.
+"""
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from dedup.batch import analyse
+from dedup.collection.columns import Columns
+from dedup.collection.documents import Read, read_given
+from dedup.collection.rows import Given
+from dedup.collection.rules import Rules
+from dedup.document import Document
+from dedup.store.page import Page, as_page
+from dedup.templates.site import Site
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_AHEAD = 3
+"""Portions for each process that wait to be worked on or taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A portion of rows.
+
+    Attributes:
+        rows: what each document is made of.
+        numbers: of the rows in the collection; they name those that have no other name.
+        signed_from: from which number on signatures are needed.
+    """
+
+    rows: Sequence[Given]
+    numbers: Sequence[int]
+    signed_from: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What is done with a portion; the same in every process."""
+
+    columns: Columns
+    rules: Rules
+    sites: Mapping[str, Site] = field(default_factory=dict)
+
+    def read(self, task: Task) -> list[Read | str]:
+        """Read the documents of rows, or why a row is none; sign those that have to be."""
+        found = [
+            self._read(given, number) for given, number in zip(task.rows, task.numbers, strict=True)
+        ]
+        documents = [
+            each.document
+            for each, number in zip(found, task.numbers, strict=True)
+            if isinstance(each, Read) and number >= task.signed_from
+        ]
+        self.sign(documents)
+        return found
+
+    def sign(self, documents: Sequence[Document]) -> Sequence[Document]:
+        """Compute all signatures; each document has them from then on, in `signatures`."""
+        if not documents:
+            return documents
+        analyse(documents)
+        detectors = self.rules.detectors(_no_originals)
+        for detector in detectors:
+            getattr(detector, "prepare")(documents)  # noqa: B009 -- those of the cascade have it
+        for document in documents:
+            vars(document)["signatures"] = {
+                detector.stage: detector.signature(document) for detector in detectors
+            }
+            for name in ("words", "normal_text"):  # the larger part of a long document's memory
+                vars(document).pop(name, None)
+        return documents
+
+    def _read(self, given: Given, number: int) -> Read | str:
+        try:
+            return read_given(given, self.columns, self.sites, number)
+        except (ValueError, RecursionError) as error:
+            return str(error)
+
+
+def _no_originals(number: int) -> Document:
+    raise KeyError(number)
+
+
+class Workers:
+    """Does work on portions, in `processes` processes, or here where that is 1.
+
+    Raises:
+        OSError: a process has died; from any method.
+    """
+
+    def __init__(self, work: Work, processes: int) -> None:
+        self._work = work
+        self._processes = processes
+        self._pool: ProcessPoolExecutor | None = None
+        if processes > 1:
+            self._pool = ProcessPoolExecutor(
+                processes,
+                mp_context=multiprocessing.get_context("spawn"),  # the same on every system
+                initializer=_begin,
+                initargs=(work,),
+            )
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def read(self, tasks: Iterable[tuple[T, Task]]) -> Iterator[tuple[T, list[Read | str]]]:
+        """Yield for each portion what its rows say, in their order, beside what came with it."""
+        return self._each(tasks, self._work.read, _read_packed)
+
+    def sign(
+        self, portions: Iterable[tuple[T, Sequence[Document]]]
+    ) -> Iterator[tuple[T, Sequence[Document]]]:
+        """Yield each portion of documents with their signatures."""
+        return self._each(portions, self._work.sign, _sign_packed)
+
+    def _each(
+        self,
+        portions: Iterable[tuple[T, Any]],
+        here: Callable[[Any], R],
+        there: Callable[[Any], R],
+    ) -> Iterator[tuple[T, R]]:
+        if self._pool is None:
+            for beside, portion in portions:
+                yield beside, here(portion)
+            return
+        waiting: deque[tuple[T, Future[R]]] = deque()
+        for beside, portion in portions:
+            waiting.append((beside, self._pool.submit(there, portion)))
+            if len(waiting) > _AHEAD * self._processes:
+                yield _taken(*waiting.popleft())
+        while waiting:
+            yield _taken(*waiting.popleft())
+
+
+def _taken(beside: T, future: Future[R]) -> tuple[T, R]:
+    try:
+        return beside, future.result()
+    except BrokenProcessPool as error:
+        raise OSError(
+            "a process that computes signatures has ended, perhaps for want of memory;"
+            " --processes 1 needs least"
+        ) from error
+
+
+def usable_processes() -> int:
+    """As many as this process may use processors."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+_work: Work
+
+
+def _begin(work: Work) -> None:
+    global _work
+    _work = work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that decides
+
+
+def _read_packed(task: Task) -> list[Read | str]:
+    return [
+        replace(each, document=_packed(each.document)) if isinstance(each, Read) else each
+        for each in _work.read(task)
+    ]
+
+
+def _sign_packed(documents: Sequence[Document]) -> Sequence[Document]:
+    return [_packed(document) for document in _work.sign(documents)]
+
+
+def _packed(document: Document) -> Page:
+    """The document as it is sent: with its signatures and what the store keeps, without the rest.
+
+    The shingles go along, for they are what is compared.
+    """
+    known = vars(document)
+    page = as_page(document)
+    _ = page.packed_text
+    for name in ("signatures", "shingles"):
+        if name in known:
+            vars(page)[name] = known[name]
+    vars(page)["body"] = None  # compared by its digest, and the text
+    return page

@@ -1,0 +1,126 @@
+"""Which files a collection consists of: files, globs, folders and standard input."""
+
+import glob
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import zstandard
+
+from dedup.collection.formats import Format, format_of, known_format
+from dedup.files import open_binary
+
+STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of a collection.
+
+    Attributes:
+        path: where it can be read, more than once.
+        name: what messages call it.
+        format: how it is read.
+        size_bytes: as it lies on the disk.
+    """
+
+    path: Path
+    name: str
+    format: Format
+    size_bytes: int
+
+
+def find_sources(inputs: Sequence[str], folder: Path) -> list[Source]:
+    """Return the files that `inputs` name, in their order; those of a folder or a glob by name.
+
+    Of a folder all files count that have the ending of a known format, those of folders in it too.
+    What can be read only once (`-` for standard input, a named pipe) is copied to `folder` first.
+
+    Raises:
+        FileNotFoundError: there is no such file, nothing fits a glob, or a folder has no such file.
+        ValueError: a file is named twice.
+        OSError: what can be read only once cannot be copied.
+    """
+    sources: list[Source] = []
+    for given in inputs:
+        if given == STANDARD_INPUT:
+            sources.append(_copied(sys.stdin.buffer, folder / f"input-{len(sources)}", "-"))
+            continue
+        for path in _paths(given):
+            if path.is_file():
+                source = Source(path, str(path), format_of(path), path.stat().st_size)
+            else:
+                with path.open("rb") as file:
+                    source = _copied(file, folder / f"input-{len(sources)}", str(path))
+            sources.append(source)
+    seen: set[Path] = set()
+    for source in sources:
+        real = source.path.resolve()
+        if real in seen:
+            raise ValueError(f"IN must name each file once, got {source.name!r} twice")
+        seen.add(real)
+    return sources
+
+
+def _paths(given: str) -> Iterator[Path]:
+    path = Path(given)
+    if path.is_dir():
+        yield from _files_in(path)
+    elif not path.exists() and glob.has_magic(given):
+        found = sorted(glob.glob(given, recursive=True))  # noqa: PTH207 -- takes absolute ones too
+        if not found:
+            raise FileNotFoundError(f"no file fits {given!r}")
+        for each in found:
+            yield from _paths(each)
+    elif not path.exists():
+        raise FileNotFoundError(f"{given}: there is no such file")
+    else:
+        yield path
+
+
+def _files_in(folder: Path) -> list[Path]:
+    found = sorted(
+        Path(place) / name
+        for place, folders, names in os.walk(folder, followlinks=True)
+        for name in names
+        if not name.startswith(".") and known_format(name) is not None
+    )
+    if not found:
+        raise FileNotFoundError(
+            f"{folder}: the folder has no file that ends in .jsonl, .csv, .parquet, .warc or .wet"
+        )
+    return found
+
+
+def _copied(file: BinaryIO, path: Path, name: str) -> Source:
+    """Copy what can be read only once; its format is told by its first bytes."""
+    with path.open("wb") as copy, zstandard.ZstdCompressor(level=1).stream_writer(copy) as writer:
+        shutil.copyfileobj(file, writer, 1 << 20)
+    with open_binary(path) as whole:
+        inner = whole.peek(6)[:6] if hasattr(whole, "peek") else b""
+    if inner[:2] == b"\x1f\x8b" or inner[:4] == b"\x28\xb5\x2f\xfd" or inner == b"\xfd7zXZ\0":
+        _unpack_once(path)  # it came compressed: one compression is enough
+    elif inner.startswith(b"PAR1"):
+        _unpack_once(path)  # Parquet is read from its end
+    return Source(path, name, _format_by_content(path), path.stat().st_size)
+
+
+def _unpack_once(path: Path) -> None:
+    plain = path.with_name(path.name + "-plain")
+    with open_binary(path) as file, plain.open("wb") as copy:
+        shutil.copyfileobj(file, copy, 1 << 20)
+    plain.replace(path)
+
+
+def _format_by_content(path: Path) -> Format:
+    with open_binary(path) as file:
+        start = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if start.startswith(b"WARC/"):
+        return "warc"
+    return "jsonl" if not start or start[:1] in b"{[" else "csv"

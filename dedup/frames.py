@@ -1,0 +1,294 @@
+"""Deduplicating tables in memory: pandas, polars, PyArrow, Hugging Face datasets.
+
+None of them is needed: a table is known by its module, and asked in its own words. Any other table
+that offers Arrow's stream interface (`__arrow_c_stream__`) is read by PyArrow.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol, TypeVar
+
+from dedup.collection.account import FileAccount
+from dedup.collection.columns import Columns
+from dedup.collection.deciding import Decider
+from dedup.collection.judging import Judge
+from dedup.collection.rows import Broken, Row, TableRow
+from dedup.collection.rules import STAGES, Rules, read_keep
+from dedup.collection.signing import Work, Workers
+from dedup.collection.sites import learn_sites
+from dedup.collection.sources import Source
+from dedup.collection.spool import SpoolStore
+from dedup.extras import load_extra
+
+T = TypeVar("T")
+
+_ROWS_AT_ONCE = 1_000
+
+_NONE = "\0{}"
+"""A column that no table has."""
+
+MARKS = ("duplicate_of", "resemblance", "stage", "group")
+"""The columns that are added."""
+
+
+def deduplicate(
+    table: T,
+    *,
+    text: str = "text",
+    html: str = "html",
+    id: str | None = None,  # noqa: A002 -- as the column is called
+    url: str | None = None,
+    title: str | None = None,
+    threshold: float = 0.8,
+    stages: Sequence[str] = STAGES,
+    within: str | None = None,
+    keep: str = "first",
+) -> T:
+    """Return the table with four more columns that tell which rows duplicate which; drop none.
+
+    `duplicate_of`: the row that stays for this one, by its `id` where there is one and by its
+    place, from 0, where not; null: this row stays. `resemblance` and `stage`: see `Match`. `group`:
+    the same as `duplicate_of`, and for a row that stays its own name. Columns of these names that
+    are there already are replaced. The rows that stay:
+
+        table[table["duplicate_of"].isna()]                     # pandas
+        table.filter(pl.col("duplicate_of").is_null())          # polars
+
+    A row without a text (null) stays. The verdicts are those of `dedup run`.
+
+    Args:
+        table: a DataFrame of pandas or polars, a table of PyArrow, a `Dataset` of Hugging Face, or
+            anything with Arrow's stream interface, which comes back as a PyArrow table.
+        text: the column of the texts.
+        html: that of the markup, where a row has no text.
+        id: that which names a row.
+        url: that of the URLs; two rows of one host with titles of their own are two pages.
+        title: that of the titles.
+        threshold: the resemblance from which on two rows are near duplicates.
+        stages: of the cascade, those that are asked.
+        within: the column in which duplicates must agree.
+        keep: which row stays: `first`, `longest` or `newest:COLUMN`.
+
+    Raises:
+        ValueError: a column is missing, or an argument out of its range.
+        TypeError: it is no table.
+    """
+    frame = _frame_of(table)
+    kept, newest = read_keep(keep)
+    rules = Rules(
+        threshold=threshold, stages=tuple(stages), within=within, keep=kept, newest=newest
+    )
+    named = {"id": id, "url": url, "title": title}
+    columns = Columns(
+        text=text,
+        html=html,
+        id=id or _NONE.format("id"),
+        url=url or _NONE.format("url"),
+        title=title or _NONE.format("title"),
+        others=rules.others,
+        required=frozenset(name for name in (*named.values(), *rules.others) if name is not None),
+    )
+    columns.check(frame.names, type(table).__name__)
+    marks = _marks(frame, columns, rules)
+    result: T = frame.with_columns(marks)
+    return result
+
+
+def _marks(frame: "_Frame", columns: Columns, rules: Rules) -> dict[str, list[Any]]:
+    names = [name for name in dict.fromkeys(columns.names) if name in frame.names]
+    count = len(frame)
+    marks: dict[str, list[Any]] = {name: [None] * count for name in MARKS}
+    has_ids = columns.id in frame.names
+    ids = frame.values(columns.id) if has_ids else iter(range(count))
+    marks["group"] = list(ids)
+
+    def rows() -> Iterator[tuple[int, Row | Broken]]:
+        for place, values in enumerate(frame.rows(names)):
+            if not has_ids:
+                values = {**values, columns.id: place}
+            if isinstance(values.get(columns.text), str) or values.get(columns.html) is not None:
+                yield 0, TableRow(str(place), values, (*names, columns.id))
+
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="dedup-")))
+        store = SpoolStore(folder)
+        stack.callback(store.close)
+        sites = learn_sites((row for _, row in rows()), columns) if columns.html in names else {}
+        account = FileAccount(Source(folder, "the table", "jsonl", 0), columns)
+        judge = Judge(
+            rules,
+            Decider(rules, store),
+            Workers(Work(columns=columns, rules=rules, sites=sites), 1),
+            [account],
+            folder=folder,
+            on_broken=_refuse,
+        )
+        for judged in judge.judge(rows):
+            place = int(judged.row.place)
+            for name, value in judged.marks.items():
+                marks[name][place] = value
+    return marks
+
+
+def _refuse(file: int, broken: Broken) -> None:  # noqa: ARG001 -- there is one
+    raise ValueError(f"row {broken.place}: {broken.reason}")
+
+
+class _Frame(Protocol):
+    """What is asked of a table."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+    def __len__(self) -> int: ...
+
+    def rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """The rows, of these columns."""
+
+    def values(self, name: str) -> Iterable[Any]:
+        """A column."""
+
+    def with_columns(self, columns: dict[str, list[Any]]) -> Any:
+        """The table with these columns at its end."""
+
+
+def _frame_of(table: Any) -> _Frame:
+    module = type(table).__module__.partition(".")[0]
+    if module == "pandas" and hasattr(table, "columns"):
+        return _Pandas(table)
+    if module == "polars" and hasattr(table, "collect"):
+        raise TypeError("table must be in memory: call collect() on the lazy frame first")
+    if module == "polars" and hasattr(table, "iter_slices"):
+        return _Polars(table)
+    if module == "datasets" and hasattr(table, "column_names") and hasattr(table, "add_column"):
+        return _Dataset(table)
+    if module == "pyarrow" and hasattr(table, "append_column"):
+        return _Arrow(table)
+    if hasattr(table, "__arrow_c_stream__"):
+        return _Arrow(load_extra("pyarrow", extra="parquet", purpose="this table").table(table))
+    raise TypeError(
+        "table must be of pandas, polars, PyArrow or Hugging Face's datasets, or have Arrow's"
+        f" stream interface, got {type(table).__name__}"
+    )
+
+
+class _Pandas:
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self.names = [str(name) for name in table.columns]
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            part = self._table[list(names)].iloc[start : start + _ROWS_AT_ONCE]
+            lists = [_nulls(part[name]) for name in names]
+            for values in zip(*lists, strict=True):
+                yield dict(zip(names, values, strict=True))
+
+    def values(self, name: str) -> Iterable[Any]:
+        return _nulls(self._table[name])
+
+    def with_columns(self, columns: dict[str, list[Any]]) -> Any:
+        made = type(self._table)(index=self._table.index)
+        for name, values in columns.items():
+            made[name] = _series(made, values)
+        return self._table.assign(**{name: made[name] for name in columns})
+
+
+def _nulls(column: Any) -> list[Any]:
+    """The values of a column of pandas, with None for all that it has for nothing."""
+    values: list[Any] = column.astype(object).where(column.notna(), None).tolist()
+    return values
+
+
+def _series(made: Any, values: list[Any]) -> Any:
+    """Whole numbers stay whole beside nulls."""
+    kinds = {type(value) for value in values if value is not None}
+    frame = type(made)({"x": values}, index=made.index, dtype=object)
+    if kinds <= {int} and kinds:
+        return frame["x"].astype("Int64")
+    return frame["x"].astype("float64") if kinds <= {float} and kinds else frame["x"]
+
+
+class _Polars:
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self.names = list(table.columns)
+
+    def __len__(self) -> int:
+        return int(self._table.height)
+
+    def rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        for part in self._table.select(names).iter_slices(_ROWS_AT_ONCE):
+            yield from part.to_dicts()
+
+    def values(self, name: str) -> Iterable[Any]:
+        values: list[Any] = self._table[name].to_list()
+        return values
+
+    def with_columns(self, columns: dict[str, list[Any]]) -> Any:
+        made = type(self._table)(columns, strict=False)
+        for name, kind in (("resemblance", float), ("stage", str)):
+            made = made.with_columns(made[name].cast(kind))
+        return self._table.with_columns(made.get_columns())
+
+
+class _Arrow:
+    def __init__(self, table: Any) -> None:
+        self._arrow = load_extra("pyarrow", extra="parquet", purpose="this table")
+        self._table = table
+        self.names = list(table.schema.names)
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    def rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        for part in self._table.select(list(names)).to_batches(_ROWS_AT_ONCE):
+            yield from part.to_pylist()
+
+    def values(self, name: str) -> Iterable[Any]:
+        values: list[Any] = self._table.column(name).to_pylist()
+        return values
+
+    def with_columns(self, columns: dict[str, list[Any]]) -> Any:
+        kinds = {"resemblance": self._arrow.float64(), "stage": self._arrow.string()}
+        table = self._table
+        for name, values in columns.items():
+            column = self._arrow.array(values, kinds.get(name))
+            place = table.schema.get_field_index(name)
+            if place >= 0:
+                table = table.remove_column(place)
+            table = table.append_column(name, column)
+        return table
+
+
+class _Dataset:
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self.names = list(table.column_names)
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    def rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        plain = self._table.select_columns(list(names)).with_format(None)
+        for part in plain.iter(_ROWS_AT_ONCE):
+            for values in zip(*part.values(), strict=True):
+                yield dict(zip(part, values, strict=True))
+
+    def values(self, name: str) -> Iterable[Any]:
+        for row in self.rows([name]):
+            yield row[name]
+
+    def with_columns(self, columns: dict[str, list[Any]]) -> Any:
+        table = self._table.remove_columns([name for name in columns if name in self.names])
+        arrow = load_extra("pyarrow", extra="parquet", purpose="datasets")
+        for name, values in columns.items():
+            kinds = {"resemblance": arrow.float64(), "stage": arrow.string()}
+            made = arrow.array(values, kinds.get(name))
+            table = table.add_column(name, made)
+        return table

@@ -1,0 +1,79 @@
+"""A store on top of another that is only read: documents are compared with those of both."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup.document import Document, Match
+from dedup.store.base import Store
+from dedup.store.sqlite import SqliteStore
+
+KNOWN = "known"
+"""Why a document is recorded as skipped: it duplicates one of the base. The match is its detail."""
+
+
+class Own(Store, Protocol):
+    """What is written to."""
+
+    def label(self, number: int) -> tuple[str, str | None]:
+        """The id and the URL of a document."""
+
+
+class LayeredStore:
+    """The documents of `base`, and after them those of `own`; only `own` is written.
+
+    A document of `own` has its number there plus `offset`, which is beyond all numbers of `base`.
+    """
+
+    def __init__(self, base: SqliteStore, own: Own) -> None:
+        self.base = base
+        self.own = own
+        self.offset = 1 + max(base.page_urls(), default=0)
+
+    def check_schemes(
+        self, schemes: Mapping[str, Mapping[str, object]], *, of: str = "detectors"
+    ) -> None:
+        self.base.check_schemes(schemes, of=of)
+        self.own.check_schemes(schemes, of=of)
+
+    def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
+        return self.own.add(document, signatures) + self.offset
+
+    def change_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
+        self.own.change_signatures(number - self.offset, signatures)
+
+    def add_duplicate(self, document: Document, match: Match) -> None:
+        if match.original >= self.offset:
+            original = match.original - self.offset
+            self.own.add_duplicate(document, replace(match, original=original))
+        elif isinstance(self.own, SqliteStore):
+            self.own.add_skipped(
+                document.url or document.id,
+                KNOWN,
+                detail=json.dumps(asdict(match)),
+                is_fetched=True,
+                size_bytes=len(document.text.encode("utf-8", "replace")),
+            )
+
+    def document(self, number: int) -> Document:
+        store, number = self._place(number)
+        return store.document(number)
+
+    def label(self, number: int) -> tuple[str, str | None]:
+        """The id and the URL of a document."""
+        store, number = self._place(number)
+        return store.label(number)
+
+    def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+        yield from self.base.signatures(stage)
+        for numbers, signatures in self.own.signatures(stage):
+            yield numbers + self.offset, signatures
+
+    def _place(self, number: int) -> tuple[Own, int]:
+        if number < self.offset:
+            return self.base, number
+        return self.own, number - self.offset

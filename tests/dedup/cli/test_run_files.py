@@ -1,0 +1,240 @@
+"""`dedup run`: nothing is lost or overwritten, and bad input is one clear sentence."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dedup.cli import main
+
+ROWS: list[dict[str, Any]] = [
+    {"id": 1, "text": "One text."},
+    {"id": 2, "text": "ONE  text."},
+    {"id": 3, "text": "Another."},
+]
+
+
+def write(path: Path, rows: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return write(tmp_path / "in.jsonl", ROWS)
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """What is said when a command is refused: one line, no traceback."""
+    assert main(["run", *map(str, arguments)]) == 2
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert said.startswith("dedup: ") or "\ndedup: " in said
+    return said.rpartition("dedup: ")[2]
+
+
+@pytest.mark.parametrize("option", ["-o", "-d", "--broken"])
+@pytest.mark.parametrize("way", ["same", "dotted", "symlink", "hardlink"])
+def test_an_output_that_is_the_input_is_refused(
+    source: Path, option: str, way: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = source.read_bytes()
+    other = source.with_name("other.jsonl")
+    if way == "symlink":
+        other.symlink_to(source)
+    elif way == "hardlink":
+        os.link(source, other)
+    path = {"same": str(source), "dotted": f"{source.parent}/./in.jsonl"}.get(way, str(other))
+    said = refusal(capsys, source, option, path, "--overwrite")
+    assert f"{option} must be another file than IN" in said
+    assert source.read_bytes() == before
+
+
+def test_two_outputs_in_one_file_are_refused(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = source.with_name("x.jsonl")
+    assert "-o and -d must be two files" in refusal(capsys, source, "-o", path, "-d", path)
+    link = source.with_name("link.jsonl")
+    link.symlink_to(path)  # dangling
+    assert "must be two files" in refusal(capsys, source, "-o", path, "-d", link)
+    assert not path.exists()
+
+
+def test_an_output_that_is_there_stays_unless_told(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = source.with_name("x.jsonl")
+    path.write_text("mine")
+    assert "is there already; --overwrite replaces it" in refusal(capsys, source, "-o", path)
+    assert path.read_text() == "mine"
+    assert main(["run", str(source), "-o", str(path), "--overwrite"]) == 0
+    assert read(path) == [ROWS[0], ROWS[2]]
+
+
+def test_an_overwritten_link_stays_a_link(source: Path) -> None:
+    path, link = source.with_name("x.jsonl"), source.with_name("link.jsonl")
+    path.write_text("old")
+    link.symlink_to(path)
+    assert main(["run", str(source), "-o", str(link), "--overwrite"]) == 0
+    assert link.is_symlink()
+    assert read(path) == [ROWS[0], ROWS[2]]
+
+
+def test_a_failed_run_leaves_no_output_and_the_old_one(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, bad = source.with_name("x.jsonl"), source.with_name("y.jsonl")
+    path.write_text("old")
+    bad.write_text("no JSON\n")
+    refusal(capsys, source, bad, "-o", path, "-d", source.with_name("d.jsonl"), "--overwrite")
+    assert path.read_text() == "old"
+    assert sorted(each.name for each in source.parent.iterdir()) == [
+        "in.jsonl",
+        "x.jsonl",
+        "y.jsonl",
+    ]
+
+
+def test_a_device_is_written_to_and_not_replaced(source: Path) -> None:
+    assert main(["run", str(source), "-o", "/dev/null", "-d", "/dev/null"]) == 0
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_a_full_disk_is_one_sentence(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = refusal(capsys, source, "-o", "/dev/full")
+    assert said == "/dev/full: the disk is full; nothing was written there\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs limits of file sizes")
+def test_a_full_temporary_folder_names_the_folder(source: Path) -> None:
+    """A file may be no larger than 64 kB: what the store writes does not fit."""
+    code = (
+        "import resource, signal, sys; from dedup.cli import main;"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16));"
+        "sys.exit(main(['run', sys.argv[1]]))"
+    )
+    write(source, [{"id": n, "text": os.urandom(3000).hex()} for n in range(600)])
+    done = subprocess.run([sys.executable, "-c", code, str(source)], capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "File too large" in done.stderr
+    assert "TMPDIR names another folder" in done.stderr
+
+
+def test_broken_rows_go_to_a_file_of_their_own(source: Path) -> None:
+    source.write_text('{"id": 1}\n{"text": "x"}\n[1]\n{"text": 5}\n')
+    broken = source.with_name("broken.jsonl")
+    assert main(["run", str(source), "--broken", str(broken)]) == 0
+    found = read(broken)
+    assert [row["place"] for row in found] == ["line 1", "line 3", "line 4"]
+    assert {row["file"] for row in found} == {str(source)}
+    assert found[1] == {
+        "file": str(source),
+        "place": "line 3",
+        "reason": "expected a JSON object, found list",
+        "row": "[1]",
+    }
+    assert found[2]["reason"] == "expected a string in `text`, found int"
+
+
+# What stands in a file, and what is said of it.
+HOPELESS = {
+    "prose.jsonl": ("no JSON\nat all\n", "none of 2 rows is a document; the first, line 1"),
+    "other.jsonl": ('{"id": 1, "Text": "x"}\n', "expected a field `text` or `html`"),
+    "near.jsonl": ('{"id": 1, "Text": "x"}\n', "the nearest is `Text`"),
+    "array.jsonl": ('[\n{"text": "x"},\n{"text": "y"},\n]\n', "none of 4 rows is a document"),
+    "x.csv": ("id,body\n1,x\n", "expected a field `text` or `html`"),
+    "twice.csv": ("text,text\n1,x\n", "columns must have different names"),
+    "none.csv": ("", "expected a field `text` or `html`"),
+    "x.warc": ("no archive\n", "the archive is damaged"),
+    "x.parquet": ("no Parquet\n", "no Parquet file"),
+}
+
+
+@pytest.mark.parametrize("name", HOPELESS)
+def test_a_file_without_a_document_is_an_error_that_says_what_was_expected(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, wanted = HOPELESS[name]
+    path = tmp_path / name
+    path.write_text(content)
+    said = refusal(capsys, path, "-o", tmp_path / "out.jsonl")
+    assert wanted in said
+    assert str(path) in said
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_column_that_no_row_has_names_the_nearest(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "no row has a column `idd`" in refusal(capsys, source, "--id", "idd")
+    table = source.with_name("x.csv")
+    table.write_text("ident,text\n1,x\n")
+    said = refusal(capsys, table, "--id", "idend")
+    assert (
+        said
+        == f"{table}: there is no column `idend`; the nearest is `ident` (all: `ident`, `text`)\n"
+    )
+
+
+def test_a_folder_without_files_says_which_it_looks_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "notes.txt").write_text("x")
+    assert "the folder has no file that ends in .jsonl" in refusal(capsys, tmp_path)
+    assert "no file fits" in refusal(capsys, tmp_path / "*.jsonl")
+    assert "there is no such file" in refusal(capsys, tmp_path / "x.jsonl")
+
+
+def test_an_output_that_is_a_folder_is_refused(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = source.with_name("folder.jsonl")
+    folder.mkdir()
+    assert "must be a file, got the folder" in refusal(capsys, source, "-o", folder)
+
+
+def test_a_file_named_twice_is_refused(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = refusal(capsys, source, source.parent / "*.jsonl")
+    assert "IN must name each file once" in said
+
+
+def test_ids_keep_their_types(source: Path) -> None:
+    rows = [*ROWS, {"id": "1", "text": "one TEXT."}, {"text": "Fifth."}, {"text": "FIFTH."}]
+    dropped = source.with_name("d.jsonl")
+    assert main(["run", str(write(source, rows)), "-d", str(dropped)]) == 0
+    found = [(row["id"], row["duplicate_of"]) for row in read(dropped)]
+    assert found == [(2, 1), ("1", 1), (6, 5)]  # a row without a name: its number
+
+
+def test_a_line_too_long_is_broken_and_the_next_is_read(
+    source: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dedup.collection.reading.MAX_ROW_BYTES", 2**20)
+    write(source, [{"id": 1, "text": "x" * 2**21}, {"id": 2, "text": "short"}])
+    out = source.with_name("out.jsonl")
+    assert main(["run", str(source), "-o", str(out)]) == 0
+    assert [row["id"] for row in read(out)] == [2]
+    assert "line 1: it is longer than" in capsys.readouterr().err
+
+
+def test_ids_that_are_there_twice_are_told(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(source)]) == 0
+    assert "have the id of another row" not in capsys.readouterr().err
+    write(source, [*ROWS, {"id": 3, "text": "Third."}, {"id": "3", "text": "Fourth."}])
+    assert main(["run", str(source)]) == 0
+    assert "1 rows have the id of another row" in capsys.readouterr().err

@@ -1,0 +1,242 @@
+"""`dedup run`: what counts as a duplicate, which row stays, and what is told of the others."""
+
+import itertools
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dedup import resemblance
+from dedup.cli import main
+from dedup.document import Document
+
+WORDS = [f"{a}{b}" for a in ("ka", "lo", "mi", "nu", "pe") for b in "bcdfghjklmnpqrst"]
+
+
+def text(seed: int, changes: int = 0, words: int = 120) -> str:
+    """Made-up words; `changes` of them are other ones."""
+    choose = random.Random(seed)
+    found = choose.choices(WORDS, k=words)
+    for change in range(changes):
+        found[(change * 37 + 5) % words] = f"other{seed}x{change}"
+    return " ".join(found)
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def run(folder: Path, rows: list[dict[str, Any]], *options: object) -> list[dict[str, Any]]:
+    """What stays of the rows, or what they are marked with."""
+    source, out = write(folder / "in.jsonl", rows), folder / "out.jsonl"
+    arguments = ["run", str(source), "-o", str(out), "--overwrite", *map(str, options)]
+    assert main(arguments) == 0
+    return read(out)
+
+
+def ids(rows: list[dict[str, Any]]) -> list[Any]:
+    return [row["id"] for row in rows]
+
+
+NEAR = [{"id": "a", "text": text(1)}, {"id": "b", "text": text(1, 3)}, {"id": "c", "text": text(2)}]
+
+
+def likeness(first: str, second: str) -> float:
+    return resemblance(Document("", first).shingles, Document("", second).shingles)
+
+
+@pytest.mark.parametrize("changes", [2, 4, 6, 8, 12])
+@pytest.mark.parametrize("threshold", [0.5, 0.7, 0.9, 1.0])
+def test_the_threshold_decides(tmp_path: Path, changes: int, threshold: float) -> None:
+    rows = [{"id": 1, "text": text(1)}, {"id": 2, "text": text(1, changes)}]
+    alike = likeness(text(1), text(1, changes))
+    kept = [1] if alike >= threshold else [1, 2]
+    assert ids(run(tmp_path, rows, "--threshold", threshold)) == kept
+
+
+def test_low_thresholds_propose_nearly_all_pairs(tmp_path: Path) -> None:
+    """60 pairs right above 0.5: 0.3% of such are missed by the bands alone."""
+    rows = [
+        {"id": f"{seed}/{changes}", "text": text(seed, changes, 300)}
+        for seed in range(60)
+        for changes in (0, 32)
+    ]
+    assert all(0.5 < likeness(a["text"], b["text"]) < 0.6 for a, b in itertools.pairwise(rows[:2]))
+    assert len(run(tmp_path, rows, "--threshold", 0.5)) == 60
+
+
+def test_stages_that_are_not_named_are_not_asked(tmp_path: Path) -> None:
+    rows = [*NEAR, {"id": "d", "text": text(2).upper()}]
+    assert ids(run(tmp_path, rows, "--stages", "text")) == ["a", "b", "c"]
+    marked = run(tmp_path, rows, "--stages", "minhash", "--mark")
+    assert {row["stage"] for row in marked} == {None, "minhash"}
+
+
+def test_marks_drop_nothing_and_name_the_group(tmp_path: Path) -> None:
+    rows = [
+        {"id": 1, "text": text(1), "x": None},
+        {"id": 2, "text": text(1, 3)},
+        {"id": 3, "text": "z"},
+    ]
+    found = run(tmp_path, rows, "--mark")
+    alike = likeness(rows[0]["text"], rows[1]["text"])
+    nothing = {"duplicate_of": None, "resemblance": None, "stage": None}
+    assert found[0] == {**rows[0], **nothing, "group": 1}
+    assert found[2] == {**rows[2], **nothing, "group": 3}
+    stage = found[1].pop("stage")
+    assert stage in ("sentences", "simhash", "minhash")
+    assert found[1] == {**rows[1], "duplicate_of": 1, "resemblance": alike, "group": 1}
+
+
+def test_marking_again_replaces_the_marks(tmp_path: Path) -> None:
+    once = run(tmp_path, NEAR, "--mark")
+    assert run(tmp_path, once, "--mark") == once
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_marks_in_tables(tmp_path: Path, ending: str) -> None:
+    source, table = write(tmp_path / "in.jsonl", NEAR), tmp_path / f"x.{ending}"
+    assert main(["run", str(source), "-o", str(table), "--mark"]) == 0
+    again, out = tmp_path / f"y.{ending}", tmp_path / "out.jsonl"
+    assert main(["run", str(table), "-o", str(again), "--mark"]) == 0
+    assert main(["run", str(again), "-o", str(out)]) == 0
+    found = read(out)
+    assert ids(found) == ["a", "c"]
+    assert list(found[0]) == ["id", "text", "duplicate_of", "resemblance", "stage", "group"]
+    assert found[1]["group"] == "c"
+
+
+def test_the_longest_stays_and_the_order_is_kept(tmp_path: Path) -> None:
+    rows = [
+        {"id": 1, "text": text(1)},
+        {"id": 2, "text": text(2)},
+        {"id": 3, "text": text(1) + " and more"},
+    ]
+    assert ids(run(tmp_path, rows, "--keep", "longest")) == [2, 3]
+    marked = run(tmp_path, rows, "--keep", "longest", "--mark")
+    assert [(row["id"], row["duplicate_of"], row["group"]) for row in marked] == [
+        (1, 3, 3),
+        (2, None, 2),
+        (3, None, 3),
+    ]
+
+
+# Values of a column, and which of the three stays: the one with the greatest.
+NEWEST = {
+    "numbers": ([9, 10, 1.5], 1),
+    "dates": (["2024-12-01", "2023-01-01", "2024-11-30T23:59:59+00:00"], 0),
+    "zones": (["2024-01-01T12:00+02:00", "2024-01-01T11:30Z", None], 1),
+    "missing": ([None, "", "2020-01-01"], 2),
+    "numbers as text": (["9", "10", "1"], 1),
+    "equal": ([5, 5, 5], 0),
+}
+
+
+@pytest.mark.parametrize("name", NEWEST)
+def test_the_newest_stays(tmp_path: Path, name: str) -> None:
+    values, kept = NEWEST[name]
+    rows = [{"id": n, "text": text(1), "day": value} for n, value in enumerate(values)]
+    assert ids(run(tmp_path, rows, "--keep", "newest:day")) == [kept]
+
+
+def test_a_column_that_is_no_time_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = write(tmp_path / "in.jsonl", [{"text": "x", "day": "Monday"}])
+    assert main(["run", str(source), "--keep", "newest:day"]) == 2
+    assert "found 'Monday'" in capsys.readouterr().err
+    assert main(["run", str(source), "--keep", "newest:Day"]) == 2
+    assert "no row has a column `Day`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("keep", ["longest", "newest:n"])
+def test_no_row_is_dropped_for_one_it_does_not_resemble(tmp_path: Path, keep: str) -> None:
+    """A chain, each like the next: whoever is dropped resembles one that stays."""
+    rows = [
+        {"id": n, "text": text(1, n * 3) + " end" * (n % 3), "n": n * 7 % 12} for n in range(12)
+    ]
+    marked = run(tmp_path, rows, "--keep", keep, "--mark")
+    kept = {row["id"]: row["text"] for row in marked if row["duplicate_of"] is None}
+    assert 1 < len(kept) < 12
+    for row in marked:
+        if row["duplicate_of"] is not None:
+            alike = likeness(row["text"], kept[row["duplicate_of"]])
+            assert alike == row["resemblance"] >= 0.8
+
+
+def test_groups_are_judged_apart(tmp_path: Path) -> None:
+    groups = ["x", "y", "x", None, None, "y", "x"]
+    rows = [{"id": n, "text": text(1, n % 3), "g": each} for n, each in enumerate(groups)]
+    marked = run(tmp_path, rows, "--within", "g", "--mark")
+    assert [row["group"] for row in marked] == [0, 1, 0, 3, 3, 1, 0]
+    alone = [run(tmp_path, [row for row in rows if row["g"] == each]) for each in ("x", "y", None)]
+    assert sorted(ids(run(tmp_path, rows, "--within", "g"))) == sorted(
+        name for found in alone for name in ids(found)
+    )
+
+
+def test_groups_and_preference_together(tmp_path: Path) -> None:
+    rows = [
+        {"id": 1, "text": text(1), "g": 1},
+        {"id": 2, "text": text(1) + " more", "g": 2},
+        {"id": 3, "text": text(1) + " and more", "g": 1},
+    ]
+    assert ids(run(tmp_path, rows, "--within", "g", "--keep", "longest")) == [2, 3]
+
+
+def test_many_small_groups(tmp_path: Path) -> None:
+    rows = [{"id": n, "text": text(n % 7), "g": n % 50} for n in range(700)]
+    kept = run(tmp_path, rows, "--within", "g")
+    assert ids(kept) == list(range(350))
+
+
+@pytest.mark.parametrize("keep", ["first", "longest"])
+def test_against_a_file(tmp_path: Path, keep: str) -> None:
+    base = write(
+        tmp_path / "base.jsonl", [{"id": 7, "text": text(1)}, {"id": "k", "text": text(3)}]
+    )
+    before = base.read_bytes()
+    marked = run(tmp_path, [*NEAR, NEAR[2]], "--against", base, "--mark", "--keep", keep)
+    assert [row["duplicate_of"] for row in marked] == ["7", "7", None, "c"]
+    assert ids(run(tmp_path, NEAR, "--against", base, "--keep", keep)) == ["c"]
+    assert base.read_bytes() == before
+
+
+def test_against_a_job(tmp_path: Path) -> None:
+    job, base = tmp_path / "job", write(tmp_path / "base.jsonl", NEAR[:1])
+    assert main(["run", str(base), "--job", str(job)]) == 0
+    before = (job / "crawl.sqlite").read_bytes()
+    assert ids(run(tmp_path, NEAR, "--against", job)) == ["c"]
+    assert (job / "crawl.sqlite").read_bytes() == before
+
+
+# Options that are refused, and what is said.
+REFUSED = {
+    "threshold": (["--threshold", "1.5"], "threshold must be above 0 and at most 1"),
+    "stages": (["--stages", "text,nilsimsa"], "stages must be some of body, text"),
+    "no stages": (["--stages", ","], "stages must be some of"),
+    "keep": (["--keep", "best"], "keep must be first, longest or newest:COLUMN"),
+    "newest": (["--keep", "newest:"], "keep must be first, longest or newest:COLUMN"),
+    "processes": (["--processes", "0"], "--processes must be auto or a whole number"),
+    "mark": (["--mark"], "--mark needs -o OUT"),
+    "groups": (["--within", "id", "--against", "x"], "exclude each other"),
+    "against": (["--against", "nowhere"], "there is no such file"),
+    "within": (["--within", "txt"], "no row has a column `txt`; the nearest is `text`"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_wrong_options_are_one_sentence(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options, wanted = REFUSED[name]
+    source = write(tmp_path / "in.jsonl", NEAR)
+    assert main(["run", str(source), *options]) == 2
+    assert wanted in capsys.readouterr().err

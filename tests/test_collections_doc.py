@@ -1,0 +1,129 @@
+"""docs/collections.md: each command is run, and does what is written there."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOC = (Path(__file__).parents[1] / "docs" / "collections.md").read_text(encoding="utf-8")
+TEXT = " ".join(f"Letter {number} came by the evening post." for number in range(40))
+NEWS = [
+    {"id": 1, "language": "en", "date": "2024-05-01", "text": TEXT},
+    {"id": 2, "language": "fr", "date": "2024-05-03", "text": TEXT.upper()},
+    {"id": 3, "language": "en", "date": "2024-05-02", "text": TEXT + " One came on its own, late."},
+    {"id": 4, "language": "en", "date": "2024-05-04", "text": "A note."},
+    {"id": 5, "language": "en", "date": "2024-05-05", "text": "Another note."},
+]
+PRODUCTS = "sku,name,link,description\r\n1,Lamp,http://a.example/,Sold out\r\n2,Chair,,Sold out\r\n"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", DOC, re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all commands have been run, one after the other."""
+    path = tmp_path_factory.mktemp("collections")
+    lines = [json.dumps(row) + "\n" for row in NEWS]
+    (path / "news.jsonl").write_text("".join(lines))
+    (path / "old.jsonl").write_text(json.dumps({"id": "old", "text": "A NOTE."}) + "\n")
+    (path / "mixed.jsonl").write_text(lines[0] + "broken\n")
+    (path / "products.csv").write_bytes(PRODUCTS.encode())
+    code = "import sys; from dedup.cli import main; sys.exit(main())"
+    program = f"dedup() {{ '{sys.executable}' -c '{code}' \"$@\"; }}\n"
+    commands = [
+        line[2:] for block in blocks("console") for line in block.splitlines() if line[:2] == "$ "
+    ]
+    runs = [line for line in commands if not line.startswith("python ")]
+    assert len(runs) > 15
+    for line in runs:
+        done = subprocess.run(
+            ["bash", "-euc", program + line], cwd=path, capture_output=True, text=True
+        )
+        assert done.returncode == 0, (line, done.stderr)
+        if line == runs[0]:
+            (path / "said.txt").write_text(done.stderr)
+        if line.startswith("dedup why"):
+            (path / "why.txt").write_text(done.stdout)
+    return path
+
+
+def ids(path: Path) -> list[object]:
+    return [json.loads(line)["id"] for line in path.read_text().splitlines()]
+
+
+# A file that a command of the document writes, and the rows in it.
+WRITTEN = {
+    "unique.jsonl": [1, 4, 5],
+    "all.jsonl": [1, 4, 5],
+    "piped.jsonl": [1, 4, 5],
+    "strict.jsonl": [1, 3, 4, 5],
+    "exact.jsonl": [1, 3, 4, 5],
+    "by-language.jsonl": [1, 2, 4, 5],
+    "new.jsonl": [1, 5],
+    "longest.jsonl": [3, 4, 5],
+    "newest.jsonl": [2, 4, 5],
+    "marked.jsonl": [1, 2, 3, 4, 5],
+    "two.jsonl": [1, 4, 5],
+    "unique-again.jsonl": [1, 4, 5],
+    "sound.jsonl": [1],
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_each_command_writes_what_it_says(folder: Path, name: str) -> None:
+    assert ids(folder / name) == WRITTEN[name]
+
+
+def test_first_output_is_the_real_one(folder: Path) -> None:
+    shown = blocks("console")[0].split("\n", 1)[1].splitlines()
+    said = (folder / "said.txt").read_text().splitlines()
+    assert [line.rstrip() for line in said[:-1]] == shown[:-1]
+    assert said[-1].split(";")[0] == shown[-1].split(";")[0]
+    record = json.loads((folder / "duplicates.jsonl").read_text().splitlines()[0])
+    assert record == json.loads(blocks("json")[0])
+
+
+def test_other_files_are_there(folder: Path) -> None:
+    assert (folder / "unique-products.csv").read_bytes() == PRODUCTS.encode()
+    assert json.loads((folder / "broken.jsonl").read_text())["place"] == "line 2"
+    assert "duplicate" in (folder / "why.txt").read_text()
+    assert (folder / "duplicates.parquet").exists()
+
+
+def test_every_option_is_in_an_example() -> None:
+    from dedup.cli.run import add_parser
+
+    names: set[str] = set()
+
+    class Group:
+        def add_argument(self, *flags: str, **_: object) -> None:
+            names.update(flag for flag in flags if flag.startswith("-"))
+
+        def add_argument_group(self, *_: object) -> "Group":
+            return self
+
+        def set_defaults(self, **_: object) -> None: ...
+
+        def add_parser(self, *_: object, **__: object) -> "Group":
+            return self
+
+    add_parser(Group())
+    examples = "\n".join(blocks("console"))
+    missing = {name for name in names if f"{name} " not in examples} - {"--overwrite", "--html"}
+    assert not missing
+    assert "`--overwrite`" in DOC
+    assert "`--html`" in DOC
+
+
+def test_the_python_example(folder: Path) -> None:
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    (example,) = blocks("python")
+    done = subprocess.run(
+        [sys.executable, "-c", example], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == blocks("text")[0]
