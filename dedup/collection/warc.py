@@ -43,19 +43,40 @@ def read_warc(
         OSError: the file cannot be read, is cut off, or is no archive.
         ModuleNotFoundError: warcio is not installed.
     """
-    failures = load_extra("warcio.exceptions", extra="warc", purpose="WARC").ArchiveLoadFailed
     number = 0
     # decompressed by the caller: warcio takes a file cut off for a whole one
     try:
-        for record in _archive_iterator()(file):
+        for record in _records(file):
             number += 1
             at(bytes_read(file))
             if (found := _read_record(record, f"record {number}")) is not None:
                 yield found
-    except failures as error:
+    except _DamagedError as error:
         if not number:
             raise OSError(f"{source.name}: the archive is damaged ({error})") from error
         yield Broken(f"after record {number}", f"the archive is damaged from here on ({error})")
+
+
+class _DamagedError(Exception):
+    """Of an archive: no record can be found any more."""
+
+
+def _records(file: BinaryIO) -> Iterator[Any]:
+    """The records of an archive.
+
+    Raises:
+        _DamagedError: what follows is no record, or one whose header makes no sense to warcio.
+    """
+    failures = load_extra("warcio.exceptions", extra="warc", purpose="WARC").ArchiveLoadFailed
+    records = iter(_archive_iterator()(file))
+    while True:
+        try:
+            record = next(records)
+        except StopIteration:
+            return
+        except (failures, ArithmeticError, AttributeError, LookupError, ValueError) as error:
+            raise _DamagedError(str(error)) from error
+        yield record
 
 
 @cache

@@ -39,9 +39,7 @@ _CANONICAL = re.compile(
     rf"((?:/(?!\.\.?(?![^/?])){_PATH_TEXT})+)"
     rf"(?:\?({_FIELD_TEXT}(?:&{_FIELD_TEXT})*))?"
 )
-_AUTHORITY = re.compile(
-    r"(?i)\s*https?://(?:[^/?#@\\]*@)?(?P<host>(?!\[)[^/?#:@\\]+)(?=[:/?#\\]|$)"
-)
+_AUTHORITY = re.compile(r"(?i)\s*https?://(?:[^/?#\\]*@)?(?P<host>(?!\[)[^/?#:@\\]+)(?=[:/?#\\]|$)")
 _NAME = re.compile(r"(?:[A-Za-z0-9_-]+\.)*(?!0[xX])[A-Za-z0-9_-]*[A-Za-z_-][A-Za-z0-9_-]*\.?")
 _SAFE_URL = re.compile(
     r"(?P<scheme>https?)://(?P<userinfo>[^@/?]*@)?(?P<host>\[[^\]]*\]|[^:/?]*)"
