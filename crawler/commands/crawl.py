@@ -14,13 +14,10 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from dedup.detectors import default_detectors
-from dedup.detectors.key import KeyRecord
 from dedup.errors import StateError
 from dedup.scrapy.clock import use_monotonic_timers
 from dedup.scrapy.config import STORE_NAME, CrawlConfig
 from dedup.scrapy.feeds import continue_feeds
-from dedup.scrapy.pipelines import stages_in_use
 from dedup.scrapy.spiders.own import is_own
 from dedup.store.database import lock
 
@@ -128,14 +125,7 @@ def _check_job(settings: BaseSettings, spider: object, process_settings: BaseSet
     store = config.open_store(folder)
     try:
         config.check_crawl(store, spider)
-        in_use = stages_in_use(settings)
-        detectors = default_detectors(store.document, config.detection)
-        if config.item_fields.key:
-            detectors = [KeyRecord(config.item_fields.key), *detectors]
-            in_use |= {KeyRecord.stage}
-        store.check_schemes(
-            {detector.stage: detector.scheme for detector in detectors if detector.stage in in_use}
-        )
+        config.check_detectors(store, settings)
         if store.database.meta("started") and settings.getdict("FEEDS"):
             continue_feeds(process_settings, store)
     finally:

@@ -42,7 +42,7 @@ def _execute(options: argparse.Namespace) -> None:
         origins = [text_origin(store, document) for document in (first, second)]
         replay = Replay(store)
         comparisons = compare(replay.detectors, first, second, replay.config)
-        verdict = decide(first, second, replay.config)
+        verdict = decide(first, second, replay.config, key_fields=replay.key_fields)
     finally:
         store.close()
     parts = differences(first.text, second.text)

@@ -1,7 +1,7 @@
 """Two documents, as each stage of the cascade sees them, in values and in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ class Verdict:
         first_in_second: share of the first document's shingles that the second has; and reversed.
         is_short: one of them has too few shingles, so that text and title have to be equal.
         objection: why documents with like texts are two pages even so.
+        has_other_key: the key fields of the two have different values, so they are two.
     """
 
     is_duplicate: bool
@@ -63,10 +64,16 @@ class Verdict:
     second_in_first: float
     is_short: bool
     objection: Objection | None = None
+    has_other_key: bool = False
 
 
-def decide(first: Document, second: Document, config: DedupConfig) -> Verdict:
-    """Compare as `SecondCheck` does, and count what is common."""
+def decide(
+    first: Document, second: Document, config: DedupConfig, *, key_fields: Sequence[str] = ()
+) -> Verdict:
+    """Compare as `SecondCheck` does, and count what is common.
+
+    The names of the key fields are for the words.
+    """
     sizes = len(first.shingles), len(second.shingles)
     likeness = resemblance(first.shingles, second.shingles)
     common = round(containment(first.shingles, second.shingles) * sizes[0])
@@ -87,7 +94,11 @@ def decide(first: Document, second: Document, config: DedupConfig) -> Verdict:
         object_to = objection_to_equal if is_equal else objection_to_near
         objection = object_to(first, second, names=config.near_names)
         words += _objection_words(objection, first, second)
-    is_duplicate = is_alike and objection is None
+    has_other_key = first.key != second.key
+    if has_other_key:
+        names = ", ".join(key_fields) or "key fields"
+        words += f"; but they differ in {names}, which must be equal, too (DEDUP_ITEM_KEY_FIELDS)"
+    is_duplicate = is_alike and objection is None and not has_other_key
     return Verdict(
         is_duplicate=is_duplicate,
         words=words,
@@ -99,6 +110,7 @@ def decide(first: Document, second: Document, config: DedupConfig) -> Verdict:
         second_in_first=containment(second.shingles, first.shingles),
         is_short=is_short,
         objection=objection,
+        has_other_key=has_other_key,
     )
 
 
@@ -161,6 +173,9 @@ def compare_stage(
             return Comparison(stage=stage, is_candidate=None, words=words)
         shown.append(signature)
     is_candidate, words = _COMPARE[stage](shown[0], shown[1], config)
+    if first.key != second.key and stage in OF_ONE_KEY:
+        bare = [detector.signature(replace(each, key="")) or b"" for each in (first, second)]
+        words = f"{_COMPARE[stage](bare[0], bare[1], config)[1]}, the keys differ"
     return Comparison(
         stage=stage,
         is_candidate=is_candidate,
@@ -227,6 +242,10 @@ _COMPARE = {
     "simhash": _compare_simhash,
     "minhash": _compare_minhash,
 }
+
+
+OF_ONE_KEY = ("body", "text")
+"""Stages that look only among documents of one key: it is part of their signatures."""
 
 
 def _shared(first: bytes, second: bytes) -> tuple[int, int]:

@@ -14,9 +14,18 @@ import numpy as np
 
 from dedup.config import DedupConfig
 from dedup.detectors import Detector, SecondCheck, default_detectors
+from dedup.detectors.key import KeyRecord
 from dedup.document import Document, Match
 from dedup.errors import StateError
-from dedup.explain.comparison import Comparison, Verdict, compare_stage, decide, not_looked_at, show
+from dedup.explain.comparison import (
+    OF_ONE_KEY,
+    Comparison,
+    Verdict,
+    compare_stage,
+    decide,
+    not_looked_at,
+    show,
+)
 from dedup.store import SqliteStore
 from dedup.store.groups import group_start
 from dedup.store.reading import read_page
@@ -59,6 +68,9 @@ class StageReport:
 class Replay:
     """The job's cascade, as its store and settings describe it.
 
+    Attributes:
+        key_fields: the fields of items whose values have to be equal, too; mostly none.
+
     Raises:
         StateError: the store was not made by the default cascade.
     """
@@ -67,6 +79,8 @@ class Replay:
         self._store = store
         self._schemes = json.loads(store.database.meta("schemes of detectors") or "{}")
         self.config = _config(self._schemes, json.loads(store.database.meta("settings") or "{}"))
+        self.key_fields: list[str] = self._schemes.get(KeyRecord.stage, {}).get("fields", [])
+        self._keys = self._read_keys()
         self._asked: list[int] = []
         self.detectors = self._detectors()
 
@@ -98,7 +112,7 @@ class Replay:
         return StageReport(
             stage=detector.stage,
             is_asked=True,
-            words=_words(detector.stage, len(candidates)),
+            words=_words(detector.stage, len(candidates), has_key=bool(document.key)),
             signature=show(detector.stage, signature),
             count=len(candidates),
             candidates=tuple(candidates[:_MAX_CANDIDATES]),
@@ -111,15 +125,21 @@ class Replay:
             number=number,
             url=original.url,
             comparison=compare_stage(detector, document, original, self.config),
-            verdict=decide(document, original, self.config),
+            verdict=decide(document, original, self.config, key_fields=self.key_fields),
         )
+
+    def _read_keys(self) -> KeyRecord:
+        keys = KeyRecord(self.key_fields)
+        for numbers, signatures in self._store.signatures(keys.stage):
+            keys.load(numbers, signatures)
+        return keys
 
     def _detectors(self) -> list[Detector]:
         check = _Noting(self._fetch, self.config, self._asked)
         cascade = default_detectors(self._fetch, self.config, check=check, bodies=self._store.body)
         chosen = [each for each in cascade if each.stage in self._schemes]
         found = {each.stage: json.loads(json.dumps(each.scheme)) for each in chosen}
-        if found != self._schemes:
+        if found != {stage: each for stage, each in self._schemes.items() if stage != "key"}:
             raise StateError(
                 self._store.path,
                 "its detectors are not those of the default cascade",
@@ -129,7 +149,7 @@ class Replay:
 
     def _fetch(self, number: int) -> Document:
         self._asked.append(number)
-        return self._store.document(number)
+        return self._keys.give(number, self._store.document(number))
 
     def _load(self, detector: Detector, before: int) -> None:
         first = group_start(self._store, before)
@@ -157,7 +177,7 @@ class _Noting(SecondCheck):
         return super().nearest(document, proposed)
 
 
-def _words(stage: str, count: int) -> str:
+def _words(stage: str, count: int, *, has_key: bool) -> str:
     what = {
         "body": "with the same digest of its bytes",
         "text": "with the same digest of its text",
@@ -165,6 +185,8 @@ def _words(stage: str, count: int) -> str:
         "simhash": "with a fingerprint that near",
         "minhash": "with a band in common",
     }[stage]
+    if has_key and stage in OF_ONE_KEY:
+        what += " and the same key"
     return f"{count:,} stored page{'' if count == 1 else 's'} {what}"
 
 

@@ -23,7 +23,7 @@ from dedup.scrapy.middlewares.redirect import RedirectGuard
 from dedup.scrapy.middlewares.resume import ResumeMiddleware
 from dedup.scrapy.pipelines import ExactContent, ExtractText, FollowItem, NearDuplicate, StorePage
 from dedup.scrapy.scheduler import DedupScheduler
-from dedup.scrapy.scrapy_internals import is_crawl, spider_arguments
+from dedup.scrapy.scrapy_internals import is_crawl, refusing, spider_arguments
 from dedup.scrapy.spiders.own import is_own
 
 logger = logging.getLogger(__name__)
@@ -65,15 +65,19 @@ class DedupAddon:
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
         for extension in (JobFiles, Progress, PrometheusFile, Stopping, WaitingPages):
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
-        for unknown in unknown_settings(settings):
-            if is_own(self._spider):
-                raise ValueError(unknown)
-            logger.warning("%s", unknown)  # it may be another package's
-        config = CrawlConfig.from_settings(settings)
+        with refusing():
+            self._check_names(settings)
+            config = CrawlConfig.from_settings(settings)
         if settings.getbool("DEDUP_URL_ENABLED"):
             self._filter_urls(settings, is_kept=config.is_kept(self._spider))
         if config.is_finished(self._spider, self.arguments):
             _keep_feeds(settings)
+
+    def _check_names(self, settings: BaseSettings) -> None:
+        for unknown in unknown_settings(settings):
+            if is_own(self._spider):
+                raise ValueError(unknown)
+            logger.warning("%s", unknown)  # it may be another package's
 
     def _filter_urls(self, settings: BaseSettings, *, is_kept: bool) -> None:
         """Have URLs filtered by their canonical form; of a kept job, in its store.

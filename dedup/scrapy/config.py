@@ -18,6 +18,8 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from dedup.config import NEAR_NAMES, DedupConfig, NearNames
+from dedup.detectors import default_detectors
+from dedup.detectors.key import KeyRecord
 from dedup.errors import StateError
 from dedup.extras import load_extra, require_extra
 from dedup.html.main_text import EXTRACTORS
@@ -238,6 +240,23 @@ class CrawlConfig:
             store.check_schemes(
                 {"spider": {"name": spider.name}, "spider argument": named}, of="crawl"
             )
+
+    def check_detectors(self, store: SqliteStore, settings: BaseSettings) -> None:
+        """Check that a job was made with the detectors of the pipelines that are in use.
+
+        Raises:
+            SchemeError: it was made with others, or with other settings of theirs.
+        """
+        from dedup.scrapy.pipelines import stages_in_use  # which need a job
+
+        in_use = stages_in_use(settings)
+        detectors = [
+            each
+            for each in default_detectors(store.document, self.detection)
+            if each.stage in in_use
+        ]
+        keys = [KeyRecord(self.item_fields.key)] if self.item_fields.key else []
+        store.check_schemes({detector.stage: detector.scheme for detector in [*keys, *detectors]})
 
 
 def is_queue_stored(settings: BaseSettings) -> bool:

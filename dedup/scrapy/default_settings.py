@@ -205,9 +205,9 @@ where no job is kept."""
 
 DEDUP_PROGRESS = "table"
 """What is shown on standard error: "table" (one when the crawl ends, nothing before: the log is the
-project's), "live" (before it a panel that renews itself twice a second; without a terminal it is
-"plain"), "plain" (a line a minute), "auto" (live on a terminal, else plain; so in the project's own
-crawls), or "off"."""
+project's; nothing at all with LOG_ENABLED off), "live" (before it a panel that renews itself twice
+a second; without a terminal it is "plain"), "plain" (a line a minute), "auto" (live on a terminal,
+else plain; so in the project's own crawls), or "off"."""
 
 DEDUP_PROMETHEUS_FILE = ""
 """Where the crawl's numbers go for Prometheus' node exporter: a name in the job's folder, or a path

@@ -45,6 +45,8 @@ class ItemFields:
 
 def get(item: Any, name: str) -> Any:
     """A field's value; None: it has none. Objects that are no items have attributes."""
+    if isinstance(item, dict):  # most are, and adapters take their time
+        return item.get(name)
     if ItemAdapter.is_item(item):
         return ItemAdapter(item).get(name)
     if isinstance(item, Mapping):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from scrapy import Request
@@ -11,6 +13,8 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
+
+from dedup.errors import StateError
 
 
 async def send_item(crawler: Crawler, item: Any) -> None:
@@ -102,3 +106,40 @@ def spider_arguments(crawler: Crawler) -> Mapping[str, Any] | None:
                 return dict(names["kwargs"])
         frame = frame.f_back
     return None
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Have the log say in one sentence why a crawl is refused, in place of a traceback.
+
+    Scrapy lets the exception pass: it then ends in the log of asyncio or of Twisted, and the
+    command's exit status is 1. Who awaits the crawl, as scripts do, gets it as any other. With a
+    reactor that is not asyncio's, Twisted writes the traceback to standard error, besides the log.
+    """
+    try:
+        yield
+    except (StateError, ValueError) as error:
+        for name in ("asyncio", "twisted"):
+            logger = logging.getLogger(name)
+            logger.addFilter(_Sentence(error, logger))
+        raise
+
+
+class _Sentence(logging.Filter):
+    """Takes the traceback of one exception out of one logger's records of it, then itself.
+
+    It does not hold the exception: Twisted tells of it when it is forgotten.
+    """
+
+    def __init__(self, error: Exception, logger: logging.Logger) -> None:
+        super().__init__()
+        self._error = id(error), type(error), str(error)
+        self._logger = logger
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if (id(error), type(error), str(error)) == self._error:
+            record.msg, record.args = str(error), ()
+            record.exc_info = record.exc_text = None
+            self._logger.removeFilter(self)
+        return True

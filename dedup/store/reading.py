@@ -37,6 +37,7 @@ def read_page(store: SqliteStore, number: int) -> Page:
         url=row["url"],
         title=row["title"],
         body=None if body is None else store.unpacked(number, body, "body"),
+        key=_key(store, number),
         **{name: row[name] for name in _COLUMNS},
     )
 
@@ -62,6 +63,7 @@ def read_dropped(store: SqliteStore, number: int) -> Page:
         own_title=row["own_title"],
         source=row["source"],
         template=row["template"],
+        key=_key(store, row["original"]),  # else it would be no duplicate
     )
 
 
@@ -69,6 +71,11 @@ def _row(store: SqliteStore, query: str, number: int) -> Any:
     for row in store.rows(query, [number]):
         return row
     raise KeyError(number)
+
+
+def _key(store: SqliteStore, number: int) -> str:
+    query = "SELECT value FROM signatures WHERE stage = 'key' AND page = ?"
+    return next((bytes(row["value"]).decode() for row in store.rows(query, [number])), "")
 
 
 def _text(store: SqliteStore, number: int, compressed: bytes) -> str:

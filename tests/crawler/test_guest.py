@@ -239,3 +239,41 @@ def test_what_is_filtered_is_counted_and_shown_as_by_scrapy(project: Project) ->
     )
     assert said.count("Filtered duplicate request") == 6
     assert "'dupefilter/filtered': 6" in said
+
+
+def test_a_refusal_is_one_sentence(project: Project) -> None:
+    crawl = ("crawl", "books", "-s", "JOBDIR=job")
+    project.scrapy(*crawl)
+    before = (project.folder / "job" / "crawl.sqlite").read_bytes()
+    for wrong, sentence in (
+        ("DEDUP_NEAR_RESEMBLANCE=7", "DEDUP_NEAR_RESEMBLANCE must be a number of at least"),
+        ("DEDUP_NEAR_RESEMBLANCE=.7", "setting DEDUP_NEAR_RESEMBLANCE 0.8, now 0.7"),
+        ("DEDUP_SIMHASH_BITS=128", "simhash bits 64, now 128"),
+    ):
+        said = project.scrapy(*crawl, "-s", wrong, status=1)
+        assert sentence in said
+        assert len(said.splitlines()) == 1, said
+    assert (project.folder / "job" / "crawl.sqlite").read_bytes() == before
+
+
+def test_a_refusal_is_one_sentence_in_the_log_of_twisted(project: Project) -> None:
+    other = ("-s", "FORCE_CRAWLER_PROCESS=1", "-s", "LOG_FILE=log.txt")
+    project.scrapy("crawl", "books", *other, "-s", "DEDUP_NEAR_RESEMBLANCE=7", status=1)
+    log = (project.folder / "log.txt").read_text()
+    assert "CRITICAL: DEDUP_NEAR_RESEMBLANCE must be a number of at least" in log
+    assert "Traceback" not in log
+
+
+def test_faults_of_the_projects_own_keep_their_traceback(project: Project) -> None:
+    (project.folder / "shelf" / "own.py").write_text(
+        "class Own:\n    def __init__(self):\n        raise ValueError('a fault of ours')\n"
+    )
+    own = ("-s", 'EXTENSIONS={"shelf.own.Own": 1}')
+    said = project.scrapy("crawl", "books", *own, status=1)
+    assert "Traceback" in said
+    assert "a fault of ours" in said
+
+
+def test_without_a_log_nothing_is_shown(project: Project) -> None:
+    assert project.scrapy("crawl", "books", "--nolog") == ""
+    assert "unique" in project.scrapy("crawl", "books")

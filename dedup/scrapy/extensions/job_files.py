@@ -14,7 +14,6 @@ from scrapy.crawler import Crawler
 
 from dedup.errors import StateError
 from dedup.files import write_atomically
-from dedup.report.page import write_report
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.looping import repeat
 from dedup.scrapy.spiders.own import is_own
@@ -86,6 +85,8 @@ class JobFiles:
 
 def _write_report(job: Job, path: Path | None) -> None:
     """The crawl is recorded already: whatever goes wrong here is worth one warning, no more."""
+    from dedup.report.page import write_report  # which most crawls of other projects do without
+
     try:
         write_report(job.folder, path)
     except Exception as error:  # noqa: BLE001 -- see above

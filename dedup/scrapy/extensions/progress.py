@@ -1,4 +1,7 @@
-"""Extension: how the crawl goes, on standard error, and a table when it ends."""
+"""Extension: how the crawl goes, on standard error, and a table when it ends.
+
+Rich is loaded when something is shown: most crawls of other projects show the closing table alone.
+"""
 
 from __future__ import annotations
 
@@ -6,44 +9,24 @@ import atexit
 import logging
 import sys
 import time
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group
-from rich.live import Live
-from rich.text import Text
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from dedup.report.table import summary_table
 from dedup.scrapy.extensions.figures import Figures
-from dedup.scrapy.extensions.panel import line, panel
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.looping import repeat
 from dedup.scrapy.spiders.own import is_own
 
+if TYPE_CHECKING:
+    from rich.live import Live
+
+    from dedup.scrapy.extensions.terminal import TerminalConsole
+
 _SECONDS = {"live": 0.5, "plain": 60.0}
-
-
-class _Console(Console):
-    """Falls silent when nobody reads any more what it shows, as after Ctrl-C on `scrapy … | tee`.
-
-    Rich would end the process there, from within whatever runs, and leave the crawl half closed.
-    """
-
-    def on_broken_pipe(self) -> None:
-        self.quiet = True
-
-
-def note_width(live: Live, before: int, now: int) -> None:
-    """Have all of the last frame erased where the terminal has become narrower since.
-
-    It breaks each line of the frame then, and the frame takes more lines than Rich has written.
-    """
-    rendered = live._live_render
-    if now < before and rendered._shape is not None:
-        *_, height = rendered._shape
-        rendered._shape = now, (height - 1) * -(-before // now) + 1
 
 
 class Progress:
@@ -56,10 +39,9 @@ class Progress:
 
     def __init__(self, crawler: Crawler) -> None:
         mode = Job.of(crawler).config.progress
-        if mode == "off":
-            raise NotConfigured
+        if mode == "off" or (mode == "table" and not crawler.settings.getbool("LOG_ENABLED")):
+            raise NotConfigured  # `--nolog` means silence
         self._crawler = crawler
-        self._console = _Console(stderr=True, highlight=False, markup=False)
         is_live = mode in {"auto", "live"} and self._console.is_terminal
         self._mode = "live" if is_live else "table" if mode == "table" else "plain"
         self._live: Live | None = None
@@ -73,6 +55,12 @@ class Progress:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Progress:
         return cls(crawler)
+
+    @cached_property
+    def _console(self) -> TerminalConsole:
+        from dedup.scrapy.extensions.terminal import TerminalConsole
+
+        return TerminalConsole(stderr=True, highlight=False, markup=False)
 
     def _spider_opened(self) -> None:
         job = Job.of(self._crawler)
@@ -101,6 +89,8 @@ class Progress:
         self._task = repeat(self._update, _SECONDS[self._mode])
 
     def _begin_live(self) -> None:
+        from rich.live import Live
+
         self._live = Live(
             console=self._console,
             auto_refresh=False,
@@ -125,6 +115,12 @@ class Progress:
             atexit.unregister(self._end_live)
 
     def _update(self) -> None:
+        from rich.console import Group
+        from rich.text import Text
+
+        from dedup.scrapy.extensions.panel import line, panel
+        from dedup.scrapy.extensions.terminal import note_width
+
         if self._figures is None:
             return
         snapshot = self._figures.read()
@@ -152,8 +148,12 @@ class Progress:
         if not job.has_queue:
             del account["urls"]  # a scheduler of the project's has them
         account["no_pages"] = self._crawler.stats.get_value("dedup/items/no_page", 0)
+        from dedup.report.table import summary_table
+
         folder = job.folder if job.is_kept else None
         self._console.print(summary_table(account, folder), soft_wrap=True)
 
     def _print(self, message: str) -> None:
+        from rich.text import Text
+
         self._console.print(Text(message), soft_wrap=True)

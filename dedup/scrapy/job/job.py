@@ -33,6 +33,7 @@ from dedup.scrapy.items import PageItem, Settled
 from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, as_page
 from dedup.scrapy.reading.page import Known
 from dedup.scrapy.reading.reader import PageReader
+from dedup.scrapy.scrapy_internals import refusing
 from dedup.scrapy.spiders.own import is_own
 from dedup.store import Page, summarise
 from dedup.store.database import storable
@@ -72,7 +73,8 @@ class Job:
         """The crawler's job, opened when first asked for; it ends with the crawler."""
         job: Job | None = vars(crawler).get("dedup_job")
         if job is None:
-            job = vars(crawler)["dedup_job"] = cls(crawler)
+            with refusing():
+                job = vars(crawler)["dedup_job"] = cls(crawler)
         return job
 
     def __init__(self, crawler: Crawler) -> None:
@@ -91,6 +93,7 @@ class Job:
         self.store = self.config.open_store(self.folder, is_kept=self.is_kept)
         try:
             self.config.check_crawl(self.store, self._spider, arguments)
+            self.config.check_detectors(self.store, crawler.settings)
         except StateError:
             self.store.close()
             raise
@@ -233,7 +236,8 @@ class Job:
             SchemeError: the store was made with other detectors or settings.
         """
         if self.deduplicator is None:
-            self.deduplicator = Deduplicator(self.detectors, store=self.store)
+            with refusing():
+                self.deduplicator = Deduplicator(self.detectors, store=self.store)
         return self.deduplicator
 
     def document(self, item: Any) -> Page | None:

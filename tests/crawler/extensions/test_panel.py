@@ -11,7 +11,7 @@ from rich.text import Text
 
 from dedup.scrapy.extensions.figures import Dropped, Snapshot
 from dedup.scrapy.extensions.panel import line, panel
-from dedup.scrapy.extensions.progress import note_width
+from dedup.scrapy.extensions.terminal import note_width
 
 HOSTILE = "http://a.example/\x1b[2J[red]x[/red]\x07\u202e\x9b"
 

@@ -9,6 +9,8 @@ import pytest
 
 from dedup import DedupConfig, Deduplicator, Document
 from dedup.cli import main
+from dedup.detectors import default_detectors
+from dedup.detectors.key import KeyRecord
 from dedup.explain import Replay, decide, find_fate
 from dedup.html import bounded
 from dedup.html.page_text import page_text
@@ -240,3 +242,55 @@ def test_nothing_of_a_page_steers_the_terminal(
         out = capsys.readouterr().out
         assert "[bold red]markup[/]" in " ".join(out.split())  # as text, not as markup
         assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(out)
+
+
+@pytest.fixture
+def keyed(tmp_path: Path) -> Path:
+    """A job of reviews: those of one product are duplicates, those of two are not."""
+    store = SqliteStore(tmp_path / "crawl.sqlite")
+    store.check_schemes({"URL": {"rules": []}}, of="URLs")
+    keys = KeyRecord(["product"])
+
+    def original(number: int) -> Document:
+        return keys.give(number, store.document(number))
+
+    deduplicator = Deduplicator([keys, *default_detectors(original)], store=store)
+    for path, text, key in (
+        ("/1", STORY, "one"),
+        ("/2", STORY, "two"),
+        ("/2b", STORY, "two"),
+        ("/2c", [*STORY, "And so it ended."], "two"),
+        ("/2d", [*STORY, "And so it ended."], "three"),
+    ):
+        url = SITE + path
+        page = Page(id="", text=" ".join(text), url=url, fetched_at=1.7e9, status=200, key=key)
+        deduplicator.process(page)
+        store.urls.finish([(url_key(canonical_url(url)), url)])
+    store.close()
+    return tmp_path
+
+
+def test_why_and_pair_know_the_keys_of_items(
+    keyed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = SqliteStore(keyed / "crawl.sqlite", read_only=True)
+    assert [read_page(store, number).key for number in (1, 2, 5)] == ["one", "two", "three"]
+    assert [read_dropped(store, number).key for number in (3, 4)] == ["two", "two"]
+    store.close()
+    for path in ("/2b", "/2c"):
+        main(["why", str(keyed), SITE + path])
+        said = " ".join(capsys.readouterr().out.split())
+        assert "→ duplicate of page 2" in said
+        assert "This is not what the crawl decided" not in said
+    main(["why", str(keyed), f"{SITE}/2"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "0 stored pages with the same digest of its text and the same key" in said
+    assert "they differ in product, which must be equal, too (DEDUP_ITEM_KEY_FIELDS)" in said
+    assert "→ duplicate" not in said
+    main(["pair", str(keyed), f"{SITE}/1", f"{SITE}/2"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the texts are the same, the keys differ: no candidate" in said
+    assert "they differ in product, which must be equal, too" in said
+    assert "not a duplicate" in said
+    main(["pair", str(keyed), f"{SITE}/2", f"{SITE}/2c"])
+    assert "a duplicate." in capsys.readouterr().out
