@@ -51,7 +51,9 @@ if page_text:
 stages = ("body", "text", "sentences", "simhash", "minhash")
 fields = {"stages": stages, "links": True, "bodies": True, "detection": DedupConfig()}
 fields["extractor"] = "content" if page_text else "resiliparse"
-reader = ContentReader(Wanted(**{name: fields[name] for name in Wanted.__dataclass_fields__}))
+fields["is_nofollow_obeyed"] = True
+known = Wanted.__dataclass_fields__
+reader = ContentReader(Wanted(**{name: fields[name] for name in fields if name in known}))
 spent = dict.fromkeys(["decode", "parse", "text", "signatures", "all"], 0.0)
 clock = time.process_time
 for body, url in pages:
