@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
-from dedup.store.learned import Learned, Outlined
-from dedup.store.page import Page
+from dedup.store.records import Outlined, Page
+from dedup.store.sqlite.learned import Learned
 from dedup.templates.learning import FEW_PAGES, PAGES, Sample, learn
 from dedup.templates.outline import Outline
 from dedup.templates.site import MAX_TEMPLATES, OwnText, Site

@@ -21,7 +21,7 @@ from dedup.scrapy.clock import use_monotonic_timers
 from dedup.scrapy.config import STORE_NAME, CrawlConfig
 from dedup.scrapy.feeds import continue_feeds
 from dedup.scrapy.pipelines import stages_in_use
-from dedup.store.database import lock
+from dedup.store.lock import lock
 
 
 class Command(CrawlCommand):

@@ -6,7 +6,7 @@ from typing import Any
 
 from dedup.errors import StateError
 from dedup.store import SqliteStore
-from dedup.store.retry import queue_failed
+from dedup.store.sqlite.retry import queue_failed
 
 
 def add_parser(commands: Any) -> None:

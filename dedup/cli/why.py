@@ -12,7 +12,7 @@ from dedup.cli.explained import document_line, fate_text, origin_text, stages_ta
 from dedup.explain import Fate, Replay, StageReport, TextOrigin, find_fate, text_origin
 from dedup.report.plain import plain_json
 from dedup.store import Page, SqliteStore
-from dedup.store.reading import read_dropped, read_page
+from dedup.store.sqlite.reading import read_dropped, read_page
 
 
 def add_parser(commands: Any) -> None:

@@ -9,7 +9,7 @@ from os.path import commonprefix
 from typing import Any, Literal
 
 from dedup.store import SqliteStore
-from dedup.store.schema import DONE
+from dedup.store.records import DONE
 from dedup.urls import Canonicaliser, url_key
 
 Outcome = Literal["stored", "duplicate", "skipped", "waiting", "alias", "queued", "done", "unknown"]

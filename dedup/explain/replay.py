@@ -18,7 +18,7 @@ from dedup.document import Document, Match
 from dedup.errors import StateError
 from dedup.explain.comparison import Comparison, Verdict, compare_stage, decide, not_looked_at, show
 from dedup.store import SqliteStore
-from dedup.store.reading import read_page
+from dedup.store.sqlite.reading import read_page
 
 _MAX_CANDIDATES = 10
 

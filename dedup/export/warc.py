@@ -32,8 +32,8 @@ from uuid import NAMESPACE_URL, uuid5
 from dedup.extras import load_extra
 from dedup.files import replacing
 from dedup.store import Page, SqliteStore
-from dedup.store.reading import read_page
 from dedup.store.selection import EVERYTHING, Selection
+from dedup.store.sqlite.reading import read_page
 
 NEAR_DUPLICATE_PROFILE = "urn:x-scrapy-dedup:revisit:near-duplicate"
 IDENTICAL_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"

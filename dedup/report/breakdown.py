@@ -11,8 +11,8 @@ from rich.text import Text
 
 from dedup.report.patterns import duplicate_patterns
 from dedup.report.plain import plain
-from dedup.store.database import reporting
-from dedup.store.summary import summarise
+from dedup.store.sqlite.errors import reporting
+from dedup.store.sqlite.summary import summarise
 
 Row = Mapping[str, Any]
 

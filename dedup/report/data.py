@@ -9,8 +9,8 @@ from dedup.report.left_out import site_templates
 from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
 from dedup.report.patterns import MAX_RECORDS, duplicate_patterns, together
-from dedup.store.database import reporting
-from dedup.store.summary import summarise
+from dedup.store.sqlite.errors import reporting
+from dedup.store.sqlite.summary import summarise
 
 TIME_STEPS = 120
 _RESEMBLANCE_STEPS = 50

@@ -19,7 +19,7 @@ from urllib.parse import quote_plus
 from xxhash import xxh3_64_intdigest
 
 from dedup.report.url_differences import UrlDifference, split_web_url, url_differences
-from dedup.store.database import reporting
+from dedup.store.sqlite.errors import reporting
 from dedup.urls.parts import UrlParts
 from dedup.urls.rules import DROP, RULES, UrlRules
 

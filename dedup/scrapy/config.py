@@ -24,7 +24,7 @@ from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
 from dedup.scrapy.item_fields import ItemFields
 from dedup.store import SqliteStore
-from dedup.store.database import lock
+from dedup.store.lock import lock
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
 

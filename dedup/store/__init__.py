@@ -1,8 +1,8 @@
 """Where pages, duplicates and URLs are kept."""
 
-from dedup.store.base import Store
-from dedup.store.page import Page
+from dedup.store.interface import Store
+from dedup.store.records import Page
 from dedup.store.sqlite import SqliteStore
-from dedup.store.summary import summarise
+from dedup.store.sqlite.summary import summarise
 
 __all__ = ["Page", "SqliteStore", "Store", "summarise"]

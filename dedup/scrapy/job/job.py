@@ -34,9 +34,9 @@ from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, as_page
 from dedup.scrapy.reading.page import Known
 from dedup.scrapy.reading.reader import PageReader
 from dedup.store import Page, summarise
-from dedup.store.database import storable
-from dedup.store.reading import read_page
-from dedup.store.refresh import (
+from dedup.store.records import QueuedUrl, storable
+from dedup.store.sqlite.reading import read_page
+from dedup.store.sqlite.refresh import (
     begin_refresh,
     current_refresh,
     drop_duplicate,
@@ -44,7 +44,6 @@ from dedup.store.refresh import (
     note_visit,
     replace_page,
 )
-from dedup.store.url_table import QueuedUrl
 from dedup.templates.site import Site
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 from dedup.urls.parts import host_of

@@ -13,7 +13,7 @@ from dedup.explain import Replay, decide, find_fate
 from dedup.html import bounded
 from dedup.html.page_text import page_text
 from dedup.store import Page, SqliteStore
-from dedup.store.reading import read_dropped, read_page
+from dedup.store.sqlite.reading import read_dropped, read_page
 from dedup.templates.site import Site
 from dedup.urls import canonical_url, url_key
 

@@ -13,7 +13,7 @@ from dedup.explain import text_origin
 from dedup.html import bounded
 from dedup.html.page_text import page_text
 from dedup.store import Page, SqliteStore
-from dedup.store.reading import read_page
+from dedup.store.sqlite.reading import read_page
 from dedup.templates.learning import learn
 from dedup.templates.site import Site
 from tests.dedup.templates.conftest import sample, sphinx

@@ -1,24 +1,12 @@
 """The URLs of a job: which are known, and which are still to be fetched."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
-from dedup.store.database import Database, storable
-from dedup.store.schema import DONE, HELD, QUEUED
+from dedup.store.records import DONE, HELD, QUEUED, QueuedUrl, storable
+from dedup.store.sqlite.database import Database
 
 _KEYS_PER_QUERY = 500  # well under SQLite's limit of parameters
 _KEYS_PER_BATCH = 65_536
-
-
-class QueuedUrl(NamedTuple):
-    """A row of the queue. Rows compare in the order in which they are to be fetched."""
-
-    rank: int
-    id: int
-    key: bytes
-    url: str
-    depth: int
-    request: bytes | None
 
 
 class UrlTable:

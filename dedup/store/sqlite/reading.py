@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from dedup.store.page import Page
-from dedup.store.sqlite import SqliteStore
+from dedup.store.records import Page
+from dedup.store.sqlite.store import SqliteStore
 
 _COLUMNS = (
     "language",

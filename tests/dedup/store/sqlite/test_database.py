@@ -9,8 +9,8 @@ import pytest
 
 from dedup.errors import StateError
 from dedup.store import Page, SqliteStore, summarise
-from dedup.store import database as database_module
-from dedup.store.database import Database
+from dedup.store.sqlite import database as database_module
+from dedup.store.sqlite.database import Database
 
 
 def units(database, names, **options):

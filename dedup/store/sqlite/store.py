@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from dedup.document import Document, Match
 from dedup.errors import SchemeError, StateError
-from dedup.store.database import Database, storable
-from dedup.store.learned import Learned
-from dedup.store.page import Page, as_page
+from dedup.store.records import Page, as_page, storable
 from dedup.store.selection import EVERYTHING, Selection
-from dedup.store.url_table import UrlTable
+from dedup.store.sqlite.database import Database
+from dedup.store.sqlite.learned import Learned
+from dedup.store.sqlite.url_table import UrlTable
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import host_of
 

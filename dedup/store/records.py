@@ -1,12 +1,21 @@
-"""A fetched page, and how what is large of it is kept."""
+"""The records that every store keeps: pages, queued URLs, and pages to learn templates from."""
 
 import time
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple, TypeVar
 
 import zstandard
 
 from dedup.document import Document
+from dedup.templates.outline import Outline
+
+_Text = TypeVar("_Text", str, str | None)
+
+QUEUED, DONE, HELD = 0, 1, 2
+"""States of a URL: to be fetched; recorded; or to be fetched by the process that holds its request,
+which cannot be stored. One that is in flight is queued here: what is in flight when a process dies
+is queued again by that alone."""
 
 _ZSTD_LEVEL = 1
 """Two thirds of the time of level 3, for 4% more room."""
@@ -46,6 +55,29 @@ class Page(Document):
         return None if self.body is None else compressed(self.body)
 
 
+class QueuedUrl(NamedTuple):
+    """A row of the queue. Rows compare in the order in which they are to be fetched."""
+
+    rank: int
+    id: int
+    key: bytes
+    url: str
+    depth: int
+    request: bytes | None
+
+
+class Outlined(NamedTuple):
+    """A page to learn from.
+
+    Attributes:
+        key: its place among those that wait, or its number.
+    """
+
+    key: int
+    title: str
+    outline: Outline
+
+
 def as_page(document: Document) -> Page:
     if isinstance(document, Page):
         return document
@@ -72,3 +104,8 @@ def compressed(data: bytes) -> bytes:
 
 def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
+
+
+def storable(text: _Text) -> _Text:
+    """The text with lone surrogates, which databases refuse, replaced by question marks."""
+    return text if text is None or text.isascii() else text.encode("utf-8", "replace").decode()

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from dedup.store.database import reporting
+from dedup.store.sqlite.errors import reporting
 
 _TOP_HOSTS = 1000
 

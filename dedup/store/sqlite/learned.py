@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from dedup.store.database import Database, storable
-from dedup.store.page import Page, compressed
+from dedup.store.records import Outlined, Page, compressed, storable
+from dedup.store.sqlite.database import Database
 from dedup.templates.outline import Outline
 from dedup.templates.template import Template
 from dedup.urls.parts import host_of
@@ -23,18 +23,6 @@ _FIELDS = (
 
 
 _HOSTS_IN_MEMORY = 10_000
-
-
-class Outlined(NamedTuple):
-    """A page to learn from.
-
-    Attributes:
-        key: its place among those that wait, or its number.
-    """
-
-    key: int
-    title: str
-    outline: Outline
 
 
 class Learned:

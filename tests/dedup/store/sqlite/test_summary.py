@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from dedup.document import Match
 from dedup.errors import StateError
 from dedup.store import Page, SqliteStore, summarise
-from dedup.store.database import Database
+from dedup.store.sqlite.database import Database
 
 KINDS = ["unique", "body", "simhash", "noindex", "http_404", "timeout"]
 records = st.lists(
@@ -101,7 +101,7 @@ def test_urls_are_counted_by_what_became_of_them(tmp_path):
 
 
 def test_hosts_with_most_pages_come_first_and_the_list_is_short(tmp_path, monkeypatch):
-    monkeypatch.setattr("dedup.store.summary._TOP_HOSTS", 2)
+    monkeypatch.setattr("dedup.store.sqlite.summary._TOP_HOSTS", 2)
     store = SqliteStore(tmp_path / "crawl.sqlite")
     for host in "cabacc":
         store.add(Page(id="", text="x", url=f"http://{host}.example/"), {})

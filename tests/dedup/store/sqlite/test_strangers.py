@@ -8,8 +8,8 @@ import zstandard
 
 from dedup import Document, StateError
 from dedup.store import SqliteStore
-from dedup.store.reading import read_page
 from dedup.store.sqlite import MAX_UNPACKED_BYTES
+from dedup.store.sqlite.reading import read_page
 
 
 @pytest.fixture
