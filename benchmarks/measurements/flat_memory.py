@@ -18,7 +18,6 @@ import json
 import multiprocessing
 import os
 import random
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
+
+from dedup.errors import StateError
+from dedup.store import SqliteStore
 
 _ROOT = Path(__file__).parents[2]
 _AHEAD = 16  # links to pages not seen yet: enough to keep all connections busy
@@ -96,19 +98,15 @@ def crawl(port: int, pages: int, folder: Path, options: list[str]) -> list[tuple
     return samples
 
 
-def _count(store: Path) -> int:
+def _count(path: Path) -> int:
     try:
-        connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-    except sqlite3.Error:
+        store = SqliteStore(path, read_only=True)
+    except StateError:  # not made yet, or in the middle of it
         return 0
     try:
-        tables = ("pages", "duplicates", "skipped")
-        query = "SELECT " + " , ".join(f"(SELECT max(number) FROM {name})" for name in tables)
-        return max(value or 0 for value in connection.execute(query).fetchone())
-    except sqlite3.Error:  # not made yet, or in the middle of it
-        return 0
+        return store.last_number
     finally:
-        connection.close()
+        store.close()
 
 
 def _children(process: int) -> list[int]:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import resource
 import sys
@@ -92,7 +93,8 @@ class Crawl:
         self.store.close()
         store = SqliteStore(self.store.path, read_only=True)
         sizes = [
-            value for (value,) in store.rows("SELECT length(CAST(value AS BLOB)) FROM templates")
+            len(json.dumps(template.to_json(), ensure_ascii=False).encode(errors="replace"))
+            for _, _, template in store.learned.all_templates()
         ]
         store.close()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

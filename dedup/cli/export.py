@@ -1,7 +1,6 @@
 """`dedup export JOB`: unique pages and duplicate records, in the format of the file's ending."""
 
 import argparse
-import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -130,7 +129,7 @@ def _write(path: Path, store: SqliteStore, chosen: Selection, tables: tuple[str,
 
 def _check_stages(store: SqliteStore, chosen: Selection) -> None:
     """Refuse stages that the job does not have: they would give files without a row."""
-    schemes = json.loads(store.database.meta("schemes of detectors") or "{}")
+    schemes = store.schemes()
     for stage in chosen.stages:
         if stage not in schemes:
             known = ", ".join(schemes) or "none yet"

@@ -46,8 +46,7 @@ def _execute(options: argparse.Namespace) -> None:
 def _read(job: Path, by: str | None) -> Any:
     store = SqliteStore(job / "crawl.sqlite", read_only=True)
     try:
-        connection = store.database.connection
-        return summarise(connection) if by is None else breakdown(connection, by)
+        return summarise(store) if by is None else breakdown(store, by)
     finally:
         store.close()
 

@@ -64,8 +64,8 @@ class Replay:
 
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
-        self._schemes = json.loads(store.database.meta("schemes of detectors") or "{}")
-        self.config = _config(self._schemes, json.loads(store.database.meta("settings") or "{}"))
+        self._schemes = store.schemes()
+        self.config = _config(self._schemes, json.loads(store.meta("settings") or "{}"))
         self._asked: list[int] = []
         self.detectors = self._detectors()
 

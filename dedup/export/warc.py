@@ -32,6 +32,7 @@ from uuid import NAMESPACE_URL, uuid5
 from dedup.extras import load_extra
 from dedup.files import replacing
 from dedup.store import Page, SqliteStore
+from dedup.store.results import DuplicateRow
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sqlite.reading import read_page
 
@@ -41,16 +42,6 @@ IDENTICAL_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-d
 _CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 _CACHED_ORIGINALS = 10_000
 _URI_CHARACTERS = ":/?#[]@!$&'()*+,;=-._~%"
-
-
-class _Duplicate(NamedTuple):
-    number: int
-    url: str | None
-    fetched_at: float
-    original: int
-    stage: str
-    distance: int | None
-    resemblance: float | None
 
 
 class _Original(NamedTuple):
@@ -82,11 +73,11 @@ def write_warc(
     with replacing(path) as part, part.open("wb") as file:
         records.begin(file, path.name)
         if "pages" in tables:
-            for number in _numbers(store, selection):
+            for number in store.page_numbers(selection):
                 records.write_page(number)
                 yield
         if "duplicates" in tables:
-            for duplicate in _duplicates(store, selection):
+            for duplicate in store.duplicate_rows(selection):
                 records.write_duplicate(duplicate)
                 yield
 
@@ -128,7 +119,7 @@ class _Records:
         )
         self._writer.write_record(record)
 
-    def write_duplicate(self, duplicate: _Duplicate) -> None:
+    def write_duplicate(self, duplicate: DuplicateRow) -> None:
         original = self._original(duplicate.original)
         headers = {
             **_identity(duplicate.number, duplicate.url, duplicate.fetched_at),
@@ -178,23 +169,6 @@ class _Records:
         identity = _identity(number, page.url, page.fetched_at)
         uri = _uri(page.url, number)
         return _Original(identity["WARC-Record-ID"], uri, identity["WARC-Date"], digest)
-
-
-def _duplicates(store: SqliteStore, selection: Selection) -> Iterator[_Duplicate]:
-    columns = ", ".join(f"r.{name}" for name in _Duplicate._fields)
-    return (_Duplicate(*row) for row in _rows(store, "duplicates", columns, selection))
-
-
-def _numbers(store: SqliteStore, selection: Selection) -> Iterator[int]:
-    return (number for (number,) in _rows(store, "pages", "r.number", selection))
-
-
-def _rows(
-    store: SqliteStore, table: str, columns: str, selection: Selection
-) -> Iterator[tuple[Any, ...]]:
-    where, parameters = selection.where(table, store.database.connection)
-    query = f"SELECT {columns} FROM {table} AS r WHERE {where} ORDER BY r.number"  # noqa: S608 -- values are parameters
-    return (tuple(row) for row in store.rows(query, parameters))
 
 
 def _identity(number: int, url: str | None, fetched_at: float) -> dict[str, str]:

@@ -210,9 +210,8 @@ class CrawlConfig:
             keep_bodies=False,  # until StorePage says so
             group_units=self.group_pages,
             group_seconds=self.group_seconds,
+            is_durable=is_kept,
         )
-        if not is_kept:  # it need not survive anything
-            store.database.connection.execute("PRAGMA synchronous = OFF")
         try:
             store.check_schemes({"URL": {"rules": list(self.url_rules.names)}}, of="URLs")
         except StateError:

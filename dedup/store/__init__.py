@@ -3,6 +3,6 @@
 from dedup.store.interface import Store
 from dedup.store.records import Page
 from dedup.store.sqlite import SqliteStore
-from dedup.store.sqlite.summary import summarise
+from dedup.store.summary import summarise
 
 __all__ = ["Page", "SqliteStore", "Store", "summarise"]

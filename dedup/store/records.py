@@ -66,6 +66,13 @@ class QueuedUrl(NamedTuple):
     request: bytes | None
 
 
+class KnownUrl(NamedTuple):
+    """A URL that was seen; its state is `QUEUED`, `DONE` or `HELD`."""
+
+    state: int
+    url: str
+
+
 class Outlined(NamedTuple):
     """A page to learn from.
 

@@ -501,7 +501,7 @@ class Job:
 
     def account(self, *, finished: float, reason: str) -> dict[str, Any]:
         """The content of `stats.json`."""
-        summary = summarise(self.store.database.connection)
+        summary = summarise(self.store)
         summary["urls"]["bloom"] = {
             "capacity": self.seen.capacity,
             "count": self.seen.count,

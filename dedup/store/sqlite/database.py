@@ -22,8 +22,9 @@ class Database:
     Everything done within one `unit` becomes durable together; a unit that raises leaves no trace.
     Units are committed once `group_units` of them are waiting or the oldest has waited
     `group_seconds`: a killed process loses at most that much, and what is lost is the newest.
-    With `read_only`, nothing in the store is changed, and a running job may be opened: all reads
-    see it as it was when opened.
+    Where it is not `is_durable`, a commit does not wait for the disk: the store outlives a killed
+    process, not a failed machine. With `read_only`, nothing in the store is changed, and a
+    running job may be opened: all reads see it as it was when opened.
 
     Raises:
         StateError: the file is not a store, is damaged, is of another schema version, is in use by
@@ -38,6 +39,7 @@ class Database:
         read_only: bool = False,
         group_units: int = 100,
         group_seconds: float = 1.0,
+        is_durable: bool = True,
     ) -> None:
         if group_units < 1:
             raise ValueError(f"group_units must be at least 1, got {group_units!r}")
@@ -58,6 +60,8 @@ class Database:
             self._lock = lock(path)
         try:
             self.connection = connect(path, read_only=read_only)
+            if not is_durable:
+                self.connection.execute("PRAGMA synchronous = OFF")
         except BaseException:
             self._unlock()
             raise

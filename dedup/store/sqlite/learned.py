@@ -46,6 +46,21 @@ class Learned:
         for host, number, value in self._rows(query):
             yield host, number, Template.from_json(json.loads(value))
 
+    def template_numbers(self) -> list[tuple[str, int]]:
+        """Host and number of each template, in the order of both."""
+        return self._rows("SELECT host, number FROM templates ORDER BY host, number")
+
+    def template(self, host: str, number: int) -> Template:
+        """A template of a host.
+
+        Raises:
+            KeyError: there is none of that number.
+        """
+        query = "SELECT value FROM templates WHERE host = ? AND number = ?"
+        for (value,) in self._rows(query, [host, number]):
+            return Template.from_json(json.loads(value))
+        raise KeyError((host, number))
+
     def add_templates(self, host: str, templates: Iterable[Template], *, first: int) -> None:
         """Add templates of a host, numbered from `first` on."""
         rows = [

@@ -16,9 +16,13 @@ from numpy.typing import NDArray
 from dedup.document import Document, Match
 from dedup.errors import SchemeError, StateError
 from dedup.store.records import Page, as_page, storable
+from dedup.store.results import DuplicateRow
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sqlite.database import Database
+from dedup.store.sqlite.explain import ExplainQueries
 from dedup.store.sqlite.learned import Learned
+from dedup.store.sqlite.report import ReportQueries
+from dedup.store.sqlite.stats import StatsQueries
 from dedup.store.sqlite.url_table import UrlTable
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import host_of
@@ -51,7 +55,7 @@ class SqliteStore:
     Args:
         path: the SQLite file; created, with its folder, if missing (not with `read_only`).
         keep_bodies: store bodies as well as texts.
-        group_units, group_seconds: see `Database`.
+        group_units, group_seconds, is_durable: see `Database`.
 
     Texts come back as they were, lone surrogates included; URLs, ids and titles with question marks
     for those. Texts and bodies carry checksums.
@@ -68,16 +72,25 @@ class SqliteStore:
         keep_bodies: bool = True,
         group_units: int = 100,
         group_seconds: float = 1.0,
+        is_durable: bool = True,
     ) -> None:
         self.database = Database(
-            path, read_only=read_only, group_units=group_units, group_seconds=group_seconds
+            path,
+            read_only=read_only,
+            group_units=group_units,
+            group_seconds=group_seconds,
+            is_durable=is_durable,
         )
         self.urls = UrlTable(self.database)
         self.keep_bodies = keep_bodies
         self._decompress = zstandard.ZstdDecompressor().decompress
         self.learned = Learned(self.database, self.unpacked)
+        self.stats = StatsQueries(self.database, self.unpacked)
+        self.report = ReportQueries(self.database, self.unpacked)
+        self.explain = ExplainQueries(self.database, self.unpacked)
         try:
-            self._next_number = self._last_number() + 1
+            self.last_number = self._last_number()
+            """The number of the last record; 0: there is none."""
         except StateError:
             self.close()
             raise
@@ -89,6 +102,15 @@ class SqliteStore:
     def unit(self) -> AbstractContextManager[Connection]:
         """Groups writes that belong together: a page, its links, its URL done."""
         return self.database.unit()
+
+    def meta(self, name: str) -> str | None:
+        """A named value of the job, or None."""
+        return self.database.meta(name)
+
+    def schemes(self, *, of: str = "detectors") -> dict[str, Any]:
+        """The schemes that the store was made by, see `check_schemes`; empty: none are noted."""
+        found: dict[str, Any] = json.loads(self.meta(f"schemes of {of}") or "{}")
+        return found
 
     def check_schemes(
         self, schemes: Mapping[str, Mapping[str, object]], *, of: str = "detectors"
@@ -228,11 +250,7 @@ class SqliteStore:
 
     def count_fetched(self) -> int:
         """Records for which a response arrived."""
-        query = (
-            "SELECT (SELECT count(*) FROM pages) + (SELECT count(*) FROM duplicates)"
-            " + (SELECT count(*) FROM skipped WHERE is_fetched) + (SELECT count(*) FROM waiting)"
-        )
-        return self._number(query)
+        return self.stats.fetched()
 
     def document(self, number: int) -> Document:
         query = (
@@ -298,6 +316,37 @@ class SqliteStore:
                 "fetched_at": row["fetched_at"],
                 "depth": row["depth"],
             }
+
+    def page_url(self, number: int) -> str | None:
+        """The URL of a stored page, or None; also where there is no such page."""
+        for (url,) in self.rows("SELECT url FROM pages WHERE number = ?", [number]):
+            return None if url is None else str(url)
+        return None
+
+    def has_page_of(self, host: str) -> bool:
+        """Is there a stored page of a host?"""
+        return any(self.rows("SELECT 1 FROM pages WHERE host = ? LIMIT 1", [host]))
+
+    def page_numbers(self, selection: Selection = EVERYTHING) -> Iterator[int]:
+        """The numbers of the unique pages, ascending."""
+        where, parameters = selection.where("pages", self.database.connection)
+        query = f"SELECT r.number FROM pages AS r WHERE {where} ORDER BY r.number"  # noqa: S608 -- values are parameters
+        return (row["number"] for row in self.rows(query, parameters))
+
+    def duplicate_rows(self, selection: Selection = EVERYTHING) -> Iterator[DuplicateRow]:
+        """The dropped pages by number, ascending."""
+        where, parameters = selection.where("duplicates", self.database.connection)
+        columns = ", ".join(f"r.{name}" for name in DuplicateRow._fields)
+        query = f"SELECT {columns} FROM duplicates AS r WHERE {where} ORDER BY r.number"  # noqa: S608 -- values are parameters
+        return (DuplicateRow._make(row) for row in self.rows(query, parameters))
+
+    def recorded_urls(self) -> list[str]:
+        """The URLs of all records: stored pages, dropped ones, and URLs that were skipped."""
+        query = (
+            "SELECT url FROM pages UNION ALL SELECT url FROM duplicates"
+            " UNION ALL SELECT url FROM skipped"
+        )
+        return [url for (url,) in self.rows(query)]
 
     def page_urls(self) -> dict[int, str | None]:
         """The unique pages' URLs by number."""
@@ -367,9 +416,8 @@ class SqliteStore:
             ) from error
 
     def _take_number(self) -> int:
-        number = self._next_number
-        self._next_number += 1
-        return number
+        self.last_number += 1
+        return self.last_number
 
 
 def is_body_kept(page: Page) -> bool:
