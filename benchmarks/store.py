@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from dedup.detectors import Detector, default_detectors
-from dedup.store import SqliteStore
+from dedup.store import open_store
 from dedup.store.sqlite.signatures import write_signatures
 
 _ROWS_AT_ONCE = 100_000
@@ -28,7 +28,7 @@ def _batches(n_documents: int, seed: int) -> Iterator[Iterator[tuple[int, bytes]
 
 def load_index(path: Path) -> Detector:
     """The way that `Deduplicator` takes."""
-    store = SqliteStore(path, read_only=True)
+    store = open_store(path, read_only=True)
     detectors = default_detectors(store.document)
     detector = next(detector for detector in detectors if detector.stage == "simhash")
     for numbers, signatures in store.signatures(detector.stage):

@@ -41,5 +41,10 @@ def test_sql_stays_in_the_store(path):
     assert not re.findall(r"\bdatabase\.connection\b", source)
 
 
+def test_the_name_of_a_job_s_store_is_spelled_once():
+    found = [path for path in ALL_SOURCES if "crawl.sqlite" in (ROOT / path).read_text()]
+    assert found == [Path("dedup/store/opening.py")]
+
+
 def test_a_store_knows_its_path():
     assert not [path for path in ALL_SOURCES if "database_list" in (ROOT / path).read_text()]

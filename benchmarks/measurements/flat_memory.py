@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from dedup.errors import StateError
-from dedup.store import SqliteStore
+from dedup.store import open_store
 
 _ROOT = Path(__file__).parents[2]
 _AHEAD = 16  # links to pages not seen yet: enough to keep all connections busy
@@ -91,22 +91,19 @@ def crawl(port: int, pages: int, folder: Path, options: list[str]) -> list[tuple
     with subprocess.Popen(command, cwd=_ROOT) as process:
         while process.poll() is None:
             time.sleep(1)
-            count = _count(folder / "flat" / "crawl.sqlite")
+            count = _count(folder / "flat")
             memory = sum(map(_resident_bytes, [process.pid, *_children(process.pid)]))
             if memory and count and (not samples or count > samples[-1][0]):
                 samples.append((count, memory))
     return samples
 
 
-def _count(path: Path) -> int:
+def _count(folder: Path) -> int:
     try:
-        store = SqliteStore(path, read_only=True)
+        with open_store(folder, read_only=True) as store:
+            return store.last_number
     except StateError:  # not made yet, or in the middle of it
         return 0
-    try:
-        return store.last_number
-    finally:
-        store.close()
 
 
 def _children(process: int) -> list[int]:

@@ -16,6 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from dedup.store import store_path
+
 _DEQUEUED = 200_000
 
 
@@ -90,7 +92,7 @@ def main() -> None:
     if len(sys.argv) == 2:
         n_hosts = 1_000
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "crawl.sqlite")
+        path = store_path(folder)
         print(f"{n_urls:,} URLs of {n_hosts:,} hosts")
         for step in steps:
             figures = _in_process(step, path, n_urls, n_hosts)

@@ -27,7 +27,7 @@ sys.path.insert(0, str(_ROOT / "tests" / "faults"))
 
 from conftest import Job, SiteProcess, kill_when  # noqa: E402 -- found by the line above
 
-from dedup.store import SqliteStore  # noqa: E402 -- in order
+from dedup.store import open_store  # noqa: E402 -- in order
 
 _SIZE, _CONCURRENT, _KILLS = 1_600, 8, 20
 
@@ -78,11 +78,8 @@ def _ours(site: SiteProcess, folder: Path) -> tuple[list[str], Callable[[], list
     command = [sys.executable, "-m", "scrapy", "crawl", "site", *job._arguments, *options]
 
     def stored() -> list[str]:
-        store = SqliteStore(job.folder / "crawl.sqlite", read_only=True)
-        try:
+        with open_store(job.folder, read_only=True) as store:
             return store.recorded_urls()
-        finally:
-            store.close()
 
     return command, stored
 

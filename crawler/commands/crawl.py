@@ -18,9 +18,10 @@ from dedup.detectors import default_detectors
 from dedup.detectors.key import KeyRecord
 from dedup.errors import StateError
 from dedup.scrapy.clock import use_monotonic_timers
-from dedup.scrapy.config import STORE_NAME, CrawlConfig
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.feeds import continue_feeds
 from dedup.scrapy.pipelines import stages_in_use
+from dedup.store import STORE_NAME
 from dedup.store.lock import lock
 
 

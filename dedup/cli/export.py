@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dedup.cli.console import ERRORS
 from dedup.export import DUPLICATES, ENDINGS, PAGES, check_ending, is_warc, write_table, write_warc
-from dedup.store import SqliteStore
+from dedup.store import SqliteStore, open_store, store_path
 from dedup.store.selection import Selection
 
 _TABLES: Mapping[str, Mapping[str, str]] = {"pages": PAGES, "duplicates": DUPLICATES}
@@ -79,14 +79,15 @@ def selection(options: argparse.Namespace) -> Selection:
 def _execute(options: argparse.Namespace) -> None:
     # Without -o and -d both go to the job's folder; with one of them, only that one is written.
     is_default = options.pages is None and options.duplicates is None
-    pages = options.job / "pages.jsonl" if is_default else options.pages
-    duplicates = options.job / "duplicates.jsonl" if is_default else options.duplicates
+    folder = store_path(options.job).parent
+    pages = folder / "pages.jsonl" if is_default else options.pages
+    duplicates = folder / "duplicates.jsonl" if is_default else options.duplicates
     for path in filter(None, (pages, duplicates)):
         check_ending(path)
     if pages is not None and duplicates is not None and pages.absolute() == duplicates.absolute():
         raise ValueError(f"-o and -d must be two files, got {str(pages)!r} twice")
     chosen = selection(options)
-    store = SqliteStore(options.job / "crawl.sqlite", read_only=True)
+    store = open_store(options.job, read_only=True)
     try:
         _check_stages(store, chosen)
         for path, tables in (

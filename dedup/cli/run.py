@@ -17,7 +17,7 @@ from dedup.deduplicator import Deduplicator
 from dedup.document import Document
 from dedup.export import check_ending
 from dedup.files import create_text
-from dedup.store import SqliteStore
+from dedup.store import open_store
 from dedup.templates.site import Site
 
 _MAX_BROKEN_SHOWN = 10
@@ -52,7 +52,7 @@ def _execute(options: argparse.Namespace) -> None:
         check_ending(path, _ENDINGS)
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="dedup-"))
-        store = SqliteStore(Path(folder) / "run.sqlite", keep_bodies=False, group_seconds=60)
+        store = open_store(folder, keep_bodies=False, group_seconds=60)
         stack.callback(store.close)
         unique = stack.enter_context(create_text(options.unique)) if options.unique else None
         dropped = (

@@ -11,7 +11,7 @@ from dedup.cli.console import output_console
 from dedup.cli.explained import document_line, fate_text, origin_text, stages_table
 from dedup.explain import Fate, Replay, StageReport, TextOrigin, find_fate, text_origin
 from dedup.report.plain import plain_json
-from dedup.store import Page, SqliteStore
+from dedup.store import Page, SqliteStore, open_store
 from dedup.store.sqlite.reading import read_dropped, read_page
 
 
@@ -28,7 +28,7 @@ def add_parser(commands: Any) -> None:
 
 
 def _execute(options: argparse.Namespace) -> None:
-    store = SqliteStore(options.job / "crawl.sqlite", read_only=True)
+    store = open_store(options.job, read_only=True)
     try:
         fates = follow(store, options.url)
         document = document_of(store, fates[-1])

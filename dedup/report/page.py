@@ -24,7 +24,7 @@ from markupsafe import Markup
 from dedup.errors import StateError
 from dedup.files import write_atomically
 from dedup.report.data import report_data
-from dedup.store import SqliteStore
+from dedup.store import SqliteStore, open_store
 
 STAGES = {
     "body": "the same bytes",
@@ -50,12 +50,10 @@ def write_report(job: Path, path: Path | None = None) -> Path:
         StateError: the store, or `stats.json` beside it, cannot be used.
         OSError: the file cannot be written.
     """
-    path = path or job / "report.html"
-    store = SqliteStore(job / "crawl.sqlite", read_only=True)
-    try:
-        text = render(store, job.resolve().name, _settings(job))
-    finally:
-        store.close()
+    with open_store(job, read_only=True) as store:
+        folder = store.path.parent
+        text = render(store, folder.resolve().name, _settings(folder))
+    path = path or folder / "report.html"
     write_atomically(path, text)
     return path
 

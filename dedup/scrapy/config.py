@@ -23,7 +23,7 @@ from dedup.extras import load_extra, require_extra
 from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
 from dedup.scrapy.item_fields import ItemFields
-from dedup.store import SqliteStore
+from dedup.store import STORE_NAME, SqliteStore, open_store
 from dedup.store.lock import lock
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
@@ -33,7 +33,6 @@ _Value = TypeVar("_Value")
 _INNER_SETTINGS = {"DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"}
 """Set by the add-on itself."""
 
-STORE_NAME = "crawl.sqlite"
 CANONICAL_LINKS = ("rules", "any", "off")
 PROGRESS = ("table", "auto", "live", "plain", "off")
 
@@ -153,7 +152,7 @@ class CrawlConfig:
         if not path.exists():
             return False
         try:
-            store = SqliteStore(path, read_only=True)
+            store = open_store(path, read_only=True)
         except StateError:  # which is told when the job is opened
             return False
         try:
@@ -205,8 +204,8 @@ class CrawlConfig:
         Raises:
             StateError: it cannot be used, or was made with other URL rules.
         """
-        store = SqliteStore(
-            folder / STORE_NAME,
+        store = open_store(
+            folder,
             keep_bodies=False,  # until StorePage says so
             group_units=self.group_pages,
             group_seconds=self.group_seconds,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from sqlite3 import Connection, Row
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import zstandard
@@ -379,7 +379,14 @@ class SqliteStore:
         where, parameters = selection.where(table, self.database.connection)
         return self._number(f"SELECT count(*) FROM {table} AS r WHERE {where}", parameters)  # noqa: S608
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
+        """Commit and close. A second call does nothing."""
         self.database.close()
 
     def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
