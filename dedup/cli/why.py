@@ -12,7 +12,6 @@ from dedup.cli.explained import document_line, fate_text, origin_text, stages_ta
 from dedup.explain import Fate, Replay, StageReport, TextOrigin, find_fate, text_origin
 from dedup.report.plain import plain_json
 from dedup.store import Page, SqliteStore, open_store
-from dedup.store.sqlite.reading import read_dropped, read_page
 
 
 def add_parser(commands: Any) -> None:
@@ -61,8 +60,8 @@ def document_of(store: SqliteStore, fate: Fate) -> Page | None:
     """The page's document, where it was stored or dropped."""
     if fate.number is None or fate.outcome not in ("stored", "duplicate"):
         return None
-    read = read_page if fate.outcome == "stored" else read_dropped
-    return read(store, fate.number)
+    read = store.page if fate.outcome == "stored" else store.dropped_page
+    return read(fate.number)
 
 
 def _print(

@@ -18,7 +18,6 @@ from dedup.document import Document, Match
 from dedup.errors import StateError
 from dedup.explain.comparison import Comparison, Verdict, compare_stage, decide, not_looked_at, show
 from dedup.store import SqliteStore
-from dedup.store.sqlite.reading import read_page
 
 _MAX_CANDIDATES = 10
 
@@ -105,7 +104,7 @@ class Replay:
         )
 
     def _candidate(self, detector: Detector, document: Document, number: int) -> Candidate:
-        original = read_page(self._store, number)
+        original = self._store.page(number)
         return Candidate(
             number=number,
             url=original.url,

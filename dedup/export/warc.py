@@ -1,9 +1,9 @@
 """A job as a web archive: WARC 1.1 (ISO 28500:2017).
 
 Each unique page is a `response` record, each duplicate a `revisit` record that refers to it. The
-store keeps no HTTP headers: those of a response are made from the status and the content type, and
-its body is as it was after decompression. A page whose body was not kept is a `resource` record of
-its main text.
+store keeps few HTTP headers: those of a response are made from the status, the content type and
+what tells versions of the page; its body is as it was after decompression. A page whose body was
+not kept is a `resource` record of its main text.
 
 What the standard says of duplicates (6.7): a revisit record tells that the content is "a complete
 or substantial duplicate" of an archived one, and its profile how to read it. The profile
@@ -34,7 +34,6 @@ from dedup.files import replacing
 from dedup.store import Page, SqliteStore
 from dedup.store.results import DuplicateRow
 from dedup.store.selection import EVERYTHING, Selection
-from dedup.store.sqlite.reading import read_page
 
 NEAR_DUPLICATE_PROFILE = "urn:x-scrapy-dedup:revisit:near-duplicate"
 IDENTICAL_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -98,14 +97,14 @@ class _Records:
             "format": "WARC File Format 1.1",
             "conformsTo": _CONFORMS_TO,
             "description": (
-                "HTTP headers other than the content type were not kept; bodies are as they were"
-                " after decompression"
+                "HTTP headers other than the content type, ETag and Last-Modified were not kept;"
+                " bodies are as they were after decompression"
             ),
         }
         self._writer.write_record(self._writer.create_warcinfo_record(name, information))
 
     def write_page(self, number: int) -> None:
-        page = read_page(self._store, number)
+        page = self._store.page(number)
         if page.body is None:
             self._write_text(number, page)
             return
@@ -156,19 +155,25 @@ class _Records:
     def _http_headers(self, page: Page, length: int) -> Any:
         status = page.status or 200
         phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
-        content_type = re.sub(r"[^ -~]", "", page.content_type) or "application/octet-stream"
-        return self._headers.StatusAndHeaders(
-            f"{status} {phrase}",
-            [("Content-Type", content_type), ("Content-Length", str(length))],
-            protocol="HTTP/1.1",
-        )
+        headers = [
+            ("Content-Type", _printable(page.content_type) or "application/octet-stream"),
+            ("Content-Length", str(length)),
+        ]
+        versions = ("ETag", page.etag), ("Last-Modified", page.last_modified)
+        headers += [(name, _printable(value)) for name, value in versions if value]
+        return self._headers.StatusAndHeaders(f"{status} {phrase}", headers, protocol="HTTP/1.1")
 
     def _read_original(self, number: int) -> _Original:
-        page = read_page(self._store, number)
+        page = self._store.page(number)
         digest = None if page.body is None else _digest(page.body)
         identity = _identity(number, page.url, page.fetched_at)
         uri = _uri(page.url, number)
         return _Original(identity["WARC-Record-ID"], uri, identity["WARC-Date"], digest)
+
+
+def _printable(text: str) -> str:
+    """The text without what ends a header's line; the store may be a stranger's."""
+    return re.sub(r"[^ -~]", "", text)
 
 
 def _identity(number: int, url: str | None, fetched_at: float) -> dict[str, str]:

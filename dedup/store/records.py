@@ -1,7 +1,7 @@
 """The records that every store keeps: pages, queued URLs, and pages to learn templates from."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -85,6 +85,25 @@ class Outlined(NamedTuple):
     outline: Outline
 
 
+PAGE_FIELDS = tuple(
+    field.name for field in fields(Page) if field.name not in ("id", "text", "body", "key")
+)
+"""The fields of a stored page that are kept as they are. Besides these a store keeps its number,
+its name, its host, and, compressed, its text and its body."""
+
+EXPORTED_FIELDS = (
+    *("id", "url", "title", "language", "text", "canonical_url", "status", "content_type"),
+    *("fetched_at", "depth", "etag", "last_modified"),
+)
+"""The columns of an exported page, in every format; feeds may have these fields, too."""
+
+DUPLICATE_FIELDS = (
+    *("id", "url", "duplicate_of", "duplicate_of_url", "stage", "distance", "resemblance"),
+    "first_seen",
+)
+"""The columns of an exported duplicate. Ids are the callers' own, or else numbers."""
+
+
 def as_page(document: Document) -> Page:
     if isinstance(document, Page):
         return document
@@ -111,6 +130,14 @@ def compressed(data: bytes) -> bytes:
 
 def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
+
+
+def storable_fields(page: Page) -> dict[str, object]:
+    """The `PAGE_FIELDS` of a page by name, as databases take them."""
+    values = {name: getattr(page, name) for name in PAGE_FIELDS}
+    return {
+        name: storable(value) if isinstance(value, str) else value for name, value in values.items()
+    }
 
 
 def storable(text: _Text) -> _Text:

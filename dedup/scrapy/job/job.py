@@ -35,7 +35,6 @@ from dedup.scrapy.reading.page import Known
 from dedup.scrapy.reading.reader import PageReader
 from dedup.store import Page, summarise
 from dedup.store.records import QueuedUrl, storable
-from dedup.store.sqlite.reading import read_page
 from dedup.store.sqlite.refresh import (
     begin_refresh,
     current_refresh,
@@ -366,7 +365,7 @@ class Job:
         """Bring pages that were stored early to the text that their template gives."""
         index = self.open_index()
         for number, own in progress.reread:
-            stored = read_page(self.store, number)
+            stored = self.store.page(number)
             page = replace(
                 stored,
                 text=own.text,

@@ -10,17 +10,21 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from dedup.store.records import Outlined, Page, compressed, storable
+from dedup.store.records import (
+    PAGE_FIELDS,
+    Outlined,
+    Page,
+    compressed,
+    storable,
+    storable_fields,
+)
 from dedup.store.sqlite.database import Database
 from dedup.templates.outline import Outline
 from dedup.templates.template import Template
 from dedup.urls.parts import host_of
 
-_FIELDS = (
-    *("url", "title", "language", "canonical_url", "status", "content_type", "encoding"),
-    *("fetched_at", "size_bytes", "depth", "etag", "last_modified", "heading", "source"),
-)
-
+_FIELDS = tuple(name for name in PAGE_FIELDS if name not in ("own_title", "template"))
+"""What is known of a page before its template is."""
 
 _HOSTS_IN_MEMORY = 10_000
 
@@ -95,10 +99,10 @@ class Learned:
 
     def add_waiting(self, page: Page, outline: Outline) -> int:
         """Have a page wait; return its place in the order of arrival."""
-        values = [getattr(page, name) for name in _FIELDS]
+        values = storable_fields(page)
         row = [
             host_of(page.url),
-            *(storable(value) if isinstance(value, str) else value for value in values),
+            *(values[name] for name in _FIELDS),
             page.packed_text,
             _packed(outline),
             page.packed_body or compressed(b""),

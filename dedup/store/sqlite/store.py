@@ -3,53 +3,42 @@
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from sqlite3 import Connection, Row
+from sqlite3 import Connection
 from typing import Any, Self
-
-import numpy as np
-import zstandard
-from numpy.typing import NDArray
 
 from dedup.document import Document, Match
 from dedup.errors import SchemeError, StateError
-from dedup.store.records import Page, as_page, storable
-from dedup.store.results import DuplicateRow
-from dedup.store.selection import EVERYTHING, Selection
+from dedup.store.records import (
+    PAGE_FIELDS,
+    Page,
+    as_page,
+    storable,
+    storable_fields,
+)
 from dedup.store.sqlite.database import Database
 from dedup.store.sqlite.explain import ExplainQueries
 from dedup.store.sqlite.learned import Learned
+from dedup.store.sqlite.reading import StoreReader, is_body_kept
 from dedup.store.sqlite.report import ReportQueries
 from dedup.store.sqlite.stats import StatsQueries
 from dedup.store.sqlite.url_table import UrlTable
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import host_of
 
-_SIGNATURES_PER_BATCH = 1 << 20
-"""The larger a batch, the faster it is indexed; as objects these take some 60 MB."""
-
-MAX_UNPACKED_BYTES = 256 * 1024 * 1024
-"""Of a text, a body or an outline. A store of half a megabyte could hold gigabytes of zeros."""
-
 _ANY_CREDENTIALS = re.compile(r"(https?://)[^\s/?#@]*@")
 
-_ROWS_AT_ONCE = 1 << 10
-"""Rows read at a time: while they fit into the processor's cache, in half the time."""
-
-_PAGE_FIELDS = """
-    name url host title language canonical_url status content_type encoding fetched_at size_bytes
-    depth etag last_modified heading own_title source template text body
-""".split()  # noqa: SIM905 -- shorter to read
-_MARKS = ", ".join(f":{field}" for field in _PAGE_FIELDS)
-_SETS = ", ".join(f"{field} = :{field}" for field in _PAGE_FIELDS)
-_INSERT_PAGE = f"INSERT INTO pages VALUES (:number, {_MARKS})"  # noqa: S608 -- the names above
+_COLUMNS = ("name", "host", *PAGE_FIELDS, "text", "body")
+_MARKS = ", ".join(f":{column}" for column in _COLUMNS)
+_SETS = ", ".join(f"{column} = :{column}" for column in _COLUMNS)
+_INSERT_PAGE = f"INSERT INTO pages (number, {', '.join(_COLUMNS)}) VALUES (:number, {_MARKS})"  # noqa: S608 -- the names above
 _INSERT_DUPLICATE = f"INSERT INTO duplicates VALUES ({', '.join('?' * 16)})"  # noqa: S608
 _UPDATE_PAGE = f"UPDATE pages SET {_SETS} WHERE number = :number"  # noqa: S608
 
 
-class SqliteStore:
+class SqliteStore(StoreReader):
     """The truth about a job; everything in memory is rebuilt from it. See `schema` for the tables.
 
     Args:
@@ -74,16 +63,16 @@ class SqliteStore:
         group_seconds: float = 1.0,
         is_durable: bool = True,
     ) -> None:
-        self.database = Database(
+        database = Database(
             path,
             read_only=read_only,
             group_units=group_units,
             group_seconds=group_seconds,
             is_durable=is_durable,
         )
+        super().__init__(database)
         self.urls = UrlTable(self.database)
         self.keep_bodies = keep_bodies
-        self._decompress = zstandard.ZstdDecompressor().decompress
         self.learned = Learned(self.database, self.unpacked)
         self.stats = StatsQueries(self.database, self.unpacked)
         self.report = ReportQueries(self.database, self.unpacked)
@@ -94,10 +83,6 @@ class SqliteStore:
         except StateError:
             self.close()
             raise
-
-    @property
-    def path(self) -> Path:
-        return self.database.path
 
     def unit(self) -> AbstractContextManager[Connection]:
         """Groups writes that belong together: a page, its links, its URL done."""
@@ -136,25 +121,10 @@ class SqliteStore:
     ) -> None:
         """Write a page under its number; where it `is_new` there is none."""
         fields = {
+            **storable_fields(page),
             "number": number,
             "name": storable(page.id) or None,
-            "url": storable(page.url),
             "host": host_of(page.url),
-            "title": storable(page.title),
-            "language": storable(page.language),
-            "canonical_url": storable(page.canonical_url),
-            "status": page.status,
-            "content_type": storable(page.content_type),
-            "encoding": storable(page.encoding),
-            "fetched_at": page.fetched_at,
-            "size_bytes": page.size_bytes,
-            "depth": page.depth,
-            "etag": storable(page.etag),
-            "last_modified": storable(page.last_modified),
-            "heading": storable(page.heading),
-            "own_title": storable(page.own_title),
-            "source": page.source,
-            "template": page.template,
             "text": page.packed_text,
             "body": page.packed_body if self.keep_bodies and is_body_kept(page) else None,
         }
@@ -252,133 +222,6 @@ class SqliteStore:
         """Records for which a response arrived."""
         return self.stats.fetched()
 
-    def document(self, number: int) -> Document:
-        query = (
-            "SELECT name, text, url, title, heading, own_title, source FROM pages WHERE number = ?"
-        )
-        with self.database.reporting():
-            row = self.database.connection.execute(query, (number,)).fetchone()
-        if row is None:
-            raise KeyError(number)
-        name, packed, url, title, heading, own_title, source = row
-        return Document(
-            id=name or str(number),
-            text=self.unpacked(number, packed).decode(errors="surrogatepass"),
-            url=url,
-            title=title,
-            heading=heading,
-            own_title=own_title,
-            source=source,
-        )
-
-    def body(self, number: int) -> bytes | None:
-        """The body of a page; None: it was not kept."""
-        query = "SELECT body FROM pages WHERE number = ?"
-        with self.database.reporting():
-            row = self.database.connection.execute(query, (number,)).fetchone()
-        if row is None:
-            raise KeyError(number)
-        return None if row[0] is None else self.unpacked(number, row[0], "body")
-
-    def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
-        query = "SELECT page, value FROM signatures WHERE stage = ? ORDER BY page"
-        with self.database.reporting():
-            cursor = self.database.connection.execute(query, (stage,))
-            numbers: list[NDArray[np.int64]] = []
-            values: list[bytes] = []
-            while rows := cursor.fetchmany(min(_ROWS_AT_ONCE, _SIGNATURES_PER_BATCH)):
-                some_numbers, some_values = zip(*rows, strict=True)
-                numbers.append(np.array(some_numbers, dtype=np.int64))
-                values += some_values
-                if len(values) >= _SIGNATURES_PER_BATCH:
-                    yield np.concatenate(numbers), values
-                    numbers, values = [], []
-            if values:
-                yield np.concatenate(numbers), values
-
-    def pages(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
-        """The unique pages without their bodies, as exported."""
-        where, parameters = selection.where("pages", self.database.connection)
-        query = (
-            "SELECT number, name, url, title, language, canonical_url, status, content_type,"  # noqa: S608 -- values are parameters
-            f" fetched_at, depth, text FROM pages AS r WHERE {where} ORDER BY number"
-        )
-        for row in self.rows(query, parameters):
-            yield {
-                "id": row["name"] or row["number"],
-                "url": row["url"],
-                "title": row["title"],
-                "language": row["language"],
-                "text": self.unpacked(row["number"], row["text"]).decode(errors="replace"),
-                "canonical_url": row["canonical_url"],
-                "status": row["status"],
-                "content_type": row["content_type"],
-                "fetched_at": row["fetched_at"],
-                "depth": row["depth"],
-            }
-
-    def page_url(self, number: int) -> str | None:
-        """The URL of a stored page, or None; also where there is no such page."""
-        for (url,) in self.rows("SELECT url FROM pages WHERE number = ?", [number]):
-            return None if url is None else str(url)
-        return None
-
-    def has_page_of(self, host: str) -> bool:
-        """Is there a stored page of a host?"""
-        return any(self.rows("SELECT 1 FROM pages WHERE host = ? LIMIT 1", [host]))
-
-    def page_numbers(self, selection: Selection = EVERYTHING) -> Iterator[int]:
-        """The numbers of the unique pages, ascending."""
-        where, parameters = selection.where("pages", self.database.connection)
-        query = f"SELECT r.number FROM pages AS r WHERE {where} ORDER BY r.number"  # noqa: S608 -- values are parameters
-        return (row["number"] for row in self.rows(query, parameters))
-
-    def duplicate_rows(self, selection: Selection = EVERYTHING) -> Iterator[DuplicateRow]:
-        """The dropped pages by number, ascending."""
-        where, parameters = selection.where("duplicates", self.database.connection)
-        columns = ", ".join(f"r.{name}" for name in DuplicateRow._fields)
-        query = f"SELECT {columns} FROM duplicates AS r WHERE {where} ORDER BY r.number"  # noqa: S608 -- values are parameters
-        return (DuplicateRow._make(row) for row in self.rows(query, parameters))
-
-    def recorded_urls(self) -> list[str]:
-        """The URLs of all records: stored pages, dropped ones, and URLs that were skipped."""
-        query = (
-            "SELECT url FROM pages UNION ALL SELECT url FROM duplicates"
-            " UNION ALL SELECT url FROM skipped"
-        )
-        return [url for (url,) in self.rows(query)]
-
-    def page_urls(self) -> dict[int, str | None]:
-        """The unique pages' URLs by number."""
-        with self.database.reporting():
-            return dict(self.database.connection.execute("SELECT number, url FROM pages"))
-
-    def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
-        """The record of each dropped page, as exported."""
-        where, parameters = selection.where("duplicates", self.database.connection)
-        query = (
-            "SELECT r.*, p.name AS original_name, p.url AS original_url FROM duplicates AS r"  # noqa: S608
-            f" JOIN pages AS p ON p.number = r.original WHERE {where} ORDER BY r.number"
-        )
-        for row in self.rows(query, parameters):
-            yield {
-                "id": row["name"] or row["number"],
-                "url": row["url"],
-                "duplicate_of": row["original_name"] or row["original"],
-                "duplicate_of_url": row["original_url"],
-                "stage": row["stage"],
-                "distance": row["distance"],
-                "resemblance": row["resemblance"],
-                "first_seen": row["fetched_at"],
-            }
-
-    def count(self, table: str, selection: Selection = EVERYTHING) -> int:
-        """Rows of `pages` or `duplicates`."""
-        if table not in ("pages", "duplicates"):
-            raise ValueError(f"table must be 'pages' or 'duplicates', got {table!r}")
-        where, parameters = selection.where(table, self.database.connection)
-        return self._number(f"SELECT count(*) FROM {table} AS r WHERE {where}", parameters)  # noqa: S608
-
     def __enter__(self) -> Self:
         return self
 
@@ -389,17 +232,6 @@ class SqliteStore:
         """Commit and close. A second call does nothing."""
         self.database.close()
 
-    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
-        """The rows of a query, one after the other, by the names of their columns."""
-        with self.database.reporting():
-            cursor = self.database.connection.cursor()
-            cursor.row_factory = Row
-            yield from cursor.execute(query, parameters)
-
-    def _number(self, query: str, parameters: Sequence[object] = ()) -> int:
-        with self.database.reporting():
-            return int(self.database.connection.execute(query, parameters).fetchone()[0])
-
     def _last_number(self) -> int:
         return self._number(
             "SELECT max((SELECT coalesce(max(number), 0) FROM pages),"
@@ -407,29 +239,9 @@ class SqliteStore:
             " (SELECT coalesce(max(number), 0) FROM skipped))"
         )
 
-    def unpacked(self, number: int, compressed: bytes, kind: str = "text") -> bytes:
-        """What the store keeps compressed of the page `number`."""
-        try:
-            size_bytes = zstandard.get_frame_parameters(compressed).content_size
-            if size_bytes > MAX_UNPACKED_BYTES:  # so is one that is not told
-                raise zstandard.ZstdError(f"more than {MAX_UNPACKED_BYTES:,} bytes")
-            return self._decompress(compressed)
-        # Damage can turn the column into NULL, and the size that zstd notes into an enormous one.
-        except (zstandard.ZstdError, TypeError, MemoryError) as error:
-            raise StateError(
-                self.path,
-                f"the {kind} of page {number} is damaged ({error})",
-                "Restore the store from a copy, or move it away and crawl again",
-            ) from error
-
     def _take_number(self) -> int:
         self.last_number += 1
         return self.last_number
-
-
-def is_body_kept(page: Page) -> bool:
-    """Is the page's body small enough to be read again?"""
-    return page.body is not None and len(page.body) <= MAX_UNPACKED_BYTES
 
 
 def _difference(
