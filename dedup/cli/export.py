@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dedup.cli.console import ERRORS
 from dedup.export import DUPLICATES, ENDINGS, PAGES, check_ending, is_warc, write_table, write_warc
-from dedup.store import SqliteStore, open_store, store_path
+from dedup.store import JobStore, open_store, store_path
 from dedup.store.selection import Selection
 
 _TABLES: Mapping[str, Mapping[str, str]] = {"pages": PAGES, "duplicates": DUPLICATES}
@@ -100,7 +100,7 @@ def _execute(options: argparse.Namespace) -> None:
         store.close()
 
 
-def _write(path: Path, store: SqliteStore, chosen: Selection, tables: tuple[str, ...]) -> None:
+def _write(path: Path, store: JobStore, chosen: Selection, tables: tuple[str, ...]) -> None:
     totals = {table: store.count(table, chosen) for table in tables}
     columns = (
         TextColumn("{task.description}"),
@@ -128,7 +128,7 @@ def _write(path: Path, store: SqliteStore, chosen: Selection, tables: tuple[str,
     ERRORS.print(f"{counts} in {path}")
 
 
-def _check_stages(store: SqliteStore, chosen: Selection) -> None:
+def _check_stages(store: JobStore, chosen: Selection) -> None:
     """Refuse stages that the job does not have: they would give files without a row."""
     schemes = store.schemes()
     for stage in chosen.stages:

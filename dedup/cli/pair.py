@@ -19,7 +19,7 @@ from dedup.cli.why import document_of, follow
 from dedup.explain import Comparison, Fate, Replay, Verdict, compare, decide, text_origin
 from dedup.report.differences import differences
 from dedup.report.plain import plain, plain_json
-from dedup.store import Page, SqliteStore, open_store
+from dedup.store import JobStore, Page, open_store
 
 
 def add_parser(commands: Any) -> None:
@@ -89,7 +89,7 @@ def conclusion(comparisons: list[Comparison], verdict: Verdict) -> str:
     return plain(outcome) + "\n" + counts
 
 
-def _document(store: SqliteStore, fate: Fate) -> Page:
+def _document(store: JobStore, fate: Fate) -> Page:
     document = document_of(store, fate)
     if document is None:
         known = "was never seen" if fate.outcome == "unknown" else f"is {fate.outcome}"

@@ -11,7 +11,7 @@ from dedup.cli.console import output_console
 from dedup.cli.explained import document_line, fate_text, origin_text, stages_table
 from dedup.explain import Fate, Replay, StageReport, TextOrigin, find_fate, text_origin
 from dedup.report.plain import plain_json
-from dedup.store import Page, SqliteStore, open_store
+from dedup.store import JobStore, Page, open_store
 
 
 def add_parser(commands: Any) -> None:
@@ -46,7 +46,7 @@ def _execute(options: argparse.Namespace) -> None:
         _print(fates, document, origin, reports)
 
 
-def follow(store: SqliteStore, url: str) -> list[Fate]:
+def follow(store: JobStore, url: str) -> list[Fate]:
     """The fate of `url`, and of the page that it leads to where it is an alias."""
     fates = [find_fate(store, url)]
     asked = {url}
@@ -56,7 +56,7 @@ def follow(store: SqliteStore, url: str) -> list[Fate]:
     return fates
 
 
-def document_of(store: SqliteStore, fate: Fate) -> Page | None:
+def document_of(store: JobStore, fate: Fate) -> Page | None:
     """The page's document, where it was stored or dropped."""
     if fate.number is None or fate.outcome not in ("stored", "duplicate"):
         return None

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from os.path import commonprefix
 from typing import Any, Literal
 
-from dedup.store import SqliteStore
+from dedup.store import JobStore
 from dedup.store.records import DONE
 from dedup.store.results import FoundRecord
 from dedup.urls import Canonicaliser, url_key
@@ -59,7 +59,7 @@ class Fate:
     nearest: tuple[str, ...] = ()
 
 
-def find_fate(store: SqliteStore, url: str) -> Fate:
+def find_fate(store: JobStore, url: str) -> Fate:
     """Tell what became of `url`, in any spelling that is the same under the job's URL rules.
 
     Takes one pass over the job's URLs, or two.
@@ -92,7 +92,7 @@ def find_fate(store: SqliteStore, url: str) -> Fate:
     return Fate(asked=url, outcome="done", url=known.url)
 
 
-def _url_rules(store: SqliteStore) -> list[str]:
+def _url_rules(store: JobStore) -> list[str]:
     rules: list[str] = store.schemes(of="URLs").get("URL", {}).get("rules", [])
     return rules
 
@@ -109,7 +109,7 @@ def _has_key(canonical: Canonicaliser, key: bytes) -> Callable[[str], bool]:
     return has_key
 
 
-def _fate(store: SqliteStore, asked: str, found: FoundRecord) -> Fate:
+def _fate(store: JobStore, asked: str, found: FoundRecord) -> Fate:
     read: Mapping[str, Callable[[int], Any]] = {
         "stored": store.explain.stored,
         "duplicate": store.explain.duplicate,
@@ -120,7 +120,7 @@ def _fate(store: SqliteStore, asked: str, found: FoundRecord) -> Fate:
     return Fate(asked=asked, outcome=outcome, number=number, **read[outcome](number)._asdict())
 
 
-def _nearest(store: SqliteStore, url: str) -> tuple[str, ...]:
+def _nearest(store: JobStore, url: str) -> tuple[str, ...]:
     known = store.explain.known_urls()
     begun_alike = heapq.nlargest(_FIRST_LOOK, known, key=lambda each: _common_length(each, url))
     alike = {each: SequenceMatcher(None, each, url).ratio() for each in begun_alike}

@@ -17,7 +17,7 @@ from dedup.detectors import Detector, SecondCheck, default_detectors
 from dedup.document import Document, Match
 from dedup.errors import StateError
 from dedup.explain.comparison import Comparison, Verdict, compare_stage, decide, not_looked_at, show
-from dedup.store import SqliteStore
+from dedup.store import JobStore
 
 _MAX_CANDIDATES = 10
 
@@ -61,7 +61,7 @@ class Replay:
         StateError: the store was not made by the default cascade.
     """
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: JobStore) -> None:
         self._store = store
         self._schemes = store.schemes()
         self.config = _config(self._schemes, json.loads(store.meta("settings") or "{}"))

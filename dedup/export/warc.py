@@ -31,7 +31,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from dedup.extras import load_extra
 from dedup.files import replacing
-from dedup.store import Page, SqliteStore
+from dedup.store import JobStore, Page
 from dedup.store.results import DuplicateRow
 from dedup.store.selection import EVERYTHING, Selection
 
@@ -54,7 +54,7 @@ class _Original(NamedTuple):
 
 def write_warc(
     path: Path,
-    store: SqliteStore,
+    store: JobStore,
     selection: Selection = EVERYTHING,
     *,
     tables: Sequence[str] = ("pages", "duplicates"),
@@ -82,7 +82,7 @@ def write_warc(
 
 
 class _Records:
-    def __init__(self, store: SqliteStore, *, is_gzip: bool) -> None:
+    def __init__(self, store: JobStore, *, is_gzip: bool) -> None:
         self._writers = load_extra("warcio.warcwriter", extra="warc", purpose="WARC")
         self._headers = load_extra("warcio.statusandheaders", extra="warc", purpose="WARC")
         self._store = store

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from dedup.report.patterns import duplicate_patterns
 from dedup.report.plain import plain
-from dedup.store import SqliteStore, summarise
+from dedup.store import JobStore, summarise
 
 Row = Mapping[str, Any]
 
@@ -21,7 +21,7 @@ _STAGE_COLUMNS = (
 )
 
 
-def breakdown(store: SqliteStore, by: str) -> list[dict[str, Any]]:
+def breakdown(store: JobStore, by: str) -> list[dict[str, Any]]:
     """Return a row for each host (of the 1,000 with most pages), stage or pattern.
 
     Raises:
@@ -104,7 +104,7 @@ def _cell(column: str, value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else plain(value)
 
 
-def _by_host(store: SqliteStore) -> list[dict[str, Any]]:
+def _by_host(store: JobStore) -> list[dict[str, Any]]:
     rows = []
     for host in summarise(store)["hosts"]:
         fetched = sum(host[kind] for kind in ("unique", "duplicates", "skipped", "waiting"))
@@ -123,11 +123,11 @@ def _by_host(store: SqliteStore) -> list[dict[str, Any]]:
     return rows
 
 
-def _by_stage(store: SqliteStore) -> list[dict[str, Any]]:
+def _by_stage(store: JobStore) -> list[dict[str, Any]]:
     return [dict(zip(_STAGE_COLUMNS, row, strict=True)) for row in store.report.stages()]
 
 
-def _by_pattern(store: SqliteStore) -> list[dict[str, Any]]:
+def _by_pattern(store: JobStore) -> list[dict[str, Any]]:
     return [
         {
             "name": f"{pattern.kind} {pattern.detail}".strip(),
@@ -141,7 +141,7 @@ def _by_pattern(store: SqliteStore) -> list[dict[str, Any]]:
     ]
 
 
-BY: Mapping[str, Callable[[SqliteStore], list[dict[str, Any]]]] = {
+BY: Mapping[str, Callable[[JobStore], list[dict[str, Any]]]] = {
     "host": _by_host,
     "stage": _by_stage,
     "pattern": _by_pattern,

@@ -7,13 +7,13 @@ from dedup.report.left_out import site_templates
 from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
 from dedup.report.patterns import MAX_RECORDS, duplicate_patterns, together
-from dedup.store import SqliteStore, summarise
+from dedup.store import JobStore, summarise
 
 TIME_STEPS = 120
 _RESEMBLANCE_STEPS = 50
 
 
-def report_data(store: SqliteStore) -> dict[str, Any]:
+def report_data(store: JobStore) -> dict[str, Any]:
     """Everything that the page is made of, as plain JSON values.
 
     Texts, titles and URLs in it are the crawled pages' own.
@@ -44,7 +44,7 @@ def report_data(store: SqliteStore) -> dict[str, Any]:
     }
 
 
-def _times(store: SqliteStore) -> dict[str, Any]:
+def _times(store: JobStore) -> dict[str, Any]:
     """Pages by equal steps of time; `start` in seconds since 1970, `step` in seconds."""
     span = store.report.time_span()
     if span is None:
@@ -63,7 +63,7 @@ def _times(store: SqliteStore) -> dict[str, Any]:
     }
 
 
-def _resemblances(store: SqliteStore) -> list[int]:
+def _resemblances(store: JobStore) -> list[int]:
     """Duplicates by resemblance in steps of 0.02; the last place holds those of exactly 1."""
     counts = store.report.resemblances(_RESEMBLANCE_STEPS)
     return [counts.get(place, 0) for place in range(_RESEMBLANCE_STEPS + 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from dedup.store import SqliteStore
+from dedup.store import JobStore
 from dedup.templates.left_out import left_out_by
 from dedup.templates.template import Template
 
@@ -16,7 +16,7 @@ MAX_BOXES = 12
 """Boxes that are listed of each, the most common."""
 
 
-def site_templates(store: SqliteStore) -> list[dict[str, Any]]:
+def site_templates(store: JobStore) -> list[dict[str, Any]]:
     """Return the templates of the job's hosts, those with most pages first.
 
     Each has its `host` and `number`, the way to the content `box`, its `pages` in this job, how

@@ -13,7 +13,7 @@ from dedup.document import Document
 from dedup.fingerprints import hamming_distance, simhash
 from dedup.report.differences import Part, differences
 from dedup.report.names import has_other_name
-from dedup.store import SqliteStore
+from dedup.store import JobStore
 from dedup.store.results import ListedDuplicate
 from dedup.text import features
 
@@ -38,7 +38,7 @@ Templates = Mapping[tuple[str, int | None], int]
 """Places in the list of templates, by host and number."""
 
 
-def listed_groups(store: SqliteStore, templates: Templates | None = None) -> dict[str, Any]:
+def listed_groups(store: JobStore, templates: Templates | None = None) -> dict[str, Any]:
     """Return the originals, those with most duplicates first, and their duplicates.
 
     `originals` holds: URL, host, title, language, beginning of the text, template, how many
@@ -101,7 +101,7 @@ class _Places(dict[str, int]):
 
 
 def _original(
-    store: SqliteStore,
+    store: JobStore,
     hosts: _Places,
     number: int,
     templates: Templates,
@@ -113,9 +113,7 @@ def _original(
     return page.url or f"#{number}", hosts[page.host], page.title, page.language, excerpt, place
 
 
-def _compared(
-    store: SqliteStore, rows: Sequence[ListedDuplicate]
-) -> Iterator[tuple[int, _Compared]]:
+def _compared(store: JobStore, rows: Sequence[ListedDuplicate]) -> Iterator[tuple[int, _Compared]]:
     """Compare half the pairs of lowest resemblance, and half evenly from the others.
 
     Equal bodies need no comparing.

@@ -11,7 +11,7 @@ import numpy as np
 from xxhash import xxh3_128_digest
 
 from dedup.names import do_agree, name_of
-from dedup.store import SqliteStore
+from dedup.store import JobStore
 
 MAX_RECORDS = 200_000
 """Near duplicates of which the names are compared, the earliest: 2 s at most."""
@@ -51,7 +51,7 @@ class Aliases:
     groups: list[list[tuple[str, str]]]
 
 
-def other_names(store: SqliteStore) -> OtherNames:
+def other_names(store: JobStore) -> OtherNames:
     """Compare the names of near duplicates with those of their originals."""
     near = other = on_one_host = 0
     for is_one_host, *names in store.report.near_names(MAX_RECORDS):
@@ -67,7 +67,7 @@ def has_other_name(title: str, heading: str, original_title: str, original_headi
     return not (do_agree(title, original_title) and do_agree(heading, original_heading))
 
 
-def aliases(store: SqliteStore) -> Aliases:
+def aliases(store: JobStore) -> Aliases:
     """Find the pages that are the same but for their names.
 
     They are looked for among the pages that share one of their longest sentences with another, so
@@ -88,7 +88,7 @@ def aliases(store: SqliteStore) -> Aliases:
     return Aliases(sum(len(group) - 1 for group in groups), groups[:MAX_ALIASES])
 
 
-def _candidates(store: SqliteStore) -> list[int]:
+def _candidates(store: JobStore) -> list[int]:
     """The numbers of pages that have a long sentence in common with another."""
     numbers: list[int] = []
     keys: list[np.ndarray[Any, np.dtype[np.uint32]]] = []

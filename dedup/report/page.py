@@ -24,7 +24,7 @@ from markupsafe import Markup
 from dedup.errors import StateError
 from dedup.files import write_atomically
 from dedup.report.data import report_data
-from dedup.store import SqliteStore, open_store
+from dedup.store import JobStore, open_store
 
 STAGES = {
     "body": "the same bytes",
@@ -58,7 +58,7 @@ def write_report(job: Path, path: Path | None = None) -> Path:
     return path
 
 
-def render(store: SqliteStore, name: str, settings: Mapping[str, Any]) -> str:
+def render(store: JobStore, name: str, settings: Mapping[str, Any]) -> str:
     """Return the report of a job as HTML.
 
     Args:

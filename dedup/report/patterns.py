@@ -17,7 +17,7 @@ from urllib.parse import quote_plus
 from xxhash import xxh3_64_intdigest
 
 from dedup.report.url_differences import UrlDifference, split_web_url, url_differences
-from dedup.store import SqliteStore
+from dedup.store import JobStore
 from dedup.urls.parts import UrlParts
 from dedup.urls.rules import DROP, RULES, UrlRules
 
@@ -61,7 +61,7 @@ class UrlPattern:
     examples: tuple[tuple[str, str], ...]
 
 
-def duplicate_patterns(store: SqliteStore, *, max_records: int = MAX_RECORDS) -> list[UrlPattern]:
+def duplicate_patterns(store: JobStore, *, max_records: int = MAX_RECORDS) -> list[UrlPattern]:
     """Return the patterns of a job's duplicates: those that save most first, `other` last.
 
     At most 20, each of two duplicates or more, and none that would lose as many pages as it saves
@@ -98,7 +98,7 @@ class Together:
 
 
 def together(
-    store: SqliteStore, patterns: Iterable[UrlPattern], *, max_records: int = MAX_RECORDS
+    store: JobStore, patterns: Iterable[UrlPattern], *, max_records: int = MAX_RECORDS
 ) -> Together | None:
     """Return the settings of all patterns that lose nothing as one; None where they are not two.
 
@@ -175,7 +175,7 @@ class _Way:
         )
 
 
-def _count_pairs(store: SqliteStore, max_records: int) -> dict[frozenset[UrlDifference], _Tally]:
+def _count_pairs(store: JobStore, max_records: int) -> dict[frozenset[UrlDifference], _Tally]:
     """The pairs of duplicate and original, by all in which their URLs differ."""
     pairs: dict[frozenset[UrlDifference], _Tally] = {}
     for url, original, size_bytes in store.report.url_pairs(max_records):
@@ -281,7 +281,7 @@ def _not_denied(expressions: list[str]) -> _IsFetched:
     return lambda url, _: search(url) is None
 
 
-def _try_out(store: SqliteStore, max_records: int, ways: list[_Way]) -> None:
+def _try_out(store: JobStore, max_records: int, ways: list[_Way]) -> None:
     """Fill in, for each way, what it would have saved and lost.
 
     What the page at an avoided URL holds is lost where each of its URLs is avoided.

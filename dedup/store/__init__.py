@@ -1,6 +1,6 @@
 """Where pages, duplicates and URLs are kept. `open_store` opens a job's store, or makes one."""
 
-from dedup.store.interface import Store
+from dedup.store.interface import JobStore, Store
 from dedup.store.opening import STORE_NAME, open_store, store_path
 from dedup.store.records import Page
 from dedup.store.sqlite import SqliteStore
@@ -8,6 +8,7 @@ from dedup.store.summary import summarise
 
 __all__ = [
     "STORE_NAME",
+    "JobStore",
     "Page",
     "SqliteStore",
     "Store",

@@ -7,13 +7,13 @@ after any number of restarts: fetched = unique + duplicates by stage + skipped b
 from collections.abc import Mapping
 from typing import Any
 
+from dedup.store.interface import JobStore
 from dedup.store.results import Count
-from dedup.store.sqlite import SqliteStore
 
 _TOP_HOSTS = 1000
 
 
-def summarise(store: SqliteStore) -> dict[str, Any]:
+def summarise(store: JobStore) -> dict[str, Any]:
     """The part of `stats.json` that the store knows, from `pages` to `hosts` (plain JSON values).
 
     `hosts` lists the 1,000 hosts with most pages.

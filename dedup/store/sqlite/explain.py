@@ -1,8 +1,9 @@
 """What `dedup why` asks of a job's store: where a URL is on record."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dedup.store.queries import IsSameUrl
 from dedup.store.results import (
     AliasRecord,
     DroppedRecord,
@@ -11,9 +12,7 @@ from dedup.store.results import (
     StoredRecord,
     WaitingRecord,
 )
-from dedup.store.sqlite.queries import Queries
-
-IsSameUrl = Callable[[str], bool]
+from dedup.store.sqlite.queries import SqliteQueries
 
 _RECORDS = """
 SELECT 'stored' AS outcome, number FROM pages WHERE {condition}
@@ -28,7 +27,7 @@ FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = ?
 """
 
 
-class ExplainQueries(Queries):
+class SqliteExplainQueries(SqliteQueries):
     """Records by URL and by number.
 
     Raises:

@@ -14,7 +14,7 @@ class Unpack(Protocol):
     def __call__(self, number: int, compressed: bytes, kind: str = "text") -> bytes: ...
 
 
-class Queries:
+class SqliteQueries:
     """The base of a group of queries, which are asked by one part of the program.
 
     Raises:

@@ -15,6 +15,7 @@ from dedup.store.records import EXPORTED_FIELDS, PAGE_FIELDS, Page
 from dedup.store.results import DuplicateRow
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sqlite.database import Database
+from dedup.store.sqlite.selection import where
 
 _SIGNATURES_PER_BATCH = 1 << 20
 """The larger a batch, the faster it is indexed; as objects these take some 60 MB."""
@@ -104,10 +105,12 @@ class StoreReader:
             raise KeyError(number)
         return None if row[0] is None else self.unpacked(number, row[0], "body")
 
-    def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
-        query = "SELECT page, value FROM signatures WHERE stage = ? ORDER BY page"
+    def signatures(
+        self, stage: str, *, after: int = -1
+    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+        query = "SELECT page, value FROM signatures WHERE stage = ? AND page > ? ORDER BY page"
         with self.database.reporting():
-            cursor = self.database.connection.execute(query, (stage,))
+            cursor = self.database.connection.execute(query, (stage, after))
             numbers: list[NDArray[np.int64]] = []
             values: list[bytes] = []
             while rows := cursor.fetchmany(min(_ROWS_AT_ONCE, _SIGNATURES_PER_BATCH)):
@@ -122,9 +125,9 @@ class StoreReader:
 
     def pages(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The unique pages without their bodies, as exported."""
-        where, parameters = selection.where("pages", self.database.connection)
+        condition, parameters = where(selection, "pages", self.database.connection)
         columns = ", ".join(name for name in EXPORTED_FIELDS if name != "id")
-        query = f"SELECT number, name, {columns} FROM pages AS r WHERE {where} ORDER BY number"  # noqa: S608 -- values are parameters
+        query = f"SELECT number, name, {columns} FROM pages AS r WHERE {condition} ORDER BY number"  # noqa: S608 -- values are parameters
         for row in self.rows(query, parameters):
             known = {
                 "id": row["name"] or row["number"],
@@ -144,15 +147,15 @@ class StoreReader:
 
     def page_numbers(self, selection: Selection = EVERYTHING) -> Iterator[int]:
         """The numbers of the unique pages, ascending."""
-        where, parameters = selection.where("pages", self.database.connection)
-        query = f"SELECT r.number FROM pages AS r WHERE {where} ORDER BY r.number"  # noqa: S608 -- values are parameters
+        condition, parameters = where(selection, "pages", self.database.connection)
+        query = f"SELECT r.number FROM pages AS r WHERE {condition} ORDER BY r.number"  # noqa: S608 -- values are parameters
         return (row["number"] for row in self.rows(query, parameters))
 
     def duplicate_rows(self, selection: Selection = EVERYTHING) -> Iterator[DuplicateRow]:
         """The dropped pages by number, ascending."""
-        where, parameters = selection.where("duplicates", self.database.connection)
+        condition, parameters = where(selection, "duplicates", self.database.connection)
         columns = ", ".join(f"r.{name}" for name in DuplicateRow._fields)
-        query = f"SELECT {columns} FROM duplicates AS r WHERE {where} ORDER BY r.number"  # noqa: S608 -- values are parameters
+        query = f"SELECT {columns} FROM duplicates AS r WHERE {condition} ORDER BY r.number"  # noqa: S608 -- values are parameters
         return (DuplicateRow._make(row) for row in self.rows(query, parameters))
 
     def recorded_urls(self) -> list[str]:
@@ -170,10 +173,10 @@ class StoreReader:
 
     def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The record of each dropped page, as exported."""
-        where, parameters = selection.where("duplicates", self.database.connection)
+        condition, parameters = where(selection, "duplicates", self.database.connection)
         query = (
             "SELECT r.*, p.name AS original_name, p.url AS original_url FROM duplicates AS r"  # noqa: S608
-            f" JOIN pages AS p ON p.number = r.original WHERE {where} ORDER BY r.number"
+            f" JOIN pages AS p ON p.number = r.original WHERE {condition} ORDER BY r.number"
         )
         for row in self.rows(query, parameters):
             yield {
@@ -191,8 +194,8 @@ class StoreReader:
         """Rows of `pages` or `duplicates`."""
         if table not in ("pages", "duplicates"):
             raise ValueError(f"table must be 'pages' or 'duplicates', got {table!r}")
-        where, parameters = selection.where(table, self.database.connection)
-        return self._number(f"SELECT count(*) FROM {table} AS r WHERE {where}", parameters)  # noqa: S608
+        condition, parameters = where(selection, table, self.database.connection)
+        return self._number(f"SELECT count(*) FROM {table} AS r WHERE {condition}", parameters)  # noqa: S608
 
     def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
         """The rows of a query, one after the other, by the names of their columns."""

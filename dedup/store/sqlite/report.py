@@ -12,7 +12,7 @@ from dedup.store.results import (
     TimeCounts,
     UrlPair,
 )
-from dedup.store.sqlite.queries import Queries
+from dedup.store.sqlite.queries import SqliteQueries
 
 _TIMES = """
 SELECT fetched_at AS at, 1 AS is_unique, 0 AS is_duplicate FROM pages
@@ -79,7 +79,7 @@ SELECT url, host, title, coalesce(own_title, title), heading, text FROM pages WH
 """
 
 
-class ReportQueries(Queries):
+class SqliteReportQueries(SqliteQueries):
     """Counts, and rows in an order and number that a report can show."""
 
     # --- Counts ----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dedup.store.results import Count, HostCounts, Refreshed, UrlCounts
-from dedup.store.sqlite.queries import Queries
+from dedup.store.sqlite.queries import SqliteQueries
 
 _BY_HOST = """
 SELECT host, sum(u), sum(d), sum(s), sum(w), sum(size_bytes) FROM (
@@ -22,7 +22,7 @@ GROUP BY reason ORDER BY 1
 _FAILED = "SELECT reason, count(*) FROM skipped WHERE NOT is_fetched GROUP BY reason ORDER BY 1"
 
 
-class StatsQueries(Queries):
+class SqliteStatsQueries(SqliteQueries):
     """Counts by what became of pages and URLs; names in alphabetical order."""
 
     def unique(self) -> Count:

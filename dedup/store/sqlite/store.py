@@ -19,11 +19,11 @@ from dedup.store.records import (
     storable_fields,
 )
 from dedup.store.sqlite.database import Database
-from dedup.store.sqlite.explain import ExplainQueries
+from dedup.store.sqlite.explain import SqliteExplainQueries
 from dedup.store.sqlite.learned import Learned
 from dedup.store.sqlite.reading import StoreReader, is_body_kept
-from dedup.store.sqlite.report import ReportQueries
-from dedup.store.sqlite.stats import StatsQueries
+from dedup.store.sqlite.report import SqliteReportQueries
+from dedup.store.sqlite.stats import SqliteStatsQueries
 from dedup.store.sqlite.url_table import UrlTable
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import host_of
@@ -74,9 +74,9 @@ class SqliteStore(StoreReader):
         self.urls = UrlTable(self.database)
         self.keep_bodies = keep_bodies
         self.learned = Learned(self.database, self.unpacked)
-        self.stats = StatsQueries(self.database, self.unpacked)
-        self.report = ReportQueries(self.database, self.unpacked)
-        self.explain = ExplainQueries(self.database, self.unpacked)
+        self.stats = SqliteStatsQueries(self.database, self.unpacked)
+        self.report = SqliteReportQueries(self.database, self.unpacked)
+        self.explain = SqliteExplainQueries(self.database, self.unpacked)
         try:
             self.last_number = self._last_number()
             """The number of the last record; 0: there is none."""
