@@ -225,6 +225,15 @@ class JobStore(Store, ExportQueries, Protocol):
     def meta(self, name: str) -> str | None:
         """A named value of the job, or None."""
 
+    def set_meta(self, name: str, value: str) -> None:
+        """Note a named value of the job."""
+
+    def commit(self) -> None:
+        """Make durable what has been written; not within a unit."""
+
+    def commit_if_due(self) -> None:
+        """Commit what has waited long enough; call it now and then while idle."""
+
     def schemes(self, *, of: str = "detectors") -> dict[str, Any]:
         """The schemes that the store was made by, see `check_schemes`; empty: none are noted."""
 

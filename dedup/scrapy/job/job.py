@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,7 +34,7 @@ from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, as_page
 from dedup.scrapy.reading.page import Known
 from dedup.scrapy.reading.reader import PageReader
 from dedup.store import Page, summarise
-from dedup.store.records import QueuedUrl, storable
+from dedup.store.records import PAGE_FIELDS, QueuedUrl, storable
 from dedup.store.sqlite.refresh import (
     begin_refresh,
     current_refresh,
@@ -50,9 +50,8 @@ from dedup.urls.traps import TrapWatch, pattern_of
 
 logger = logging.getLogger(__name__)
 
-_ITEM_FIELDS = (
-    *("title", "language", "canonical_url", "status", "content_type", "encoding", "fetched_at"),
-    *("depth", "etag", "last_modified"),
+_ITEM_FIELDS = tuple(
+    field.name for field in fields(PageItem) if field.name in PAGE_FIELDS and field.name != "url"
 )
 
 

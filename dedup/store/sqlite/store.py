@@ -92,6 +92,18 @@ class SqliteStore(StoreReader):
         """A named value of the job, or None."""
         return self.database.meta(name)
 
+    def set_meta(self, name: str, value: str) -> None:
+        """Note a named value of the job."""
+        self.database.set_meta(name, value)
+
+    def commit(self) -> None:
+        """Make durable what has been written; not within a unit."""
+        self.database.commit()
+
+    def commit_if_due(self) -> None:
+        """Commit what has waited long enough; call it now and then while idle."""
+        self.database.commit_if_due()
+
     def schemes(self, *, of: str = "detectors") -> dict[str, Any]:
         """The schemes that the store was made by, see `check_schemes`; empty: none are noted."""
         found: dict[str, Any] = json.loads(self.meta(f"schemes of {of}") or "{}")

@@ -1,8 +1,10 @@
 """The fields of a page stand once: what a store keeps and what is exported follows from them."""
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
+from dedup.scrapy.items import PageItem
 from dedup.store import Page, open_store
 from dedup.store.records import EXPORTED_FIELDS, PAGE_FIELDS, storable_fields
 from dedup.store.sqlite.schema import SCHEMA
@@ -30,6 +32,12 @@ def test_feeds_have_the_columns_of_exports() -> None:
 
     in_order = [name for name in EXPORTED_FIELDS if name in FEED_EXPORT_FIELDS]
     assert in_order == FEED_EXPORT_FIELDS
+
+
+def test_items_have_fields_that_a_store_keeps() -> None:
+    names = {field.name for field in fields(PageItem)}
+    assert names <= {*PAGE_FIELDS, "id", "text", "body"}
+    assert names >= {*EXPORTED_FIELDS}
 
 
 def test_no_field_of_a_page_is_lost(tmp_path: Path) -> None:
