@@ -20,7 +20,7 @@ from dedup.cli.console import ERRORS
 from dedup.errors import StateError
 from dedup.evaluation import read_corpus
 from dedup.report.plain import plain
-from dedup.store import SqliteStore
+from dedup.store import open_store
 
 _SEED = 1
 
@@ -137,11 +137,8 @@ def _real_fingerprints(options: argparse.Namespace) -> tuple[Fingerprints, str] 
 
 
 def _job_fingerprints(folder: Path) -> Fingerprints:
-    store = SqliteStore(folder / "crawl.sqlite", read_only=True)
-    try:
+    with open_store(folder, read_only=True) as store:
         raw = [value for _, values in store.signatures("simhash") for value in values]
-    finally:
-        store.close()
     return _as_words(raw, f"{folder}")
 
 

@@ -27,6 +27,7 @@ from benchmarks.workload import (
     real_workload,
 )
 from dedup.index import Layout, PermutedTables
+from dedup.store import store_path
 
 MAX_DISTANCE = 3
 _BATCH = 100_000
@@ -250,7 +251,7 @@ def rebuild(n_documents: int, seed: int, folder: Path) -> Figures:
     """How long the index takes to be rebuilt from a job's store; for a child process."""
     from benchmarks.store import fill_store, load_index
 
-    path = folder / "crawl.sqlite"
+    path = store_path(folder)
     size_bytes = fill_store(path, n_documents, seed)
     before = resident_bytes()
     start = time.perf_counter()

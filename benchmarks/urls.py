@@ -12,8 +12,9 @@ import numpy as np
 
 from benchmarks.index import WrongAnswerError
 from benchmarks.measure import in_child, peer, resident_bytes, timed
-from dedup.store.database import Database
-from dedup.store.url_table import UrlTable
+from dedup.store import store_path
+from dedup.store.sqlite.database import Database
+from dedup.store.sqlite.url_table import UrlTable
 from dedup.urls import SeenUrls
 
 ERROR_RATE = 1e-6
@@ -143,7 +144,7 @@ def with_store(count: int, seed: int, folder: Path) -> Figures:
     Raises:
         WrongAnswerError: an answer is not exact.
     """
-    path = folder / "crawl.sqlite"
+    path = store_path(folder)
     _fill(path, count, seed)
     with closing(Database(path)) as database:
         table = UrlTable(database)

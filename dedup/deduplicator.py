@@ -10,7 +10,7 @@ from dedup.batch import analyse
 from dedup.config import DedupConfig
 from dedup.detectors import Detector, Originals, default_detectors
 from dedup.document import Document, Match, Verdict
-from dedup.store.base import Store
+from dedup.store.interface import Store
 from dedup.store.memory import MemoryStore
 
 _BATCH_DOCUMENTS = 512

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
-from dedup.store.learned import Learned, Outlined
-from dedup.store.page import Page
+from dedup.store.interface import HostKnowledge
+from dedup.store.records import Outlined, Page
 from dedup.templates.learning import FEW_PAGES, PAGES, Sample, learn
 from dedup.templates.outline import Outline
 from dedup.templates.site import MAX_TEMPLATES, OwnText, Site
@@ -76,7 +76,7 @@ class TemplateLearner:
         max_waiting: pages that wait at the most; 0: none does, each goes on without its template.
     """
 
-    def __init__(self, learned: Learned, *, max_waiting: int) -> None:
+    def __init__(self, learned: HostKnowledge, *, max_waiting: int) -> None:
         self._learned = learned
         self._max_waiting = max_waiting
         self._sites: OrderedDict[str, Site] = OrderedDict()

@@ -1,12 +1,19 @@
-"""Imports go one way: crawler -> dedup.scrapy -> the rest of dedup."""
+"""Imports go one way: crawler -> dedup.scrapy -> the rest of dedup; SQL stays in the store."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [path.relative_to(ROOT) for path in sorted(ROOT.glob("dedup/**/*.py"))]
+ALL_SOURCES = [
+    path.relative_to(ROOT)
+    for folder in ("dedup", "crawler", "settings", "benchmarks", "examples")
+    for path in sorted(ROOT.glob(f"{folder}/**/*.py"))
+]
+OUTSIDE_THE_STORE = [path for path in ALL_SOURCES if not path.is_relative_to("dedup/store/sqlite")]
 
 
 def imported(path):
@@ -25,3 +32,19 @@ def test_imports_go_one_way(path):
         name for name in imported(path) if any(f"{name}.".startswith(f"{ban}.") for ban in banned)
     ]
     assert not found
+
+
+@pytest.mark.parametrize("path", OUTSIDE_THE_STORE, ids=str)
+def test_sql_stays_in_the_store(path):
+    source = (ROOT / path).read_text()
+    assert not re.findall(r"\b(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA)\b", source)
+    assert not re.findall(r"\bdatabase\.connection\b", source)
+
+
+def test_the_name_of_a_job_s_store_is_spelled_once():
+    found = [path for path in ALL_SOURCES if "crawl.sqlite" in (ROOT / path).read_text()]
+    assert found == [Path("dedup/store/opening.py")]
+
+
+def test_a_store_knows_its_path():
+    assert not [path for path in ALL_SOURCES if "database_list" in (ROOT / path).read_text()]

@@ -5,7 +5,8 @@
 The same spider crawls the same URLs of a site that answers from memory, without a network: with
 items of 300 words each, and without items. `deltafetch` stands for the approach of
 scrapy-deltafetch: a spider middleware that keeps the fingerprint of each request that gave an item
-in a dbm file (of the kind that `dbm` finds), and looks there for each new request. `add-on` keeps no job, `add-on, JOBDIR` does,
+in a dbm file (of the kind that `dbm` finds), and looks there for each new request. `add-on` keeps
+no job, `add-on, JOBDIR` does,
 `analysis` is the library alone on the texts of those items (`Deduplicator`). The ways take turns
 in each run; the figures are medians, with the least and the greatest, of CPU time (µs), from
 spider_opened to spider_closed. `start` is the CPU of a whole process with one URL, seconds.

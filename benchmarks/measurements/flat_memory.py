@@ -18,7 +18,6 @@ import json
 import multiprocessing
 import os
 import random
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
+
+from dedup.errors import StateError
+from dedup.store import open_store
 
 _ROOT = Path(__file__).parents[2]
 _AHEAD = 16  # links to pages not seen yet: enough to keep all connections busy
@@ -89,26 +91,19 @@ def crawl(port: int, pages: int, folder: Path, options: list[str]) -> list[tuple
     with subprocess.Popen(command, cwd=_ROOT) as process:
         while process.poll() is None:
             time.sleep(1)
-            count = _count(folder / "flat" / "crawl.sqlite")
+            count = _count(folder / "flat")
             memory = sum(map(_resident_bytes, [process.pid, *_children(process.pid)]))
             if memory and count and (not samples or count > samples[-1][0]):
                 samples.append((count, memory))
     return samples
 
 
-def _count(store: Path) -> int:
+def _count(folder: Path) -> int:
     try:
-        connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-    except sqlite3.Error:
+        with open_store(folder, read_only=True) as store:
+            return store.last_number
+    except StateError:  # not made yet, or in the middle of it
         return 0
-    try:
-        tables = ("pages", "duplicates", "skipped")
-        query = "SELECT " + " , ".join(f"(SELECT max(number) FROM {name})" for name in tables)
-        return max(value or 0 for value in connection.execute(query).fetchone())
-    except sqlite3.Error:  # not made yet, or in the middle of it
-        return 0
-    finally:
-        connection.close()
 
 
 def _children(process: int) -> list[int]:

@@ -16,6 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from dedup.store import store_path
+
 _DEQUEUED = 200_000
 
 
@@ -25,8 +27,8 @@ def _key(number: int) -> bytes:
 
 def _enqueue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
     from dedup.scrapy.frontier.window import Frontier
-    from dedup.store.database import Database
-    from dedup.store.url_table import UrlTable
+    from dedup.store.sqlite.database import Database
+    from dedup.store.sqlite.url_table import UrlTable
 
     database = Database(path)
     urls = UrlTable(database)
@@ -47,8 +49,9 @@ def _enqueue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
 
 def _dequeue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
     from dedup.scrapy.frontier.window import Frontier
-    from dedup.store.database import Database
-    from dedup.store.url_table import QueuedUrl, UrlTable
+    from dedup.store.records import QueuedUrl
+    from dedup.store.sqlite.database import Database
+    from dedup.store.sqlite.url_table import UrlTable
 
     began = time.perf_counter()
     database = Database(path)
@@ -89,7 +92,7 @@ def main() -> None:
     if len(sys.argv) == 2:
         n_hosts = 1_000
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "crawl.sqlite")
+        path = store_path(folder)
         print(f"{n_urls:,} URLs of {n_hosts:,} hosts")
         for step in steps:
             figures = _in_process(step, path, n_urls, n_hosts)

@@ -27,6 +27,8 @@ sys.path.insert(0, str(_ROOT / "tests" / "faults"))
 
 from conftest import Job, SiteProcess, kill_when  # noqa: E402 -- found by the line above
 
+from dedup.store import open_store  # noqa: E402 -- in order
+
 _SIZE, _CONCURRENT, _KILLS = 1_600, 8, 20
 
 _SCRAPY = """
@@ -74,11 +76,12 @@ def _ours(site: SiteProcess, folder: Path) -> tuple[list[str], Callable[[], list
     job = Job(site.url, folder)
     options = ["-s", f"CONCURRENT_REQUESTS={_CONCURRENT}", "-s", "DEDUP_STORE_GROUP_PAGES=25"]
     command = [sys.executable, "-m", "scrapy", "crawl", "site", *job._arguments, *options]
-    query = (
-        "SELECT url FROM pages UNION ALL SELECT url FROM duplicates"
-        " UNION ALL SELECT url FROM skipped"
-    )
-    return command, lambda: [url for (url,) in job.rows(query)]
+
+    def stored() -> list[str]:
+        with open_store(job.folder, read_only=True) as store:
+            return store.recorded_urls()
+
+    return command, stored
 
 
 def _scrapy(site: SiteProcess, folder: Path) -> tuple[list[str], Callable[[], list[str]]]:

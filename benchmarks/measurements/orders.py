@@ -14,28 +14,22 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from dedup.store import SqliteStore
+from dedup.store import open_store
 
 _OPTIONS = ["-s", "CONCURRENT_REQUESTS=1", "-s", "DEDUP_REPORT_ENABLED=0", "-s", "LOG_LEVEL=ERROR"]
 
 
 def urls_of(job: Path) -> list[str]:
-    store = SqliteStore(job / "crawl.sqlite", read_only=True)
-    try:
+    with open_store(job, read_only=True) as store:
         found = [*store.pages(), *store.duplicates()]
-    finally:
-        store.close()
     return sorted({str(each["url"]) for each in found})
 
 
 def groups_of(job: Path) -> dict[str, frozenset[str]]:
     """Of each URL the pages that are the same to the crawl: an original and its duplicates."""
-    store = SqliteStore(job / "crawl.sqlite", read_only=True)
-    try:
+    with open_store(job, read_only=True) as store:
         original = {str(page["url"]): str(page["url"]) for page in store.pages()}
         original |= {str(each["url"]): str(each["duplicate_of_url"]) for each in store.duplicates()}
-    finally:
-        store.close()
     groups: dict[str, set[str]] = {}
     for url, target in original.items():
         groups.setdefault(target, set()).add(url)

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from dedup import Deduplicator
 from dedup.report.page import write_report
-from dedup.store import Page, SqliteStore
+from dedup.store import Page, open_store, store_path
 
 REPETITIONS = 5
 SITE = "https://docs.example.org"
@@ -53,7 +53,7 @@ def variant(choose: random.Random, url: str, text: str) -> tuple[str, str]:
 
 def make_job(folder: Path, pages: int) -> None:
     choose = random.Random(1)
-    store = SqliteStore(folder / "crawl.sqlite")
+    store = open_store(folder)
     deduplicator = Deduplicator(store=store)
     known: list[tuple[str, str]] = []
     for number in range(pages):
@@ -102,7 +102,7 @@ def seconds_until_usable(path: Path) -> tuple[float, float]:
 def main() -> None:
     pages = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.mkdtemp())
-    if not (folder / "crawl.sqlite").exists():
+    if not store_path(folder).exists():
         make_job(folder, pages)
     made, usable = [], []
     for _ in range(REPETITIONS):

@@ -6,17 +6,17 @@
 
 from __future__ import annotations
 
+import json
 import random
 import resource
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 from dedup.html.bounds import bounded
 from dedup.html.page_text import page_text
 from dedup.learner import Progress, TemplateLearner
-from dedup.store import Page, SqliteStore
+from dedup.store import Page, open_store
 
 _WORDS = [a + b + c for a in ("ba", "ke", "lo", "mi", "su") for b in "nrstv" for c in "aeiouy"]
 
@@ -46,7 +46,7 @@ class Crawl:
     """Pages go through the learner as they do in a crawl."""
 
     def __init__(self, folder: str) -> None:
-        self.store = SqliteStore(Path(folder, "crawl.sqlite"), group_units=100)
+        self.store = open_store(folder, group_units=100)
         self.learner = TemplateLearner(self.store.learned, max_waiting=10_000)
         self.read_seconds = self.learn_seconds = 0.0
         self.n_by_template = 0
@@ -90,9 +90,10 @@ class Crawl:
 
     def report(self, n_pages: int, n_hosts: int) -> None:
         self.store.close()
-        store = SqliteStore(self.store.path, read_only=True)
+        store = open_store(self.store.path, read_only=True)
         sizes = [
-            value for (value,) in store.rows("SELECT length(CAST(value AS BLOB)) FROM templates")
+            len(json.dumps(template.to_json(), ensure_ascii=False).encode(errors="replace"))
+            for _, _, template in store.learned.all_templates()
         ]
         store.close()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

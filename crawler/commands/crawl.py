@@ -16,10 +16,11 @@ from scrapy.settings import BaseSettings
 
 from dedup.errors import StateError
 from dedup.scrapy.clock import use_monotonic_timers
-from dedup.scrapy.config import STORE_NAME, CrawlConfig
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.feeds import continue_feeds
 from dedup.scrapy.spiders.own import is_own
-from dedup.store.database import lock
+from dedup.store import STORE_NAME
+from dedup.store.lock import lock
 
 
 class Command(CrawlCommand):
@@ -126,7 +127,7 @@ def _check_job(settings: BaseSettings, spider: object, process_settings: BaseSet
     try:
         config.check_crawl(store, spider)
         config.check_detectors(store, settings)
-        if store.database.meta("started") and settings.getdict("FEEDS"):
+        if store.meta("started") and settings.getdict("FEEDS"):
             continue_feeds(process_settings, store)
     finally:
         store.close()

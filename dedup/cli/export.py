@@ -1,7 +1,6 @@
 """`dedup export JOB`: unique pages and duplicate records, in the format of the file's ending."""
 
 import argparse
-import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -12,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dedup.cli.console import ERRORS
 from dedup.export import DUPLICATES, ENDINGS, PAGES, check_ending, is_warc, write_table, write_warc
-from dedup.store import SqliteStore
+from dedup.store import JobStore, open_store, store_path
 from dedup.store.selection import Selection
 
 _TABLES: Mapping[str, Mapping[str, str]] = {"pages": PAGES, "duplicates": DUPLICATES}
@@ -80,14 +79,15 @@ def selection(options: argparse.Namespace) -> Selection:
 def _execute(options: argparse.Namespace) -> None:
     # Without -o and -d both go to the job's folder; with one of them, only that one is written.
     is_default = options.pages is None and options.duplicates is None
-    pages = options.job / "pages.jsonl" if is_default else options.pages
-    duplicates = options.job / "duplicates.jsonl" if is_default else options.duplicates
+    folder = store_path(options.job).parent
+    pages = folder / "pages.jsonl" if is_default else options.pages
+    duplicates = folder / "duplicates.jsonl" if is_default else options.duplicates
     for path in filter(None, (pages, duplicates)):
         check_ending(path)
     if pages is not None and duplicates is not None and pages.absolute() == duplicates.absolute():
         raise ValueError(f"-o and -d must be two files, got {str(pages)!r} twice")
     chosen = selection(options)
-    store = SqliteStore(options.job / "crawl.sqlite", read_only=True)
+    store = open_store(options.job, read_only=True)
     try:
         _check_stages(store, chosen)
         for path, tables in (
@@ -100,7 +100,7 @@ def _execute(options: argparse.Namespace) -> None:
         store.close()
 
 
-def _write(path: Path, store: SqliteStore, chosen: Selection, tables: tuple[str, ...]) -> None:
+def _write(path: Path, store: JobStore, chosen: Selection, tables: tuple[str, ...]) -> None:
     totals = {table: store.count(table, chosen) for table in tables}
     columns = (
         TextColumn("{task.description}"),
@@ -128,9 +128,9 @@ def _write(path: Path, store: SqliteStore, chosen: Selection, tables: tuple[str,
     ERRORS.print(f"{counts} in {path}")
 
 
-def _check_stages(store: SqliteStore, chosen: Selection) -> None:
+def _check_stages(store: JobStore, chosen: Selection) -> None:
     """Refuse stages that the job does not have: they would give files without a row."""
-    schemes = json.loads(store.database.meta("schemes of detectors") or "{}")
+    schemes = store.schemes()
     for stage in chosen.stages:
         if stage not in schemes:
             known = ", ".join(schemes) or "none yet"

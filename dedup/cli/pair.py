@@ -19,7 +19,7 @@ from dedup.cli.why import document_of, follow
 from dedup.explain import Comparison, Fate, Replay, Verdict, compare, decide, text_origin
 from dedup.report.differences import differences
 from dedup.report.plain import plain, plain_json
-from dedup.store import Page, SqliteStore
+from dedup.store import JobStore, Page, open_store
 
 
 def add_parser(commands: Any) -> None:
@@ -34,7 +34,7 @@ def add_parser(commands: Any) -> None:
 
 
 def _execute(options: argparse.Namespace) -> None:
-    store = SqliteStore(options.job / "crawl.sqlite", read_only=True)
+    store = open_store(options.job, read_only=True)
     try:
         fates = [follow(store, url)[-1] for url in (options.first, options.second)]
         fates.sort(key=lambda fate: fate.number or 0)  # the earlier page is the original
@@ -89,7 +89,7 @@ def conclusion(comparisons: list[Comparison], verdict: Verdict) -> str:
     return plain(outcome) + "\n" + counts
 
 
-def _document(store: SqliteStore, fate: Fate) -> Page:
+def _document(store: JobStore, fate: Fate) -> Page:
     document = document_of(store, fate)
     if document is None:
         known = "was never seen" if fate.outcome == "unknown" else f"is {fate.outcome}"

@@ -4,9 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from dedup.errors import StateError
-from dedup.store import SqliteStore
-from dedup.store.retry import queue_failed
+from dedup.store import open_store
+from dedup.store.sqlite.retry import queue_failed
 
 
 def add_parser(commands: Any) -> None:
@@ -24,14 +23,8 @@ def add_parser(commands: Any) -> None:
 
 
 def _execute(options: argparse.Namespace) -> None:
-    path = options.job / "crawl.sqlite"
-    if not path.exists():
-        raise StateError(path, "there is no such job", "Check the name of the job")
-    store = SqliteStore(path)
-    try:
+    with open_store(options.job, must_exist=True) as store:
         queued = queue_failed(store, options.reason)
-    finally:
-        store.close()
     if queued:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(queued.items()))
         print(f"{queued.total():,} URLs queued again ({reasons}): the crawl's command fetches them")

@@ -112,7 +112,7 @@ def execute(run: Run) -> None:
             ids.append(xxh3_64_intdigest(repr(judged.id).encode(errors="surrogatepass")))
             _write(judged, writers, is_marked=run.mark)
         if isinstance(store, SqliteStore):
-            store.database.set_meta("finished", repr(time.time()))
+            store.set_meta("finished", repr(time.time()))
     if repeated := len(ids) - len(np.unique(np.array(ids, np.uint64))):
         ERRORS.print(
             f"{repeated:,} rows have the id of another row: `duplicate_of` may mean either"

@@ -8,7 +8,7 @@ from dedup.cli.console import output_console
 from dedup.report.breakdown import BY, account_rows, breakdown, compare_rows, rows_table
 from dedup.report.plain import plain_json
 from dedup.report.table import summary_table
-from dedup.store import SqliteStore, summarise
+from dedup.store import open_store, summarise
 
 
 def add_parser(commands: Any) -> None:
@@ -44,12 +44,8 @@ def _execute(options: argparse.Namespace) -> None:
 
 
 def _read(job: Path, by: str | None) -> Any:
-    store = SqliteStore(job / "crawl.sqlite", read_only=True)
-    try:
-        connection = store.database.connection
-        return summarise(connection) if by is None else breakdown(connection, by)
-    finally:
-        store.close()
+    with open_store(job, read_only=True) as store:
+        return summarise(store) if by is None else breakdown(store, by)
 
 
 def _compare(options: argparse.Namespace, first: Any, second: Any) -> None:

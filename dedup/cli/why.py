@@ -11,8 +11,7 @@ from dedup.cli.console import output_console
 from dedup.cli.explained import document_line, fate_text, origin_text, stages_table
 from dedup.explain import Fate, Replay, StageReport, TextOrigin, find_fate, text_origin
 from dedup.report.plain import plain_json
-from dedup.store import Page, SqliteStore
-from dedup.store.reading import read_dropped, read_page
+from dedup.store import JobStore, Page, open_store
 
 
 def add_parser(commands: Any) -> None:
@@ -28,7 +27,7 @@ def add_parser(commands: Any) -> None:
 
 
 def _execute(options: argparse.Namespace) -> None:
-    store = SqliteStore(options.job / "crawl.sqlite", read_only=True)
+    store = open_store(options.job, read_only=True)
     try:
         fates = follow(store, options.url)
         document = document_of(store, fates[-1])
@@ -47,7 +46,7 @@ def _execute(options: argparse.Namespace) -> None:
         _print(fates, document, origin, reports)
 
 
-def follow(store: SqliteStore, url: str) -> list[Fate]:
+def follow(store: JobStore, url: str) -> list[Fate]:
     """The fate of `url`, and of the page that it leads to where it is an alias."""
     fates = [find_fate(store, url)]
     asked = {url}
@@ -57,12 +56,12 @@ def follow(store: SqliteStore, url: str) -> list[Fate]:
     return fates
 
 
-def document_of(store: SqliteStore, fate: Fate) -> Page | None:
+def document_of(store: JobStore, fate: Fate) -> Page | None:
     """The page's document, where it was stored or dropped."""
     if fate.number is None or fate.outcome not in ("stored", "duplicate"):
         return None
-    read = read_page if fate.outcome == "stored" else read_dropped
-    return read(store, fate.number)
+    read = store.page if fate.outcome == "stored" else store.dropped_page
+    return read(fate.number)
 
 
 def _print(

@@ -12,20 +12,11 @@ from dedup.collection.rules import Rules
 from dedup.collection.spool import SpoolStore
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.document import Document, Match
-from dedup.store.base import Store
-from dedup.store.groups import begin_group, group_start
+from dedup.store.interface import Store
 from dedup.store.layered import KNOWN, LayeredStore
+from dedup.store.results import RecordRow
 from dedup.store.sqlite import SqliteStore
 
-_RECORDS = """
-SELECT number, NULL AS original, NULL AS stage, NULL AS distance, NULL AS resemblance,
-    NULL AS detail FROM pages WHERE number BETWEEN :first AND :last
-UNION ALL SELECT number, original, stage, distance, resemblance, NULL FROM duplicates
-    WHERE number BETWEEN :first AND :last
-UNION ALL SELECT number, NULL, reason, NULL, NULL, detail FROM skipped
-    WHERE number BETWEEN :first AND :last
-ORDER BY number
-"""
 _RECORDS_AT_ONCE = 10_000
 
 
@@ -79,7 +70,7 @@ class Decider:
     def begin_group(self) -> None:
         """Forget what stays: the documents from here on are compared with each other only."""
         if isinstance(self._own, SqliteStore):
-            begin_group(self._own)
+            self._own.begin_group()
         self._deduplicator = self._new(_since(self._store, None))
 
     def label(self, number: int) -> tuple[Any, str | None]:
@@ -100,23 +91,23 @@ class Decider:
         """The number of the first record of the group that was being judged."""
         if self._rules.within is None or not isinstance(self._own, SqliteStore):
             return 0
-        return group_start(self._own, self.done)
+        return self._own.group_start(self.done)
 
     def _records(self) -> Iterator[tuple[int, Match | None]]:
         if not isinstance(self._own, SqliteStore):
             return
         for first in range(1, self.done + 1, _RECORDS_AT_ONCE):
-            bounds = {"first": first, "last": first + _RECORDS_AT_ONCE - 1}
-            yield from map(self._recorded_match, list(self._own.rows(_RECORDS, bounds)))
+            rows = self._own.records(first, first + _RECORDS_AT_ONCE - 1)
+            yield from map(self._recorded_match, rows)
 
-    def _recorded_match(self, row: Any) -> tuple[int, Match | None]:
-        number = row["number"] + self._offset
-        if row["stage"] == KNOWN:
-            return number, Match(**json.loads(row["detail"]))
-        if row["original"] is None:
+    def _recorded_match(self, row: RecordRow) -> tuple[int, Match | None]:
+        number = row.number + self._offset
+        if row.stage == KNOWN:
+            return number, Match(**json.loads(row.detail or "{}"))
+        if row.original is None or row.stage is None:
             return number, None
-        original = row["original"] + self._offset
-        return number, Match(original, row["stage"], row["distance"], row["resemblance"])
+        original = row.original + self._offset
+        return number, Match(original, row.stage, row.distance, row.resemblance)
 
 
 class _Since:
@@ -131,13 +122,12 @@ class _Since:
         self.document = store.document
         self._all = store.signatures
 
-    def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+    def signatures(
+        self, stage: str, *, after: int = -1
+    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
         if self._first is None:
             return
-        for numbers, signatures in self._all(stage):
-            start = int(np.searchsorted(numbers, self._first))
-            if start < len(numbers):
-                yield numbers[start:], signatures[start:]
+        yield from self._all(stage, after=max(after, self._first - 1))
 
 
 def _since(store: Any, first: int | None) -> Store:

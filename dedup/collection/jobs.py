@@ -16,9 +16,8 @@ from dedup.collection.signing import Work, Workers
 from dedup.collection.sites import learn_sites
 from dedup.collection.sources import Source, find_sources
 from dedup.errors import StateError
+from dedup.store import STORE_NAME
 from dedup.store.sqlite import SqliteStore
-
-STORE = "crawl.sqlite"
 
 _GROUP_UNITS = 2_000
 _GROUP_SECONDS = 5.0
@@ -52,17 +51,20 @@ def open_job(folder: Path, rules: Rules, sources: list[Source], run: Any) -> Sql
         "against": run.against,
     }
     store = SqliteStore(
-        folder / STORE, keep_bodies=False, group_units=_GROUP_UNITS, group_seconds=_GROUP_SECONDS
+        folder / STORE_NAME,
+        keep_bodies=False,
+        group_units=_GROUP_UNITS,
+        group_seconds=_GROUP_SECONDS,
     )
     try:
-        found = store.database.meta("collection")
+        found = store.meta("collection")
         if found is None:
-            if store.database.meta("started") is not None or store.count_records():
+            if store.meta("started") is not None or store.count_records():
                 raise StateError(folder, "the folder holds the job of a crawl", "Name another one")
             settings = {"DEDUP_NEAR_RESEMBLANCE": rules.threshold}
-            store.database.set_meta("settings", json.dumps(settings))
-            store.database.set_meta("started", repr(time.time()))
-            store.database.set_meta("collection", json.dumps(wanted))
+            store.set_meta("settings", json.dumps(settings))
+            store.set_meta("started", repr(time.time()))
+            store.set_meta("collection", json.dumps(wanted))
         elif json.loads(found) != wanted:
             differing = [name for name in wanted if json.loads(found).get(name) != wanted[name]]
             raise StateError(
@@ -85,17 +87,19 @@ def open_baseline(against: str | None, rules: Rules, columns: Columns, folder: P
     if against is None:
         return Baseline(None)
     path = Path(against)
-    if path.is_dir() and (path / STORE).exists():
-        return Baseline(SqliteStore(path / STORE, read_only=True))
+    if path.is_dir() and (path / STORE_NAME).exists():
+        return Baseline(SqliteStore(path / STORE_NAME, read_only=True))
     inputs = folder / "against"
     inputs.mkdir()
     sources = find_sources([against], inputs)
-    store = SqliteStore(inputs / STORE, keep_bodies=False, group_units=10**6, group_seconds=3600)
+    store = SqliteStore(
+        inputs / STORE_NAME, keep_bodies=False, group_units=10**6, group_seconds=3600
+    )
     try:
         _fill(store, sources, rules, columns, inputs)
     finally:
         store.close()
-    return Baseline(SqliteStore(inputs / STORE, read_only=True))
+    return Baseline(SqliteStore(inputs / STORE_NAME, read_only=True))
 
 
 def _fill(

@@ -21,7 +21,7 @@ from dedup.collection.documents import Read, read_given
 from dedup.collection.rows import Given
 from dedup.collection.rules import Rules
 from dedup.document import Document
-from dedup.store.page import Page, as_page
+from dedup.store.records import Page, as_page
 from dedup.templates.site import Site
 
 T = TypeVar("T")

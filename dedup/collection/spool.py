@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dedup.collection.outputs import named_error
 from dedup.document import Document, Match
-from dedup.store.page import as_page
+from dedup.store.records import as_page
 
 _BUFFER_BYTES = 1 << 20
 
@@ -85,6 +85,8 @@ class SpoolStore:
     def signatures(
         self,
         stage: str,  # noqa: ARG002 -- none are kept
+        *,
+        after: int = -1,  # noqa: ARG002 -- none are kept
     ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
         return iter(())
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dedup.document import TextSource
 from dedup.html import bounded, decode
 from dedup.html.unfolding import unfolded
-from dedup.store import Page, SqliteStore
+from dedup.store import JobStore, Page
 from dedup.templates.left_out import LeftOut, left_out_by, left_out_of
 from dedup.templates.outline import outline
 from dedup.templates.template import Template
@@ -36,7 +36,7 @@ class TextOrigin:
     is_of_page: bool = False
 
 
-def text_origin(store: SqliteStore, page: Page) -> TextOrigin:
+def text_origin(store: JobStore, page: Page) -> TextOrigin:
     """Tell where the text of a page of the job comes from."""
     if page.source != "box" or page.template is None:
         return TextOrigin(source=page.source)

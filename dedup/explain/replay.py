@@ -26,9 +26,7 @@ from dedup.explain.comparison import (
     not_looked_at,
     show,
 )
-from dedup.store import SqliteStore
-from dedup.store.groups import group_start
-from dedup.store.reading import read_page
+from dedup.store import JobStore
 
 _MAX_CANDIDATES = 10
 
@@ -75,10 +73,10 @@ class Replay:
         StateError: the store was not made by the default cascade.
     """
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: JobStore) -> None:
         self._store = store
-        self._schemes = json.loads(store.database.meta("schemes of detectors") or "{}")
-        self.config = _config(self._schemes, json.loads(store.database.meta("settings") or "{}"))
+        self._schemes = store.schemes()
+        self.config = _config(self._schemes, json.loads(store.meta("settings") or "{}"))
         self.key_fields: list[str] = self._schemes.get(KeyRecord.stage, {}).get("fields", [])
         self._keys = self._read_keys()
         self._asked: list[int] = []
@@ -120,7 +118,7 @@ class Replay:
         )
 
     def _candidate(self, detector: Detector, document: Document, number: int) -> Candidate:
-        original = read_page(self._store, number)
+        original = self._store.page(number)
         return Candidate(
             number=number,
             url=original.url,
@@ -152,7 +150,7 @@ class Replay:
         return self._keys.give(number, self._store.document(number))
 
     def _load(self, detector: Detector, before: int) -> None:
-        first = group_start(self._store, before)
+        first = self._store.group_start(before)
         for numbers, signatures in self._store.signatures(detector.stage):
             start, stop = np.searchsorted(numbers, [first, before]).tolist()
             if stop > start:

@@ -13,32 +13,24 @@ from typing import Any, TextIO
 
 from dedup.extras import load_extra
 from dedup.files import create_text, replacing
+from dedup.store.records import DUPLICATE_FIELDS, EXPORTED_FIELDS
 
 Row = Mapping[str, Any]
 
-PAGES: Mapping[str, str] = {
-    "id": "string",
-    "url": "string",
-    "title": "string",
-    "language": "string",
-    "text": "string",
-    "canonical_url": "string",
+_KINDS = {
     "status": "int32",
-    "content_type": "string",
     "fetched_at": "float64",
-}
-"""Columns of the unique pages, with their types in Parquet."""
-
-DUPLICATES: Mapping[str, str] = {
-    "id": "string",
-    "url": "string",
-    "duplicate_of": "string",
-    "duplicate_of_url": "string",
-    "stage": "string",
+    "depth": "int32",
     "distance": "int32",
     "resemblance": "float64",
     "first_seen": "float64",
 }
+"""Types in Parquet; what is not named here is a string."""
+
+PAGES: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in EXPORTED_FIELDS}
+"""Columns of the unique pages, with their types in Parquet."""
+
+DUPLICATES: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in DUPLICATE_FIELDS}
 """Columns of the duplicate records."""
 
 _ROWS_A_GROUP = 1_000
@@ -87,9 +79,9 @@ def guarded(value: object) -> object:
     return f"'{value}" if is_formula else value
 
 
-def _write_json_lines(file: TextIO, rows: Iterable[Row], columns: Mapping[str, str]) -> None:  # noqa: ARG001 -- as they come
+def _write_json_lines(file: TextIO, rows: Iterable[Row], columns: Mapping[str, str]) -> None:
     for row in rows:
-        file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        file.write(json.dumps({name: row[name] for name in columns}, ensure_ascii=False) + "\n")
 
 
 def _write_csv(file: TextIO, rows: Iterable[Row], columns: Mapping[str, str]) -> None:

@@ -1,9 +1,9 @@
 """A job as a web archive: WARC 1.1 (ISO 28500:2017).
 
 Each unique page is a `response` record, each duplicate a `revisit` record that refers to it. The
-store keeps no HTTP headers: those of a response are made from the status and the content type, and
-its body is as it was after decompression. A page whose body was not kept is a `resource` record of
-its main text.
+store keeps few HTTP headers: those of a response are made from the status, the content type and
+what tells versions of the page; its body is as it was after decompression. A page whose body was
+not kept is a `resource` record of its main text.
 
 What the standard says of duplicates (6.7): a revisit record tells that the content is "a complete
 or substantial duplicate" of an archived one, and its profile how to read it. The profile
@@ -31,8 +31,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from dedup.extras import load_extra
 from dedup.files import replacing
-from dedup.store import Page, SqliteStore
-from dedup.store.reading import read_page
+from dedup.store import JobStore, Page
+from dedup.store.results import DuplicateRow
 from dedup.store.selection import EVERYTHING, Selection
 
 NEAR_DUPLICATE_PROFILE = "urn:x-scrapy-dedup:revisit:near-duplicate"
@@ -41,16 +41,6 @@ IDENTICAL_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-d
 _CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 _CACHED_ORIGINALS = 10_000
 _URI_CHARACTERS = ":/?#[]@!$&'()*+,;=-._~%"
-
-
-class _Duplicate(NamedTuple):
-    number: int
-    url: str | None
-    fetched_at: float
-    original: int
-    stage: str
-    distance: int | None
-    resemblance: float | None
 
 
 class _Original(NamedTuple):
@@ -64,7 +54,7 @@ class _Original(NamedTuple):
 
 def write_warc(
     path: Path,
-    store: SqliteStore,
+    store: JobStore,
     selection: Selection = EVERYTHING,
     *,
     tables: Sequence[str] = ("pages", "duplicates"),
@@ -82,17 +72,17 @@ def write_warc(
     with replacing(path) as part, part.open("wb") as file:
         records.begin(file, path.name)
         if "pages" in tables:
-            for number in _numbers(store, selection):
+            for number in store.page_numbers(selection):
                 records.write_page(number)
                 yield
         if "duplicates" in tables:
-            for duplicate in _duplicates(store, selection):
+            for duplicate in store.duplicate_rows(selection):
                 records.write_duplicate(duplicate)
                 yield
 
 
 class _Records:
-    def __init__(self, store: SqliteStore, *, is_gzip: bool) -> None:
+    def __init__(self, store: JobStore, *, is_gzip: bool) -> None:
         self._writers = load_extra("warcio.warcwriter", extra="warc", purpose="WARC")
         self._headers = load_extra("warcio.statusandheaders", extra="warc", purpose="WARC")
         self._store = store
@@ -107,14 +97,14 @@ class _Records:
             "format": "WARC File Format 1.1",
             "conformsTo": _CONFORMS_TO,
             "description": (
-                "HTTP headers other than the content type were not kept; bodies are as they were"
-                " after decompression"
+                "HTTP headers other than the content type, ETag and Last-Modified were not kept;"
+                " bodies are as they were after decompression"
             ),
         }
         self._writer.write_record(self._writer.create_warcinfo_record(name, information))
 
     def write_page(self, number: int) -> None:
-        page = read_page(self._store, number)
+        page = self._store.page(number)
         if page.body is None:
             self._write_text(number, page)
             return
@@ -128,7 +118,7 @@ class _Records:
         )
         self._writer.write_record(record)
 
-    def write_duplicate(self, duplicate: _Duplicate) -> None:
+    def write_duplicate(self, duplicate: DuplicateRow) -> None:
         original = self._original(duplicate.original)
         headers = {
             **_identity(duplicate.number, duplicate.url, duplicate.fetched_at),
@@ -165,36 +155,25 @@ class _Records:
     def _http_headers(self, page: Page, length: int) -> Any:
         status = page.status or 200
         phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
-        content_type = re.sub(r"[^ -~]", "", page.content_type) or "application/octet-stream"
-        return self._headers.StatusAndHeaders(
-            f"{status} {phrase}",
-            [("Content-Type", content_type), ("Content-Length", str(length))],
-            protocol="HTTP/1.1",
-        )
+        headers = [
+            ("Content-Type", _printable(page.content_type) or "application/octet-stream"),
+            ("Content-Length", str(length)),
+        ]
+        versions = ("ETag", page.etag), ("Last-Modified", page.last_modified)
+        headers += [(name, _printable(value)) for name, value in versions if value]
+        return self._headers.StatusAndHeaders(f"{status} {phrase}", headers, protocol="HTTP/1.1")
 
     def _read_original(self, number: int) -> _Original:
-        page = read_page(self._store, number)
+        page = self._store.page(number)
         digest = None if page.body is None else _digest(page.body)
         identity = _identity(number, page.url, page.fetched_at)
         uri = _uri(page.url, number)
         return _Original(identity["WARC-Record-ID"], uri, identity["WARC-Date"], digest)
 
 
-def _duplicates(store: SqliteStore, selection: Selection) -> Iterator[_Duplicate]:
-    columns = ", ".join(f"r.{name}" for name in _Duplicate._fields)
-    return (_Duplicate(*row) for row in _rows(store, "duplicates", columns, selection))
-
-
-def _numbers(store: SqliteStore, selection: Selection) -> Iterator[int]:
-    return (number for (number,) in _rows(store, "pages", "r.number", selection))
-
-
-def _rows(
-    store: SqliteStore, table: str, columns: str, selection: Selection
-) -> Iterator[tuple[Any, ...]]:
-    where, parameters = selection.where(table, store.database.connection)
-    query = f"SELECT {columns} FROM {table} AS r WHERE {where} ORDER BY r.number"  # noqa: S608 -- values are parameters
-    return (tuple(row) for row in store.rows(query, parameters))
+def _printable(text: str) -> str:
+    """The text without what ends a header's line; the store may be a stranger's."""
+    return re.sub(r"[^ -~]", "", text)
 
 
 def _identity(number: int, url: str | None, fetched_at: float) -> dict[str, str]:

@@ -1,8 +1,6 @@
 """A job's counts by host, by stage or by URL pattern, and two jobs beside each other."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from sqlite3 import Connection
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -11,24 +9,19 @@ from rich.text import Text
 
 from dedup.report.patterns import duplicate_patterns
 from dedup.report.plain import plain
-from dedup.store.database import reporting
-from dedup.store.summary import summarise
+from dedup.store import JobStore, summarise
 
 Row = Mapping[str, Any]
 
 _SHOWN_ROWS = 30
 
-_BY_STAGE = """
-SELECT stage, count(*), total(size_bytes), count(DISTINCT original), min(resemblance),
-    avg(resemblance), max(distance) FROM duplicates GROUP BY stage ORDER BY count(*) DESC, stage
-"""
 _STAGE_COLUMNS = (
     *("name", "duplicates", "bytes", "originals"),
     *("resemblance_least", "resemblance_mean", "distance_greatest"),
 )
 
 
-def breakdown(connection: Connection, by: str) -> list[dict[str, Any]]:
+def breakdown(store: JobStore, by: str) -> list[dict[str, Any]]:
     """Return a row for each host (of the 1,000 with most pages), stage or pattern.
 
     Raises:
@@ -37,8 +30,7 @@ def breakdown(connection: Connection, by: str) -> list[dict[str, Any]]:
     """
     if by not in BY:
         raise ValueError(f"by must be {', '.join(BY)}, got {by!r}")
-    with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
-        return BY[by](connection)
+    return BY[by](store)
 
 
 def account_rows(account: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -112,9 +104,9 @@ def _cell(column: str, value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else plain(value)
 
 
-def _by_host(connection: Connection) -> list[dict[str, Any]]:
+def _by_host(store: JobStore) -> list[dict[str, Any]]:
     rows = []
-    for host in summarise(connection)["hosts"]:
+    for host in summarise(store)["hosts"]:
         fetched = sum(host[kind] for kind in ("unique", "duplicates", "skipped", "waiting"))
         rows.append(
             {
@@ -131,12 +123,11 @@ def _by_host(connection: Connection) -> list[dict[str, Any]]:
     return rows
 
 
-def _by_stage(connection: Connection) -> list[dict[str, Any]]:
-    rows = connection.execute(_BY_STAGE).fetchall()
-    return [dict(zip(_STAGE_COLUMNS, row, strict=True)) for row in rows]
+def _by_stage(store: JobStore) -> list[dict[str, Any]]:
+    return [dict(zip(_STAGE_COLUMNS, row, strict=True)) for row in store.report.stages()]
 
 
-def _by_pattern(connection: Connection) -> list[dict[str, Any]]:
+def _by_pattern(store: JobStore) -> list[dict[str, Any]]:
     return [
         {
             "name": f"{pattern.kind} {pattern.detail}".strip(),
@@ -146,11 +137,11 @@ def _by_pattern(connection: Connection) -> list[dict[str, Any]]:
             "lost": pattern.lost,
             "setting": pattern.setting,
         }
-        for pattern in duplicate_patterns(connection)
+        for pattern in duplicate_patterns(store)
     ]
 
 
-BY: Mapping[str, Callable[[Connection], list[dict[str, Any]]]] = {
+BY: Mapping[str, Callable[[JobStore], list[dict[str, Any]]]] = {
     "host": _by_host,
     "stage": _by_stage,
     "pattern": _by_pattern,

@@ -1,31 +1,19 @@
 """What a report shows of a job: exact counts, and lists that are bounded (see `listing`)."""
 
 from dataclasses import asdict
-from pathlib import Path
-from sqlite3 import Connection
 from typing import Any
 
 from dedup.report.left_out import site_templates
 from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
 from dedup.report.patterns import MAX_RECORDS, duplicate_patterns, together
-from dedup.store.database import reporting
-from dedup.store.summary import summarise
+from dedup.store import JobStore, summarise
 
 TIME_STEPS = 120
 _RESEMBLANCE_STEPS = 50
 
-_TIMES = """
-SELECT fetched_at AS at, 1 AS is_unique, 0 AS is_duplicate FROM pages
-UNION ALL SELECT fetched_at, 0, 1 FROM duplicates
-UNION ALL SELECT seen_at, 0, 0 FROM skipped WHERE is_fetched
-UNION ALL SELECT fetched_at, 0, 0 FROM waiting
-"""
 
-_SOURCES = "SELECT source, count(*) FROM pages GROUP BY source ORDER BY source"
-
-
-def report_data(connection: Connection) -> dict[str, Any]:
+def report_data(store: JobStore) -> dict[str, Any]:
     """Everything that the page is made of, as plain JSON values.
 
     Texts, titles and URLs in it are the crawled pages' own.
@@ -33,46 +21,38 @@ def report_data(connection: Connection) -> dict[str, Any]:
     Raises:
         StateError: the store is damaged.
     """
-    patterns = duplicate_patterns(connection)
-    joint = together(connection, patterns)
-    with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
-        templates = site_templates(connection)
-        places = {(each["host"], each["number"]): place for place, each in enumerate(templates)}
-        return {
-            "summary": summarise(connection),
-            "names": asdict(other_names(connection)),
-            "aliases": asdict(aliases(connection)),
-            "templates": templates,
-            "sources": dict(connection.execute(_SOURCES)),
-            "meta": dict(connection.execute("SELECT name, value FROM meta")),
-            "times": _times(connection),
-            "resemblances": _resemblances(connection),
-            "distances": _distances(connection),
-            "lowest_resemblance": _value(connection, "SELECT min(resemblance) FROM duplicates"),
-            "group_sizes": _group_sizes(connection),
-            "patterns": [asdict(pattern) for pattern in patterns],
-            "together": joint and asdict(joint),
-            "pattern_records": MAX_RECORDS,
-            "groups": listed_groups(connection, places),
-        }
+    patterns = duplicate_patterns(store)
+    joint = together(store, patterns)
+    templates = site_templates(store)
+    places = {(each["host"], each["number"]): place for place, each in enumerate(templates)}
+    return {
+        "summary": summarise(store),
+        "names": asdict(other_names(store)),
+        "aliases": asdict(aliases(store)),
+        "templates": templates,
+        "sources": store.report.sources(),
+        "meta": store.report.meta(),
+        "times": _times(store),
+        "resemblances": _resemblances(store),
+        "distances": store.report.distances(),
+        "lowest_resemblance": store.report.lowest_resemblance(),
+        "group_sizes": store.report.group_sizes(),
+        "patterns": [asdict(pattern) for pattern in patterns],
+        "together": joint and asdict(joint),
+        "pattern_records": MAX_RECORDS,
+        "groups": listed_groups(store, places),
+    }
 
 
-def _value(connection: Connection, query: str) -> Any:
-    return connection.execute(query).fetchone()[0]
-
-
-def _times(connection: Connection) -> dict[str, Any]:
+def _times(store: JobStore) -> dict[str, Any]:
     """Pages by equal steps of time; `start` in seconds since 1970, `step` in seconds."""
-    start, end = connection.execute(f"SELECT min(at), max(at) FROM ({_TIMES})").fetchone()  # noqa: S608 -- our own text
-    if start is None:
+    span = store.report.time_span()
+    if span is None:
         return {"start": 0.0, "step": 1.0, "fetched": [], "unique": [], "duplicates": []}
+    start, end = span
     step = max((end - start) / TIME_STEPS, 0.1)
     fetched, unique, duplicates = ([0] * (int((end - start) / step) + 1) for _ in range(3))
-    query = (
-        "SELECT cast((at - ?) / ? AS INTEGER) AS place, count(*), sum(is_unique),"  # noqa: S608
-        f" sum(is_duplicate) FROM ({_TIMES}) GROUP BY place"
-    )
-    for place, *counts in connection.execute(query, (start, step)):
+    for place, *counts in store.report.times(start, step):
         fetched[place], unique[place], duplicates[place] = counts
     return {
         "start": start,
@@ -83,30 +63,7 @@ def _times(connection: Connection) -> dict[str, Any]:
     }
 
 
-def _resemblances(connection: Connection) -> list[int]:
+def _resemblances(store: JobStore) -> list[int]:
     """Duplicates by resemblance in steps of 0.02; the last place holds those of exactly 1."""
-    counts = [0] * (_RESEMBLANCE_STEPS + 1)
-    query = (
-        "SELECT cast(resemblance * ? + 1e-9 AS INTEGER) AS place, count(*) FROM duplicates"
-        " WHERE resemblance IS NOT NULL GROUP BY place"
-    )
-    for place, count in connection.execute(query, (_RESEMBLANCE_STEPS,)):
-        counts[place] = count
-    return counts
-
-
-def _distances(connection: Connection) -> dict[int, int]:
-    query = (
-        "SELECT distance, count(*) FROM duplicates WHERE distance IS NOT NULL"
-        " GROUP BY distance ORDER BY distance"
-    )
-    return dict(connection.execute(query))
-
-
-def _group_sizes(connection: Connection) -> dict[int, int]:
-    """How many pages have so many duplicates."""
-    query = (
-        "SELECT size, count(*) FROM (SELECT count(*) AS size FROM duplicates GROUP BY original)"
-        " GROUP BY size ORDER BY size"
-    )
-    return dict(connection.execute(query))
+    counts = store.report.resemblances(_RESEMBLANCE_STEPS)
+    return [counts.get(place, 0) for place in range(_RESEMBLANCE_STEPS + 1)]

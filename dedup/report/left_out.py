@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from sqlite3 import Connection
 from typing import Any
 
+from dedup.store import JobStore
 from dedup.templates.left_out import left_out_by
 from dedup.templates.template import Template
 
@@ -16,13 +15,8 @@ MAX_TEMPLATES = 100
 MAX_BOXES = 12
 """Boxes that are listed of each, the most common."""
 
-_USED = """
-SELECT host, template FROM pages WHERE template IS NOT NULL
-UNION ALL SELECT host, template FROM duplicates WHERE template IS NOT NULL
-"""
 
-
-def site_templates(connection: Connection) -> list[dict[str, Any]]:
+def site_templates(store: JobStore) -> list[dict[str, Any]]:
     """Return the templates of the job's hosts, those with most pages first.
 
     Each has its `host` and `number`, the way to the content `box`, its `pages` in this job, how
@@ -30,27 +24,18 @@ def site_templates(connection: Connection) -> list[dict[str, Any]]:
     learned from they are, the share of their words that stands on other pages, and whether they
     are mostly links.
     """
-    counts = Counter(dict.fromkeys(_known(connection), 0))
-    query = f"SELECT host, template, count(*) FROM ({_USED}) GROUP BY host, template"  # noqa: S608
-    for host, number, count in connection.execute(query):
-        if (host, number) in counts:
-            counts[host, number] += count
+    counts = Counter(dict.fromkeys(store.learned.template_numbers(), 0))
+    for used, count in store.report.pages_by_template().items():
+        if used in counts:
+            counts[used] += count
     return [
-        _described(connection, host, number, count)
+        _described(store.learned.template(host, number), host, number, count)
         for (host, number), count in counts.most_common(MAX_TEMPLATES)
         if count
     ]
 
 
-def _known(connection: Connection) -> list[tuple[str, int]]:
-    query = "SELECT host, number FROM templates ORDER BY host, number"
-    return [(host, number) for host, number in connection.execute(query)]
-
-
-def _described(connection: Connection, host: str, number: int, pages: int) -> dict[str, Any]:
-    query = "SELECT value FROM templates WHERE host = ? AND number = ?"
-    (value,) = connection.execute(query, (host, number)).fetchone()
-    template = Template.from_json(json.loads(value))
+def _described(template: Template, host: str, number: int, pages: int) -> dict[str, Any]:
     return {
         "host": host,
         "number": number,

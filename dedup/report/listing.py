@@ -5,16 +5,16 @@ much of the whole it holds.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from sqlite3 import Connection
 from typing import Any, NamedTuple
 
 from dedup.document import Document
 from dedup.fingerprints import hamming_distance, simhash
 from dedup.report.differences import Part, differences
 from dedup.report.names import has_other_name
-from dedup.report.texts import stored_text
+from dedup.store import JobStore
+from dedup.store.results import ListedDuplicate
 from dedup.text import features
 
 MAX_DUPLICATES = 20_000
@@ -28,17 +28,6 @@ MAX_EXCERPTS = 2_000
 
 _EXCERPT_LENGTH = 400
 
-_LISTED = """
-SELECT d.number, original, d.url, d.host, d.title, stage, distance, resemblance, d.template,
-    coalesce(d.own_title, d.title), d.heading, coalesce(p.own_title, p.title), p.heading
-FROM duplicates AS d JOIN pages AS p ON p.number = d.original
-ORDER BY coalesce(resemblance, 1), d.number LIMIT ?
-"""
-_TEXTS = """
-SELECT p.text, coalesce(d.text, p.text) FROM duplicates AS d JOIN pages AS p
-ON p.number = d.original WHERE d.number = ?
-"""
-
 
 class _Compared(NamedTuple):
     parts: list[Part]
@@ -49,7 +38,7 @@ Templates = Mapping[tuple[str, int | None], int]
 """Places in the list of templates, by host and number."""
 
 
-def listed_groups(connection: Connection, templates: Templates | None = None) -> dict[str, Any]:
+def listed_groups(store: JobStore, templates: Templates | None = None) -> dict[str, Any]:
     """Return the originals, those with most duplicates first, and their duplicates.
 
     `originals` holds: URL, host, title, language, beginning of the text, template, how many
@@ -60,20 +49,22 @@ def listed_groups(connection: Connection, templates: Templates | None = None) ->
     in what is given, or None. `distances` counts the distances of fingerprints.
     """
     templates = templates or {}
-    rows = connection.execute(_LISTED, (MAX_DUPLICATES,)).fetchall()
-    compared = dict(_compared(connection, rows))
+    rows = store.report.listed_duplicates(MAX_DUPLICATES)
+    compared = dict(_compared(store, rows))
     groups = [
         (original, list(members))
         # Sorting is stable: of each original the least alike duplicate comes first.
-        for original, members in groupby(sorted(rows, key=lambda row: row[1]), lambda row: row[1])
+        for original, members in groupby(
+            sorted(rows, key=lambda row: row.original), lambda row: row.original
+        )
     ]
     groups.sort(key=lambda group: -len(group[1]))
-    totals = dict(connection.execute("SELECT original, count(*) FROM duplicates GROUP BY original"))
+    totals = store.report.duplicates_by_original()
     hosts, stages = _Places(), _Places()
     return {
         "originals": [
             [
-                *_original(connection, hosts, original, templates, place < MAX_EXCERPTS),
+                *_original(store, hosts, original, templates, place < MAX_EXCERPTS),
                 len(members),
                 totals[original],
             ]
@@ -81,15 +72,16 @@ def listed_groups(connection: Connection, templates: Templates | None = None) ->
         ],
         "duplicates": [
             [
-                *(url, hosts[host], title, stages[stage], distance, resemblance),
-                *compared.get(number, (None, None)),
-                templates.get((host, template)),
-                has_other_name(*names),
+                *(each.url, hosts[each.host], each.shown_title, stages[each.stage]),
+                *(each.distance, each.resemblance),
+                *compared.get(each.number, (None, None)),
+                templates.get((each.host, each.template)),
+                has_other_name(
+                    each.title, each.heading, each.original_title, each.original_heading
+                ),
             ]
             for _, members in groups
-            for number, _, url, host, title, stage, distance, resemblance, template, *names in (
-                members
-            )
+            for each in members
         ],
         "hosts": list(hosts),
         "stages": list(stages),
@@ -109,38 +101,31 @@ class _Places(dict[str, int]):
 
 
 def _original(
-    connection: Connection,
+    store: JobStore,
     hosts: _Places,
     number: int,
     templates: Templates,
     is_shown: bool,
 ) -> tuple[str, int, str, str, str, int | None]:
-    url, host, title, language, template, text = connection.execute(
-        "SELECT url, host, title, language, template, text FROM pages WHERE number = ?", (number,)
-    ).fetchone()
-    excerpt = stored_text(connection, text)[:_EXCERPT_LENGTH] if is_shown else ""
-    place = templates.get((host, template))
-    return url or f"#{number}", hosts[host], title, language, excerpt, place
+    page = store.report.listed_original(number, with_text=is_shown)
+    excerpt = page.text[:_EXCERPT_LENGTH]
+    place = templates.get((page.host, page.template))
+    return page.url or f"#{number}", hosts[page.host], page.title, page.language, excerpt, place
 
 
-def _compared(connection: Connection, rows: list[Any]) -> Iterator[tuple[int, _Compared]]:
+def _compared(store: JobStore, rows: Sequence[ListedDuplicate]) -> Iterator[tuple[int, _Compared]]:
     """Compare half the pairs of lowest resemblance, and half evenly from the others.
 
     Equal bodies need no comparing.
     """
-    candidates = [row for row in rows if row[5] != "body"]
+    candidates = [row for row in rows if row.stage != "body"]
     lowest, rest = candidates[: MAX_COMPARED // 2], candidates[MAX_COMPARED // 2 :]
     step = max(1, -(-len(rest) // (MAX_COMPARED - MAX_COMPARED // 2)))
-    for number, _, _, _, _, _, distance, resemblance, *_ in lowest + rest[::step]:
-        texts = connection.execute(_TEXTS, (number,)).fetchone()
-        first, second = (stored_text(connection, text) for text in texts)
-        has_distance = distance is None and resemblance is not None and resemblance < 1
-        yield (
-            number,
-            _Compared(
-                differences(first, second), _distance(first, second) if has_distance else None
-            ),
-        )
+    for row in [*lowest, *rest[::step]]:
+        first, second = store.report.pair_texts(row.number)
+        has_distance = row.distance is None and row.resemblance is not None and row.resemblance < 1
+        distance = _distance(first, second) if has_distance else None
+        yield row.number, _Compared(differences(first, second), distance)
 
 
 def _distance(first: str, second: str) -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from sqlite3 import Connection
 from typing import Any
 
 import numpy as np
 from xxhash import xxh3_128_digest
 
 from dedup.names import do_agree, name_of
-from dedup.report.texts import stored_text
+from dedup.store import JobStore
 
 MAX_RECORDS = 200_000
 """Near duplicates of which the names are compared, the earliest: 2 s at most."""
@@ -22,19 +21,6 @@ MAX_CANDIDATES = 50_000
 
 MAX_ALIASES = 200
 """Groups of aliases that are listed."""
-
-_EXACT = "('body', 'text')"
-
-_NAMES = f"""
-SELECT d.host = p.host AND d.host != '', coalesce(d.own_title, d.title), d.heading,
-    coalesce(p.own_title, p.title), p.heading
-FROM duplicates AS d JOIN pages AS p ON p.number = d.original
-WHERE d.stage NOT IN {_EXACT} ORDER BY d.number LIMIT ?
-"""  # noqa: S608 -- the stages above
-_SIGNATURES = "SELECT page, value FROM signatures WHERE stage = 'sentences' ORDER BY page"
-_PAGE = """
-SELECT url, host, title, coalesce(own_title, title), heading, text FROM pages WHERE number = ?
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +51,10 @@ class Aliases:
     groups: list[list[tuple[str, str]]]
 
 
-def other_names(connection: Connection) -> OtherNames:
+def other_names(store: JobStore) -> OtherNames:
     """Compare the names of near duplicates with those of their originals."""
     near = other = on_one_host = 0
-    for is_one_host, *names in connection.execute(_NAMES, (MAX_RECORDS,)):
+    for is_one_host, *names in store.report.near_names(MAX_RECORDS):
         near += 1
         if has_other_name(*names):
             other += 1
@@ -81,32 +67,36 @@ def has_other_name(title: str, heading: str, original_title: str, original_headi
     return not (do_agree(title, original_title) and do_agree(heading, original_heading))
 
 
-def aliases(connection: Connection) -> Aliases:
+def aliases(store: JobStore) -> Aliases:
     """Find the pages that are the same but for their names.
 
     They are looked for among the pages that share one of their longest sentences with another, so
     in jobs without that stage none is found.
     """
     found: defaultdict[tuple[str, bytes], dict[str, tuple[str, str]]] = defaultdict(dict)
-    for number in _candidates(connection):
-        for url, host, title, own_title, heading, packed in connection.execute(_PAGE, (number,)):
-            text = _without_names(stored_text(connection, packed), own_title, heading)
-            if host and text:
-                name = name_of(own_title, heading)
-                found[host, xxh3_128_digest(text)].setdefault(name, (url or "", heading or title))
+    for number in _candidates(store):
+        page = store.report.page_names(number)
+        if page is None:
+            continue
+        text = _without_names(page.text, page.own_title, page.heading)
+        if page.host and text:
+            name = name_of(page.own_title, page.heading)
+            shown = page.url or "", page.heading or page.title
+            found[page.host, xxh3_128_digest(text)].setdefault(name, shown)
     groups = [list(names.values()) for names in found.values() if len(names) > 1]
     groups.sort(key=len, reverse=True)
     return Aliases(sum(len(group) - 1 for group in groups), groups[:MAX_ALIASES])
 
 
-def _candidates(connection: Connection) -> list[int]:
+def _candidates(store: JobStore) -> list[int]:
     """The numbers of pages that have a long sentence in common with another."""
     numbers: list[int] = []
     keys: list[np.ndarray[Any, np.dtype[np.uint32]]] = []
-    for number, value in connection.execute(_SIGNATURES):
-        found = np.frombuffer(value, "<u4")
-        keys.append(found)
-        numbers += [number] * len(found)
+    for some_numbers, values in store.signatures("sentences"):
+        for number, value in zip(some_numbers, values, strict=True):
+            found = np.frombuffer(value, "<u4")
+            keys.append(found)
+            numbers += [int(number)] * len(found)
     if not keys:
         return []
     _, place, counts = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)

@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from sqlite3 import Connection
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -25,7 +24,7 @@ from markupsafe import Markup
 from dedup.errors import StateError
 from dedup.files import write_atomically
 from dedup.report.data import report_data
-from dedup.store import SqliteStore
+from dedup.store import JobStore, open_store
 
 STAGES = {
     "body": "the same bytes",
@@ -51,25 +50,23 @@ def write_report(job: Path, path: Path | None = None) -> Path:
         StateError: the store, or `stats.json` beside it, cannot be used.
         OSError: the file cannot be written.
     """
-    path = path or job / "report.html"
-    store = SqliteStore(job / "crawl.sqlite", read_only=True)
-    try:
-        text = render(store.database.connection, job.resolve().name, _settings(job))
-    finally:
-        store.close()
+    with open_store(job, read_only=True) as store:
+        folder = store.path.parent
+        text = render(store, folder.resolve().name, _settings(folder))
+    path = path or folder / "report.html"
     write_atomically(path, text)
     return path
 
 
-def render(connection: Connection, name: str, settings: Mapping[str, Any]) -> str:
+def render(store: JobStore, name: str, settings: Mapping[str, Any]) -> str:
     """Return the report of a job as HTML.
 
     Args:
-        connection: of the job's store.
+        store: the job's.
         name: what the job is called.
         settings: the job's, as in `stats.json`: the thresholds to mark. May be empty.
     """
-    data = report_data(connection)
+    data = report_data(store)
     thresholds = {
         "resemblance": settings.get("DEDUP_NEAR_RESEMBLANCE"),
         "distance": settings.get("DEDUP_SIMHASH_DISTANCE"),

@@ -12,14 +12,12 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import compress
-from pathlib import Path
-from sqlite3 import Connection
 from urllib.parse import quote_plus
 
 from xxhash import xxh3_64_intdigest
 
 from dedup.report.url_differences import UrlDifference, split_web_url, url_differences
-from dedup.store.database import reporting
+from dedup.store import JobStore
 from dedup.urls.parts import UrlParts
 from dedup.urls.rules import DROP, RULES, UrlRules
 
@@ -33,18 +31,6 @@ _MAX_EXAMPLES = 3
 _IsFetched = Callable[[str, UrlParts], bool]
 
 _PLAIN_NAME = re.compile(r"[\w.\[\]-]+", re.ASCII)  # no comma: settings split lists there
-
-_PAIRS = """
-SELECT d.url, p.url, d.size_bytes FROM duplicates AS d JOIN pages AS p ON p.number = d.original
-WHERE d.number <= ? AND d.url IS NOT NULL AND p.url IS NOT NULL ORDER BY d.number
-"""
-_FETCHED = """
-SELECT number, url, number AS content FROM pages WHERE number <= ?1 AND url IS NOT NULL
-UNION ALL
-SELECT number, url, original FROM duplicates
-WHERE number <= ?1 AND original <= ?1 AND url IS NOT NULL
-ORDER BY number
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +61,22 @@ class UrlPattern:
     examples: tuple[tuple[str, str], ...]
 
 
-def duplicate_patterns(
-    connection: Connection, *, max_records: int = MAX_RECORDS
-) -> list[UrlPattern]:
+def duplicate_patterns(store: JobStore, *, max_records: int = MAX_RECORDS) -> list[UrlPattern]:
     """Return the patterns of a job's duplicates: those that save most first, `other` last.
 
     At most 20, each of two duplicates or more, and none that would lose as many pages as it saves
     fetches. `saved` and `lost` are exact for the records looked at, the first `max_records`.
 
     Args:
-        connection: of a job's store; nothing is changed in it.
+        store: of a job; nothing is changed in it.
         max_records: bounds time (20 µs a record) and memory.
 
     Raises:
         StateError: the store is damaged.
     """
-    with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
-        pairs = _count_pairs(connection, max_records)
-        ways = [way for found in _most_common(pairs) for way in _ways_out(*found)]
-        _try_out(connection, max_records, ways)
+    pairs = _count_pairs(store, max_records)
+    ways = [way for found in _most_common(pairs) for way in _ways_out(*found)]
+    _try_out(store, max_records, ways)
     best = _best_ways(ways)
     by_setting = {way.setting: way for way in reversed(best)}  # of each the most common difference
     patterns = [way.pattern() for way in by_setting.values()]
@@ -115,7 +98,7 @@ class Together:
 
 
 def together(
-    connection: Connection, patterns: Iterable[UrlPattern], *, max_records: int = MAX_RECORDS
+    store: JobStore, patterns: Iterable[UrlPattern], *, max_records: int = MAX_RECORDS
 ) -> Together | None:
     """Return the settings of all patterns that lose nothing as one; None where they are not two.
 
@@ -143,8 +126,7 @@ def together(
         " ".join(written),
         lambda url, parts: all(condition(url, parts) for condition in conditions),
     )
-    with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
-        _try_out(connection, max_records, [way])
+    _try_out(store, max_records, [way])
     return Together(way.setting, way.saved, way.lost)
 
 
@@ -193,12 +175,10 @@ class _Way:
         )
 
 
-def _count_pairs(
-    connection: Connection, max_records: int
-) -> dict[frozenset[UrlDifference], _Tally]:
+def _count_pairs(store: JobStore, max_records: int) -> dict[frozenset[UrlDifference], _Tally]:
     """The pairs of duplicate and original, by all in which their URLs differ."""
     pairs: dict[frozenset[UrlDifference], _Tally] = {}
-    for url, original, size_bytes in connection.execute(_PAIRS, (max_records,)):
+    for url, original, size_bytes in store.report.url_pairs(max_records):
         found = frozenset(url_differences(url, original))
         pairs.setdefault(found, _Tally()).add(1, size_bytes, (url, original))
     return pairs
@@ -301,17 +281,17 @@ def _not_denied(expressions: list[str]) -> _IsFetched:
     return lambda url, _: search(url) is None
 
 
-def _try_out(connection: Connection, max_records: int, ways: list[_Way]) -> None:
+def _try_out(store: JobStore, max_records: int, ways: list[_Way]) -> None:
     """Fill in, for each way, what it would have saved and lost.
 
     What the page at an avoided URL holds is lost where each of its URLs is avoided.
     """
     if not ways:
         return
-    size = 1 + min(max_records, connection.execute("SELECT max(number) FROM pages").fetchone()[0])
+    size = 1 + min(max_records, store.report.last_page())
     avoided = [array("L", bytes(size * array("L").itemsize)) for _ in ways]
     kept = [bytearray(size) for _ in ways]
-    for _, url, content in connection.execute(_FETCHED, (max_records,)):
+    for _, url, content in store.report.fetched_urls(max_records):
         try:
             parts = split_web_url(url)
         except ValueError:

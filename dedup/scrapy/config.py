@@ -26,8 +26,8 @@ from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
 from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.spiders.own import is_own
-from dedup.store import SqliteStore
-from dedup.store.database import lock
+from dedup.store import STORE_NAME, SqliteStore, open_store
+from dedup.store.lock import lock
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
 
@@ -36,7 +36,6 @@ _Value = TypeVar("_Value")
 _INNER_SETTINGS = {"DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"}
 """Set by the add-on itself."""
 
-STORE_NAME = "crawl.sqlite"
 CANONICAL_LINKS = ("rules", "any", "off")
 PROGRESS = ("table", "auto", "live", "plain", "off")
 
@@ -156,11 +155,11 @@ class CrawlConfig:
         if not path.exists():
             return False
         try:
-            store = SqliteStore(path, read_only=True)
+            store = open_store(path, read_only=True)
         except StateError:  # which is told when the job is opened
             return False
         try:
-            return store.database.meta("finished") is not None
+            return store.meta("finished") is not None
         finally:
             store.close()
 
@@ -208,14 +207,13 @@ class CrawlConfig:
         Raises:
             StateError: it cannot be used, or was made with other URL rules.
         """
-        store = SqliteStore(
-            folder / STORE_NAME,
+        store = open_store(
+            folder,
             keep_bodies=False,  # until StorePage says so
             group_units=self.group_pages,
             group_seconds=self.group_seconds,
+            is_durable=is_kept,
         )
-        if not is_kept:  # it need not survive anything
-            store.database.connection.execute("PRAGMA synchronous = OFF")
         try:
             store.check_schemes({"URL": {"rules": list(self.url_rules.names)}}, of="URLs")
         except StateError:

@@ -17,6 +17,7 @@ from scrapy.exporters import JsonLinesItemExporter
 from scrapy.settings import BaseSettings
 
 from dedup.store import SqliteStore
+from dedup.store.records import EXPORTED_FIELDS
 
 logger = logging.getLogger(__name__)
 
@@ -51,12 +52,10 @@ def _local_path(uri: str) -> Path | None:
 
 
 def _is_supported(options: Mapping[str, Any], fields: Any) -> bool:
-    known = {"id", "url", "title", "language", "text", "canonical_url", "status", "content_type"}
-    known |= {"fetched_at", "depth"}
     return (
         options.get("format") in _FORMATS
         and isinstance(fields, list)
-        and {"id", "url"} <= set(fields) <= known
+        and {"id", "url"} <= set(fields) <= set(EXPORTED_FIELDS)
         and not options.get("postprocessing")
         and not options.get("item_filter")
     )

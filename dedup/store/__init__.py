@@ -1,8 +1,18 @@
-"""Where pages, duplicates and URLs are kept."""
+"""Where pages, duplicates and URLs are kept. `open_store` opens a job's store, or makes one."""
 
-from dedup.store.base import Store
-from dedup.store.page import Page
+from dedup.store.interface import JobStore, Store
+from dedup.store.opening import STORE_NAME, open_store, store_path
+from dedup.store.records import Page
 from dedup.store.sqlite import SqliteStore
 from dedup.store.summary import summarise
 
-__all__ = ["Page", "SqliteStore", "Store", "summarise"]
+__all__ = [
+    "STORE_NAME",
+    "JobStore",
+    "Page",
+    "SqliteStore",
+    "Store",
+    "open_store",
+    "store_path",
+    "summarise",
+]

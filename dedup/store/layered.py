@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.document import Document, Match
-from dedup.store.base import Store
+from dedup.store.interface import Store
 from dedup.store.sqlite import SqliteStore
 
 KNOWN = "known"
@@ -68,9 +68,11 @@ class LayeredStore:
         store, number = self._place(number)
         return store.label(number)
 
-    def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
-        yield from self.base.signatures(stage)
-        for numbers, signatures in self.own.signatures(stage):
+    def signatures(
+        self, stage: str, *, after: int = -1
+    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+        yield from self.base.signatures(stage, after=after)
+        for numbers, signatures in self.own.signatures(stage, after=after - self.offset):
             yield numbers + self.offset, signatures
 
     def _place(self, number: int) -> tuple[Own, int]:

@@ -4,26 +4,16 @@ Each is counted from the rows themselves, so the counts reconcile by constructio
 after any number of restarts: fetched = unique + duplicates by stage + skipped by reason + waiting.
 """
 
-from collections.abc import Iterable
-from pathlib import Path
-from sqlite3 import Connection
+from collections.abc import Mapping
 from typing import Any
 
-from dedup.store.database import reporting
+from dedup.store.interface import JobStore
+from dedup.store.results import Count
 
 _TOP_HOSTS = 1000
 
-_BY_HOST = """
-SELECT host, sum(u), sum(d), sum(s), sum(w), sum(size_bytes) FROM (
-    SELECT host, 1 AS u, 0 AS d, 0 AS s, 0 AS w, size_bytes FROM pages
-    UNION ALL SELECT host, 0, 1, 0, 0, size_bytes FROM duplicates
-    UNION ALL SELECT host, 0, 0, 1, 0, size_bytes FROM skipped WHERE is_fetched
-    UNION ALL SELECT host, 0, 0, 0, 1, size_bytes FROM waiting
-) GROUP BY host ORDER BY count(*) DESC, host LIMIT ?
-"""
 
-
-def summarise(connection: Connection) -> dict[str, Any]:
+def summarise(store: JobStore) -> dict[str, Any]:
     """The part of `stats.json` that the store knows, from `pages` to `hosts` (plain JSON values).
 
     `hosts` lists the 1,000 hosts with most pages.
@@ -31,76 +21,50 @@ def summarise(connection: Connection) -> dict[str, Any]:
     Raises:
         StateError: the store is damaged.
     """
-    with reporting(Path(connection.execute("PRAGMA database_list").fetchone()[2])):
-        return _summarise(connection)
-
-
-def _summarise(connection: Connection) -> dict[str, Any]:
-    unique, unique_bytes = _one(connection, "SELECT count(*), total(size_bytes) FROM pages")
-    duplicates = _groups(
-        connection, "SELECT stage, count(*), total(size_bytes) FROM duplicates GROUP BY stage"
-    )
-    skipped = _groups(
-        connection,
-        "SELECT reason, count(*), total(size_bytes) FROM skipped WHERE is_fetched GROUP BY reason",
-    )
-    failed = _groups(
-        connection, "SELECT reason, count(*), 0 FROM skipped WHERE NOT is_fetched GROUP BY reason"
-    )
-    waiting = _one(connection, "SELECT count(*), total(size_bytes) FROM waiting")
-    seen = _one(connection, "SELECT count(*) FROM urls")[0]
-    found_by_links = seen - _one(connection, "SELECT count(*) FROM urls WHERE depth = 0")[0]
-    counters = dict(connection.execute("SELECT name, value FROM counters"))
+    stats = store.stats
+    counts = stats.unique(), stats.duplicates(), stats.skipped(), stats.waiting()
+    urls, counters, refreshed = stats.urls(), stats.counters(), stats.refreshed()
     return {
-        "pages": _parts(unique, duplicates, skipped, waiting, column=0),
-        "bytes": _parts(unique_bytes, duplicates, skipped, waiting, column=1),
-        "failed": {reason: count for reason, (count, _) in failed.items()},
+        "pages": _parts(*counts, column=0),
+        "bytes": _parts(*counts, column=1),
+        "failed": stats.failed(),
         "urls": {
-            "seen": seen,
-            "queued": _one(connection, "SELECT count(*) FROM urls WHERE state = 0")[0],
-            "filtered": max(counters.get("links", 0) - found_by_links, 0),
+            "seen": urls.seen,
+            "queued": urls.queued,
+            "filtered": max(counters.get("links", 0) - (urls.seen - urls.not_linked), 0),
             "nofollow": counters.get("nofollow", 0),
-            "aliases": _one(connection, "SELECT count(*) FROM aliases")[0],
+            "aliases": urls.aliases,
         },
-        "refresh": _refresh(connection),
+        "refresh": {} if refreshed is None else {"number": refreshed.number, **refreshed.outcomes},
         "hosts": [
-            {"host": host, "unique": u, "duplicates": d, "skipped": s, "waiting": w, "bytes": b}
-            for host, u, d, s, w, b in connection.execute(_BY_HOST, (_TOP_HOSTS,))
+            {
+                "host": each.host,
+                "unique": each.unique,
+                "duplicates": each.duplicates,
+                "skipped": each.skipped,
+                "waiting": each.waiting,
+                "bytes": each.size_bytes,
+            }
+            for each in stats.hosts(_TOP_HOSTS)
         ],
     }
 
 
-def _refresh(connection: Connection) -> dict[str, int]:
-    """What the last refresh found; empty where there was none."""
-    number = connection.execute("SELECT value FROM meta WHERE name = 'refresh'").fetchone()
-    if number is None:
-        return {}
-    query = "SELECT outcome, count(*) FROM visits WHERE refresh = ? GROUP BY outcome"
-    return {"number": int(number[0]), **dict(connection.execute(query, (int(number[0]),)))}
-
-
-def _one(connection: Connection, query: str) -> list[int]:
-    return [int(value) for value in connection.execute(query).fetchone()]
-
-
-def _groups(connection: Connection, query: str) -> dict[str, tuple[int, int]]:
-    rows: Iterable[tuple[str, int, float]] = connection.execute(query + " ORDER BY 1")
-    return {name: (count, int(size)) for name, count, size in rows}
-
-
 def _parts(
-    unique: int,
-    duplicates: dict[str, tuple[int, int]],
-    skipped: dict[str, tuple[int, int]],
-    waiting: list[int],
+    unique: Count,
+    duplicates: Mapping[str, Count],
+    skipped: Mapping[str, Count],
+    waiting: Count,
     *,
     column: int,
 ) -> dict[str, Any]:
-    by_stage = {stage: values[column] for stage, values in duplicates.items()}
-    by_reason = {reason: values[column] for reason, values in skipped.items()}
+    """Pages (column 0), or bytes (column 1), by what became of them."""
+    by_stage = {stage: count[column] for stage, count in duplicates.items()}
+    by_reason = {reason: count[column] for reason, count in skipped.items()}
+    found = [unique[column], *by_stage.values(), *by_reason.values(), waiting[column]]
     return {
-        "fetched": unique + sum(by_stage.values()) + sum(by_reason.values()) + waiting[column],
-        "unique": unique,
+        "fetched": sum(found),
+        "unique": unique[column],
         "duplicates": by_stage,
         "skipped": by_reason,
         "waiting": waiting[column],

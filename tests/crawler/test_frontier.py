@@ -9,8 +9,8 @@ from scrapy import Request
 
 from dedup.scrapy.frontier import window as module
 from dedup.scrapy.frontier.window import Frontier
-from dedup.store.database import Database
-from dedup.store.url_table import UrlTable
+from dedup.store.sqlite.database import Database
+from dedup.store.sqlite.url_table import UrlTable
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dedup.store.database import lock
+from dedup.store.lock import lock
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawled, Crawler, Crawling, WebSite

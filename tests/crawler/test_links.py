@@ -115,9 +115,9 @@ def test_links_left_alone_are_counted_if_they_would_be_requested(crawler: Crawle
     assert crawler.stats.get_value("dedup/url/nofollow") == 2
     assert filtered(crawler) == 0
     job = Job.of(crawler)
-    assert summarise(job.store.database.connection)["urls"]["nofollow"] == 0  # not recorded yet
+    assert summarise(job.store)["urls"]["nofollow"] == 0  # not recorded yet
     job.record_skipped(SITE, "noindex", [Settled(b"k" * 16, SITE, "page")])
-    assert summarise(job.store.database.connection)["urls"]["nofollow"] == 2
+    assert summarise(job.store)["urls"]["nofollow"] == 2
 
 
 def test_requests_that_are_no_plain_get_are_others(crawler: Crawler) -> None:

@@ -80,7 +80,7 @@ class Figures:
         self._job = Job.of(crawler)
         self._began = time.monotonic()
         self._before: Mapping[str, Any] = (
-            summarise(self._job.store.database.connection) if self._job.is_resumed else _NOTHING
+            summarise(self._job.store) if self._job.is_resumed else _NOTHING
         )
         self._hosts: Counter[str] = Counter()
         self._dropped: deque[tuple[str, DuplicatePage]] = deque(maxlen=_LAST_DUPLICATES)
@@ -150,8 +150,7 @@ class Figures:
 
     def _described(self, url: str, reason: DuplicatePage) -> Dropped:
         match = reason.match
-        rows = self._job.store.rows("SELECT url FROM pages WHERE number = ?", [match.original])
-        (original_url,) = (row["url"] or "" for row in rows)
+        original_url = self._job.store.page_url(match.original) or ""
         return Dropped(url, original_url, match.stage, match.resemblance)
 
 

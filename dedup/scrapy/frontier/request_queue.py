@@ -16,8 +16,8 @@ from dedup.scrapy.frontier.meta import DEFERRED_RANK, KEY, REVISIT
 from dedup.scrapy.frontier.stored_request import UnserialisableError, from_bytes, is_plain, to_bytes
 from dedup.scrapy.frontier.window import Frontier
 from dedup.store import SqliteStore
-from dedup.store.refresh import validators
-from dedup.store.url_table import QueuedUrl
+from dedup.store.records import QueuedUrl
+from dedup.store.sqlite.refresh import validators
 
 logger = logging.getLogger(__name__)
 

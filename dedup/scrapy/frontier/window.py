@@ -13,7 +13,8 @@ from itertools import count
 
 from scrapy import Request
 
-from dedup.store.url_table import QueuedUrl, UrlTable
+from dedup.store.records import QueuedUrl
+from dedup.store.sqlite.url_table import UrlTable
 
 _ROWS_IN_MEMORY = 20_000
 """Of all slots together: some 10 MB. Each slot has its share of it, but one row at least."""

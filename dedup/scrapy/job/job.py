@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,9 +36,8 @@ from dedup.scrapy.reading.reader import PageReader
 from dedup.scrapy.scrapy_internals import refusing
 from dedup.scrapy.spiders.own import is_own
 from dedup.store import Page, summarise
-from dedup.store.database import storable
-from dedup.store.reading import read_page
-from dedup.store.refresh import (
+from dedup.store.records import PAGE_FIELDS, QueuedUrl, storable
+from dedup.store.sqlite.refresh import (
     begin_refresh,
     current_refresh,
     drop_duplicate,
@@ -46,7 +45,6 @@ from dedup.store.refresh import (
     note_visit,
     replace_page,
 )
-from dedup.store.url_table import QueuedUrl
 from dedup.templates.site import Site
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 from dedup.urls.parts import host_of
@@ -54,9 +52,8 @@ from dedup.urls.traps import TrapWatch, pattern_of
 
 logger = logging.getLogger(__name__)
 
-_ITEM_FIELDS = (
-    *("title", "language", "canonical_url", "status", "content_type", "encoding", "fetched_at"),
-    *("depth", "etag", "last_modified"),
+_ITEM_FIELDS = tuple(
+    field.name for field in fields(PageItem) if field.name in PAGE_FIELDS and field.name != "url"
 )
 
 
@@ -372,7 +369,7 @@ class Job:
         """Bring pages that were stored early to the text that their template gives."""
         index = self.open_index()
         for number, own in progress.reread:
-            stored = read_page(self.store, number)
+            stored = self.store.page(number)
             page = replace(
                 stored,
                 text=own.text,
@@ -507,7 +504,7 @@ class Job:
 
     def account(self, *, finished: float, reason: str) -> dict[str, Any]:
         """The content of `stats.json`."""
-        summary = summarise(self.store.database.connection)
+        summary = summarise(self.store)
         summary["urls"]["bloom"] = {
             "capacity": self.seen.capacity,
             "count": self.seen.count,

@@ -102,7 +102,7 @@ class Outages:
     def _was_there(self, origin: str) -> bool:
         if origin not in self._answered and self._job.is_resumed:
             host = origin.partition("://")[2]
-            for _ in self._job.store.rows("SELECT 1 FROM pages WHERE host = ? LIMIT 1", [host]):
+            if self._job.store.has_page_of(host):
                 self._answered.add(origin)
         return origin in self._answered
 

@@ -11,7 +11,7 @@ from scrapy.http import Response
 
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
-from dedup.store.schema import DONE, QUEUED
+from dedup.store.records import DONE, QUEUED
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import redirect_target
 

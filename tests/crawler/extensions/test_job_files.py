@@ -75,6 +75,6 @@ class Visited(dict[str, object]):
 def top_pattern(done: Crawled) -> object:
     store = SqliteStore(done.folder / "crawl.sqlite", read_only=True)
     try:
-        return duplicate_patterns(store.database.connection)[0]
+        return duplicate_patterns(store)[0]
     finally:
         store.close()

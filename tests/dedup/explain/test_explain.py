@@ -15,7 +15,6 @@ from dedup.explain import Replay, decide, find_fate
 from dedup.html import bounded
 from dedup.html.page_text import page_text
 from dedup.store import Page, SqliteStore
-from dedup.store.reading import read_dropped, read_page
 from dedup.templates.site import Site
 from dedup.urls import canonical_url, url_key
 
@@ -100,8 +99,8 @@ def test_every_decision_is_the_same_when_made_again(store: SqliteStore, path: st
     stage = PAGES[path][1]
     assert (fate.outcome, fate.stage) == (("duplicate", stage) if stage else ("stored", None))
     assert fate.number is not None
-    read = read_dropped if stage else read_page
-    reports = Replay(store).explain(read(store, fate.number), before=fate.number)
+    read = store.dropped_page if stage else store.page
+    reports = Replay(store).explain(read(fate.number), before=fate.number)
     matches = [(report.stage, report.match) for report in reports if report.match]
     assert [name for name, _ in matches] == ([stage] if stage else [])
     for _, match in matches:
@@ -274,8 +273,8 @@ def test_why_and_pair_know_the_keys_of_items(
     keyed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = SqliteStore(keyed / "crawl.sqlite", read_only=True)
-    assert [read_page(store, number).key for number in (1, 2, 5)] == ["one", "two", "three"]
-    assert [read_dropped(store, number).key for number in (3, 4)] == ["two", "two"]
+    assert [store.page(number).key for number in (1, 2, 5)] == ["one", "two", "three"]
+    assert [store.dropped_page(number).key for number in (3, 4)] == ["two", "two"]
     store.close()
     for path in ("/2b", "/2c"):
         main(["why", str(keyed), SITE + path])

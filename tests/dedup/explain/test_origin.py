@@ -13,7 +13,6 @@ from dedup.explain import text_origin
 from dedup.html import bounded
 from dedup.html.page_text import page_text
 from dedup.store import Page, SqliteStore
-from dedup.store.reading import read_page
 from dedup.templates.learning import learn
 from dedup.templates.site import Site
 from tests.dedup.templates.conftest import sample, sphinx
@@ -54,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_boxes_left_out_are_those_of_the_page_or_of_its_template(folder: Path) -> None:
     store = SqliteStore(folder / "crawl.sqlite", read_only=True)
-    of_page, of_template = (text_origin(store, read_page(store, number)) for number in (1, 2))
+    of_page, of_template = (text_origin(store, store.page(number)) for number in (1, 2))
     assert (of_page.box, of_page.template, of_page.n_learned) == ("body > div.document", 0, 10)
     assert of_page.is_of_page
     assert [each.box for each in of_page.left_out] == [
@@ -62,7 +61,7 @@ def test_boxes_left_out_are_those_of_the_page_or_of_its_template(folder: Path) -
     ]
     assert not of_template.is_of_page
     assert [each.box for each in of_template.left_out] == ["div.sphinxsidebar", "div.footer"]
-    assert [text_origin(store, read_page(store, n)).source for n in (3, 4, 5)] == [
+    assert [text_origin(store, store.page(n)).source for n in (3, 4, 5)] == [
         *("landmark", "page", "given")
     ]
     store.close()

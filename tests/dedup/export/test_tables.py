@@ -12,7 +12,8 @@ import zstandard
 
 from dedup.export import DUPLICATES, PAGES, write_table
 from dedup.export.tables import guarded
-from dedup.store import SqliteStore
+from dedup.store import Page, SqliteStore
+from dedup.store.records import EXPORTED_FIELDS
 
 
 @pytest.fixture
@@ -49,6 +50,24 @@ def test_parquet_is_read_by_duckdb_with_equal_counts_and_values(
         assert found == [
             tuple(str(row[key]) if key in ids else row[key] for key in columns) for row in rows()
         ]
+
+
+def test_columns_are_the_same_in_every_format(job: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    known = {"depth": 3, "etag": '"v1"', "last_modified": "Sat, 21 Nov 2026 10:00:00 GMT"}
+    with SqliteStore(job / "crawl.sqlite") as store:
+        store.write_page(99, Page(id="", text="A version.", **known), {})
+        for ending in ("jsonl", "csv", "parquet"):
+            write_table(tmp_path / f"p.{ending}", store.pages(), PAGES)
+    lines = (tmp_path / "p.jsonl").read_text(encoding="utf-8").splitlines()
+    first = [json.loads(line) for line in lines]
+    with (tmp_path / "p.csv").open(encoding="utf-8", newline="") as file:
+        second = list(csv.DictReader(file))
+    third = parquet.read_table(tmp_path / "p.parquet").to_pylist()
+    assert list(first[0]) == list(second[0]) == list(third[0]) == list(EXPORTED_FIELDS)
+    assert first[-1].items() >= known.items()
+    assert second[-1].items() >= {**known, "depth": "3"}.items()
+    assert third[-1].items() >= known.items()
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])

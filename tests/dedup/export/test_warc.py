@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dedup.export import NEAR_DUPLICATE_PROFILE, write_warc
-from dedup.store import SqliteStore
+from dedup.store import Page, SqliteStore
 
 pytest.importorskip("warcio", reason="warcio is not installed")
 
@@ -101,12 +101,27 @@ def test_every_export_has_the_same_record_ids(job: Path) -> None:
     assert len(set(first)) == len(first)
 
 
+def test_versions_of_a_page_are_told_by_its_headers(job: Path) -> None:
+    store = SqliteStore(job / "crawl.sqlite")
+    date = "Sat, 21 Nov 2026 10:00:00 GMT"
+    page = Page(id="", text="", url="http://v.example/", body=b"V", etag='"v1"', last_modified=date)
+    store.write_page(9, page, {})
+    store.close()
+    from warcio.archiveiterator import ArchiveIterator
+
+    with export(job).open("rb") as file:
+        found = [each.http_headers for each in ArchiveIterator(file) if each.http_headers]
+    headers = [dict(each.headers) for each in found]
+    assert (headers[-1]["ETag"], headers[-1]["Last-Modified"]) == ('"v1"', date)
+    assert "ETag" not in headers[0]
+
+
 def test_hostile_fields_stay_within_their_header(job: Path) -> None:
     store = SqliteStore(job / "crawl.sqlite")
     with store.unit() as connection:
         connection.execute(
-            "UPDATE pages SET url = ?, content_type = ? WHERE number = 1",
-            ("http://a.example/\r\nWARC-Type: x y", "text/html\r\n\r\n<script>"),
+            "UPDATE pages SET url = ?, content_type = ?, etag = ? WHERE number = 1",
+            ("http://a.example/\r\nWARC-Type: x y", "text/html\r\n\r\n<script>", "1\r\n\r\n<p>"),
         )
     store.close()
     records = read(export(job))

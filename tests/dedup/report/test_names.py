@@ -43,7 +43,7 @@ def page(url: str, text: str, name: str, **fields: Any) -> Page:
 def data_of(path: Path) -> dict[str, Any]:
     store = SqliteStore(path / "crawl.sqlite", read_only=True)
     try:
-        return report_data(store.database.connection)
+        return report_data(store)
     finally:
         store.close()
 
@@ -136,7 +136,7 @@ def test_damaged_text_is_a_clear_error(tmp_path: Path) -> None:
     store = SqliteStore(path / "crawl.sqlite")
     store.database.connection.execute("UPDATE pages SET text = x'00'")
     store.close()
-    with pytest.raises(StateError, match="text is damaged"):
+    with pytest.raises(StateError, match=r"the text of page \d+ is damaged"):
         data_of(path)
 
 

@@ -24,7 +24,7 @@ def patterns(path: Path, contents: list[list[str]], **limits: int) -> list[UrlPa
         number = store.add(page, {})
         for copy in copies:
             store.add_duplicate(copy, Match(number, "text"))
-    found = duplicate_patterns(store.database.connection, **limits)
+    found = duplicate_patterns(store, **limits)
     store.close()
     return found
 
@@ -134,7 +134,7 @@ def test_one_setting_alone_is_not_joined(tmp_path):
 def with_together(path, contents):
     found = patterns(path, contents)
     store = SqliteStore(path / "crawl.sqlite", read_only=True)
-    joint = together(store.database.connection, found)
+    joint = together(store, found)
     store.close()
     return found, joint
 
@@ -161,7 +161,7 @@ def test_damage_is_a_clear_error(tmp_path):
     store = SqliteStore(tmp_path / "crawl.sqlite")
     store.database.connection.execute("DROP TABLE duplicates")
     with pytest.raises(StateError, match="damaged"):
-        duplicate_patterns(store.database.connection)
+        duplicate_patterns(store)
     store.close()
 
 

@@ -8,7 +8,6 @@ import zstandard
 
 from dedup import Document, StateError
 from dedup.store import SqliteStore
-from dedup.store.reading import read_page
 from dedup.store.sqlite import MAX_UNPACKED_BYTES
 
 
@@ -66,7 +65,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(path):
     for packed in (bomb, hidden):
         change(path, ("UPDATE pages SET text = ?, body = ?", packed, packed))
         store = SqliteStore(path, read_only=True)
-        for read in (store.document, lambda number, store=store: read_page(store, number)):
+        for read in (store.document, store.page):
             with pytest.raises(StateError, match="the text of page 1 is damaged"):
                 read(1)
         store.close()

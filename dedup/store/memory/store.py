@@ -1,14 +1,18 @@
 """A store that forgets everything when the process ends."""
 
+from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
 from dedup.document import Document, Match, TextSource
+from dedup.store.memory.learned import MemoryLearned
+from dedup.store.memory.url_table import MemoryUrlTable
 
 _ZSTD_LEVEL = -1
 
@@ -28,10 +32,14 @@ class MemoryStore:
     """Keeps texts compressed, signatures and duplicate records; bodies are not kept.
 
     Attributes:
+        urls: the URLs seen, and the queue of those to be fetched.
+        learned: what is learned of hosts, and pages that wait for it.
         duplicates: the dropped documents' ids and what they duplicate, in the order of dropping.
     """
 
     def __init__(self) -> None:
+        self.urls = MemoryUrlTable()
+        self.learned = MemoryLearned(lambda number: self._documents[number].title)
         self.duplicates: list[tuple[str, Match]] = []
         self._documents: list[_Kept] = []
         self._signatures: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
@@ -66,16 +74,18 @@ class MemoryStore:
         return number
 
     def change_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
-        for stage, kept in self._signatures.items():
+        for stage in {*self._signatures, *signatures}:
+            kept = self._signatures[stage]
             kept[:] = [each for each in kept if each[0] != number]
             if stage in signatures:
-                kept.append((number, signatures[stage]))
-                kept.sort(key=lambda each: each[0])
+                insort(kept, (number, signatures[stage]), key=itemgetter(0))
 
     def add_duplicate(self, document: Document, match: Match) -> None:
         self.duplicates.append((document.id, match))
 
     def document(self, number: int) -> Document:
+        if not 0 <= number < len(self._documents):
+            raise KeyError(number)
         kept = self._documents[number]
         text = self._decompressor.decompress(kept.text).decode(errors="surrogatepass")
         return Document(
@@ -88,7 +98,11 @@ class MemoryStore:
             source=kept.source,
         )
 
-    def signatures(self, stage: str) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
-        if self._signatures[stage]:
-            numbers, signatures = zip(*self._signatures[stage], strict=True)
+    def signatures(
+        self, stage: str, *, after: int = -1
+    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+        kept = self._signatures.get(stage, [])
+        later = kept[bisect_right(kept, after, key=itemgetter(0)) :]
+        if later:
+            numbers, signatures = zip(*later, strict=True)
             yield np.array(numbers, np.int64), signatures

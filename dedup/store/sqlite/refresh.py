@@ -10,9 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from dedup.store.page import Page
-from dedup.store.schema import DONE, QUEUED
-from dedup.store.sqlite import SqliteStore
+from dedup.store.records import DONE, QUEUED, Page
+from dedup.store.sqlite.store import SqliteStore
 
 OUTCOMES = ("unchanged", "changed", "gone", "moved", "failed")
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from dedup.document import Match
 from dedup.errors import StateError
 from dedup.store import Page, SqliteStore, summarise
-from dedup.store.database import Database
 
 KINDS = ["unique", "body", "simhash", "noindex", "http_404", "timeout"]
 records = st.lists(
@@ -48,7 +47,7 @@ def test_counts_reconcile_for_any_records_across_a_restart(tmp_path_factory, rec
         if kind != "timeout":
             sizes[kind] += size
             hosts[host] += 1
-    found = summarise(store.database.connection)
+    found = summarise(store)
     assert store.count_fetched() == found["pages"]["fetched"]
     store.close()
 
@@ -72,9 +71,9 @@ def test_counts_reconcile_for_any_records_across_a_restart(tmp_path_factory, rec
 
 
 def test_an_empty_store_counts_nothing(tmp_path):
-    database = Database(tmp_path / "crawl.sqlite")
+    store = SqliteStore(tmp_path / "crawl.sqlite")
     nothing = {"fetched": 0, "unique": 0, "duplicates": {}, "skipped": {}, "waiting": 0}
-    assert summarise(database.connection) == {
+    assert summarise(store) == {
         "pages": nothing,
         "bytes": nothing,
         "failed": {},
@@ -82,7 +81,7 @@ def test_an_empty_store_counts_nothing(tmp_path):
         "refresh": {},
         "hosts": [],
     }
-    database.close()
+    store.close()
 
 
 def test_urls_are_counted_by_what_became_of_them(tmp_path):
@@ -95,7 +94,7 @@ def test_urls_are_counted_by_what_became_of_them(tmp_path):
     for amount in (3, 4):
         store.add_to_counter("links", amount)
     store.add_to_counter("nofollow", 2)
-    urls = summarise(store.database.connection)["urls"]
+    urls = summarise(store)["urls"]
     assert urls == {"seen": 5, "queued": 4, "filtered": 3, "nofollow": 2, "aliases": 1}
     store.close()
 
@@ -105,7 +104,7 @@ def test_hosts_with_most_pages_come_first_and_the_list_is_short(tmp_path, monkey
     store = SqliteStore(tmp_path / "crawl.sqlite")
     for host in "cabacc":
         store.add(Page(id="", text="x", url=f"http://{host}.example/"), {})
-    hosts = summarise(store.database.connection)["hosts"]
+    hosts = summarise(store)["hosts"]
     assert [(row["host"], row["unique"]) for row in hosts] == [("c.example", 3), ("a.example", 2)]
     store.close()
 
@@ -115,5 +114,5 @@ def test_damage_is_a_clear_error_that_names_the_file(tmp_path):
     store = SqliteStore(path)
     store.database.connection.execute("DROP TABLE aliases")
     with pytest.raises(StateError, match=r"crawl\.sqlite: the store is damaged \(no such table"):
-        summarise(store.database.connection)
+        summarise(store)
     store.close()

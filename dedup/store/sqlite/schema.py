@@ -5,6 +5,8 @@ sequence of numbers, so a number names a record. Large columns stand last: SQLit
 scans rows without reading them.
 """
 
+from dedup.store.records import QUEUED
+
 APPLICATION_ID = 0x44454455
 """Marks the file as ours (`PRAGMA application_id`): "DEDU"."""
 
@@ -12,11 +14,6 @@ SCHEMA_VERSION = 3
 
 READABLE_VERSIONS = (2, 3)
 """Of earlier releases: these can be read, not crawled on with."""
-
-QUEUED, DONE, HELD = 0, 1, 2
-"""States of a URL: to be fetched; recorded; or to be fetched by the process that holds its request,
-which cannot be stored. One that is in flight is queued here: what is in flight when a process dies
-is queued again by that alone."""
 
 SCHEMA = f"""
 BEGIN;

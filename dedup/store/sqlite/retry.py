@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Collection
 
-from dedup.store.schema import DONE, QUEUED
-from dedup.store.sqlite import SqliteStore
+from dedup.store.records import DONE, QUEUED
+from dedup.store.sqlite.store import SqliteStore
 from dedup.urls.parts import host_of
 
 # What a site or its owner has decided, or what no second try will change.

@@ -8,33 +8,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from dedup.store.database import Database, storable
-from dedup.store.page import Page, compressed
+from dedup.store.records import (
+    PAGE_FIELDS,
+    Outlined,
+    Page,
+    compressed,
+    storable,
+    storable_fields,
+)
+from dedup.store.sqlite.database import Database
 from dedup.templates.outline import Outline
 from dedup.templates.template import Template
 from dedup.urls.parts import host_of
 
-_FIELDS = (
-    *("url", "title", "language", "canonical_url", "status", "content_type", "encoding"),
-    *("fetched_at", "size_bytes", "depth", "etag", "last_modified", "heading", "source"),
-)
-
+_FIELDS = tuple(name for name in PAGE_FIELDS if name not in ("own_title", "template"))
+"""What is known of a page before its template is."""
 
 _HOSTS_IN_MEMORY = 10_000
-
-
-class Outlined(NamedTuple):
-    """A page to learn from.
-
-    Attributes:
-        key: its place among those that wait, or its number.
-    """
-
-    key: int
-    title: str
-    outline: Outline
 
 
 class Learned:
@@ -57,6 +49,21 @@ class Learned:
         query = "SELECT host, number, value FROM templates ORDER BY host, number"
         for host, number, value in self._rows(query):
             yield host, number, Template.from_json(json.loads(value))
+
+    def template_numbers(self) -> list[tuple[str, int]]:
+        """Host and number of each template, in the order of both."""
+        return self._rows("SELECT host, number FROM templates ORDER BY host, number")
+
+    def template(self, host: str, number: int) -> Template:
+        """A template of a host.
+
+        Raises:
+            KeyError: there is none of that number.
+        """
+        query = "SELECT value FROM templates WHERE host = ? AND number = ?"
+        for (value,) in self._rows(query, [host, number]):
+            return Template.from_json(json.loads(value))
+        raise KeyError((host, number))
 
     def add_templates(self, host: str, templates: Iterable[Template], *, first: int) -> None:
         """Add templates of a host, numbered from `first` on."""
@@ -92,10 +99,10 @@ class Learned:
 
     def add_waiting(self, page: Page, outline: Outline) -> int:
         """Have a page wait; return its place in the order of arrival."""
-        values = [getattr(page, name) for name in _FIELDS]
+        values = storable_fields(page)
         row = [
             host_of(page.url),
-            *(storable(value) if isinstance(value, str) else value for value in values),
+            *(values[name] for name in _FIELDS),
             page.packed_text,
             _packed(outline),
             page.packed_body or compressed(b""),

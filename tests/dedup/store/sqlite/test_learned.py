@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dedup.store import SqliteStore, learned
+from dedup.store import SqliteStore
+from dedup.store.sqlite import learned
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 
 from dedup.errors import StateError
 from dedup.store import Page, SqliteStore, summarise
-from dedup.store import database as database_module
-from dedup.store.database import Database
+from dedup.store.sqlite import database as database_module
+from dedup.store.sqlite.database import Database
 
 
 def units(database, names, **options):
@@ -132,7 +132,7 @@ def test_reads_of_one_reader_agree_while_the_job_goes_on(path):
     writer.add(Page(id="a", text="one"), {})
     reader = SqliteStore(path, read_only=True)
     writer.add(Page(id="b", text="two"), {})
-    assert summarise(reader.database.connection)["pages"]["unique"] == 1
+    assert summarise(reader)["pages"]["unique"] == 1
     assert [page["id"] for page in reader.pages()] == ["a"]
     assert reader.count("pages") == 1
     reader.close()
@@ -288,7 +288,7 @@ def whole(tmp_path):
 def read_all(path, *, read_only):
     store = SqliteStore(path, read_only=read_only)
     try:
-        summarise(store.database.connection)
+        summarise(store)
         for rows in (store.pages(), store.duplicates(), store.signatures("body")):
             list(rows)
         list(store.urls.keys())
@@ -405,7 +405,7 @@ def test_a_process_killed_while_it_writes_leaves_a_consistent_prefix(path, group
     done = [store.urls.is_done(number.to_bytes(16, "big")) for number in range(count + 2)]
     assert done == [True] * count + [False, False]
     assert sum(len(numbers) for numbers, _ in store.signatures("body")) == count
-    assert summarise(store.database.connection)["urls"]["aliases"] == count
+    assert summarise(store)["urls"]["aliases"] == count
     assert store.add(Page(id="", text="next"), {}) == count + 1
     store.close()
 

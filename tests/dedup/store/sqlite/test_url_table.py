@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup.store.database import Database
-from dedup.store.url_table import QueuedUrl, UrlTable
+from dedup.store.records import QueuedUrl
+from dedup.store.sqlite.database import Database
+from dedup.store.sqlite.url_table import UrlTable
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def test_any_number_of_keys_can_be_asked_for(table, count):
 
 
 def test_keys_come_in_batches(table, monkeypatch):
-    monkeypatch.setattr("dedup.store.url_table._KEYS_PER_BATCH", 3)
+    monkeypatch.setattr("dedup.store.sqlite.url_table._KEYS_PER_BATCH", 3)
     table.finish((key(number), url(number)) for number in range(7))
     batches = table.keys()
     assert list(map(len, batches)) == [3, 3, 1]

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from dedup.errors import StateError
-from dedup.store.page import Page
+from dedup.store.records import Page
 from dedup.store.sqlite import SqliteStore
 
 _PAGES = 60

@@ -1,24 +1,12 @@
 """The URLs of a job: which are known, and which are still to be fetched."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
-from dedup.store.database import Database, storable
-from dedup.store.schema import DONE, HELD, QUEUED
+from dedup.store.records import DONE, HELD, QUEUED, KnownUrl, QueuedUrl, storable
+from dedup.store.sqlite.database import Database
 
 _KEYS_PER_QUERY = 500  # well under SQLite's limit of parameters
 _KEYS_PER_BATCH = 65_536
-
-
-class QueuedUrl(NamedTuple):
-    """A row of the queue. Rows compare in the order in which they are to be fetched."""
-
-    rank: int
-    id: int
-    key: bytes
-    url: str
-    depth: int
-    request: bytes | None
 
 
 class UrlTable:
@@ -120,12 +108,17 @@ class UrlTable:
         with self._database.unit(weight=0) as connection:
             return connection.execute("DELETE FROM urls WHERE state = ?", (HELD,)).rowcount
 
-    def state(self, key: bytes) -> int | None:
-        """`QUEUED`, `DONE` or `HELD`; None: the URL is not known."""
-        query = "SELECT state FROM urls WHERE key = ?"
+    def find(self, key: bytes) -> KnownUrl | None:
+        """A URL and its state; None: it is not known."""
+        query = "SELECT state, url FROM urls WHERE key = ?"
         with self._database.reporting():
             row = self._database.connection.execute(query, (key,)).fetchone()
-        return None if row is None else int(row[0])
+        return None if row is None else KnownUrl(*row)
+
+    def state(self, key: bytes) -> int | None:
+        """`QUEUED`, `DONE` or `HELD`; None: the URL is not known."""
+        found = self.find(key)
+        return None if found is None else found.state
 
     def is_done(self, key: bytes) -> bool:
         return self.state(key) == DONE

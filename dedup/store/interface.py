@@ -1,0 +1,285 @@
+"""What a store is: the contract that each implementation keeps.
+
+`Store` is what the library's `Deduplicator` needs. A crawl needs a `JobStore`, which has the parts
+`UrlQueue`, `HostKnowledge` and the named queries of `dedup.store.queries` as well.
+`tests/dedup/store/test_contract.py` holds the implementations to it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup.document import Document, Match
+from dedup.store.queries import ExplainQueries, ExportQueries, ReportQueries, StatsQueries
+from dedup.store.records import KnownUrl, Outlined, Page, QueuedUrl
+from dedup.templates.outline import Outline
+from dedup.templates.template import Template
+
+
+class Store(Protocol):
+    """Keeps documents by number, with their signatures, and the record of each duplicate.
+
+    Numbers ascend in the order of adding. All that one call writes becomes durable together.
+    """
+
+    def check_schemes(
+        self, schemes: Mapping[str, Mapping[str, object]], *, of: str = "detectors"
+    ) -> None:
+        """Note by what schemes `of` a new store is made; raise `SchemeError` where they differ."""
+
+    def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
+        """Keep a unique document and its signatures by stage; return its number."""
+
+    def change_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
+        """Keep other signatures of a document than before."""
+
+    def add_duplicate(self, document: Document, match: Match) -> None:
+        """Record that `document` was dropped for `match`."""
+
+    def document(self, number: int) -> Document:
+        """The document as added (id, text, url, title; the body may be left out).
+
+        Raises:
+            KeyError: there is no document of that number.
+        """
+
+    def signatures(
+        self, stage: str, *, after: int = -1
+    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+        """The signatures of a stage, in batches, by ascending number.
+
+        Args:
+            stage: the detector that made them.
+            after: only those of documents with a greater number than this, so that an index can
+                take up what was added since it was loaded.
+        """
+
+
+class UrlQueue(Protocol):
+    """The exact set of URLs of a job by their keys, with the state of each; also the queue.
+
+    Within a slot (a host) the lowest rank goes first, and of these the URL that was found first. A
+    URL in flight stays queued until it is finished: one process works on a job, so what is in
+    flight when it dies is queued again by that alone.
+    """
+
+    def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Which of `keys` were seen."""
+
+    def queue(
+        self,
+        key: bytes,
+        url: str,
+        depth: int,
+        request: bytes | None = None,
+        *,
+        slot: str = "",
+        rank: int = 0,
+        is_held: bool = False,
+    ) -> QueuedUrl | None:
+        """Note a URL that is to be fetched; one that is known stays as it is, and gives None.
+
+        With `is_held`, its request is in the memory of this process alone, see `drop_held`.
+        """
+
+    def queue_again(
+        self, key: bytes, request: bytes | None, *, slot: str, rank: int, is_held: bool = False
+    ) -> QueuedUrl | None:
+        """Queue a known URL once more, in another place or by another request.
+
+        None: the URL is not known.
+        """
+
+    def finish(self, urls: Iterable[tuple[bytes, str]], *, has_failed: bool = False) -> None:
+        """Note that these (key, URL) need no fetching any more, known before or not.
+
+        The requests of URLs that `has_failed` are kept, for another try.
+        """
+
+    def finish_all(self) -> None:
+        """Note that no URL needs fetching any more."""
+
+    def drop(self, keys: Iterable[bytes]) -> None:
+        """Forget URLs altogether."""
+
+    def drop_held(self) -> int:
+        """Forget the URLs whose requests an earlier process held in memory; return their number."""
+
+    def find(self, key: bytes) -> KnownUrl | None:
+        """A URL and its state; None: it is not known."""
+
+    def state(self, key: bytes) -> int | None:
+        """`QUEUED`, `DONE` or `HELD`; None: the URL is not known."""
+
+    def is_done(self, key: bytes) -> bool: ...
+
+    def is_queued(self, key: bytes) -> bool: ...
+
+    def slots(self) -> list[str]:
+        """The slots with queued URLs, in alphabetical order."""
+
+    def first_queued(self, slot: str, limit: int) -> list[QueuedUrl]:
+        """The queued URLs of a slot that are to be fetched first, in their order."""
+
+    def count_queued(self) -> int: ...
+
+    def keys(self) -> Iterator[list[bytes]]:
+        """All keys, in batches."""
+
+    def __len__(self) -> int:
+        """How many URLs were seen."""
+
+
+class HostKnowledge(Protocol):
+    """What is learned of a job's hosts: templates and encodings; and the pages to learn from.
+
+    A page whose template is not known yet *waits*: it has been fetched, and has a place in the
+    order of arrival, but no number. A page that was stored without its template is *early*: it has
+    a number, and is read again later.
+    """
+
+    def templates(self, host: str) -> list[Template]:
+        """Those of a host, in the order of their numbers."""
+
+    def all_templates(self) -> Iterator[tuple[str, int, Template]]:
+        """Host, number and template, in the order of both."""
+
+    def template_numbers(self) -> list[tuple[str, int]]:
+        """Host and number of each template, in the order of both."""
+
+    def template(self, host: str, number: int) -> Template:
+        """A template of a host.
+
+        Raises:
+            KeyError: there is none of that number.
+        """
+
+    def add_templates(self, host: str, templates: Iterable[Template], *, first: int) -> None:
+        """Add templates of a host, numbered from `first` on."""
+
+    def encoding(self, host: str) -> str | None:
+        """What most pages of a host are in, of those that were added; None: none was."""
+
+    def add_encoding(self, host: str, encoding: str) -> None:
+        """Count a page of a host."""
+
+    def add_waiting(self, page: Page, outline: Outline) -> int:
+        """Have a page wait; return its place in the order of arrival."""
+
+    def waiting(self, host: str) -> list[Outlined]:
+        """The pages of a host that wait, in the order of their arrival."""
+
+    def waiting_page(self, place: int) -> Page:
+        """A page that waits, as it was read by itself."""
+
+    def drop_waiting(self, place: int) -> None: ...
+
+    def count_waiting(self) -> dict[str, int]:
+        """How many pages wait, by host, the host of the first one first."""
+
+    def add_early(self, number: int, host: str, outline: Outline, *, at_most: int) -> None:
+        """Note a page that was stored without its template; of a host, the last `at_most` count."""
+
+    def early(self, host: str) -> list[Outlined]:
+        """The early pages of a host, by their numbers."""
+
+    def count_early(self) -> dict[str, int]:
+        """How many early pages there are, by host."""
+
+    def drop_early(self, numbers: Sequence[int]) -> None: ...
+
+
+class JobStore(Store, ExportQueries, Protocol):
+    """The store of a crawl's job: all that is on record of it.
+
+    Raises:
+        StateError: from any method: the store is damaged, or cannot be read or written.
+    """
+
+    @property
+    def path(self) -> Path:
+        """Where it is, for messages."""
+
+    @property
+    def urls(self) -> UrlQueue: ...
+
+    @property
+    def learned(self) -> HostKnowledge: ...
+
+    @property
+    def stats(self) -> StatsQueries: ...
+
+    @property
+    def report(self) -> ReportQueries: ...
+
+    @property
+    def explain(self) -> ExplainQueries: ...
+
+    def unit(self) -> AbstractContextManager[object]:
+        """What is written inside is kept whole or not at all: a page, its links, its URL done."""
+
+    def meta(self, name: str) -> str | None:
+        """A named value of the job, or None."""
+
+    def set_meta(self, name: str, value: str) -> None:
+        """Note a named value of the job."""
+
+    def commit(self) -> None:
+        """Make durable what has been written; not within a unit."""
+
+    def commit_if_due(self) -> None:
+        """Commit what has waited long enough; call it now and then while idle."""
+
+    def schemes(self, *, of: str = "detectors") -> dict[str, Any]:
+        """The schemes that the store was made by, see `check_schemes`; empty: none are noted."""
+
+    def page(self, number: int) -> Page:
+        """A stored page, its body too where that was kept.
+
+        Raises:
+            KeyError: there is no page of that number.
+        """
+
+    def dropped_page(self, number: int) -> Page:
+        """A dropped page. Its body was not kept, unless it was the same as the original's.
+
+        Raises:
+            KeyError: there is no duplicate of that number.
+        """
+
+    def body(self, number: int) -> bytes | None:
+        """The body of a page; None: it was not kept.
+
+        Raises:
+            KeyError: there is no page of that number.
+        """
+
+    def label(self, number: int) -> tuple[str, str | None]:
+        """The id and the URL of a page, without its text."""
+
+    def group_start(self, number: int) -> int:
+        """The first record of the group that a record is of; 0: the collection has no groups."""
+
+    def page_url(self, number: int) -> str | None:
+        """The URL of a stored page, or None; also where there is no such page."""
+
+    def has_page_of(self, host: str) -> bool:
+        """Is there a stored page of a host?"""
+
+    def add_skipped(
+        self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0
+    ) -> None:
+        """Record a URL that gave no page to compare, and why."""
+
+    def add_alias(self, url: str, page_url: str, kind: str) -> None:
+        """Record that `url` leads to the page at `page_url`: by `redirect` or `canonical` link."""
+
+    def add_to_counter(self, name: str, amount: int) -> None:
+        """Add to a named counter."""
+
+    def close(self) -> None:
+        """Commit and close. A second call does nothing."""

@@ -1,0 +1,69 @@
+"""One process writes to a job's store.
+
+It holds a lock on the file `<name>.lock` beside the store for as long as it lives. The lock belongs
+to the process, so one left behind by a dead process does not block.
+"""
+
+import os
+from pathlib import Path
+
+from filelock import BaseFileLock, FileLock, Timeout
+
+from dedup.errors import StateError
+
+
+class JobLock:
+    """A job's lock, held until it is closed or the process ends."""
+
+    def __init__(self, held: BaseFileLock) -> None:
+        self._held = held
+
+    def close(self) -> None:
+        self._held.release()
+
+
+def lock(path: Path) -> JobLock:
+    """Lock the store at `path` for this process.
+
+    Raises:
+        StateError: another process has it, or its folder cannot be written.
+    """
+    lock_path = path.with_name(path.name + ".lock")
+    try:
+        if not path.parent.exists():  # of a job: for its owner alone
+            path.parent.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+        holder = _holder(lock_path)
+    except OSError as error:
+        raise StateError(
+            path.parent, f"the folder cannot be written ({error.strerror})", "Choose another folder"
+        ) from error
+    held = FileLock(lock_path, mode=0o600, blocking=False, thread_local=False)
+    try:
+        held.acquire()
+        lock_path.write_text(str(os.getpid()))
+    except Timeout as error:
+        raise StateError(
+            path,
+            f"the job is in use by another process (pid {holder})",
+            "Wait for it to end, or give this crawl another job name",
+        ) from error
+    except PermissionError as error:
+        raise StateError(
+            path.parent, f"the folder cannot be written ({error.strerror})", "Choose another folder"
+        ) from error
+    except OSError as error:  # no locks on this file system, or a full disk
+        held.release()
+        raise StateError(
+            lock_path, f"the job cannot be locked ({error.strerror})", "Choose another folder"
+        ) from error
+    return JobLock(held)
+
+
+def _holder(lock_path: Path) -> str:
+    """Who has the lock, if anyone."""
+    try:
+        with lock_path.open("rb") as file:
+            return file.read(20).decode("ascii", "replace").strip() or "unknown"
+    except (FileNotFoundError, PermissionError):  # Windows lets no other process read it
+        return "unknown"

@@ -1,0 +1,99 @@
+"""What is learned of the hosts of a job, in memory."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from dedup.store.records import Outlined, Page
+from dedup.templates.outline import Outline
+from dedup.templates.template import Template
+from dedup.urls.parts import host_of
+
+
+class MemoryLearned:
+    """See `dedup.store.interface.HostKnowledge`."""
+
+    def __init__(self, title_of: Callable[[int], str]) -> None:
+        """Take the function that gives the title of a stored page."""
+        self._title_of = title_of
+        self._templates: defaultdict[str, dict[int, Template]] = defaultdict(dict)
+        self._encodings: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._waiting: dict[int, tuple[Page, Outline]] = {}
+        self._next_place = 1
+        self._early: defaultdict[str, dict[int, Outline]] = defaultdict(dict)
+
+    # --- Templates -------------------------------------------------------------------------------
+
+    def templates(self, host: str) -> list[Template]:
+        return [template for _, template in sorted(self._templates.get(host, {}).items())]
+
+    def all_templates(self) -> Iterator[tuple[str, int, Template]]:
+        for host, number in self.template_numbers():
+            yield host, number, self._templates[host][number]
+
+    def template_numbers(self) -> list[tuple[str, int]]:
+        return sorted((host, number) for host, known in self._templates.items() for number in known)
+
+    def template(self, host: str, number: int) -> Template:
+        found = self._templates.get(host, {}).get(number)
+        if found is None:
+            raise KeyError((host, number))
+        return found
+
+    def add_templates(self, host: str, templates: Iterable[Template], *, first: int) -> None:
+        self._templates[host].update(enumerate(templates, start=first))
+
+    # --- Encodings -------------------------------------------------------------------------------
+
+    def encoding(self, host: str) -> str | None:
+        counts = self._encodings.get(host)
+        return min(counts, key=lambda name: (-counts[name], name)) if counts else None
+
+    def add_encoding(self, host: str, encoding: str) -> None:
+        self._encodings[host][encoding] += 1
+
+    # --- Pages that wait -------------------------------------------------------------------------
+
+    def add_waiting(self, page: Page, outline: Outline) -> int:
+        place = self._next_place
+        self._next_place += 1
+        body = page.body or b""
+        kept = replace(page, id="", key="", own_title=None, template=None, body=body)
+        self._waiting[place] = kept, outline
+        return place
+
+    def waiting(self, host: str) -> list[Outlined]:
+        return [
+            Outlined(place, page.title, outline)
+            for place, (page, outline) in self._waiting.items()
+            if host_of(page.url) == host
+        ]
+
+    def waiting_page(self, place: int) -> Page:
+        return self._waiting[place][0]
+
+    def drop_waiting(self, place: int) -> None:
+        self._waiting.pop(place, None)
+
+    def count_waiting(self) -> dict[str, int]:
+        return dict(Counter(host_of(page.url) for page, _ in self._waiting.values()))
+
+    # --- Early pages -----------------------------------------------------------------------------
+
+    def add_early(self, number: int, host: str, outline: Outline, *, at_most: int) -> None:
+        pages = self._early[host]
+        pages[number] = outline
+        for each in sorted(pages)[:-at_most]:
+            del pages[each]
+
+    def early(self, host: str) -> list[Outlined]:
+        pages = sorted(self._early.get(host, {}).items())
+        return [Outlined(number, self._title_of(number), outline) for number, outline in pages]
+
+    def count_early(self) -> dict[str, int]:
+        return {host: len(pages) for host, pages in self._early.items() if pages}
+
+    def drop_early(self, numbers: Sequence[int]) -> None:
+        for pages in self._early.values():
+            for number in numbers:
+                pages.pop(number, None)

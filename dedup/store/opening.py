@@ -1,0 +1,59 @@
+"""The one way in to a job's store."""
+
+import os
+from pathlib import Path
+
+from dedup.errors import StateError
+from dedup.store.sqlite import SqliteStore
+
+STORE_NAME = "crawl.sqlite"
+"""The file of the store in its job's folder."""
+
+
+def store_path(path: str | os.PathLike[str]) -> Path:
+    """The file of a store, by the job's folder or by the file itself.
+
+    A path that ends with `.sqlite` or at which there is a file is the file's; any other is the
+    folder's, whether it exists or not.
+    """
+    found = Path(path)
+    is_file = found.is_file() or (found.suffix == ".sqlite" and not found.is_dir())
+    return found if is_file else found / STORE_NAME
+
+
+def open_store(
+    path: str | os.PathLike[str],
+    *,
+    read_only: bool = False,
+    must_exist: bool = False,
+    keep_bodies: bool = True,
+    group_units: int = 100,
+    group_seconds: float = 1.0,
+    is_durable: bool = True,
+) -> SqliteStore:
+    """Open a job's store, or make a new one. Close it, or use it in a `with` statement.
+
+    Args:
+        path: the job's folder, or the file of its store.
+        read_only: change nothing; the job may be running, and is seen as it is now.
+        must_exist: do not make a new one; implied by `read_only`.
+        keep_bodies: store the bodies of pages as well as their texts.
+        group_units: writes are committed together once this many pages are waiting.
+        group_seconds: or once the first of them has waited this long.
+        is_durable: False: a store that need not outlive the machine, which is faster to write.
+
+    Raises:
+        StateError: there is no store, it is damaged or in use, or it cannot be read or made. It is
+            left as it was.
+    """
+    file = store_path(path)
+    if must_exist and not file.exists():
+        raise StateError(file, "there is no such job", "Check the name of the job")
+    return SqliteStore(
+        file,
+        read_only=read_only,
+        keep_bodies=keep_bodies,
+        group_units=group_units,
+        group_seconds=group_seconds,
+        is_durable=is_durable,
+    )

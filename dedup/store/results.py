@@ -1,0 +1,239 @@
+"""What a store's named queries return, by who asks: the report, `dedup why`, the export.
+
+Times are seconds since 1970, UTC; distances are bits; resemblances are 0 to 1.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+Outcome = Literal["stored", "duplicate", "skipped", "waiting"]
+
+# --- For the counts ------------------------------------------------------------------------------
+
+
+class Count(NamedTuple):
+    """Pages, and the bytes of their bodies together."""
+
+    pages: int
+    size_bytes: int
+
+
+class UrlCounts(NamedTuple):
+    """URLs by what became of them.
+
+    Attributes:
+        not_linked: those that no page led to, such as start URLs.
+        aliases: URLs that lead to another page's.
+    """
+
+    seen: int
+    not_linked: int
+    queued: int
+    aliases: int
+
+
+class HostCounts(NamedTuple):
+    """The pages of one host; `size_bytes` is of all of them."""
+
+    host: str
+    unique: int
+    duplicates: int
+    skipped: int
+    waiting: int
+    size_bytes: int
+
+
+class Refreshed(NamedTuple):
+    """A refresh by its number, and its pages by outcome."""
+
+    number: int
+    outcomes: Mapping[str, int]
+
+
+# --- For the report ------------------------------------------------------------------------------
+
+
+class StageCounts(NamedTuple):
+    """The duplicates that one stage found.
+
+    Attributes:
+        originals: how many different pages they are duplicates of.
+        min_resemblance, mean_resemblance: None where the stage computes none.
+        max_distance: None where the stage has none.
+    """
+
+    stage: str
+    duplicates: int
+    size_bytes: float
+    originals: int
+    min_resemblance: float | None
+    mean_resemblance: float | None
+    max_distance: int | None
+
+
+class TimeCounts(NamedTuple):
+    """Pages fetched within one step of time; `place` is the number of the step, from 0."""
+
+    place: int
+    fetched: int
+    unique: int
+    duplicates: int
+
+
+class UrlPair(NamedTuple):
+    """The URLs of a duplicate and of its original; `size_bytes` is the duplicate's body."""
+
+    url: str
+    original_url: str
+    size_bytes: int
+
+
+class FetchedUrl(NamedTuple):
+    """A URL that was fetched; `content` is the number of the stored page that has its content."""
+
+    number: int
+    url: str
+    content: int
+
+
+class PairNames(NamedTuple):
+    """The names of a near duplicate and of its original."""
+
+    is_one_host: bool
+    title: str
+    heading: str
+    original_title: str
+    original_heading: str
+
+
+class PageNames(NamedTuple):
+    """A stored page by its names, with its text.
+
+    Attributes:
+        own_title: the title without what all titles of the site have, where that is known.
+    """
+
+    url: str | None
+    host: str
+    title: str
+    own_title: str
+    heading: str
+    text: str
+
+
+class ListedDuplicate(NamedTuple):
+    """A duplicate as the report lists it; titles without what all titles of the site have.
+
+    Attributes:
+        shown_title: the title as it is.
+        template: the number of the template of its host; None: none was known.
+    """
+
+    number: int
+    original: int
+    url: str | None
+    host: str
+    shown_title: str
+    stage: str
+    distance: int | None
+    resemblance: float | None
+    template: int | None
+    title: str
+    heading: str
+    original_title: str
+    original_heading: str
+
+
+class ListedOriginal(NamedTuple):
+    """A page with duplicates as the report lists it; `text` is "" where it was not asked for."""
+
+    url: str | None
+    host: str
+    title: str
+    language: str
+    template: int | None
+    text: str
+
+
+# --- For the explanation of a URL ----------------------------------------------------------------
+
+
+class FoundRecord(NamedTuple):
+    """Where a URL is on record; `number` is its place where the page waits."""
+
+    outcome: Outcome
+    number: int
+
+
+class StoredRecord(NamedTuple):
+    """A stored page; `duplicates` counts those dropped for it, by stage."""
+
+    url: str | None
+    title: str
+    seen_at: float
+    duplicates: Mapping[str, int]
+
+
+class DroppedRecord(NamedTuple):
+    """A duplicate, and what it is a duplicate of."""
+
+    url: str | None
+    title: str
+    seen_at: float
+    original: int
+    original_url: str | None
+    stage: str
+    distance: int | None
+    resemblance: float | None
+
+
+class SkippedRecord(NamedTuple):
+    """A URL that gave no page to compare; `is_fetched`: a response arrived."""
+
+    url: str
+    seen_at: float
+    reason: str
+    detail: str
+    is_fetched: bool
+
+
+class WaitingRecord(NamedTuple):
+    """A page that waits for its template to be known."""
+
+    url: str | None
+    title: str
+    seen_at: float
+
+
+class AliasRecord(NamedTuple):
+    """A URL that leads to the page at `page_url`; `kind` is `redirect` or `canonical`."""
+
+    url: str
+    page_url: str
+    kind: str
+
+
+# --- For the export ------------------------------------------------------------------------------
+
+
+class DuplicateRow(NamedTuple):
+    """A duplicate by number, and how it was found."""
+
+    number: int
+    url: str | None
+    fetched_at: float
+    original: int
+    stage: str
+    distance: int | None
+    resemblance: float | None
+
+
+class RecordRow(NamedTuple):
+    """What became of a document: stored, or a duplicate, or skipped for the reason in `stage`."""
+
+    number: int
+    original: int | None
+    stage: str | None
+    distance: int | None
+    resemblance: float | None
+    detail: str | None

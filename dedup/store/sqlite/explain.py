@@ -1,0 +1,96 @@
+"""What `dedup why` asks of a job's store: where a URL is on record."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dedup.store.queries import IsSameUrl
+from dedup.store.results import (
+    AliasRecord,
+    DroppedRecord,
+    FoundRecord,
+    SkippedRecord,
+    StoredRecord,
+    WaitingRecord,
+)
+from dedup.store.sqlite.queries import SqliteQueries
+
+_RECORDS = """
+SELECT 'stored' AS outcome, number FROM pages WHERE {condition}
+UNION ALL SELECT 'duplicate', number FROM duplicates WHERE {condition}
+UNION ALL SELECT 'skipped', number FROM skipped WHERE {condition}
+UNION ALL SELECT 'waiting', place FROM waiting WHERE {condition}
+ORDER BY number DESC LIMIT 1
+"""
+_DUPLICATE = """
+SELECT d.url, d.title, d.fetched_at, d.original, p.url, d.stage, d.distance, d.resemblance
+FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = ?
+"""
+
+
+class SqliteExplainQueries(SqliteQueries):
+    """Records by URL and by number.
+
+    Raises:
+        KeyError: from a method that takes a number: there is no such record.
+    """
+
+    def find(self, urls: Sequence[str]) -> FoundRecord | None:
+        """The latest record of one of these URLs, as they were recorded."""
+        condition = f"url IN ({', '.join('?' * len(urls))})"
+        return self._first(FoundRecord._make, _RECORDS.format(condition=condition), [*urls] * 4)
+
+    def find_named(self, name: str) -> FoundRecord | None:
+        """The last record of this id; rows of a collection may have no URL."""
+        query = (
+            "SELECT 'stored' AS outcome, number FROM pages WHERE name = ?"
+            " UNION ALL SELECT 'duplicate', number FROM duplicates WHERE name = ?"
+            " ORDER BY number DESC LIMIT 1"
+        )
+        return self._first(FoundRecord._make, query, (name, name))
+
+    def find_any(self, is_same: IsSameUrl) -> FoundRecord | None:
+        """The latest record of a URL for which `is_same` is true. Looks at every record."""
+        self._register(is_same)
+        return self._first(FoundRecord._make, _RECORDS.format(condition="is_same_url(url)"))
+
+    def stored(self, number: int) -> StoredRecord:
+        row = self._row("SELECT url, title, fetched_at FROM pages WHERE number = ?", number)
+        query = "SELECT stage, count(*) FROM duplicates WHERE original = ? GROUP BY stage"
+        return StoredRecord._make([*row, self._pairs(query, (number,))])
+
+    def duplicate(self, number: int) -> DroppedRecord:
+        return DroppedRecord(*self._row(_DUPLICATE, number))
+
+    def skipped(self, number: int) -> SkippedRecord:
+        query = "SELECT url, seen_at, reason, detail, is_fetched FROM skipped WHERE number = ?"
+        *fields, is_fetched = self._row(query, number)
+        return SkippedRecord._make([*fields, bool(is_fetched)])
+
+    def waiting(self, place: int) -> WaitingRecord:
+        query = "SELECT url, title, fetched_at FROM waiting WHERE place = ?"
+        return WaitingRecord(*self._row(query, place))
+
+    def alias(self, url: str, is_same: IsSameUrl) -> AliasRecord | None:
+        """The alias that `url` is, or that a URL is for which `is_same` is true."""
+        self._register(is_same)
+        query = (
+            "SELECT url, page_url, kind FROM aliases WHERE url = ? OR is_same_url(url)"
+            " ORDER BY kind DESC"
+        )
+        return self._first(AliasRecord._make, query, (url,))
+
+    def known_urls(self) -> Iterator[str]:
+        """All URLs that were seen, and those of the stored pages."""
+        query = "SELECT url FROM urls UNION ALL SELECT url FROM pages WHERE url IS NOT NULL"
+        return self._each(lambda row: next(iter(row)), query)
+
+    def _register(self, is_same: IsSameUrl) -> None:
+        self._database.connection.create_function(
+            "is_same_url", 1, lambda url: url is not None and is_same(url)
+        )
+
+    def _row(self, query: str, number: int) -> Any:
+        row = self._first(tuple, query, (number,))
+        if row is None:
+            raise KeyError(number)
+        return row

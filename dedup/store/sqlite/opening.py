@@ -1,0 +1,173 @@
+"""Opening a job's SQLite file safely: it may be damaged, of another program, or a stranger's.
+
+There is no full check when opening: it would read the whole file.
+"""
+
+import contextlib
+import os
+import re
+import sqlite3
+from pathlib import Path
+
+from dedup.errors import StateError
+from dedup.files import open_private
+from dedup.store.sqlite.errors import reporting
+from dedup.store.sqlite.schema import (
+    APPLICATION_ID,
+    OLD_JOB,
+    READABLE_VERSIONS,
+    SCHEMA,
+    SCHEMA_VERSION,
+)
+
+_SQLITE_MAGIC = b"SQLite format 3\x00"
+
+
+def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    _check_header(path, must_exist=read_only)
+    mode = "mode=ro" if read_only else "mode=rwc"
+    if not read_only and not path.exists():
+        with contextlib.suppress(OSError), open_private(path, "ab"):
+            pass  # SQLite gives the files beside it the same permissions; and says what is wrong
+    if read_only and not os.access(path.parent, os.W_OK) and not _wal_size_bytes(path):
+        mode = "immutable=1"  # WAL mode needs files beside the store; here nobody can write any
+    with reporting(path), contextlib.ExitStack() as on_error:
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None
+        )
+        on_error.callback(connection.close)
+        connection.execute("PRAGMA busy_timeout = 10000")
+        connection.execute("PRAGMA cell_size_check = ON")  # notices more damage
+        connection.execute("PRAGMA trusted_schema = OFF")  # the file may be a stranger's
+        if read_only:
+            connection.execute("BEGIN")
+        try:
+            _check_or_create(connection, path, read_only=read_only)
+        except UnicodeDecodeError as error:  # SQLite quotes the damaged schema in its message
+            raise sqlite3.DatabaseError("malformed database schema") from error
+        if not read_only:
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA cache_size = -65536")
+        on_error.pop_all()
+    return connection
+
+
+def _check_header(path: Path, *, must_exist: bool) -> None:
+    try:
+        with path.open("rb") as file:
+            header = file.read(len(_SQLITE_MAGIC))
+    except FileNotFoundError:
+        if must_exist:
+            raise StateError(path, "there is no such job", "Check the name of the job") from None
+        header = b""
+    except OSError as error:
+        raise StateError(
+            path, f"the store cannot be read ({error.strerror})", "Check its permissions"
+        ) from error
+    if header and header != _SQLITE_MAGIC:
+        raise StateError(
+            path,
+            f"expected an SQLite file, found one that begins with {header!r}",
+            "Move it away, or choose another job name",
+        )
+    if not header and _wal_size_bytes(path):  # which SQLite would delete
+        raise StateError(
+            path,
+            f"the file is missing or empty, but {path.name}-wal beside it holds pages of it",
+            "Restore the file from a copy, or move the other away too",
+        )
+
+
+def _wal_size_bytes(path: Path) -> int:
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size
+    except OSError:
+        return 0
+
+
+def remove_empty_files(path: Path) -> None:
+    """Let SQLite remove the empty files that it made beside the store for a reader.
+
+    A connection that may not write leaves them. The last one that may removes them, unless others
+    use them; a log that holds something (a crawl was killed) is none of a reader's business.
+    """
+    log = path.with_name(path.name + "-wal")
+    if not log.exists() or _wal_size_bytes(path):
+        return
+    with contextlib.suppress(sqlite3.Error):
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        finally:
+            connection.close()
+
+
+def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:
+    application_id = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    if not (tables or application_id or version):
+        if read_only:
+            raise StateError(path, "the store is empty", "Wait for the crawl to begin, or start it")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(SCHEMA)
+    elif application_id != APPLICATION_ID:
+        raise StateError(
+            path,
+            "expected a crawl's store, found an SQLite database of another program",
+            "Move it away, or choose another job name",
+        )
+    elif version in READABLE_VERSIONS and version != SCHEMA_VERSION:
+        if not read_only:
+            raise StateError(
+                path,
+                "the job was made by an earlier release, which read other texts from pages",
+                "Its pages can be read and exported; to crawl, begin anew with -s DEDUP_RESTART=1,"
+                " or give this crawl another job name",
+            )
+        programs = connection.execute(
+            "SELECT name FROM sqlite_schema WHERE type NOT IN ('table', 'index')"
+            " OR sql LIKE 'CREATE VIRTUAL%' ORDER BY name"
+        ).fetchall()
+        if programs:
+            raise StateError(
+                path,
+                f"its tables are not those of a crawl's store ({programs[0][0]!r})",
+                "Use a store that this program has made",
+            )
+        for statement in OLD_JOB.split(";"):
+            connection.execute(statement)
+    elif version != SCHEMA_VERSION:
+        raise StateError(
+            path,
+            f"expected schema version {SCHEMA_VERSION}, found {version}",
+            "Read it with the release that made it, or crawl into a new job",
+        )
+    else:
+        _check_schema(connection, path)
+
+
+def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file with other tables than a store's: a view or a trigger in it is a program."""
+    expected = sqlite3.connect(":memory:")
+    try:
+        expected.executescript(SCHEMA)
+        known = _schema_of(expected)
+    finally:
+        expected.close()
+    if (found := _schema_of(connection)) != known:
+        names = sorted({name for _, name, _ in found ^ known})
+        raise StateError(
+            path,
+            f"its tables are not those of a crawl's store ({', '.join(map(repr, names[:5]))})",
+            "Use a store that this program has made",
+        )
+
+
+def _schema_of(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    rows = connection.execute(
+        "SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%'"
+        " ESCAPE '\\'"
+    )
+    return {(kind, name, re.sub(r"\s+", " ", sql)) for kind, name, sql in rows}

@@ -1,0 +1,276 @@
+"""What is read of a job's store by the number of a record, or for an export."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from sqlite3 import Row
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from dedup.document import Document
+from dedup.errors import StateError
+from dedup.store.records import EXPORTED_FIELDS, PAGE_FIELDS, Page
+from dedup.store.results import DuplicateRow, RecordRow
+from dedup.store.selection import EVERYTHING, Selection
+from dedup.store.sqlite.database import Database
+from dedup.store.sqlite.selection import where
+
+_SIGNATURES_PER_BATCH = 1 << 20
+"""The larger a batch, the faster it is indexed; as objects these take some 60 MB."""
+
+MAX_UNPACKED_BYTES = 256 * 1024 * 1024
+"""Of a text, a body or an outline. A store of half a megabyte could hold gigabytes of zeros."""
+
+GROUP_KEY = "group {:020d}"
+"""Where `meta` notes the first record of a group that was judged apart."""
+
+_ROWS_AT_ONCE = 1 << 10
+"""Rows read at a time: while they fit into the processor's cache, in half the time."""
+
+_DROPPED_FIELDS = (
+    *("url", "title", "fetched_at", "size_bytes", "heading", "own_title", "source", "template"),
+)
+"""The `PAGE_FIELDS` that are kept of a dropped page."""
+
+
+_RECORDS = """
+SELECT number, NULL AS original, NULL AS stage, NULL AS distance, NULL AS resemblance,
+    NULL AS detail FROM pages WHERE number BETWEEN ? AND ?
+UNION ALL SELECT number, original, stage, distance, resemblance, NULL FROM duplicates
+    WHERE number BETWEEN ? AND ?
+UNION ALL SELECT number, NULL, reason, NULL, NULL, detail FROM skipped
+    WHERE number BETWEEN ? AND ?
+ORDER BY number
+"""
+
+
+class StoreReader:
+    """The records of a job: stored pages and dropped ones, with their signatures.
+
+    Raises:
+        StateError: from any method: the store is damaged.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._decompress = zstandard.ZstdDecompressor().decompress
+
+    @property
+    def path(self) -> Path:
+        return self.database.path
+
+    def document(self, number: int) -> Document:
+        query = (
+            "SELECT name, text, url, title, heading, own_title, source FROM pages WHERE number = ?"
+        )
+        with self.database.reporting():
+            row = self.database.connection.execute(query, (number,)).fetchone()
+        if row is None:
+            raise KeyError(number)
+        name, packed, url, title, heading, own_title, source = row
+        return Document(
+            id=name or str(number),
+            text=self._text(number, packed),
+            url=url,
+            title=title,
+            heading=heading,
+            own_title=own_title,
+            source=source,
+        )
+
+    def page(self, number: int) -> Page:
+        """A stored page, its body too where that was kept.
+
+        Raises:
+            KeyError: there is no page of that number.
+        """
+        row = self._row("SELECT * FROM pages WHERE number = ?", number)
+        body = row["body"]
+        return Page(
+            id=row["name"] or str(number),
+            text=self._text(number, row["text"]),
+            body=None if body is None else self.unpacked(number, body, "body"),
+            key=self._key(number),
+            **{name: row[name] for name in PAGE_FIELDS},
+        )
+
+    def dropped_page(self, number: int) -> Page:
+        """A dropped page. Its body was not kept, unless it was the same as the original's.
+
+        Raises:
+            KeyError: there is no duplicate of that number.
+        """
+        row = self._row("SELECT * FROM duplicates WHERE number = ?", number)
+        original = self.page(row["original"]) if row["text"] is None else None
+        return Page(
+            id=row["name"] or str(number),
+            text=self._text(number, row["text"]) if original is None else original.text,
+            body=None if original is None else original.body,
+            key=self._key(row["original"]),  # else it would be no duplicate
+            **{name: row[name] for name in _DROPPED_FIELDS},
+        )
+
+    def label(self, number: int) -> tuple[str, str | None]:
+        """The id and the URL of a page, without its text.
+
+        Raises:
+            KeyError: there is no page of that number.
+        """
+        row = self._row("SELECT name, url FROM pages WHERE number = ?", number)
+        return row["name"] or str(number), row["url"]
+
+    def group_start(self, number: int) -> int:
+        """The first record of the group that a record is of; 0: the collection has no groups."""
+        query = "SELECT max(name) AS name FROM meta WHERE name BETWEEN 'group ' AND ?"
+        (row,) = self.rows(query, [GROUP_KEY.format(number)])
+        return int((row["name"] or "0").removeprefix("group "))
+
+    def body(self, number: int) -> bytes | None:
+        """The body of a page; None: it was not kept."""
+        query = "SELECT body FROM pages WHERE number = ?"
+        with self.database.reporting():
+            row = self.database.connection.execute(query, (number,)).fetchone()
+        if row is None:
+            raise KeyError(number)
+        return None if row[0] is None else self.unpacked(number, row[0], "body")
+
+    def signatures(
+        self, stage: str, *, after: int = -1
+    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+        query = "SELECT page, value FROM signatures WHERE stage = ? AND page > ? ORDER BY page"
+        with self.database.reporting():
+            cursor = self.database.connection.execute(query, (stage, after))
+            numbers: list[NDArray[np.int64]] = []
+            values: list[bytes] = []
+            while rows := cursor.fetchmany(min(_ROWS_AT_ONCE, _SIGNATURES_PER_BATCH)):
+                some_numbers, some_values = zip(*rows, strict=True)
+                numbers.append(np.array(some_numbers, dtype=np.int64))
+                values += some_values
+                if len(values) >= _SIGNATURES_PER_BATCH:
+                    yield np.concatenate(numbers), values
+                    numbers, values = [], []
+            if values:
+                yield np.concatenate(numbers), values
+
+    def pages(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
+        """The unique pages without their bodies, as exported."""
+        condition, parameters = where(selection, "pages", self.database.connection)
+        columns = ", ".join(name for name in EXPORTED_FIELDS if name != "id")
+        query = f"SELECT number, name, {columns} FROM pages AS r WHERE {condition} ORDER BY number"  # noqa: S608 -- values are parameters
+        for row in self.rows(query, parameters):
+            known = {
+                "id": row["name"] or row["number"],
+                "text": self.unpacked(row["number"], row["text"]).decode(errors="replace"),
+            }
+            yield {name: known[name] if name in known else row[name] for name in EXPORTED_FIELDS}
+
+    def page_url(self, number: int) -> str | None:
+        """The URL of a stored page, or None; also where there is no such page."""
+        for (url,) in self.rows("SELECT url FROM pages WHERE number = ?", [number]):
+            return None if url is None else str(url)
+        return None
+
+    def has_page_of(self, host: str) -> bool:
+        """Is there a stored page of a host?"""
+        return any(self.rows("SELECT 1 FROM pages WHERE host = ? LIMIT 1", [host]))
+
+    def page_numbers(self, selection: Selection = EVERYTHING) -> Iterator[int]:
+        """The numbers of the unique pages, ascending."""
+        condition, parameters = where(selection, "pages", self.database.connection)
+        query = f"SELECT r.number FROM pages AS r WHERE {condition} ORDER BY r.number"  # noqa: S608 -- values are parameters
+        return (row["number"] for row in self.rows(query, parameters))
+
+    def duplicate_rows(self, selection: Selection = EVERYTHING) -> Iterator[DuplicateRow]:
+        """The dropped pages by number, ascending."""
+        condition, parameters = where(selection, "duplicates", self.database.connection)
+        columns = ", ".join(f"r.{name}" for name in DuplicateRow._fields)
+        query = f"SELECT {columns} FROM duplicates AS r WHERE {condition} ORDER BY r.number"  # noqa: S608 -- values are parameters
+        return (DuplicateRow._make(row) for row in self.rows(query, parameters))
+
+    def records(self, first: int, last: int) -> list[RecordRow]:
+        """What became of the documents of these numbers, ascending."""
+        return [RecordRow._make(row) for row in self.rows(_RECORDS, [first, last] * 3)]
+
+    def recorded_urls(self) -> list[str]:
+        """The URLs of all records: stored pages, dropped ones, and URLs that were skipped."""
+        query = (
+            "SELECT url FROM pages UNION ALL SELECT url FROM duplicates"
+            " UNION ALL SELECT url FROM skipped"
+        )
+        return [url for (url,) in self.rows(query)]
+
+    def page_urls(self) -> dict[int, str | None]:
+        """The unique pages' URLs by number."""
+        with self.database.reporting():
+            return dict(self.database.connection.execute("SELECT number, url FROM pages"))
+
+    def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
+        """The record of each dropped page, as exported."""
+        condition, parameters = where(selection, "duplicates", self.database.connection)
+        query = (
+            "SELECT r.*, p.name AS original_name, p.url AS original_url FROM duplicates AS r"  # noqa: S608
+            f" JOIN pages AS p ON p.number = r.original WHERE {condition} ORDER BY r.number"
+        )
+        for row in self.rows(query, parameters):
+            yield {
+                "id": row["name"] or row["number"],
+                "url": row["url"],
+                "duplicate_of": row["original_name"] or row["original"],
+                "duplicate_of_url": row["original_url"],
+                "stage": row["stage"],
+                "distance": row["distance"],
+                "resemblance": row["resemblance"],
+                "first_seen": row["fetched_at"],
+            }
+
+    def count(self, table: str, selection: Selection = EVERYTHING) -> int:
+        """Rows of `pages` or `duplicates`."""
+        if table not in ("pages", "duplicates"):
+            raise ValueError(f"table must be 'pages' or 'duplicates', got {table!r}")
+        condition, parameters = where(selection, table, self.database.connection)
+        return self._number(f"SELECT count(*) FROM {table} AS r WHERE {condition}", parameters)  # noqa: S608
+
+    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
+        """The rows of a query, one after the other, by the names of their columns."""
+        with self.database.reporting():
+            cursor = self.database.connection.cursor()
+            cursor.row_factory = Row
+            yield from cursor.execute(query, parameters)
+
+    def _number(self, query: str, parameters: Sequence[object] = ()) -> int:
+        with self.database.reporting():
+            return int(self.database.connection.execute(query, parameters).fetchone()[0])
+
+    def _row(self, query: str, number: int) -> Any:
+        for row in self.rows(query, [number]):
+            return row
+        raise KeyError(number)
+
+    def _key(self, number: int) -> str:
+        query = "SELECT value FROM signatures WHERE stage = 'key' AND page = ?"
+        return next((bytes(row["value"]).decode() for row in self.rows(query, [number])), "")
+
+    def _text(self, number: int, compressed: bytes) -> str:
+        return self.unpacked(number, compressed).decode(errors="surrogatepass")
+
+    def unpacked(self, number: int, compressed: bytes, kind: str = "text") -> bytes:
+        """What the store keeps compressed of the page `number`."""
+        try:
+            size_bytes = zstandard.get_frame_parameters(compressed).content_size
+            if size_bytes > MAX_UNPACKED_BYTES:  # so is one that is not told
+                raise zstandard.ZstdError(f"more than {MAX_UNPACKED_BYTES:,} bytes")
+            return self._decompress(compressed)
+        # Damage can turn the column into NULL, and the size that zstd notes into an enormous one.
+        except (zstandard.ZstdError, TypeError, MemoryError) as error:
+            raise StateError(
+                self.path,
+                f"the {kind} of page {number} is damaged ({error})",
+                "Restore the store from a copy, or move it away and crawl again",
+            ) from error
+
+
+def is_body_kept(page: Page) -> bool:
+    """Is the page's body small enough to be read again?"""
+    return page.body is not None and len(page.body) <= MAX_UNPACKED_BYTES

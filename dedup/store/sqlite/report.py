@@ -1,0 +1,192 @@
+"""What a job's report asks of its store."""
+
+from collections.abc import Iterator
+
+from dedup.store.results import (
+    FetchedUrl,
+    ListedDuplicate,
+    ListedOriginal,
+    PageNames,
+    PairNames,
+    StageCounts,
+    TimeCounts,
+    UrlPair,
+)
+from dedup.store.sqlite.queries import SqliteQueries
+
+_TIMES = """
+SELECT fetched_at AS at, 1 AS is_unique, 0 AS is_duplicate FROM pages
+UNION ALL SELECT fetched_at, 0, 1 FROM duplicates
+UNION ALL SELECT seen_at, 0, 0 FROM skipped WHERE is_fetched
+UNION ALL SELECT fetched_at, 0, 0 FROM waiting
+"""
+_TIME_SPAN = f"SELECT min(at), max(at) FROM ({_TIMES})"  # noqa: S608 -- the text above
+_BY_TIME = f"""
+SELECT cast((at - ?) / ? AS INTEGER) AS place, count(*), sum(is_unique), sum(is_duplicate)
+FROM ({_TIMES}) GROUP BY place
+"""  # noqa: S608 -- the text above
+_BY_STAGE = """
+SELECT stage, count(*), total(size_bytes), count(DISTINCT original), min(resemblance),
+    avg(resemblance), max(distance) FROM duplicates GROUP BY stage ORDER BY count(*) DESC, stage
+"""
+_BY_RESEMBLANCE = """
+SELECT cast(resemblance * ? + 1e-9 AS INTEGER) AS place, count(*) FROM duplicates
+WHERE resemblance IS NOT NULL GROUP BY place
+"""
+_BY_DISTANCE = """
+SELECT distance, count(*) FROM duplicates WHERE distance IS NOT NULL
+GROUP BY distance ORDER BY distance
+"""
+_GROUP_SIZES = """
+SELECT size, count(*) FROM (SELECT count(*) AS size FROM duplicates GROUP BY original)
+GROUP BY size ORDER BY size
+"""
+_BY_TEMPLATE = """
+SELECT host, template, count(*) FROM (
+    SELECT host, template FROM pages WHERE template IS NOT NULL
+    UNION ALL SELECT host, template FROM duplicates WHERE template IS NOT NULL
+) GROUP BY host, template
+"""
+_URL_PAIRS = """
+SELECT d.url, p.url, d.size_bytes FROM duplicates AS d JOIN pages AS p ON p.number = d.original
+WHERE d.number <= ? AND d.url IS NOT NULL AND p.url IS NOT NULL ORDER BY d.number
+"""
+_FETCHED_URLS = """
+SELECT number, url, number AS content FROM pages WHERE number <= ?1 AND url IS NOT NULL
+UNION ALL
+SELECT number, url, original FROM duplicates
+WHERE number <= ?1 AND original <= ?1 AND url IS NOT NULL
+ORDER BY number
+"""
+_LISTED = """
+SELECT d.number, original, d.url, d.host, d.title, stage, distance, resemblance, d.template,
+    coalesce(d.own_title, d.title), d.heading, coalesce(p.own_title, p.title), p.heading
+FROM duplicates AS d JOIN pages AS p ON p.number = d.original
+ORDER BY coalesce(resemblance, 1), d.number LIMIT ?
+"""
+_TEXTS = """
+SELECT p.number, p.text, d.number, coalesce(d.text, p.text) FROM duplicates AS d
+JOIN pages AS p ON p.number = d.original WHERE d.number = ?
+"""
+_NEAR_NAMES = """
+SELECT d.host = p.host AND d.host != '', coalesce(d.own_title, d.title), d.heading,
+    coalesce(p.own_title, p.title), p.heading
+FROM duplicates AS d JOIN pages AS p ON p.number = d.original
+WHERE d.stage NOT IN ('body', 'text') ORDER BY d.number LIMIT ?
+"""
+_PAGE_NAMES = """
+SELECT url, host, title, coalesce(own_title, title), heading, text FROM pages WHERE number = ?
+"""
+
+
+class SqliteReportQueries(SqliteQueries):
+    """Counts, and rows in an order and number that a report can show."""
+
+    # --- Counts ----------------------------------------------------------------------------------
+
+    def meta(self) -> dict[str, str]:
+        """All named values of the job."""
+        return self._pairs("SELECT name, value FROM meta")
+
+    def sources(self) -> dict[str, int]:
+        """How many stored pages have a text of each source, see `Document.source`."""
+        return self._pairs("SELECT source, count(*) FROM pages GROUP BY source ORDER BY source")
+
+    def stages(self) -> list[StageCounts]:
+        """The duplicates by stage, the stage with most of them first."""
+        return list(self._each(StageCounts._make, _BY_STAGE))
+
+    def time_span(self) -> tuple[float, float] | None:
+        """When the first and the last page was fetched; None: no page was."""
+        start, end = self._first(tuple, _TIME_SPAN) or (None, None)
+        return None if start is None else (start, end)
+
+    def times(self, start: float, step: float) -> Iterator[TimeCounts]:
+        """Pages by steps of so many seconds after `start`; steps without pages are left out."""
+        return self._each(TimeCounts._make, _BY_TIME, (start, step))
+
+    def lowest_resemblance(self) -> float | None:
+        """Of all duplicates; None where none was computed."""
+        lowest: float | None = self._value("SELECT min(resemblance) FROM duplicates")
+        return lowest
+
+    def resemblances(self, n_steps: int) -> dict[int, int]:
+        """Duplicates by resemblance in steps of 1 / `n_steps`; those of exactly 1 come last."""
+        return self._pairs(_BY_RESEMBLANCE, (n_steps,))
+
+    def distances(self) -> dict[int, int]:
+        """Duplicates by the distance of their fingerprints, in bits."""
+        return self._pairs(_BY_DISTANCE)
+
+    def group_sizes(self) -> dict[int, int]:
+        """How many pages have so many duplicates."""
+        return self._pairs(_GROUP_SIZES)
+
+    def duplicates_by_original(self) -> dict[int, int]:
+        """How many duplicates each page has that has any."""
+        return self._pairs("SELECT original, count(*) FROM duplicates GROUP BY original")
+
+    def pages_by_template(self) -> dict[tuple[str, int], int]:
+        """Stored and dropped pages by host and number of the template that was used."""
+        rows = self._each(tuple, _BY_TEMPLATE)
+        return {(host, number): count for host, number, count in rows}
+
+    # --- URLs ------------------------------------------------------------------------------------
+
+    def url_pairs(self, max_number: int) -> Iterator[UrlPair]:
+        """Duplicates and their originals, of those up to a number that have URLs."""
+        return self._each(UrlPair._make, _URL_PAIRS, (max_number,))
+
+    def fetched_urls(self, max_number: int) -> Iterator[FetchedUrl]:
+        """Stored and dropped pages up to a number, in the order of their numbers."""
+        return self._each(FetchedUrl._make, _FETCHED_URLS, (max_number,))
+
+    def last_page(self) -> int:
+        """The greatest number of a stored page; 0: there is none."""
+        return self._value("SELECT max(number) FROM pages") or 0
+
+    # --- Groups of duplicates --------------------------------------------------------------------
+
+    def listed_duplicates(self, limit: int) -> list[ListedDuplicate]:
+        """The duplicates of lowest resemblance, these first; equal bodies last."""
+        return list(self._each(ListedDuplicate._make, _LISTED, (limit,)))
+
+    def listed_original(self, number: int, *, with_text: bool) -> ListedOriginal:
+        """A stored page.
+
+        Raises:
+            KeyError: there is no page of that number.
+        """
+        query = "SELECT url, host, title, language, template, text FROM pages WHERE number = ?"
+        row = self._first(tuple, query, (number,))
+        if row is None:
+            raise KeyError(number)
+        *fields, packed = row
+        text = self._text(number, packed) if with_text else ""
+        return ListedOriginal._make([*fields, text])
+
+    def pair_texts(self, number: int) -> tuple[str, str]:
+        """The texts of a duplicate's original and of the duplicate itself.
+
+        Raises:
+            KeyError: there is no duplicate of that number.
+        """
+        row = self._first(tuple, _TEXTS, (number,))
+        if row is None:
+            raise KeyError(number)
+        original, original_text, _, text = row
+        return self._text(original, original_text), self._text(number, text)
+
+    # --- Names -----------------------------------------------------------------------------------
+
+    def near_names(self, limit: int) -> Iterator[PairNames]:
+        """The names of near duplicates and their originals, the earliest."""
+        return self._each(PairNames._make, _NEAR_NAMES, (limit,))
+
+    def page_names(self, number: int) -> PageNames | None:
+        """The names and the text of a stored page; None: there is no such page."""
+        row = self._first(tuple, _PAGE_NAMES, (number,))
+        if row is None:
+            return None
+        *fields, packed = row
+        return PageNames._make([*fields, self._text(number, packed)])

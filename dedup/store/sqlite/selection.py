@@ -1,0 +1,31 @@
+"""A selection of records as the condition of a query."""
+
+from sqlite3 import Connection
+
+from dedup.store.selection import Selection
+
+
+def where(selection: Selection, table: str, connection: Connection) -> tuple[str, list[object]]:
+    """Return the condition on the rows `r` of `pages` or `duplicates`, and its parameters."""
+    parts: list[tuple[str, list[object]]] = []
+    if selection.hosts:
+        parts.append((f"r.host IN ({_marks(selection.hosts)})", [*selection.hosts]))
+    if selection.stages and table == "duplicates":
+        parts.append((f"r.stage IN ({_marks(selection.stages)})", [*selection.stages]))
+    elif selection.stages:
+        originals = f"SELECT original FROM duplicates WHERE stage IN ({_marks(selection.stages)})"  # noqa: S608 -- only marks
+        parts.append((f"r.number IN ({originals})", [*selection.stages]))
+    if selection.since is not None:
+        parts.append(("r.fetched_at >= ?", [selection.since]))
+    if selection.url is not None:
+        find = selection.url.search
+        connection.create_function(
+            "is_selected", 1, lambda url: url is not None and find(url) is not None
+        )
+        parts.append(("is_selected(r.url)", []))
+    condition = " AND ".join(text for text, _ in parts) or "TRUE"
+    return condition, [value for _, values in parts for value in values]
+
+
+def _marks(values: tuple[str, ...]) -> str:
+    return ",".join("?" * len(values))

@@ -1,0 +1,317 @@
+"""What every store does, run on each implementation: see `dedup.store.interface`.
+
+A further one joins by a line in `STORES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from dedup import Deduplicator
+from dedup.document import Document, Match
+from dedup.html import bounded
+from dedup.html.page_text import page_text
+from dedup.store import Page, open_store
+from dedup.store.interface import HostKnowledge, Store, UrlQueue
+from dedup.store.memory import MemoryStore
+from dedup.store.records import DONE, HELD, QUEUED, KnownUrl, QueuedUrl
+from dedup.store.sqlite import SqliteStore
+from dedup.templates.outline import Outline
+from dedup.templates.site import Site
+from dedup.templates.template import Template
+
+AnyStore = MemoryStore | SqliteStore
+
+STORES: dict[str, Callable[[Path], AnyStore]] = {
+    "memory": lambda _: MemoryStore(),
+    "sqlite": open_store,
+}
+KEYS = [bytes([number]) * 16 for number in range(8)]
+A, B, C, D, *_ = KEYS
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyStore]:
+    store = STORES[request.param](tmp_path)
+    yield store
+    if isinstance(store, SqliteStore):
+        store.close()
+
+
+@pytest.fixture
+def urls(store: AnyStore) -> UrlQueue:
+    return store.urls
+
+
+@pytest.fixture
+def learned(store: AnyStore) -> HostKnowledge:
+    return store.learned
+
+
+def signatures(store: Store, stage: str, **options: int) -> list[tuple[int, bytes]]:
+    batches = store.signatures(stage, **options)
+    return [pair for numbers, values in batches for pair in zip(numbers, values, strict=True)]
+
+
+# --- Documents -----------------------------------------------------------------------------------
+
+
+def test_documents_come_back_by_ascending_numbers(store: Store) -> None:
+    texts = ["A text.", "", "其他的內容", "\ud800 alone"]
+    numbers = [store.add(Document(f"id {text!r}", text), {}) for text in texts]
+    assert numbers == sorted(set(numbers))
+    assert [store.document(number).text for number in numbers] == texts
+
+
+def test_all_that_detectors_compare_comes_back(store: Store) -> None:
+    number = store.add(
+        Document(
+            "name",
+            "A text.",
+            url="http://example.com/",
+            title="A title | A site",
+            heading="A heading",
+            own_title="A title",
+            source="box",
+        ),
+        {},
+    )
+    found = store.document(number)
+    assert (found.id, found.url, found.title) == ("name", "http://example.com/", "A title | A site")
+    assert (found.heading, found.own_title, found.source) == ("A heading", "A title", "box")
+
+
+@pytest.mark.parametrize("number", [-1, 99])
+def test_unknown_number_is_a_key_error(store: Store, number: int) -> None:
+    store.add(Document("a", "A text."), {})
+    with pytest.raises(KeyError):
+        store.document(number)
+
+
+def test_verdicts_do_not_depend_on_the_store(store: Store) -> None:
+    story = " ".join(f"Letter {number} came by the evening post." for number in range(40))
+    texts = [story, story.upper(), story + " Amen.", "Another text. " * 30]
+    deduplicator = Deduplicator(store=store)
+    verdicts = [deduplicator.process(Document(str(n), text)) for n, text in enumerate(texts)]
+    assert [verdict.match and verdict.match.stage for verdict in verdicts] == [
+        None,
+        "text",
+        "sentences",
+        None,
+    ]
+
+
+# --- Signatures ----------------------------------------------------------------------------------
+
+
+def test_signatures_come_by_stage_and_number(store: Store) -> None:
+    first = store.add(Document("a", "A."), {"text": b"1", "minhash": b"2"})
+    second = store.add(Document("b", "B."), {"text": b"3"})
+    assert signatures(store, "text") == [(first, b"1"), (second, b"3")]
+    assert signatures(store, "minhash") == [(first, b"2")]
+    assert signatures(store, "none") == []
+
+
+def test_signatures_after_a_number_are_the_later_ones(store: Store) -> None:
+    numbers = [store.add(Document(str(n), str(n)), {"text": bytes([n])}) for n in range(5)]
+    for place, number in enumerate(numbers):
+        found = [each for each, _ in signatures(store, "text", after=number)]
+        assert found == numbers[place + 1 :]
+    assert len(signatures(store, "text", after=-1)) == 5
+
+
+def test_changed_signatures_take_the_place_of_the_old_ones(store: Store) -> None:
+    numbers = [store.add(Document(str(n), str(n)), {"text": b"old"}) for n in range(3)]
+    store.change_signatures(numbers[1], {"text": b"new", "minhash": b"first"})
+    assert signatures(store, "text") == [*zip(numbers, [b"old", b"new", b"old"], strict=True)]
+    assert signatures(store, "minhash") == [(numbers[1], b"first")]
+    store.change_signatures(numbers[1], {})
+    assert [number for number, _ in signatures(store, "text")] == [numbers[0], numbers[2]]
+
+
+def test_duplicates_take_no_signatures(store: Store) -> None:
+    number = store.add(Document("a", "A."), {"text": b"1"})
+    store.add_duplicate(Document("b", "A."), Match(number, "text", resemblance=1.0))
+    assert signatures(store, "text") == [(number, b"1")]
+
+
+# --- The queue of URLs ---------------------------------------------------------------------------
+
+
+def queued(urls: UrlQueue, slot: str = "") -> list[bytes]:
+    return [row.key for row in urls.first_queued(slot, 99)]
+
+
+def test_url_is_queued_once(urls: UrlQueue) -> None:
+    row = urls.queue(A, "http://a.example/", 2, b"request", slot="a", rank=5)
+    assert isinstance(row, QueuedUrl)
+    assert (row.rank, *row[2:]) == (5, A, "http://a.example/", 2, b"request")
+    assert urls.queue(A, "http://other.example/", 0, slot="b") is None
+    assert urls.first_queued("a", 9) == [row]
+    assert urls.slots() == ["a"]
+
+
+def test_lowest_rank_goes_first_then_the_url_found_first(urls: UrlQueue) -> None:
+    for key, rank in ((A, 1), (B, 0), (C, 1), (D, -7)):
+        urls.queue(key, f"http://example.com/{rank}", 0, rank=rank)
+    assert queued(urls) == [D, B, A, C]
+    assert [row.key for row in urls.first_queued("", 2)] == [D, B]
+
+
+def test_slots_are_those_with_queued_urls(urls: UrlQueue) -> None:
+    for key, slot in ((A, "b"), (B, "a"), (C, "b")):
+        urls.queue(key, "http://example.com/", 0, slot=slot)
+    assert urls.slots() == ["a", "b"]
+    urls.finish([(B, "http://example.com/")])
+    assert urls.slots() == ["b"]
+    assert urls.first_queued("a", 9) == []
+
+
+def test_states_of_a_url(urls: UrlQueue) -> None:
+    urls.queue(A, "http://example.com/a", 0)
+    urls.queue(B, "http://example.com/b", 0, is_held=True)
+    urls.finish([(C, "http://example.com/c")])
+    assert [urls.state(key) for key in (A, B, C, D)] == [QUEUED, HELD, DONE, None]
+    assert [urls.is_queued(key) for key in (A, B, C, D)] == [True, False, False, False]
+    assert [urls.is_done(key) for key in (A, B, C, D)] == [False, False, True, False]
+    assert urls.find(C) == KnownUrl(DONE, "http://example.com/c")
+    assert urls.find(D) is None
+    assert urls.known([A, D, C]) == {A, C}
+    assert (len(urls), urls.count_queued()) == (3, 1)
+    assert {*chain.from_iterable(urls.keys())} == {A, B, C}
+
+
+def test_failed_url_keeps_its_request_for_another_try(urls: UrlQueue) -> None:
+    for key in (A, B):
+        urls.queue(key, "http://example.com/", 3, b"request")
+    urls.finish([(A, "http://example.com/")], has_failed=True)
+    urls.finish([(B, "http://example.com/")])
+    assert queued(urls) == []
+    row = urls.queue_again(A, b"another", slot="s", rank=2)
+    assert row is not None
+    assert (row.rank, row.depth, row.request) == (2, 3, b"another")
+    assert urls.first_queued("s", 9) == [row]
+    assert urls.queue_again(D, None, slot="", rank=0) is None
+
+
+def test_held_urls_of_an_earlier_process_are_new_again(urls: UrlQueue) -> None:
+    urls.queue(A, "http://example.com/", 0, is_held=True)
+    urls.queue(B, "http://example.com/b", 0)
+    assert urls.drop_held() == 1
+    assert urls.known([A, B]) == {B}
+    assert urls.queue(A, "http://example.com/", 0) is not None
+
+
+def test_dropped_and_finished_urls_leave_the_queue(urls: UrlQueue) -> None:
+    for key in (A, B, C):
+        urls.queue(key, "http://example.com/", 0, b"request", is_held=key == C)
+    urls.drop([A, D])
+    assert urls.known([A, B, C]) == {B, C}
+    urls.finish_all()
+    assert [urls.state(key) for key in (A, B, C)] == [None, DONE, DONE]
+    assert (urls.slots(), urls.count_queued()) == ([], 0)
+
+
+# --- What is learned of hosts --------------------------------------------------------------------
+
+
+def outline(text: str) -> Outline:
+    found = page_text(bounded(f"<p>{text}</p>"), "", site=Site()).outline
+    assert found is not None
+    return found
+
+
+def page(name: str, host: str = "a.example") -> Page:
+    return Page(
+        id="",
+        text=f"Text {name}",
+        url=f"http://{host}/{name}",
+        title=f"Title {name}",
+        body=f"<p>{name}".encode(),
+        fetched_at=12.5,
+        depth=3,
+        etag='"v1"',
+        source="page",
+    )
+
+
+def template(n_pages: int) -> Template:
+    nothing: frozenset[str] = frozenset()
+    return Template(nothing, (), n_pages, None, frozenset(), (), frozenset({"Ein Kopf"}), nothing)
+
+
+def test_templates_of_a_host_keep_their_numbers(learned: HostKnowledge) -> None:
+    learned.add_templates("b.example", [template(10)], first=0)
+    learned.add_templates("a.example", [template(11), template(12)], first=0)
+    learned.add_templates("b.example", [template(13)], first=1)
+    assert [each.n_pages for each in learned.templates("b.example")] == [10, 13]
+    expected = [("a.example", 0, 11), ("a.example", 1, 12), ("b.example", 0, 10)]
+    expected.append(("b.example", 1, 13))
+    found = [(host, number, each.n_pages) for host, number, each in learned.all_templates()]
+    assert found == expected
+    assert learned.template_numbers() == [(host, number) for host, number, _ in expected]
+    assert learned.template("a.example", 1) == template(12)
+
+
+def test_pages_wait_in_the_order_of_their_arrival(learned: HostKnowledge) -> None:
+    places = [
+        learned.add_waiting(page(name, host), outline(name))
+        for name, host in (("1", "b.example"), ("2", "a.example"), ("3", "b.example"))
+    ]
+    assert places == sorted(set(places))
+    assert learned.count_waiting() == {"b.example": 2, "a.example": 1}
+    found = learned.waiting("b.example")
+    assert [(each.key, each.title) for each in found] == [
+        (places[0], "Title 1"),
+        (places[2], "Title 3"),
+    ]
+    assert [each.outline.to_json() for each in found] == [
+        outline("1").to_json(),
+        outline("3").to_json(),
+    ]
+    learned.drop_waiting(places[0])
+    assert list(learned.count_waiting()) == ["a.example", "b.example"]
+
+
+def test_page_that_waits_is_as_it_was_read(learned: HostKnowledge) -> None:
+    wanted = page("1")
+    found = learned.waiting_page(learned.add_waiting(wanted, outline("1")))
+    for name in ("text", "url", "title", "body", "fetched_at", "depth", "etag", "source"):
+        assert getattr(found, name) == getattr(wanted, name)
+    assert (found.own_title, found.template) == (None, None)
+
+
+def test_of_early_pages_the_last_are_kept(store: AnyStore) -> None:
+    numbers = [store.add(page(str(n)), {}) for n in range(5)]
+    for number in numbers:
+        store.learned.add_early(number, "a.example", outline(str(number)), at_most=3)
+    assert [each.key for each in store.learned.early("a.example")] == numbers[2:]
+    assert store.learned.early("a.example")[0].title == "Title 2"
+    assert store.learned.count_early() == {"a.example": 3}
+    store.learned.drop_early(numbers[3:])
+    assert [each.key for each in store.learned.early("a.example")] == [numbers[2]]
+    assert store.learned.early("b.example") == []
+
+
+def test_encoding_of_a_host_is_that_of_most_pages_then_the_first_by_name(
+    learned: HostKnowledge,
+) -> None:
+    assert learned.encoding("a.example") is None
+    for name in ("gb18030", "cp1252", "gb18030", "cp1252", "koi8-r"):
+        learned.add_encoding("a.example", name)
+    assert learned.encoding("a.example") == "cp1252"
+    learned.add_encoding("a.example", "gb18030")
+    assert learned.encoding("a.example") == "gb18030"
+    assert learned.encoding("b.example") is None
+
+
+def test_unknown_template_is_a_key_error(learned: HostKnowledge) -> None:
+    assert learned.templates("a.example") == []
+    assert learned.template_numbers() == []
+    assert list(learned.all_templates()) == []
+    with pytest.raises(KeyError):
+        learned.template("a.example", 0)
