@@ -29,7 +29,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _CUSTOMIZE = """
-import os
+import os, sys
+sys.path.insert(0, os.path.dirname(__file__))  # Scrapy's tests put the installed packages first
 from scrapy.settings import default_settings
 if os.environ["SUITE_ADDON"] == "on":
     default_settings.ADDONS = {"dedup.scrapy.DedupAddon": 500}
