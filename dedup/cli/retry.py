@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from dedup.store import open_store
-from dedup.store.sqlite.retry import queue_failed
 
 
 def add_parser(commands: Any) -> None:
@@ -24,7 +23,7 @@ def add_parser(commands: Any) -> None:
 
 def _execute(options: argparse.Namespace) -> None:
     with open_store(options.job, must_exist=True) as store:
-        queued = queue_failed(store, options.reason)
+        queued = store.queue_failed(options.reason)
     if queued:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(queued.items()))
         print(f"{queued.total():,} URLs queued again ({reasons}): the crawl's command fetches them")

@@ -5,7 +5,8 @@
 `tests/dedup/store/test_contract.py` holds the implementations to it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -280,6 +281,13 @@ class JobStore(Store, ExportQueries, Protocol):
 
     def add_to_counter(self, name: str, amount: int) -> None:
         """Add to a named counter."""
+
+    def queue_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
+        """Take failed URLs off the record and queue them; return how many, by reason.
+
+        Args:
+            reasons: which; none: those that another try may mend, such as timeouts.
+        """
 
     def close(self) -> None:
         """Commit and close. A second call does nothing."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection
 
 from dedup.store.records import DONE, QUEUED
-from dedup.store.sqlite.store import SqliteStore
+from dedup.store.sqlite.database import Database
 from dedup.urls.parts import host_of
 
 # What a site or its owner has decided, or what no second try will change.
@@ -28,16 +28,16 @@ _FINAL = {
 _TEMPORARY_STATUSES = {"http_408", "http_425", "http_429"}
 
 
-def queue_failed(store: SqliteStore, reasons: Collection[str] = ()) -> Counter[str]:
+def queue_failed(database: Database, reasons: Collection[str] = ()) -> Counter[str]:
     """Take failed URLs off the record and queue them; return how many, by reason.
 
     Args:
-        store: of a job that nothing else works on.
+        database: of a job that nothing else works on.
         reasons: which; none: those that another try may mend: hosts that could not be reached,
             timeouts, damaged or incomplete answers, HTTP 408, 425, 429 and 5xx.
     """
     queued: Counter[str] = Counter()
-    with store.unit() as connection:
+    with database.unit() as connection:
         rows = connection.execute(
             "SELECT s.number, s.reason, s.is_fetched, u.id, u.url, u.request FROM skipped AS s"
             " JOIN urls AS u ON u.url = s.url WHERE u.state = ? ORDER BY u.id",

@@ -3,7 +3,8 @@
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from sqlite3 import Connection
@@ -23,6 +24,7 @@ from dedup.store.sqlite.explain import SqliteExplainQueries
 from dedup.store.sqlite.learned import Learned
 from dedup.store.sqlite.reading import GROUP_KEY, StoreReader, is_body_kept
 from dedup.store.sqlite.report import SqliteReportQueries
+from dedup.store.sqlite.retry import queue_failed
 from dedup.store.sqlite.stats import SqliteStatsQueries
 from dedup.store.sqlite.url_table import UrlTable
 from dedup.urls.credentials import without_credentials
@@ -237,6 +239,10 @@ class SqliteStore(StoreReader):
     def begin_group(self) -> None:
         """Note that the next record begins a group of a collection, which is judged apart."""
         self.set_meta(GROUP_KEY.format(self._last_number() + 1), "")
+
+    def queue_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
+        """Queue failed URLs once more; return how many, by reason."""
+        return queue_failed(self.database, reasons)
 
     def count_fetched(self) -> int:
         """Records for which a response arrived."""
