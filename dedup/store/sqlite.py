@@ -234,6 +234,15 @@ class SqliteStore:
         )
         return self._number(query)
 
+    def fetched_by_host(self) -> dict[str, int]:
+        """The same, of each host."""
+        query = (
+            "SELECT host, count(*) FROM (SELECT host FROM pages UNION ALL SELECT host FROM"
+            " duplicates UNION ALL SELECT host FROM skipped WHERE is_fetched"
+            " UNION ALL SELECT host FROM waiting) GROUP BY host"
+        )
+        return dict(map(tuple, self.rows(query)))
+
     def document(self, number: int) -> Document:
         query = (
             "SELECT name, text, url, title, heading, own_title, source FROM pages WHERE number = ?"
