@@ -62,6 +62,7 @@ class CrawlConfig:
     url_canonical: str
     url_rules: UrlRules
     trap_pages: int
+    host_pages: int
     extractor: str
     item_fields: ItemFields
     waiting_pages: int
@@ -99,6 +100,7 @@ class CrawlConfig:
             url_exact=settings.getbool("DEDUP_URL_EXACT"),
             url_rules=_url_rules(settings),
             trap_pages=_number(settings, "DEDUP_TRAP_PAGES", int, low=0),
+            host_pages=_number(settings, "DEDUP_HOST_PAGES", int, low=0),
             url_canonical=_choice(settings, "DEDUP_URL_CANONICAL", CANONICAL_LINKS),
             extractor=_extractor(settings),
             item_fields=ItemFields(

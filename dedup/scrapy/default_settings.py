@@ -85,9 +85,15 @@ do; at "rules" such a link is one more URL, fetched if linked, and compared."""
 DEDUP_TRAP_PAGES = 0
 """URLs that look like a trap (200 links from the start, paths that repeat themselves, calendars of
 years to come, patterns of which nearly all pages are duplicates) are fetched after all others of
-their host, at most so many of each pattern, 0 or more; the others are recorded as `trap`. 0: they
+all hosts, at most so many of each pattern, 0 or more; the others are recorded as `trap`. 0: they
 are fetched as any other. This project's own crawls fetch 2,000: more than any chain of "next" links
-that we have seen. For the project's own spiders."""
+that we have seen. What was fetched before an interruption counts. For the project's own spiders."""
+
+DEDUP_HOST_PAGES = 0
+"""How many pages of a host are fetched, 0 or more, all runs of the job together; its other URLs are
+recorded as `host_pages`, and are fetched by `dedup retry --reason host_pages` once the setting is
+raised. Pages that are known and visited again by a refresh do not count. 0: no limit, as most sites
+end by themselves; a crawl of many hosts that nobody watches is bounded by 100,000 or so."""
 
 DEDUP_ALLOW_PRIVATE = True
 """May links, redirects and sitemaps of public hosts lead to private, loopback and link-local
@@ -126,7 +132,8 @@ DEDUP_READ_PROCESSES = "auto"
 """Processes that read pages (decode, parse, extract, sign) beside the crawl's own, 0 or more, some
 90 MB each. This is how many there may be: the first starts with the first page, others while pages
 wait and the crawl's own process has time to spare. "auto": one for each core, none where there is
-a single one. For the project's own spiders; docs/benchmarks.md has what they gain."""
+a single one. Beside a slow page there is one more where none is left for the others. For the
+project's own spiders; docs/benchmarks.md has what they gain."""
 
 DEDUP_READ_CPU_SECONDS = 5.0
 """CPU time that the reading of a page may take, seconds, 0.1 to 3,600. A page that takes more is

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
+
+from dedup.urls.parts import host_of
 
 MAX_DEPTH = 200
 """Links from the start. Only chains of "next" links are so long on a site that has an end."""
@@ -119,6 +122,17 @@ class TrapWatch:
             self._pages[pattern] += 1
             self._duplicates[pattern] += is_duplicate
 
+    def restore(
+        self, taken: Iterable[str], pages: Iterable[str], duplicates: Iterable[str]
+    ) -> None:
+        """Note what an earlier process has fetched: of those put off, and otherwise of late."""
+        for url in taken:
+            self.take(url)
+        for url in pages:
+            self.note(url, is_duplicate=False)
+        for url in duplicates:
+            self.note(url, is_duplicate=True)
+
     def take(self, url: str) -> bool:
         """May one more URL be fetched of those put off? If so, it counts."""
         pattern = pattern_of(url)
@@ -127,4 +141,25 @@ class TrapWatch:
         if self._taken[pattern] >= self._budget:
             return False
         self._taken[pattern] += 1
+        return True
+
+
+class HostBudget:
+    """Tells when enough pages of a host have been fetched.
+
+    Args:
+        pages: that are fetched of each host.
+        fetched: how many have been, by host.
+    """
+
+    def __init__(self, pages: int, fetched: Mapping[str, int]) -> None:
+        self.pages = pages
+        self._taken = Counter(fetched)
+
+    def take(self, url: str) -> bool:
+        """May one more URL of its host be fetched? If so, it counts."""
+        host = host_of(url)
+        if self._taken[host] >= self.pages:
+            return False
+        self._taken[host] += 1
         return True

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scrapy import Request
 
 from dedup.scrapy.frontier import window as module
+from dedup.scrapy.frontier.meta import DEFERRED_RANK as LATE
 from dedup.scrapy.frontier.window import Frontier
 from dedup.store.sqlite.database import Database
 from dedup.store.sqlite.url_table import UrlTable
@@ -132,3 +133,24 @@ def test_held_requests_go_first_among_equals_and_are_counted(urls):
     assert tested.pop(idle).key == key(1)
     assert tested.pop(idle) is second
     assert numbers(tested) == [2]
+
+
+def test_what_was_put_off_comes_after_all_hosts(urls):
+    for number, (slot, rank) in enumerate([("a", LATE), ("a", 1), ("b", 0), ("b", 1), ("b", 2)]):
+        urls.queue(key(number), f"http://{slot}/{number}", 0, slot=slot, rank=rank)
+    frontier = Frontier(urls)
+    found = numbers(frontier, 4)
+    assert (set(found), found[-1]) == ({1, 2, 3, 4}, 4)
+    queue(urls, frontier, 5, "c", LATE)
+    queue(urls, frontier, 6, "a", 3)
+    frontier.hold("b", LATE, None, Request("http://b/held"))
+    assert numbers(frontier, 2) == [6, 5]
+    frontier.pause("b")
+    queue(urls, frontier, 7, "b", 0)
+    assert numbers(frontier, 2) == [0]
+    assert frontier
+    frontier.resume("b")
+    assert numbers(frontier, 1) == [7]
+    held = frontier.pop(idle)
+    assert isinstance(held, Request)
+    assert not frontier

@@ -12,7 +12,7 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.utils.httpobj import urlparse_cached
 
-from dedup.scrapy.frontier.meta import DEFERRED_RANK, KEY, REVISIT
+from dedup.scrapy.frontier.meta import KEY, REVISIT
 from dedup.scrapy.frontier.stored_request import UnserialisableError, from_bytes, is_plain, to_bytes
 from dedup.scrapy.frontier.window import Frontier
 from dedup.store import SqliteStore
@@ -33,7 +33,7 @@ class RequestQueue:
 
     Args:
         forget_unreadable: called with a row whose request cannot be made again, and why.
-        is_left_out: asked for each row that was put off, when its turn comes; it records those.
+        is_left_out: asked for each row once, when its turn comes; it records those.
 
     Attributes:
         length: how many are queued or in flight; for display.
@@ -51,6 +51,9 @@ class RequestQueue:
         self._store = store
         self._forget_unreadable = forget_unreadable
         self._is_left_out = is_left_out
+        self._again: set[bytes] = set()
+        """Keys of requests that were handed out before: retries, and those of hosts that went away.
+        """
         n_lost = store.urls.drop_held()
         if n_lost:
             logger.warning(
@@ -118,6 +121,7 @@ class RequestQueue:
                 self._warn_unserialisable(request, error)
         urls = self._store.urls
         if is_again:
+            self._again.add(key)
             row = urls.queue_again(key, stored, slot=slot, rank=rank, is_held=is_held)
         else:
             depth = 0 if is_repeat(key) else request.meta.get("depth", 0)
@@ -140,12 +144,15 @@ class RequestQueue:
 
     def _request_of(self, row: QueuedUrl) -> Request | None:
         request: Request
-        if row.rank >= DEFERRED_RANK and self._is_left_out(row):
+        is_first = row.key not in self._again
+        self._again.discard(row.key)
+        is_revisit = isinstance(row.request, bytes) and row.request.startswith(_REVISIT)
+        if is_first and not is_revisit and self._is_left_out(row):
             return None
         try:
             if row.request is None:
                 request = self._spider.page_request(row.url, depth=row.depth)
-            elif row.request.startswith(_REVISIT):
+            elif is_revisit:
                 request = self._revisiting(row.url, row.depth, json.loads(row.request)["revisit"])
             else:
                 request = from_bytes(row.request, self._spider)

@@ -13,6 +13,7 @@ from itertools import count
 
 from scrapy import Request
 
+from dedup.scrapy.frontier.meta import DEFERRED_RANK
 from dedup.store.records import QueuedUrl
 from dedup.store.sqlite.url_table import UrlTable
 
@@ -44,13 +45,19 @@ class _Slot:
         """Is a request in memory next? Of the same rank, it goes before those in the store."""
         return bool(self.held) and not (self.waiting and self.waiting[0].rank < self.held[0][0])
 
+    def is_deferred(self) -> bool:
+        """Has it nothing left but what was put off? What is in the store alone is not looked at."""
+        ranks = [rows[0][0] for rows in (self.waiting, self.held) if rows]
+        return bool(ranks) and min(ranks) >= DEFERRED_RANK
+
 
 class Frontier:
     """The queue of a job, host by host.
 
     Hosts take turns; of those, one with fewest downloads under way is next. Within a host the
-    lowest rank comes first, and of equal ranks what was found first. Hosts with queued URLs take
-    some 400 bytes each.
+    lowest rank comes first, and of equal ranks what was found first. Hosts that have nothing but
+    URLs that were put off wait until no other host has any. Hosts with queued URLs take some 400
+    bytes each.
 
     Attributes:
         in_flight: the keys of URLs that were handed out and are not `done`.
@@ -59,6 +66,8 @@ class Frontier:
     def __init__(self, urls: UrlTable) -> None:
         self._urls = urls
         self._slots = OrderedDict((name, _Slot(is_in_store=True)) for name in urls.slots())
+        self._late: OrderedDict[str, _Slot] = OrderedDict()
+        """Slots that have nothing but what was put off, as far as has been looked."""
         self._order = count()
         self._n_held = 0
         self.in_flight: set[bytes] = set()
@@ -75,7 +84,7 @@ class Frontier:
 
     def __bool__(self) -> bool:
         """False: nothing is queued. True also where what was left has been finished unfetched."""
-        return bool(self._slots)
+        return bool(self._slots or self._late)
 
     def __len__(self) -> int:
         """How many are queued and not in flight. Counts them in the store."""
@@ -85,7 +94,7 @@ class Frontier:
     def push(self, slot_name: str, row: QueuedUrl) -> None:
         """Take up a row that is queued in the store."""
         self.in_flight.discard(row.key)
-        slot = self._slot(slot_name)
+        slot = self._slot(slot_name, row.rank)
         if slot.last is not None and (row.rank, row.id) > slot.last:
             return  # its turn comes when the window has moved on
         heappush(slot.waiting, row)
@@ -98,7 +107,7 @@ class Frontier:
         """Queue a request in memory alone."""
         if key is not None:
             self.in_flight.discard(key)
-        heappush(self._slot(slot_name).held, (rank, next(self._order), key, request))
+        heappush(self._slot(slot_name, rank).held, (rank, next(self._order), key, request))
         self._n_held += 1
 
     def pop(self, n_active: Callable[[str], int]) -> QueuedUrl | Request | None:
@@ -107,18 +116,22 @@ class Frontier:
         Args:
             n_active: how many downloads of a slot are under way.
         """
-        while self._slots:
-            name = self._next_slot(n_active)
+        while self:
+            name = self._next_slot(n_active, self._slots) or self._next_slot(n_active, self._late)
             if name is None:
                 return None
-            slot = self._slots[name]
+            slots = self._slots if name in self._slots else self._late
+            slot = slots[name]
             if slot.last is not None and not slot.waiting:
                 self._refill(name, slot)
+            if slots is self._slots and slot.is_deferred():
+                self._late[name] = slots.pop(name)
+                continue
             found = self._pop_from(slot)
             if slot:
-                self._slots.move_to_end(name)
+                slots.move_to_end(name)
             else:
-                del self._slots[name]
+                del slots[name]
             if found is not None:
                 return found
         return None
@@ -127,22 +140,32 @@ class Frontier:
         """These are no longer in flight."""
         self.in_flight.difference_update(keys)
 
-    def _slot(self, name: str) -> _Slot:
-        slot = self._slots.get(name)
+    def _slot(self, name: str, rank: int) -> _Slot:
+        """The slot that gets something of a rank."""
+        slot = self._late.get(name)
+        if slot is not None and rank >= DEFERRED_RANK:
+            return slot
+        if slot is None:
+            slot = self._slots.get(name)
+        else:  # it has something again that was not put off
+            self._slots[name] = self._late.pop(name)
         if slot is None:
             slot = self._slots[name] = _Slot(is_in_store=False)
         return slot
 
     def _room(self) -> int:
-        return max(1, min(_ROWS_PER_SLOT, _ROWS_IN_MEMORY // len(self._slots)))
+        n_slots = len(self._slots) + len(self._late)
+        return max(1, min(_ROWS_PER_SLOT, _ROWS_IN_MEMORY // n_slots))
 
-    def _next_slot(self, n_active: Callable[[str], int]) -> str | None:
+    def _next_slot(
+        self, n_active: Callable[[str], int], slots: OrderedDict[str, _Slot]
+    ) -> str | None:
         """The first slot without downloads under way, or else one with fewest; not a paused one.
 
         Only as many slots as there are concurrent requests can have any, so the loop is short.
         """
         best, fewest = None, -1
-        for name in self._slots:
+        for name in slots:
             if name in self._paused:
                 continue
             active = n_active(name)

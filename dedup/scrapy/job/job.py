@@ -26,7 +26,7 @@ from dedup.errors import StateError
 from dedup.html.page_text import PageText
 from dedup.learner import Progress, Ready, TemplateLearner
 from dedup.scrapy.config import CrawlConfig, is_queue_stored, move_aside
-from dedup.scrapy.frontier.meta import KEY
+from dedup.scrapy.frontier.meta import DEFERRED_RANK, KEY
 from dedup.scrapy.frontier.request_queue import RequestQueue, is_repeat
 from dedup.scrapy.item_fields import ItemFields, fill, get
 from dedup.scrapy.items import PageItem, Settled
@@ -36,7 +36,7 @@ from dedup.scrapy.reading.reader import PageReader
 from dedup.scrapy.scrapy_internals import refusing
 from dedup.scrapy.spiders.own import is_own
 from dedup.store import Page, summarise
-from dedup.store.records import PAGE_FIELDS, QueuedUrl, storable
+from dedup.store.records import DONE, PAGE_FIELDS, QueuedUrl, storable
 from dedup.store.sqlite.refresh import (
     begin_refresh,
     current_refresh,
@@ -48,7 +48,7 @@ from dedup.store.sqlite.refresh import (
 from dedup.templates.site import Site
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 from dedup.urls.parts import host_of
-from dedup.urls.traps import TrapWatch, pattern_of
+from dedup.urls.traps import HostBudget, TrapWatch, pattern_of
 
 logger = logging.getLogger(__name__)
 
@@ -143,10 +143,12 @@ class Job:
         self.requests = RequestQueue(
             crawler, self.store, self._forget_unreadable, self._is_left_out
         )
-        trap_pages = self.config.trap_pages
-        year = datetime.now(UTC).year
-        self.traps = TrapWatch(budget=trap_pages, year=year) if trap_pages else None
-        self._patterns_left: set[str] = set()
+        self.traps = self._trap_watch()
+        self._host_budget: HostBudget | None = None
+        if self.config.host_pages:
+            self._host_budget = HostBudget(self.config.host_pages, self.store.fetched_by_host())
+        self._left_out: set[str] = set()
+        """Patterns and hosts whose URLs are left out, as the log says once."""
         self._links: dict[bytes | None, Counter[str]] = {}
         """Links of pages that are not recorded yet, by the names of the store's counters."""
         self._encodings: dict[bytes | None, tuple[str, str]] = {}
@@ -640,20 +642,52 @@ class Job:
         self.record_skipped(row.url, "unreadable_request", settles, detail=detail)
 
     def _is_left_out(self, row: QueuedUrl) -> bool:
-        """Record a URL that looks like a trap, where enough of its pattern have been fetched."""
-        if self.traps is None or self.traps.take(row.url):
+        """Record a URL of which enough have been fetched: of its trap's pattern, or of its host."""
+        if row.url in self._to_replace:
             return False
-        pattern = pattern_of(row.url)
-        if pattern not in self._patterns_left:
-            self._patterns_left.add(pattern)
-            logger.warning(
-                "%s: looks like a trap; after %d pages the others of the pattern are left out",
-                pattern,
-                self.config.trap_pages,
-            )
         settles = [Settled(row.key, row.url, "page")]
-        self.record_skipped(row.url, "trap", settles, detail=pattern)
-        return True
+        if row.rank >= DEFERRED_RANK and self.traps is not None and not self.traps.take(row.url):
+            pattern = pattern_of(row.url)
+            if pattern not in self._left_out:
+                self._left_out.add(pattern)
+                logger.warning(
+                    "%s: looks like a trap; after %d pages the others of the pattern are left out",
+                    pattern,
+                    self.config.trap_pages,
+                )
+            self.record_skipped(row.url, "trap", settles, detail=pattern)
+            return True
+        if self._host_budget is not None and not self._host_budget.take(row.url):
+            host = host_of(row.url)
+            if host not in self._left_out:
+                self._left_out.add(host)
+                logger.warning(
+                    "%s: %d pages have been fetched, as many as DEDUP_HOST_PAGES allows;"
+                    " its other URLs are left out",
+                    host,
+                    self.config.host_pages,
+                )
+            self.record_skipped(row.url, "host_pages", settles, detail=host)
+            return True
+        return False
+
+    def _trap_watch(self) -> TrapWatch | None:
+        """What looks like a trap, with what earlier processes have fetched of it."""
+        if not self.config.trap_pages:
+            return None
+        watch = TrapWatch(budget=self.config.trap_pages, year=datetime.now(UTC).year)
+        if self.is_resumed:
+            taken = self.store.rows(
+                "SELECT url FROM urls WHERE state = ? AND rank >= ?"
+                " EXCEPT SELECT url FROM skipped WHERE reason = 'trap'",
+                (DONE, DEFERRED_RANK),
+            )
+            latest = "SELECT url FROM {} WHERE url IS NOT NULL ORDER BY number DESC LIMIT 10000"
+            pages, duplicates = (
+                self.store.rows(latest.format(table)) for table in ("pages", "duplicates")
+            )
+            watch.restore(*(_urls(rows) for rows in (taken, pages, duplicates)))
+        return watch
 
     def _refresh(self) -> int:
         if not self.config.is_refreshed(self._spider) or not self.is_finished:
@@ -692,6 +726,10 @@ class Job:
                 self.store.add_skipped(url, reason, detail=detail, is_fetched=True, size_bytes=0)
             self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
         self._items.leave(item)
+
+
+def _urls(rows: Iterable[Any]) -> Iterator[str]:
+    return (row["url"] for row in rows)
 
 
 def first_url(request: Request) -> str:

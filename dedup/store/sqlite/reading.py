@@ -189,6 +189,15 @@ class StoreReader:
         query = f"SELECT {columns} FROM duplicates AS r WHERE {condition} ORDER BY r.number"  # noqa: S608 -- values are parameters
         return (DuplicateRow._make(row) for row in self.rows(query, parameters))
 
+    def fetched_by_host(self) -> dict[str, int]:
+        """Records for which a response arrived, and pages that wait, by host."""
+        query = (
+            "SELECT host, count(*) FROM (SELECT host FROM pages UNION ALL SELECT host FROM"
+            " duplicates UNION ALL SELECT host FROM skipped WHERE is_fetched"
+            " UNION ALL SELECT host FROM waiting) GROUP BY host"
+        )
+        return {row[0]: row[1] for row in self.rows(query)}
+
     def records(self, first: int, last: int) -> list[RecordRow]:
         """What became of the documents of these numbers, ascending."""
         return [RecordRow._make(row) for row in self.rows(_RECORDS, [first, last] * 3)]

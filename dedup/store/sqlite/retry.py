@@ -12,6 +12,7 @@ from dedup.urls.parts import host_of
 
 # What a site or its owner has decided, or what no second try will change.
 _FINAL = {
+    "host_pages",
     "ignored",
     "invalid_url",
     "offsite",

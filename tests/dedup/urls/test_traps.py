@@ -2,7 +2,7 @@
 
 import pytest
 
-from dedup.urls.traps import TrapWatch, pattern_of, suspicion
+from dedup.urls.traps import HostBudget, TrapWatch, pattern_of, suspicion
 
 YEAR = 2026
 
@@ -66,3 +66,21 @@ def test_the_budget_is_of_a_host_and_pattern():
     assert taken == [True, True, False, False]
     assert watch.take("http://b.example/cal/1")
     assert watch.take("http://a.example/other/1")
+
+
+def test_what_an_earlier_process_fetched_counts():
+    watch = TrapWatch(budget=3, year=YEAR)
+    numbers = range(30)
+    watch.restore(
+        taken=["http://a.example/cal/1", "http://a.example/cal/2"],
+        pages=["http://a.example/p?sid=0"],
+        duplicates=[f"http://a.example/p?sid={number}" for number in numbers],
+    )
+    assert [watch.take(f"http://a.example/cal/{number}") for number in (3, 4)] == [True, False]
+    assert watch.reason_to_defer("http://a.example/p?sid=77", 1) == "session"
+
+
+def test_a_host_has_a_budget_whatever_its_patterns():
+    budget = HostBudget(3, {"a.example": 1})
+    urls = ["http://a.example/1", "http://A.example/x?y", "https://a.example/z", "http://b.example"]
+    assert [budget.take(url) for url in urls] == [True, True, False, True]
