@@ -36,7 +36,7 @@ from dedup.scrapy.reading.reader import PageReader
 from dedup.scrapy.scrapy_internals import refusing
 from dedup.scrapy.spiders.own import is_own
 from dedup.store import Page, summarise
-from dedup.store.records import DONE, PAGE_FIELDS, QueuedUrl, storable
+from dedup.store.records import PAGE_FIELDS, QueuedUrl, storable
 from dedup.store.sqlite.refresh import (
     begin_refresh,
     current_refresh,
@@ -55,6 +55,10 @@ logger = logging.getLogger(__name__)
 _ITEM_FIELDS = tuple(
     field.name for field in fields(PageItem) if field.name in PAGE_FIELDS and field.name != "url"
 )
+
+
+_TRAP_URLS = 10_000
+"""Of pages and of duplicates, that a resumed crawl looks for traps in."""
 
 
 class Job:
@@ -677,16 +681,8 @@ class Job:
             return None
         watch = TrapWatch(budget=self.config.trap_pages, year=datetime.now(UTC).year)
         if self.is_resumed:
-            taken = self.store.rows(
-                "SELECT url FROM urls WHERE state = ? AND rank >= ?"
-                " EXCEPT SELECT url FROM skipped WHERE reason = 'trap'",
-                (DONE, DEFERRED_RANK),
-            )
-            latest = "SELECT url FROM {} WHERE url IS NOT NULL ORDER BY number DESC LIMIT 10000"
-            pages, duplicates = (
-                self.store.rows(latest.format(table)) for table in ("pages", "duplicates")
-            )
-            watch.restore(*(_urls(rows) for rows in (taken, pages, duplicates)))
+            taken = self.store.deferred_urls(DEFERRED_RANK)
+            watch.restore(taken, *self.store.latest_urls(_TRAP_URLS))
         return watch
 
     def _refresh(self) -> int:
@@ -726,10 +722,6 @@ class Job:
                 self.store.add_skipped(url, reason, detail=detail, is_fetched=True, size_bytes=0)
             self._crawler.stats.inc_value(f"dedup/pages/skipped/{reason}")
         self._items.leave(item)
-
-
-def _urls(rows: Iterable[Any]) -> Iterator[str]:
-    return (row["url"] for row in rows)
 
 
 def first_url(request: Request) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dedup.document import Document
 from dedup.errors import StateError
-from dedup.store.records import EXPORTED_FIELDS, PAGE_FIELDS, Page
+from dedup.store.records import DONE, EXPORTED_FIELDS, PAGE_FIELDS, Page
 from dedup.store.results import DuplicateRow, RecordRow
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sqlite.database import Database
@@ -188,6 +188,25 @@ class StoreReader:
         columns = ", ".join(f"r.{name}" for name in DuplicateRow._fields)
         query = f"SELECT {columns} FROM duplicates AS r WHERE {condition} ORDER BY r.number"  # noqa: S608 -- values are parameters
         return (DuplicateRow._make(row) for row in self.rows(query, parameters))
+
+    def deferred_urls(self, rank: int) -> list[str]:
+        """URLs that were put off to this rank or behind, and have been fetched all the same."""
+        query = (
+            "SELECT url FROM urls WHERE state = ? AND rank >= ?"
+            " EXCEPT SELECT url FROM skipped WHERE reason = 'trap'"
+        )
+        return [url for (url,) in self.rows(query, (DONE, rank))]
+
+    def latest_urls(self, limit: int) -> tuple[list[str], list[str]]:
+        """The URLs of the pages stored last, and of the duplicates dropped last."""
+        pages, duplicates = (
+            f"SELECT url FROM {table} WHERE url IS NOT NULL ORDER BY number DESC LIMIT ?"  # noqa: S608 -- our own names
+            for table in ("pages", "duplicates")
+        )
+        return (
+            [url for (url,) in self.rows(pages, [limit])],
+            [url for (url,) in self.rows(duplicates, [limit])],
+        )
 
     def fetched_by_host(self) -> dict[str, int]:
         """Records for which a response arrived, and pages that wait, by host."""
