@@ -61,6 +61,8 @@ DEDUP_HOST_WAIT_SECONDS = 900.0
 DOWNLOAD_MAXSIZE = 16 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_TIMEOUT = 30
+# Of pages that wait for being read, together; with Scrapy's 5 MB a single large one holds up all.
+SCRAPER_SLOT_MAX_ACTIVE_SIZE = 64 * 1024 * 1024
 REDIRECT_MAX_TIMES = 10
 # The spiders read meta refresh from the page's one parse.
 METAREFRESH_ENABLED = False

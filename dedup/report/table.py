@@ -61,6 +61,11 @@ def _lines(account: Mapping[str, Any], folder: Path | None) -> Iterator[str]:
     if refresh := account.get("refresh"):
         found = [f"{count:,} {name}" for name, count in refresh.items() if name != "number"]
         yield f"refresh {refresh['number']}: {', '.join(found) or 'nothing visited yet'}"
+        if n_failed := refresh.get("failed"):
+            yield (
+                f"{n_failed:,} pages could not be visited, and stay as they were;"
+                " the next refresh visits them again"
+            )
     if "rates" in account:
         rates = account["rates"]
         yield f"{rates['pages_per_second']:,.1f} pages/s in {rates['seconds']:,.1f} s"

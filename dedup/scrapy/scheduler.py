@@ -12,6 +12,8 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from dedup.errors import StateError
 from dedup.scrapy.job.job import Job
 
+_MANY_SLOW = 64
+
 
 class DedupScheduler(BaseScheduler):
     """Queues requests in the store, whether or not `JOBDIR` is set, and takes them from there.
@@ -73,6 +75,8 @@ class DedupScheduler(BaseScheduler):
         if self._job.reader is not None:
             scraping: Any = self._crawler.engine.scraper.slot
             n_under_way = len(downloader.active) + len(scraping.queue) + len(scraping.active)
+            # Others do not wait for slow pages; their size is bounded by Scrapy.
+            n_under_way -= min(self._job.reader.n_slow, _MANY_SLOW)
             if n_under_way >= downloader.total_concurrency:
                 return None
         if self._job.failure or self._job.is_closing:

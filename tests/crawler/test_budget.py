@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.measurements.hostile_pages import PAGES
+
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
 
@@ -41,6 +43,25 @@ def test_pages_that_took_minutes_are_read_or_recorded(
     assert "takes" in details[f"{site.url}ligatures"]
     assert "cannot be used any more" not in crawled.output
     assert "10000 links are not followed" in crawled.output
+
+
+def test_a_crawl_with_every_kind_of_hostile_page_stores_all_good_ones(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    """The same with 2,000 good pages: benchmarks/measurements/hostile_mix.py."""
+    good = [f"/{number}.html" for number in range(200)]
+    hostile = {f"/bad-{n}.html": body(300_000) for n, body in enumerate(PAGES.values())}
+    links = [*good]
+    for number, target in enumerate(hostile):
+        links.insert(12 * number, target)
+    site.routes = {target: make.page(f"good {target}") for target in good} | hostile
+    site.routes["/"] = make.page("start", *links)
+    crawled = crawl("site", url=site.url, deny=r"/x?\d+$")
+    assert crawled.status == 0, crawled.output
+    assert {"/", *good} <= crawled.stored(site)
+    recorded = {"/" + url.removeprefix(site.url) for url in crawled.records()}
+    assert recorded == {"/", *good, *hostile}
+    assert set(crawled.records().values()) == {1}
 
 
 @pytest.mark.parametrize("target", ["/", "/first"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
 
 N_PAGES = 80
+FAST_CLOCK = Path(__file__).with_name("fast_clock.py")
 
 
 def _dropped(handler: Any) -> None:
@@ -21,10 +23,20 @@ def _dropped(handler: Any) -> None:
 
 @pytest.fixture
 def failing(site: WebSite, make: SimpleNamespace) -> Any:
-    """A site of 80 pages that drops all connections from its 20th page on, for `site.seconds`."""
+    """A site of 80 pages that drops all connections from the 20th request on, for `site.seconds`.
+
+    `site.go_away()` has it do so once more.
+    """
     began: list[float] = []
     site.seconds = 6.0  # type: ignore[attr-defined]
     n_asked = 0
+
+    def go_away() -> None:
+        nonlocal n_asked
+        n_asked = 0
+        began.clear()
+
+    site.go_away = go_away  # type: ignore[attr-defined]
 
     def route(body: bytes) -> Any:
         def answer(handler: Any) -> Any:
@@ -71,6 +83,46 @@ def test_a_host_that_stays_away_is_told_of(crawl: Crawler, failing: Any) -> None
     assert not ended.value.code
     again = crawl("site", url=failing.url)
     assert (again.status, len(again.stored())) == (0, N_PAGES + 1)
+
+
+@pytest.mark.parametrize("seconds", [15, 300])
+def test_outages_of_seconds_and_minutes_lose_nothing(
+    seconds: int, crawl: Crawler, failing: Any
+) -> None:
+    """In a crawl and in a refresh, by a clock that runs faster."""
+    factor = seconds / 2
+    fast = (str(FAST_CLOCK), str(factor))
+    failing.seconds = seconds / factor
+    crawled = crawl("site", url=failing.url, python=fast)
+    assert crawled.status == 0, crawled.output
+    assert len(crawled.stored()) == N_PAGES + 1
+    assert crawled.skipped() == {}
+    assert "is there again after" in crawled.output
+    failing.go_away()
+    again = crawl("site", url=failing.url, refresh=1, python=fast)
+    assert again.status == 0, again.output
+    assert "is there again after" in again.output
+    assert len(again.stored()) == N_PAGES + 1
+    assert again.stats["refresh"] == {"number": 1, "unchanged": N_PAGES + 1}
+
+
+def test_a_refresh_of_a_host_that_stays_away_keeps_all(crawl: Crawler, failing: Any) -> None:
+    failing.seconds = 0.0
+    assert crawl("site", url=failing.url).status == 0
+    failing.go_away()
+    failing.seconds = 1e9
+    again = crawl("site", url=failing.url, refresh=1, python=(str(FAST_CLOCK), "300"))
+    assert again.status == 1, again.output
+    assert "is given up" in again.output
+    assert len(again.stored()) == N_PAGES + 1
+    refresh = again.stats["refresh"]
+    assert refresh["failed"] > 50
+    assert refresh["failed"] + refresh["unchanged"] == N_PAGES + 1
+    assert f"{refresh['failed']} pages could not be visited, and stay as they were" in again.output
+    failing.seconds = 0.0
+    later = crawl("site", url=failing.url, refresh=1)
+    assert later.status == 0
+    assert later.stats["refresh"] == {"number": 2, "unchanged": N_PAGES + 1}
 
 
 def test_a_single_url_that_fails_is_no_outage(

@@ -15,7 +15,7 @@ from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any
 
 from dedup.scrapy.reading.page import Content, RawPage, Unread, Wanted
@@ -35,7 +35,10 @@ _OF_THE_PAGE = frozenset(
 """Ends of a process that have no other cause: time is over, or a parser cannot go on."""
 
 _MOST_SECONDS = 60.0  # for a page, by the clock: a machine may be busy
-_LOOK_SECONDS = 1.0
+_SLOW_SECONDS = 1.0
+"""A page that has taken so much CPU time is slow: others do not wait behind it. Pages take
+milliseconds."""
+_LOOK_SECONDS = 0.25
 
 
 class ReadingError(Exception):
@@ -50,7 +53,52 @@ class NotReadError(Exception):
     """A page was not read, for no fault of its own."""
 
 
+class TooSlowError(Exception):
+    """A page is slow, and was given up for now: another slow one is being read.
+
+    Attributes:
+        seconds: that it took until then.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
 _MAX_SITES = 2_000  # that a process knows the templates of
+
+
+class SlowLane:
+    """Lets one slow page be read at a time, so that other readers are there for the others."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._tasks: set[asyncio.Future[None]] = set()
+        self.waiting = 0
+        """Pages that wait for their turn."""
+
+    async def __aenter__(self) -> None:
+        self.waiting += 1
+        try:
+            await self._lock.acquire()
+        finally:
+            self.waiting -= 1
+
+    async def __aexit__(self, *error: object) -> None:
+        self._lock.release()
+
+    def take(self, answer: asyncio.Future[Content]) -> bool:
+        """Let a page that is being read be the slow one, if there is no other."""
+        if self._lock.locked():
+            return False
+        task = asyncio.ensure_future(self._hold(answer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return True
+
+    async def _hold(self, answer: asyncio.Future[Content]) -> None:
+        async with self._lock:
+            await asyncio.wait([answer])
 
 
 @dataclass(slots=True, eq=False)
@@ -58,7 +106,12 @@ class _Waiting:
     raw: RawPage
     host: str | None
     site: Site | None
-    answer: asyncio.Future[Content]
+    lane: SlowLane | None
+    cpu_seconds: float | None
+    is_slow: bool
+    answer: asyncio.Future[Content] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
     deaths: int = 0
 
     def settle(self, found: Content | Unread) -> None:
@@ -69,12 +122,17 @@ class _Waiting:
         else:
             self.answer.set_exception(ReadingError(found))
 
+    def fail(self, error: Exception) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(error)
+
 
 class WorkerProcess:
     """Reads pages in another process, in the order in which they come.
 
     A page that takes too many CPU seconds, or that two processes die of or take a minute for, is
-    given up as `too_complex`; those behind it are read by another.
+    given up as `too_complex`; those behind it are read by another. Where a page is slow, those
+    behind it are not read: whoever wants them can ask another process.
 
     Args:
         wanted: what is to be read from pages.
@@ -93,6 +151,7 @@ class WorkerProcess:
         self._told: dict[str, int] = {}
         """How many templates the process knows of each host."""
         self._is_closing = False
+        self._is_replaced = False
         self._began_at = 0.0  # to read the first of those that wait
         self.is_ready = False
         self._task = asyncio.get_running_loop().create_task(self._run())
@@ -107,22 +166,43 @@ class WorkerProcess:
         return sum(max(len(each.raw.body), 10_000) for each in self._waiting)
 
     @property
+    def is_slow(self) -> bool:
+        """Is a page to be read here that is slow?"""
+        return any(each.is_slow for each in self._waiting)
+
+    @property
     def is_gone(self) -> bool:
         """Will it never be ready (again)?"""
         return self._task.done()
 
     async def read(
-        self, raw: RawPage, host: str | None = None, site: Site | None = None
+        self,
+        raw: RawPage,
+        host: str | None = None,
+        site: Site | None = None,
+        *,
+        lane: SlowLane | None = None,
+        cpu_seconds: float | None = None,
+        is_slow: bool = False,
     ) -> Content:
         """What the page says, by what is known of its host's site.
 
+        Args:
+            raw: the page.
+            host: whose templates count.
+            site: what is known of those.
+            lane: taken once the page is slow.
+            cpu_seconds: that are left for the page; None: all that it may take.
+            is_slow: it is known to be.
+
         Raises:
             ReadingError: it cannot be read.
-            NotReadError: no process is there to read it.
+            TooSlowError: it is slow, and the lane is taken.
+            NotReadError: no process is there to read it, or it would wait for a slow page.
         """
         if self._task.done():
             raise NotReadError
-        question = _Waiting(raw, host, site, asyncio.get_running_loop().create_future())
+        question = _Waiting(raw, host, site, lane, cpu_seconds, is_slow)
         if not self._waiting:
             self._began_at = time.monotonic()
         self._waiting.append(question)
@@ -159,9 +239,7 @@ class WorkerProcess:
                 await self._process.wait()
         self.is_ready, self._process = False, None
         while self._waiting:
-            answer = self._waiting.popleft().answer
-            if not answer.done():
-                answer.set_exception(NotReadError())
+            self._waiting.popleft().fail(NotReadError())
 
     async def _run_process(self) -> bool:
         """Run a process until it ends; False: it ended before it was ready."""
@@ -173,9 +251,10 @@ class WorkerProcess:
             env=_environment(),
             start_new_session=True,  # Ctrl-C is for the crawl, which ends this one
         )
-        self._process = process
+        self._process, self._is_replaced = process, False
         self._told.clear()
         self._send(self._wanted)
+        self._waiting = deque(each for each in self._waiting if not each.answer.done())
         for question in self._waiting:
             self._ask(question)
         if self._is_closing:
@@ -188,7 +267,7 @@ class WorkerProcess:
             watching.cancel()
         was_ready, self.is_ready, self._process = self.is_ready, False, None
         status = await process.wait()
-        if not self._is_closing:
+        if not (self._is_closing or self._is_replaced):
             self._note_death(status, was_ready=was_ready)
         return was_ready
 
@@ -199,19 +278,47 @@ class WorkerProcess:
             self._began_at = time.monotonic()
             length = int.from_bytes(await answers.readexactly(LENGTH_BYTES), "big")
             found = pickle.loads(await answers.readexactly(length))  # noqa: S301 -- the worker's
-            self._waiting.popleft().settle(found)
+            question = self._waiting.popleft()
+            question.settle(found)
+            if question.is_slow and any(each.answer.done() for each in self._waiting):
+                self._replace()  # it would read those that others have read
 
     async def _watch(self, process: Process) -> None:
         """Kill a process that does not come to an end with a page."""
+        looked_at, cpu_before = None, 0.0
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            seconds = time.monotonic() - self._began_at
-            if self.is_ready and self._waiting and seconds > _MOST_SECONDS:
-                url = self._waiting[0].raw.url
-                logger.error("Reading %s takes over %.0f seconds", url, _MOST_SECONDS)
+            if not (self.is_ready and self._waiting):
+                continue
+            first = self._waiting[0]
+            if first is not looked_at:
+                looked_at, cpu_before = first, _cpu_seconds(process.pid)
+            if time.monotonic() - self._began_at > _MOST_SECONDS:
+                logger.error("Reading %s takes over %.0f seconds", first.raw.url, _MOST_SECONDS)
                 with suppress(ProcessLookupError):  # it has just ended
                     process.kill()
                 return
+            seconds = _cpu_seconds(process.pid) - cpu_before
+            if seconds > _SLOW_SECONDS and first.lane is not None:
+                self._make_way(first, seconds + _LOOK_SECONDS)
+
+    def _make_way(self, first: _Waiting, seconds: float) -> None:
+        """Let no other page wait behind a slow one, and that one go on if it is the only one."""
+        for question in self._waiting:
+            if question is not first and not question.is_slow:
+                question.fail(NotReadError())
+        if not first.is_slow:
+            first.is_slow = first.lane is None or first.lane.take(first.answer)
+        if not first.is_slow:
+            first.fail(TooSlowError(seconds))
+            self._replace()
+
+    def _replace(self) -> None:
+        """End the process; what it has not answered is asked of the next one."""
+        self._is_replaced = True
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
 
     def _note_death(self, status: int, *, was_ready: bool) -> None:
         first = self._waiting[0] if was_ready and self._waiting else None
@@ -229,7 +336,8 @@ class WorkerProcess:
                 self._waiting.popleft().settle(_death_of(status, self._wanted))
 
     def _ask(self, question: _Waiting) -> None:
-        self._send(question_for(question.raw, question.host, question.site, self._told))
+        asked = question_for(question.raw, question.host, question.site, self._told)
+        self._send(asked._replace(cpu_seconds=question.cpu_seconds))
 
     def _send(self, value: object) -> None:
         if self._process is not None:
@@ -332,6 +440,14 @@ def _death_of(status: int, wanted: Wanted) -> Unread:
 
 def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def _cpu_seconds(pid: int) -> float:
+    """CPU time of a process; where that cannot be had, the time that passes."""
+    try:
+        return time.clock_gettime((~pid << 3) | 2)  # as Linux numbers the clocks of processes
+    except (OSError, AttributeError):
+        return time.monotonic()
 
 
 def _exactly(file: IO[bytes], length: int) -> bytes:

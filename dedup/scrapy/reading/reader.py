@@ -19,6 +19,8 @@ from dedup.scrapy.reading.process import (
     BlockingWorker,
     NotReadError,
     ReadingError,
+    SlowLane,
+    TooSlowError,
     WorkerProcess,
 )
 from dedup.templates.site import Site
@@ -36,7 +38,9 @@ opened anew in 1,000 paragraphs), and 2 ms as pages go."""
 
 _LARGE_BYTES = 2_000_000
 _LARGE_TAGS = 100_000
-"""A page of more may take seconds: of these one is read at a time, so that others go on."""
+"""A page of more may take seconds, and is slow from the beginning."""
+
+_LEAST_CPU_SECONDS = 0.5  # for a slow page that is read a second time
 
 _LOOK_PAGES = 50  # after so many it is asked whether one more process is needed
 _MANY_WAITING = 4  # pages, for each process
@@ -68,7 +72,8 @@ class PageReader:
     """Reads pages: in processes of their own, small ones also here while no process is ready.
 
     No other page is read in this process, which would stand still over a page made to take long.
-    Of large pages one is read at a time.
+    Of slow pages, large ones or those that have taken a second, one is read at a time, and always
+    another process is there for the others: one more than `processes` if need be.
 
     Args:
         wanted: what is to be read from pages.
@@ -82,7 +87,7 @@ class PageReader:
         # Here the features are computed when they are asked for, and some never are.
         self._here = ContentReader(replace(wanted, stages=frozenset()))
         self._max_processes = processes
-        self._large = asyncio.Lock()
+        self._lane = SlowLane()
         self._blocking: BlockingWorker | None = None
         self._n_looks = 0
         self._n_behind = 0
@@ -93,6 +98,11 @@ class PageReader:
     def __len__(self) -> int:
         """Pages that wait for being read."""
         return sum(map(len, self._workers))
+
+    @property
+    def n_slow(self) -> int:
+        """Slow pages that wait for the one that is being read."""
+        return self._lane.waiting
 
     async def read(
         self, response: Response, site: Site | None = None, host_encoding: str | None = None
@@ -168,30 +178,58 @@ class PageReader:
         host = None if site is None else host_of(raw.url)
         if not _has_event_loop():
             return self._read_blocking(raw, host, site)
+        cpu_seconds = self._wanted.cpu_seconds
         if not _is_large(raw.body):
-            return await self._read_next(raw, host, site)
-        async with self._large:
-            return await self._read_next(raw, host, site)
+            try:
+                return await self._read_next(raw, host, site)
+            except TooSlowError as error:
+                cpu_seconds = max(cpu_seconds - error.seconds, _LEAST_CPU_SECONDS)
+        async with self._lane:
+            return await self._read_next(raw, host, site, slow_seconds=cpu_seconds)
 
-    async def _read_next(self, raw: RawPage, host: str | None, site: Site | None) -> Content:
-        ready = [worker for worker in self._workers if worker.is_ready]
-        if len(ready) == len(self._workers) < self._max_processes and self._is_another_needed():
-            self._workers.append(WorkerProcess(self._wanted))
-        is_here = (not ready or not self._max_processes) and is_small(raw.body)
-        if not self._workers and not is_here:  # there are to be none but for such pages
-            self._workers.append(WorkerProcess(self._wanted))
-        if not is_here:
-            usable = ready or [worker for worker in self._workers if not worker.is_gone]
-            while usable:
-                worker = min(usable, key=lambda each: each.load)
-                with suppress(NotReadError):
-                    return await worker.read(raw, host, site)
-                usable = [each for each in self._workers if not each.is_gone]
+    async def _read_next(
+        self, raw: RawPage, host: str | None, site: Site | None, slow_seconds: float | None = None
+    ) -> Content:
+        """Read a page where it is done soonest; `slow_seconds`: what is left for one in the lane.
+
+        Raises:
+            TooSlowError: it is to wait for the lane.
+        """
+        while True:
+            worker = self._worker_for(raw)
+            if worker is None:
+                break
+            with suppress(NotReadError):
+                return await worker.read(
+                    raw,
+                    host,
+                    site,
+                    lane=self._lane,
+                    cpu_seconds=slow_seconds,
+                    is_slow=slow_seconds is not None,
+                )
         if self._is_abandoned:
             raise CloseSpider("shutdown")
         if not is_small(raw.body):
             raise ReadingError(Unread("too_complex", "no process can be started to read it in"))
         return self._here.read(raw, site)
+
+    def _worker_for(self, raw: RawPage) -> WorkerProcess | None:
+        """The process that is to read a page; None: this one, or none can be started."""
+        if self._is_abandoned:
+            return None
+        workers = self._workers
+        quick = [each for each in workers if not (each.is_gone or each.is_slow)]
+        ready = [each for each in quick if each.is_ready]
+        if len(ready) == len(workers) < self._max_processes and self._is_another_needed():
+            workers.append(WorkerProcess(self._wanted))
+        if (not ready or not self._max_processes) and is_small(raw.body):
+            return None
+        # There may be none, or all that there are may be busy with slow pages.
+        if not quick and len(workers) < max(self._max_processes + 1, 2):
+            workers.append(WorkerProcess(self._wanted))
+        usable = ready or quick or [each for each in workers if not each.is_gone]
+        return min(usable, key=lambda each: each.load) if usable else None
 
     def _read_blocking(self, raw: RawPage, host: str | None, site: Site | None) -> Content:
         if is_small(raw.body):

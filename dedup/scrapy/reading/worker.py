@@ -42,12 +42,14 @@ class Question(NamedTuple):
         host: whose templates count; None: nothing is to be learned of the page.
         templates: those of the host; None: they are as they were told before.
         is_first: forget what was told before.
+        cpu_seconds: that are left for the page; None: all that are allowed.
     """
 
     raw: RawPage
     host: str | None = None
     templates: tuple[Template, ...] | None = None
     is_first: bool = False
+    cpu_seconds: float | None = None
 
 
 def packed(value: object) -> bytes:
@@ -68,7 +70,7 @@ def serve(questions: BinaryIO, answers: BinaryIO) -> None:
     gc.set_threshold(*_GC_THRESHOLDS)
     sites: dict[str | None, Site] = {}
     while (question := _next(questions)) is not None:
-        signal.setitimer(signal.ITIMER_PROF, wanted.cpu_seconds)
+        signal.setitimer(signal.ITIMER_PROF, question.cpu_seconds or wanted.cpu_seconds)
         answer = packed(_answer(reader, question, sites))
         signal.setitimer(signal.ITIMER_PROF, 0)
         answers.write(answer)

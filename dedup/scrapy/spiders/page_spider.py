@@ -237,6 +237,8 @@ class PageSpider(Spider):
         if isinstance(error, HttpError):
             outcomes = {304: "unchanged", 404: "gone", 410: "gone"}
             outcome = outcomes.get(error.response.status, "failed")
+        elif isinstance(error, NotFollowed) and not error.reason.startswith("redirect_"):
+            outcome = "failed"  # the host is not there, say
         elif isinstance(error, AlreadyRecorded | NotFollowed):
             outcome = "moved"
         key, url = request.meta.get(KEY), first_url(request)

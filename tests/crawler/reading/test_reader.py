@@ -1,15 +1,19 @@
-"""A page read once more, by what has been learned of its host since."""
+"""Pages read once more, by what has been learned of their host; slow pages beside others."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
+from functools import partial
 
+import pytest
 from scrapy import Request
 from scrapy.http import HtmlResponse
 
 from dedup.config import DedupConfig
 from dedup.scrapy.reading.page import Wanted
+from dedup.scrapy.reading.process import ReadingError, WorkerProcess
 from dedup.scrapy.reading.reader import PageReader
 
 URL = "http://a.example/"
@@ -43,3 +47,59 @@ def test_page_is_decoded_again_as_if_its_host_had_been_known() -> None:
     assert again.item.depth == 3
     assert again.links == ["http://a.example/?q=%B2%E8"]
     assert replace(again.item, fetched_at=0.0) == replace(known.item, fetched_at=0.0)
+
+
+ENDLESS = """
+from dedup.scrapy.reading import page, worker
+read = page.ContentReader.read
+def endless(self, raw, site=None):
+    while "endless" in raw.url:
+        pass
+    return read(self, raw, site)
+page.ContentReader.read = endless
+worker.main()
+"""
+
+
+@pytest.mark.parametrize("processes", [0, 1, 2])
+def test_slow_pages_never_hold_all_readers(
+    processes: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """None of these is large, and any of them is slow for all that is known before."""
+    monkeypatch.setattr(
+        "dedup.scrapy.reading.reader.WorkerProcess",
+        partial(WorkerProcess, command=(sys.executable, "-c", ENDLESS)),
+    )
+    wanted = replace(WANTED, cpu_seconds=3.0)
+    ended: list[str] = []
+    reasons: list[str] = []
+    names = [f"endless {number}" for number in range(3)]
+    names += [f"{kind} {number}" for number in range(8) for kind in ("small", "middle")]
+
+    async def read(reader: PageReader, name: str) -> None:
+        size = 10 if name.startswith("small") else 200_000
+        body = f"<title>{name}</title><p>Text.".encode() + b" " * size
+        try:
+            found = await reader.read(HtmlResponse(URL + name, body=body, request=Request(URL)))
+            assert found is not None
+            assert found.item.title == name
+        except ReadingError as error:
+            reasons.append(f"{error.reason}: {error}")
+        ended.append(name)
+
+    async def read_all() -> int:
+        reader = PageReader(wanted, processes)
+        try:
+            await asyncio.wait_for(asyncio.gather(*(read(reader, name) for name in names)), 60)
+            return len(reader._workers)
+        finally:
+            await reader.close()
+
+    n_workers = asyncio.run(read_all())
+    assert n_workers <= max(processes + 1, 2)
+    assert sorted(ended) == sorted(names)
+    assert reasons == ["too_complex: takes over 3 s of CPU"] * 3
+    kinds = "".join(name[0] for name in ended)
+    assert "e" not in kinds[: kinds.rindex("s")], ended
+    assert kinds[: kinds.rindex("m")].count("e") <= 2, ended
+    assert caplog.text.count("ended with status") == 3
