@@ -11,7 +11,6 @@ from __future__ import annotations
 import gzip
 import os
 import random
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from hostile_pages import PAGES
+
+from dedup.store import open_store
 
 _ROOT = Path(__file__).parents[2]
 _SIZES = (300_000, 1_500_000, 9_000_000)
@@ -116,11 +117,10 @@ def _crawl(n_good: int, *, with_hostile: bool) -> Figures:
         before, began = os.times(), time.time()
         subprocess.run(command, cwd=_ROOT, check=True, capture_output=True)
         after = os.times()
-        found = sqlite3.connect(Path(folder, "job", "crawl.sqlite"))
-        times = dict(found.execute("SELECT url, fetched_at FROM pages"))
-        skipped = dict(found.execute("SELECT url, reason FROM skipped"))
-        duplicates = [row[0] for row in found.execute("SELECT url FROM duplicates")]
-        found.close()
+        with open_store(Path(folder, "job"), read_only=True) as store:
+            times = {page["url"]: page["fetched_at"] for page in store.pages()}
+            skipped = store.skipped_urls()
+            duplicates = [each["url"] for each in store.duplicates()]
     server.shutdown()
     server.server_close()
     path = {each: urlsplit(each).path for each in (*times, *skipped, *duplicates)}
