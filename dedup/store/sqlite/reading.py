@@ -232,7 +232,7 @@ class StoreReader:
     def skipped_urls(self) -> dict[str, str]:
         """Why each URL that gave no page to compare was skipped; the latest reason."""
         query = "SELECT url, reason FROM skipped ORDER BY number"
-        return {url: reason for url, reason in self.rows(query)}
+        return dict(map(tuple, self.rows(query)))
 
     def page_urls(self) -> dict[int, str | None]:
         """The unique pages' URLs by number."""
