@@ -9,14 +9,19 @@ import sys
 import time
 from types import SimpleNamespace
 
-sys.path.insert(0, "")
-factor = float(sys.argv[1])
 
-from dedup.scrapy.middlewares import outages  # noqa: E402 -- found by the line above
+def main() -> None:
+    sys.path.insert(0, "")
+    factor = float(sys.argv[1])
+    from dedup.scrapy.middlewares import outages  # found by the line above
 
-outages.time = SimpleNamespace(monotonic=lambda: time.monotonic() * factor)
-outages.asyncio = SimpleNamespace(
-    **{**vars(asyncio), "sleep": lambda seconds: asyncio.sleep(seconds / factor)}
-)
-sys.argv = sys.argv[3:]
-runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    outages.time = SimpleNamespace(monotonic=lambda: time.monotonic() * factor)
+    outages.asyncio = SimpleNamespace(
+        **{**vars(asyncio), "sleep": lambda seconds: asyncio.sleep(seconds / factor)}
+    )
+    sys.argv = sys.argv[3:]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -154,3 +154,11 @@ def test_what_was_put_off_comes_after_all_hosts(urls):
     held = frontier.pop(idle)
     assert isinstance(held, Request)
     assert not frontier
+
+
+def test_urls_without_a_host_have_their_turn(urls):
+    """`file:` URLs, which are recorded as what is not fetched; their slot has no name."""
+    tested = Frontier(urls)
+    queue(urls, tested, 1, slot="")
+    queue(urls, tested, 2, slot="a")
+    assert sorted(numbers(tested)) == [1, 2]

@@ -77,12 +77,12 @@ import os, signal
 from contextlib import suppress
 from dedup.scrapy.reading import process
 run, deaths = process.WorkerProcess.read, []
-async def killing(self, raw, *site):
+async def killing(self, raw, *site, **more):
     is_page_spared = any(question.deaths for question in self._waiting)
     if self.is_ready and len(deaths) < 3 and raw.url[-1:] == "5" and not is_page_spared:
         with suppress(ProcessLookupError):  # it is dead, and that is not known yet
             deaths.append(os.kill(self._process.pid, signal.SIGKILL))
-    return await run(self, raw, *site)
+    return await run(self, raw, *site, **more)
 process.WorkerProcess.read = killing
 """
 

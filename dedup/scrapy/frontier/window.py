@@ -117,7 +117,9 @@ class Frontier:
             n_active: how many downloads of a slot are under way.
         """
         while self:
-            name = self._next_slot(n_active, self._slots) or self._next_slot(n_active, self._late)
+            name = self._next_slot(n_active, self._slots)
+            if name is None:  # "" is the slot of URLs without a host
+                name = self._next_slot(n_active, self._late)
             if name is None:
                 return None
             slots = self._slots if name in self._slots else self._late
