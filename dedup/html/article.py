@@ -61,12 +61,6 @@ _SHARE_OF_PARAGRAPHS = 0.8
 _SHARE_OF_TEXT = 0.2
 
 
-def article_html(page: Bounded, *, text_length: int) -> str | None:
-    """Return the markup of the page's article without what is beside it; see `find_article`."""
-    article = find_article(page, text_length=text_length)
-    return None if article is None else without_what_is_beside(article)
-
-
 def find_article(page: Bounded, *, text_length: int) -> LexborNode | None:
     """Return the page's article, or None where nothing tells which it is.
 

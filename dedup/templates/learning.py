@@ -440,12 +440,6 @@ def _content_box(branch: _Branch, group: list[_Page]) -> _Branch:
     return best
 
 
-def _are_of_several(group: list[_Page], depth: int) -> bool:
-    """Is the box one of several of its kind on more than a few of the pages?"""
-    count = sum(_is_one_of_several(page, page.way[depth]) for page in group)
-    return count > _FEW * len(group)
-
-
 def _is_one_of_several(page: _Page, box: int) -> bool:
     """Do boxes of the same names stand beside it that have text, too?"""
     names, outer = page.names[box], page.sample.outline.boxes[box].parent

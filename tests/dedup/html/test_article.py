@@ -1,12 +1,17 @@
 import pytest
 
 from dedup.html import bounded
-from dedup.html.article import article_html
+from dedup.html.article import find_article, without_what_is_beside
 
 SENTENCE = "The tea of the hills was spoiled one spring by soldiers who slept on the sacks. "
 ARTICLE = "".join(f"<p>{number}. {SENTENCE * 2}</p>" for number in range(6))
 COMMENTS = f"<div class='comment-list'><p>A reader: {SENTENCE * 9}</p></div>"
 LINKS = "<ul><li><a href=/a>Another article</a></ul>"
+
+
+def article_html(page, *, text_length):
+    article = find_article(page, text_length=text_length)
+    return None if article is None else without_what_is_beside(article)
 
 
 @pytest.mark.parametrize(
