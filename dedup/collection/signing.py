@@ -30,6 +30,14 @@ R = TypeVar("R")
 _AHEAD = 3
 """Portions for each process that wait to be worked on or taken."""
 
+_PATIENCE = 5.0
+"""Seconds after which a portion that is not done makes one look whether the processes live."""
+
+_ENDED = (
+    "a process that computes signatures has ended, perhaps for want of memory;"
+    " --processes 1 needs least"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -112,6 +120,10 @@ class Workers:
                 initializer=_begin,
                 initargs=(work,),
             )
+            # All are started now: one that starts while another dies would be waited for, for ever
+            # (CPython 3.11, `terminate_broken`).
+            for _ in range(processes):
+                self._pool.submit(os.getpid)
 
     def close(self) -> None:
         if self._pool is not None:
@@ -139,21 +151,32 @@ class Workers:
             return
         waiting: deque[tuple[T, Future[R]]] = deque()
         for beside, portion in portions:
-            waiting.append((beside, self._pool.submit(there, portion)))
+            waiting.append((beside, _submitted(self._pool, there, portion)))
             if len(waiting) > _AHEAD * self._processes:
-                yield _taken(*waiting.popleft())
+                beside, future = waiting.popleft()
+                yield beside, _result(self._pool, future)
         while waiting:
-            yield _taken(*waiting.popleft())
+            beside, future = waiting.popleft()
+            yield beside, _result(self._pool, future)
 
 
-def _taken(beside: T, future: Future[R]) -> tuple[T, R]:
+def _submitted(pool: ProcessPoolExecutor, work: Callable[..., R], *arguments: Any) -> Future[R]:
     try:
-        return beside, future.result()
-    except BrokenProcessPool as error:
-        raise OSError(
-            "a process that computes signatures has ended, perhaps for want of memory;"
-            " --processes 1 needs least"
-        ) from error
+        return pool.submit(work, *arguments)
+    except (BrokenProcessPool, OSError) as error:  # OSError: the pool is closing its pipe
+        raise OSError(_ENDED) from error
+
+
+def _result(pool: ProcessPoolExecutor, future: Future[R]) -> R:
+    while True:
+        try:
+            return future.result(timeout=_PATIENCE)
+        except BrokenProcessPool as error:
+            raise OSError(_ENDED) from error
+        except TimeoutError:
+            # What was submitted in the moment when the pool broke is never answered; the next
+            # submission says so.
+            _submitted(pool, os.getpid)
 
 
 def usable_processes() -> int:
