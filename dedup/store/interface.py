@@ -8,7 +8,6 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -245,8 +244,12 @@ class JobStore(Store, ExportQueries, Protocol):
     """Are the bodies of pages stored as well as their texts?"""
 
     @property
-    def path(self) -> Path:
-        """Where it is, for messages."""
+    def location(self) -> str:
+        """Where it is, for messages; without a password."""
+
+    @property
+    def job(self) -> str:
+        """What the commands take for the job: its folder, or `postgresql://…/DATABASE#NAME`."""
 
     @property
     def urls(self) -> UrlQueue: ...
