@@ -106,7 +106,8 @@ class UrlTable:
         They are new again where another page links to them.
         """
         with self._database.unit(weight=0) as connection:
-            return connection.execute("DELETE FROM urls WHERE state = ?", (HELD,)).rowcount
+            query = "DELETE FROM urls WHERE state = ? RETURNING 1"
+            return len(connection.execute(query, (HELD,)).fetchall())
 
     def find(self, key: bytes) -> KnownUrl | None:
         """A URL and its state; None: it is not known."""

@@ -1,0 +1,5 @@
+"""A job's store in PostgreSQL. Needs psycopg 3: the extra `postgresql`."""
+
+from dedup.store.postgresql.place import Place, check_name, is_address, parse_place
+
+__all__ = ["Place", "check_name", "is_address", "parse_place"]
