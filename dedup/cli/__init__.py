@@ -5,12 +5,12 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
+from dedup.cli import copy, export, pair, report, retry, run, stats, why
 from dedup.cli import eval as evaluation
-from dedup.cli import export, pair, report, retry, run, stats, why
 from dedup.errors import StateError
 from dedup.report.plain import plain
 
-_COMMANDS = (run, evaluation, stats, report, why, pair, export, retry)
+_COMMANDS = (run, evaluation, stats, report, why, pair, export, retry, copy)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

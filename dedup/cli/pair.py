@@ -2,12 +2,11 @@
 
 import argparse
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from rich.text import Text
 
-from dedup.cli.console import output_console
+from dedup.cli.console import JOB_HELP, output_console
 from dedup.cli.explained import (
     comparisons_table,
     document_line,
@@ -19,14 +18,14 @@ from dedup.cli.why import document_of, follow
 from dedup.explain import Comparison, Fate, Replay, Verdict, compare, decide, text_origin
 from dedup.report.differences import differences
 from dedup.report.plain import plain, plain_json
-from dedup.store import JobStore, Page, open_store
+from dedup.store import JobStore, Page, job_place, open_store
 
 
 def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "pair", help="why two pages match, or do not", description=__doc__.split(": ", 1)[1]
     )
-    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     for name in ("first", "second"):
         parser.add_argument(name, metavar="URL", help="of a page that was stored or dropped")
     parser.add_argument("--json", action="store_true", help="for machines")

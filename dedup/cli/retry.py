@@ -1,15 +1,15 @@
 """`dedup retry JOB`: failed URLs are fetched again when the job goes on."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from dedup.store import open_store
+from dedup.cli.console import JOB_HELP
+from dedup.store import job_place, open_store
 
 
 def add_parser(commands: Any) -> None:
     parser = commands.add_parser("retry", help="queue the URLs of a job that failed once more")
-    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     parser.add_argument(
         "--reason",
         action="append",

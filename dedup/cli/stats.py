@@ -4,11 +4,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from dedup.cli.console import output_console
+from dedup.cli.console import JOB_HELP, output_console
 from dedup.report.breakdown import BY, account_rows, breakdown, compare_rows, rows_table
 from dedup.report.plain import plain_json
 from dedup.report.table import summary_table
-from dedup.store import open_store, summarise
+from dedup.store import job_place, open_store, summarise
+from dedup.store.postgresql import without_password
 
 
 def add_parser(commands: Any) -> None:
@@ -17,9 +18,9 @@ def add_parser(commands: Any) -> None:
         help="the counts of a job, running or not, or of two jobs",
         description="Print the counts of a job, running or not; of two jobs beside each other.",
     )
-    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     parser.add_argument(
-        "other", type=Path, nargs="?", metavar="OTHER", help="another job, to compare with"
+        "other", type=job_place, nargs="?", metavar="OTHER", help="another job, to compare with"
     )
     parser.add_argument(
         "--by",
@@ -38,12 +39,12 @@ def _execute(options: argparse.Namespace) -> None:
     elif options.json:
         print(plain_json(found))
     elif options.by is None:
-        console.print(summary_table(found, options.job), soft_wrap=True)
+        console.print(summary_table(found, _public(options.job)), soft_wrap=True)
     else:
         console.print(rows_table(found))
 
 
-def _read(job: Path, by: str | None) -> Any:
+def _read(job: Path | str, by: str | None) -> Any:
     with open_store(job, read_only=True) as store:
         return summarise(store) if by is None else breakdown(store, by)
 
@@ -55,9 +56,17 @@ def _compare(options: argparse.Namespace, first: Any, second: Any) -> None:
     rows = compare_rows(first, second, column)
     jobs = options.job, options.other
     if options.json:
-        print(plain_json({"jobs": [str(job) for job in jobs], "column": column, "rows": rows}))
+        print(plain_json({"jobs": list(map(_shown, jobs)), "column": column, "rows": rows}))
         return
-    is_named = jobs[0].name != jobs[1].name
-    names = [job.name if is_named else str(job) for job in jobs]
+    short = [job.name if isinstance(job, Path) else job.rpartition("#")[2] for job in jobs]
+    names = short if short[0] != short[1] else list(map(_shown, jobs))
     headings = {"first": f"{names[0]}, {column}", "second": f"{names[1]}, {column}"}
     output_console().print(rows_table(rows, headings=headings))
+
+
+def _public(job: Path | str) -> Path | str:
+    return without_password(job) if isinstance(job, str) else job
+
+
+def _shown(job: Path | str) -> str:
+    return str(_public(job))

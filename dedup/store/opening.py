@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dedup.errors import StateError
 from dedup.extras import require_extra
-from dedup.store.postgresql.place import is_address, parse_place
+from dedup.store.postgresql import is_address, parse_place
 from dedup.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:

@@ -1,5 +1,11 @@
 """A job's store in PostgreSQL. Needs psycopg 3: the extra `postgresql`."""
 
-from dedup.store.postgresql.place import Place, check_name, is_address, parse_place
+from dedup.store.postgresql.place import (
+    Place,
+    check_name,
+    is_address,
+    parse_place,
+    without_password,
+)
 
-__all__ = ["Place", "check_name", "is_address", "parse_place"]
+__all__ = ["Place", "check_name", "is_address", "parse_place", "without_password"]

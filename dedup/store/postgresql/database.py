@@ -182,11 +182,11 @@ def _translated(query: str, is_named: bool) -> bytes:
 def _cleaned(parameters: Parameters) -> Any:
     """With question marks for what PostgreSQL refuses in a text: zeros and lone surrogates."""
     if isinstance(parameters, Mapping):
-        return {name: _clean(value) for name, value in parameters.items()}
-    return [_clean(value) for value in parameters]
+        return {name: clean(value) for name, value in parameters.items()}
+    return [clean(value) for value in parameters]
 
 
-def _clean(value: object) -> object:
+def clean(value: object) -> object:
     if isinstance(value, str):
         return value.replace("\0", "?").encode("utf-8", "replace").decode()
     return value

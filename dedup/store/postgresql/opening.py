@@ -47,6 +47,28 @@ def connect(place: Place, *, read_only: bool, is_new: bool) -> psycopg.Connectio
     Raises:
         StateError: the server cannot be reached, or the job cannot be used. Nothing was changed.
     """
+    connection = reach(place)
+    with contextlib.ExitStack() as on_error:
+        on_error.callback(connection.close)
+        with reporting(place):
+            if is_new and not job_exists(connection, place):
+                with connection.transaction():
+                    connection.execute("SELECT pg_advisory_xact_lock(%s, 0)", [_LOCKS])
+                    if not job_exists(connection, place):  # others begin at the same moment
+                        create(connection, place)
+            _check(connection, place)
+            if read_only:
+                connection.execute("SET default_transaction_read_only = on")
+        on_error.pop_all()
+    return connection
+
+
+def reach(place: Place) -> psycopg.Connection[Any]:
+    """Connect to the database of a job, whether the job is there or not.
+
+    Raises:
+        StateError: it cannot be reached.
+    """
     try:
         connection: psycopg.Connection[Any] = psycopg.connect(
             place.dsn,
@@ -64,51 +86,39 @@ def connect(place: Place, *, read_only: bool, is_new: bool) -> psycopg.Connectio
         ) from None
     except psycopg.Error as error:
         raise not_reached(place, error) from None
-    with contextlib.ExitStack() as on_error:
-        on_error.callback(connection.close)
-        with reporting(place):
-            _prepare(connection, place, read_only=read_only, is_new=is_new)
-        on_error.pop_all()
+    with reporting(place):
+        connection.adapters.register_loader("numeric", _NumberLoader)
+        connection.execute("SET client_encoding = 'UTF8'")
+        connection.execute(_SESSION)
+        connection.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(place.name)))
     return connection
 
 
-def _prepare(
-    connection: psycopg.Connection[Any], place: Place, *, read_only: bool, is_new: bool
-) -> None:
-    connection.adapters.register_loader("numeric", _NumberLoader)
-    if connection.info.encoding != "utf-8":
-        connection.execute("SET client_encoding = 'UTF8'")
-    connection.execute(_SESSION)
-    connection.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(place.name)))
-    if is_new and not _exists(connection, place):
-        _create(connection, place)
-    _check(connection, place)
-    if read_only:
-        connection.execute("SET default_transaction_read_only = on")
-
-
-def _exists(connection: psycopg.Connection[Any], place: Place) -> bool:
+def job_exists(connection: psycopg.Connection[Any], place: Place) -> bool:
+    """Is there a schema of the job's name?"""
     found = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [place.name])
     return found.fetchone() is not None
 
 
-def _create(connection: psycopg.Connection[Any], place: Place) -> None:
-    encoding = connection.execute("SHOW server_encoding").fetchone()
-    if encoding != ("UTF8",):
+def create(connection: psycopg.Connection[Any], place: Place) -> None:
+    """Make the tables of a new job, in a transaction.
+
+    Raises:
+        StateError: the database has another encoding than UTF-8.
+    """
+    row = connection.execute("SHOW server_encoding").fetchone()
+    if row != ("UTF8",):
         raise StateError(
             str(place),
-            f"the database is encoded in {encoding and encoding[0]}",
-            "Make one that is in UTF8: createdb --encoding=UTF8 --template=template0",
+            f"the database is encoded in {row and row[0]}",
+            "Make one in UTF8: createdb --encoding=UTF8 --template=template0 NAME",
         )
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [_LOCKS, "new"])
-        if not _exists(connection, place):  # others begin at the same moment
-            connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(place.name)))
-            connection.execute(SCHEMA)
+    connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(place.name)))
+    connection.execute(SCHEMA)
 
 
 def _check(connection: psycopg.Connection[Any], place: Place) -> None:
-    if not _exists(connection, place):
+    if not job_exists(connection, place):
         raise StateError(str(place), "there is no such job", "Check the name of the job")
     marked = (
         "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('job') AND attname = 'version'"

@@ -74,6 +74,8 @@ def without_password(address: str) -> str:
     >>> without_password("postgresql://me:secret@db:5432/crawls?sslmode=require#news")
     'postgresql://me@db:5432/crawls?sslmode=require#news'
     """
+    if not is_address(address):
+        return address
     try:
         parts = urlsplit(address)
     except ValueError:
