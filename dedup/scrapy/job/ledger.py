@@ -132,16 +132,14 @@ class Ledger:
             self._stats.inc_value("dedup/pages/fetched")
         if kind in ("unique", "duplicate") and self._traps is not None and outcome.url:
             self._traps.note(outcome.url, is_duplicate=kind == "duplicate")
-        if name := _STATS.get(kind):
-            stage = outcome.match.stage if outcome.match is not None else ""
-            self._stats.inc_value(name.format(reason=outcome.reason, stage=stage))
-
-
-_STATS = {
-    "unique": "dedup/pages/unique",
-    "duplicate": "dedup/pages/duplicate/{stage}",
-    "skipped": "dedup/pages/skipped/{reason}",
-    "failed": "dedup/pages/failed/{reason}",
-    "alias": "dedup/url/alias/{reason}",
-}
-"""What Scrapy's statistics count each kind under."""
+        match kind:
+            case "unique":
+                self._stats.inc_value("dedup/pages/unique")
+            case "duplicate" if outcome.match is not None:
+                self._stats.inc_value(f"dedup/pages/duplicate/{outcome.match.stage}")
+            case "skipped":
+                self._stats.inc_value(f"dedup/pages/skipped/{outcome.reason}")
+            case "failed":
+                self._stats.inc_value(f"dedup/pages/failed/{outcome.reason}")
+            case "alias":
+                self._stats.inc_value(f"dedup/url/alias/{outcome.reason}")
