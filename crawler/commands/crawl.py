@@ -21,8 +21,6 @@ from dedup.scrapy.feeds import continue_feeds
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.spiders.own import is_own_class
-from dedup.store import STORE_NAME
-from dedup.store.lock import lock
 
 
 class Command(CrawlCommand):
@@ -120,8 +118,7 @@ def _check_job(settings: BaseSettings, spider: object, process_settings: BaseSet
         return
     _check_writable(place.folder)
     if place.is_restarted:
-        if (place.folder / STORE_NAME).exists():
-            lock(place.folder / STORE_NAME).close()
+        place.check_free()
         return
     store = place.open_store()
     try:

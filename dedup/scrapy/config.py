@@ -16,6 +16,7 @@ from dedup.extras import load_extra, require_extra
 from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
 from dedup.scrapy.item_fields import ItemFields
+from dedup.store.postgresql import is_address, without_password
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
 
@@ -32,6 +33,7 @@ PROGRESS = ("table", "auto", "live", "plain", "off")
 class CrawlConfig:
     """The settings as values. `default_settings.py` says what each of them means."""
 
+    store: str
     job: str
     jobs_dir: str
     job_dir: str
@@ -71,6 +73,7 @@ class CrawlConfig:
             ValueError: one is out of range; the message names it.
         """
         return cls(
+            store=_store(settings),
             job=str(settings.get("DEDUP_JOB") or ""),
             jobs_dir=str(settings.get("DEDUP_JOBS_DIR")),
             job_dir=str(settings.get("JOBDIR") or ""),
@@ -201,6 +204,23 @@ def _url_rules(settings: BaseSettings) -> UrlRules:
         return UrlRules(settings.getlist("DEDUP_URL_RULES"))
     except ValueError as error:
         raise ValueError(f"DEDUP_URL_RULES: {error}") from None
+
+
+def _store(settings: BaseSettings) -> str:
+    address = str(settings.get("DEDUP_STORE") or "")
+    if not address:
+        return ""
+    if not is_address(address) or "#" in address:
+        shown = without_password(address)
+        raise ValueError(
+            f"DEDUP_STORE must be postgresql://USER@HOST:PORT/DATABASE, got {shown!r};"
+            " the job is named by -a job=NAME or DEDUP_JOB"
+        )
+    try:
+        require_extra("psycopg", extra="postgresql", purpose="DEDUP_STORE")
+    except ModuleNotFoundError as error:
+        raise ValueError(str(error)) from None
+    return address
 
 
 def _report_file(settings: BaseSettings) -> str:

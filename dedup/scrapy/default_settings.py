@@ -14,6 +14,13 @@ DEDUP_KEEP_JOBS = False
 expect: a job is kept where JOBDIR or DEDUP_JOB is set, and else ends with the crawl and leaves no
 file. The project's own settings switch it on."""
 
+DEDUP_STORE = ""
+"""Where jobs are kept: "": in SQLite, in the job's folder; `postgresql://USER@HOST:PORT/DATABASE`:
+in PostgreSQL, for crawls that one machine is too small for; a job is a schema of its name there
+(lower case letters, digits, _ and -), and its folder holds what each process reports. Install the
+extra `postgresql`. A password is better kept in PGPASSWORD or ~/.pgpass; it is never shown. See
+docs/cluster.md."""
+
 DEDUP_JOBS_DIR = "crawls"
 """Folder that holds the folders of jobs. Scrapy's JOBDIR, where set, names the job's own folder."""
 

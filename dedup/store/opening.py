@@ -32,6 +32,33 @@ def job_place(text: str) -> str | Path:
     return text if is_address(text) else Path(text)
 
 
+def job_exists(path: str | os.PathLike[str]) -> bool:
+    """Is there a job, or a schema of its name?
+
+    Raises:
+        StateError: the server cannot be reached.
+    """
+    if not (isinstance(path, str) and is_address(path)):
+        return store_path(path).exists()
+    require_extra("psycopg", extra="postgresql", purpose="a job in PostgreSQL")
+    from dedup.store.postgresql import opening
+
+    place = parse_place(path)
+    with opening.reach(place) as connection:
+        return opening.job_exists(connection, place)
+
+
+def rename_job(address: str) -> str:
+    """Give a job in PostgreSQL another name, so that a new one can begin; return its address.
+
+    Raises:
+        StateError: others work on the job, or the server cannot be reached.
+    """
+    from dedup.store.postgresql.opening import set_aside
+
+    return str(set_aside(parse_place(address)))
+
+
 def open_store(
     path: str | os.PathLike[str],
     *,

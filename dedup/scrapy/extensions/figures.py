@@ -98,7 +98,7 @@ class Figures:
             for kind, name in (("duplicates", "duplicate"), ("skipped", "skipped"))
         }
         return Snapshot(
-            job=str(job.folder),
+            job=job.store.job,
             seconds=time.monotonic() - self._began,
             fetched=job.ledger.fetched,
             unique=before["pages"]["unique"] + self._stat("dedup/pages/unique"),

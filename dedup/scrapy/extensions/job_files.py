@@ -80,7 +80,8 @@ class JobFiles:
         except OSError as error:
             _note(job, f"the account of {job.folder} could not be written: {error}")
         file = job.config.report_file
-        if self._crawler.settings.getbool("DEDUP_REPORT_ENABLED") or file:
+        is_asked = self._crawler.settings.getbool("DEDUP_REPORT_ENABLED") and not job.config.store
+        if is_asked or file:  # of a job in PostgreSQL, `dedup report` makes it
             _write_report(job, Path(file) if file else None)
 
 
@@ -89,9 +90,9 @@ def _write_report(job: Job, path: Path | None) -> None:
     from dedup.report.page import write_report  # which most crawls of other projects do without
 
     try:
-        write_report(job.folder, path)
+        write_report(job.place.store_place, path)
     except Exception as error:  # noqa: BLE001 -- see above
-        _note(job, f"the report of {job.folder} could not be written: {error!r}")
+        _note(job, f"the report of {job.store.job} could not be written: {error!r}")
 
 
 def _note(job: Job, trouble: str) -> None:

@@ -9,6 +9,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -30,6 +31,7 @@ from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
 from dedup.scrapy.scrapy_internals import refusing
+from dedup.store.postgresql import without_password
 from dedup.store.records import QueuedUrl
 
 logger = logging.getLogger(__name__)
@@ -93,6 +95,8 @@ class Job:
         self.troubles: list[str] = []
         self.reader: PageReader | None = None
         self.store = self.place.open_store()
+        if config.store:  # else it is in the folder
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             self.place.check(self.store, crawler.settings)
         except StateError:
@@ -182,6 +186,11 @@ class Job:
         """Has the job any page, or a duplicate of one?"""
         return bool(self.store.count("pages") or self.store.count("duplicates"))
 
+    @property
+    def shown_place(self) -> Path | str:
+        """The job as commands take it."""
+        return self.store.job if self.config.store else self.folder
+
     def close(self) -> None:
         """Commit and close the store. A second call does nothing."""
         atexit.unregister(self.close)
@@ -234,7 +243,8 @@ class Job:
 
 def _dedup_settings(crawler: Crawler) -> Mapping[str, object]:
     settings = crawler.settings
-    return {name: settings[name] for name in sorted(settings) if name.startswith("DEDUP_")}
+    found = {name: settings[name] for name in sorted(settings) if name.startswith("DEDUP_")}
+    return {**found, "DEDUP_STORE": without_password(str(found["DEDUP_STORE"]))}
 
 
 def _arguments(crawler: Crawler) -> Mapping[str, object] | None:

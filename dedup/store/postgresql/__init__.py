@@ -4,8 +4,9 @@ from dedup.store.postgresql.place import (
     Place,
     check_name,
     is_address,
+    name_like,
     parse_place,
     without_password,
 )
 
-__all__ = ["Place", "check_name", "is_address", "parse_place", "without_password"]
+__all__ = ["Place", "check_name", "is_address", "name_like", "parse_place", "without_password"]

@@ -1,8 +1,7 @@
 """Opening a job in PostgreSQL: it may be missing, another program's, or of another release."""
 
 import contextlib
-import os
-import socket
+from itertools import count
 from typing import Any
 
 import psycopg
@@ -11,6 +10,7 @@ from psycopg.abc import Buffer
 from psycopg.adapt import Loader
 
 from dedup.errors import StateError
+from dedup.store.lock import process_name
 from dedup.store.postgresql.errors import not_reached, reporting
 from dedup.store.postgresql.place import Place
 from dedup.store.postgresql.schema import SCHEMA, SCHEMA_VERSION
@@ -34,11 +34,6 @@ class _NumberLoader(Loader):
     def load(self, data: Buffer) -> int | float:
         text = bytes(data).decode()
         return float(text) if "." in text or "N" in text else int(text)
-
-
-def worker_name() -> str:
-    """This process, for those who look at the server or at the job."""
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def connect(place: Place, *, read_only: bool, is_new: bool) -> psycopg.Connection[Any]:
@@ -73,7 +68,7 @@ def reach(place: Place) -> psycopg.Connection[Any]:
         connection: psycopg.Connection[Any] = psycopg.connect(
             place.dsn,
             autocommit=True,
-            application_name=f"dedup {worker_name()}",
+            application_name=f"dedup {process_name()}",
             connect_timeout=10,
             # A server that vanishes is noticed after half a minute.
             keepalives_idle=10,
@@ -161,3 +156,19 @@ def lock(connection: psycopg.Connection[Any], place: Place) -> None:
         f"the job is in use by another process ({name})",
         "Wait for it to end, or give this crawl another job name",
     )
+
+
+def set_aside(place: Place) -> Place:
+    """Rename a job so that a new one can begin; return where it is now.
+
+    Raises:
+        StateError: others work on the job, or the server cannot be reached.
+    """
+    with connect(place, read_only=False, is_new=False) as connection, reporting(place):
+        lock(connection, place)
+        later = (Place(place.dsn, f"{place.name}-old-{number}") for number in count(1))
+        target = next(each for each in later if not job_exists(connection, each))
+        query = sql.SQL("ALTER SCHEMA {} RENAME TO {}")
+        names = map(sql.Identifier, (place.name, target.name))
+        connection.execute(query.format(*names))
+    return target

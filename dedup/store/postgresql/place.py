@@ -68,18 +68,28 @@ def check_name(name: str) -> None:
         )
 
 
+def name_like(text: str) -> str:
+    """A name that a job can have, the same for the same text.
+
+    >>> name_like("docs.example.org")
+    'docs-example-org'
+    """
+    name = re.sub(r"[^a-z0-9_-]+", "-", text.lower(), flags=re.ASCII)[:48].strip("-") or "job"
+    return f"job-{name}"[:48] if _RESERVED.fullmatch(name) else name
+
+
 def without_password(address: str) -> str:
     """The address as it may be shown.
 
     >>> without_password("postgresql://me:secret@db:5432/crawls?sslmode=require#news")
     'postgresql://me@db:5432/crawls?sslmode=require#news'
     """
-    if not is_address(address):
+    if "://" not in address:
         return address
     try:
         parts = urlsplit(address)
     except ValueError:
-        return "postgresql://…"
+        return "…"
     user, at, host = parts.netloc.rpartition("@")
     query = [(name, value) for name, value in parse_qsl(parts.query) if name not in _SECRETS]
     netloc = user.partition(":")[0] + at + host
