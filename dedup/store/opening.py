@@ -64,6 +64,7 @@ def open_store(
     *,
     read_only: bool = False,
     must_exist: bool = False,
+    is_shared: bool = False,
     keep_bodies: bool = True,
     group_units: int = 100,
     group_seconds: float = 1.0,
@@ -75,6 +76,7 @@ def open_store(
         path: the job's folder, the file of its store, or `postgresql://…/DATABASE#NAME`.
         read_only: change nothing; the job may be running, and is seen as it is now.
         must_exist: do not make a new one; implied by `read_only`.
+        is_shared: work on it with others, where it is in PostgreSQL: see `Workers`.
         keep_bodies: store the bodies of pages as well as their texts.
         group_units: writes are committed together once this many pages are waiting.
         group_seconds: or once the first of them has waited this long.
@@ -94,6 +96,7 @@ def open_store(
             parse_place(path),
             read_only=read_only,
             must_exist=must_exist,
+            is_shared=is_shared,
             keep_bodies=keep_bodies,
             group_units=group_units,
             group_seconds=group_seconds,

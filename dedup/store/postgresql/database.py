@@ -2,7 +2,8 @@
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import count
@@ -74,6 +75,7 @@ class Database(database.Database):
         *,
         read_only: bool = False,
         must_exist: bool = False,
+        is_shared: bool = False,
         group_units: int = 100,
         group_seconds: float = 1.0,
         is_durable: bool = True,
@@ -82,14 +84,20 @@ class Database(database.Database):
         self.place = place
         self.last_number = 0
         """Of the records; what it is for others as long as the lock of `job` is held."""
+        self.has_turn = False
+        """Is what is written committed at the end of a turn, and not before?"""
+        self.after_begin: list[Callable[[], object]] = []
+        self.before_commit: list[Callable[[], object]] = []
+        self._is_shared = is_shared
         self._is_open = False
+        self._is_committing = False
         self._pipeline = contextlib.ExitStack()
         self._names = count()
         raw = connect(place, read_only=read_only, is_new=not (read_only or must_exist))
         self.connection = Connection(raw)
         try:
             if not read_only:
-                lock(raw, place)
+                lock(raw, place, is_shared=is_shared)
             if not is_durable:
                 raw.execute("SET synchronous_commit = off")
         except BaseException:
@@ -131,26 +139,77 @@ class Database(database.Database):
         self.last_number += 1
         return self.last_number
 
+    @property
+    def is_usable(self) -> bool:
+        """Is there a connection, and has nothing failed on it?"""
+        return not (self.connection.raw.closed or self._has_failed)
+
     def close(self) -> None:
         """Commit, close and let go of the lock. A second call does nothing."""
         try:
-            if not self.connection.raw.closed and not self._has_failed:
+            if self.is_usable:
                 self.commit()
         finally:
             with contextlib.suppress(psycopg.Error):
                 self._pipeline.close()
             self.connection.raw.close()
 
+    def begin_turn(self, *, waits: bool) -> bool:
+        """Begin to write, for as long as until `end_turn`; False: another process writes."""
+        if not self._is_open:
+            with self.reporting():
+                self._check_failed()
+                if not self._lock_job("" if waits else "SKIP LOCKED"):
+                    return False
+        self.has_turn = True
+        return True
+
+    def end_turn(self) -> None:
+        """Commit what has been written in the turn."""
+        self.has_turn = False
+        self.commit()
+
+    def commit_if_due(self) -> None:
+        """Commit the group if it is full or old enough, but not within a turn."""
+        if self.has_turn or self._is_committing:
+            return
+        if self._is_shared and self._is_open:  # others wait
+            self.commit()
+        else:
+            super().commit_if_due()
+
     def _begin(self) -> None:
+        self._lock_job("")
+
+    def _lock_job(self, how: str) -> bool:
+        """Begin a transaction and lock the job; False: another process has it locked."""
         raw = self.connection.raw
         self._pipeline.enter_context(raw.pipeline())
-        self._is_open = True
         raw.execute("BEGIN")
-        row = raw.execute("SELECT last_number FROM job FOR UPDATE").fetchone()
-        self.last_number = self._first_number = 0 if row is None else row[0]
+        row = raw.execute(f"SELECT last_number FROM job FOR UPDATE {how}".encode()).fetchone()  # noqa: S608 -- two words at most
+        if row is None:
+            raw.execute("ROLLBACK")
+            self._pipeline.close()
+            return False
+        self._is_open = True
+        self.last_number = self._first_number = row[0]
+        self._group_began = time.monotonic()
+        try:
+            for call in self.after_begin:
+                call()
+        except BaseException:
+            self._abort()
+            raise
+        return True
 
     def _commit(self) -> None:
         raw = self.connection.raw
+        self._is_committing = True
+        try:
+            for call in self.before_commit:
+                call()
+        finally:
+            self._is_committing = False
         if self.last_number != self._first_number:
             raw.execute("UPDATE job SET last_number = %s", [self.last_number])
         raw.execute("COMMIT")
@@ -161,11 +220,15 @@ class Database(database.Database):
         if not self._has_failed:
             super()._undo_unit()
             return
+        self._abort()
+
+    def _abort(self) -> None:
+        """Let go of the transaction, and of the lock."""
         with contextlib.suppress(psycopg.Error):
             self._pipeline.close()
         with contextlib.suppress(psycopg.Error):
             self.connection.raw.rollback()
-        self._is_open = False
+        self._is_open = self.has_turn = False
 
     def _translating(self) -> AbstractContextManager[None]:
         return reporting(self.place)
@@ -187,6 +250,8 @@ def _cleaned(parameters: Parameters) -> Any:
 
 
 def clean(value: object) -> object:
+    if isinstance(value, list):
+        return [clean(each) for each in value]
     if isinstance(value, str):
         return value.replace("\0", "?").encode("utf-8", "replace").decode()
     return value

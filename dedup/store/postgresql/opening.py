@@ -133,16 +133,17 @@ def _check(connection: psycopg.Connection[Any], place: Place) -> None:
         )
 
 
-def lock(connection: psycopg.Connection[Any], place: Place) -> None:
-    """Lock the job for this process, until its connection ends.
+def lock(connection: psycopg.Connection[Any], place: Place, *, is_shared: bool = False) -> None:
+    """Lock the job for this process, or for those that share it, until its connection ends.
 
     Raises:
         StateError: others work on the job.
     """
     with reporting(place):
         key = [_LOCKS, place.name]
-        query = "SELECT pg_try_advisory_lock(%s, hashtext(%s))"
-        if connection.execute(query, key).fetchone() == (True,):
+        how = "_shared" if is_shared else ""
+        query = f"SELECT pg_try_advisory_lock{how}(%s, hashtext(%s))"
+        if connection.execute(query.encode(), key).fetchone() == (True,):
             return
         holder = connection.execute(
             "SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)"

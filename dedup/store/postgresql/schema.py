@@ -18,6 +18,26 @@ CREATE TABLE job (
 ) WITH (fillfactor = 10);
 INSERT INTO job VALUES ({SCHEMA_VERSION}, 0);
 
+-- The processes that work on the job. Who is not heard of is deleted; ids are never used again.
+CREATE TABLE workers (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name {_TEXT} NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    seen_at timestamptz NOT NULL DEFAULT now(),
+    pages bigint NOT NULL DEFAULT 0,
+    change bigint NOT NULL          -- the last one of `signatures` that its memory has
+) WITH (fillfactor = 50);
+
+-- Whose turn it takes, see `urls`: each belongs to one process at most, which fetches from it.
+CREATE TABLE hosts (
+    slot {_TEXT} PRIMARY KEY,
+    worker bigint,
+    has_work boolean NOT NULL DEFAULT true,
+    free_at timestamptz NOT NULL DEFAULT '-infinity'
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
+CREATE INDEX hosts_free ON hosts (free_at) WHERE worker IS NULL AND has_work;
+CREATE INDEX hosts_worker ON hosts (worker) WHERE worker IS NOT NULL;
+
 CREATE TABLE meta (name {_TEXT} PRIMARY KEY, value {_TEXT} NOT NULL);
 CREATE TABLE counters (name {_TEXT} PRIMARY KEY, value bigint NOT NULL) WITH (fillfactor = 50);
 

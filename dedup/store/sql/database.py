@@ -166,13 +166,16 @@ class Database(ABC):
     def close(self) -> None:
         """Commit, close and let go of what is locked. A second call does nothing."""
 
-    def _begin_unit(self) -> None:
+    def _check_failed(self) -> None:
         # What failed may be a link of the page that comes next, or all of a group: memory knows
         # what the store does not, and there is no going on.
         if self._has_failed:
             raise StateError(
                 self.location, "an earlier write to the store failed", "Run the same command again"
             )
+
+    def _begin_unit(self) -> None:
+        self._check_failed()
         with self.reporting():
             if not self.is_in_transaction:
                 self._begin()

@@ -140,7 +140,12 @@ class StoreReader:
         self, stage: str, *, after: int = -1
     ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
         query = "SELECT page, value FROM signatures WHERE stage = ? AND page > ? ORDER BY page"
-        found = self.database.each(query, (stage, after))
+        return self._signatures(query, (stage, after))
+
+    def _signatures(
+        self, query: str, parameters: Sequence[object]
+    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+        found = self.database.each(query, parameters)
         numbers: list[NDArray[np.int64]] = []
         values: list[bytes] = []
         while rows := list(islice(found, min(_ROWS_AT_ONCE, _SIGNATURES_PER_BATCH))):

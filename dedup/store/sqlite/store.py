@@ -20,6 +20,8 @@ class SqliteStore(SqlStore):
     """
 
     database: Database
+    workers = None
+    """One process works on the job."""
 
     def __init__(
         self,

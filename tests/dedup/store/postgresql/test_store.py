@@ -9,7 +9,7 @@ import pytest
 
 from dedup.cli import main
 from dedup.document import Document, Match
-from dedup.store import Page, open_store, summarise
+from dedup.store import JobStore, Page, open_store, summarise
 from dedup.store.selection import Selection
 
 NUL = "a\0b"
@@ -38,7 +38,7 @@ def test_group_that_is_not_committed_is_lost_whole(new_place: Callable[[], str])
     store.commit()
     store.add(Document("b", "B text."), {"text": b"2"})
     store.urls.finish([(b"k" * 16, "http://a.example/")])
-    store.database.connection.raw.pgconn.finish()  # type: ignore[union-attr]
+    store.database.connection.raw.close()  # type: ignore[union-attr]
     with open_store(place) as later:
         assert list(later.page_numbers()) == [1]
         assert later.urls.is_queued(b"k" * 16)
@@ -48,14 +48,16 @@ def test_group_that_is_not_committed_is_lost_whole(new_place: Callable[[], str])
 def test_unit_that_raises_leaves_no_trace(new_place: Callable[[], str]) -> None:
     with open_store(new_place()) as store:
         store.add(Document("a", "A text."), {})
-        unit = store.unit()
-        unit.__enter__()
-        store.add(Document("b", "B text."), {})
-        error = ZeroDivisionError()
         with pytest.raises(ZeroDivisionError):
-            unit.__exit__(type(error), error, None)
+            _add_and_raise(store)
         store.add(Document("c", "C text."), {})
         assert [store.label(number)[0] for number in store.page_numbers()] == ["a", "c"]
+
+
+def _add_and_raise(store: JobStore) -> None:
+    with store.unit():
+        store.add(Document("b", "B text."), {})
+        raise ZeroDivisionError
 
 
 def _fill(store: object, n_pages: int) -> None:
@@ -125,7 +127,7 @@ def test_job_is_copied_whole(
             store.urls.queue(key, f"http://a.example/{key!r}", 1, b"{}", slot="a.example")
         expected = summarise(store)
     assert main(["copy", str(folder), place]) == 0
-    assert "5 pages, 5 duplicates, 2 urls copied" in capsys.readouterr().out
+    assert "5 pages, 5 duplicates, 2 URLs copied" in capsys.readouterr().out
     with open_store(place) as store, open_store(folder) as source:
         assert summarise(store) == expected
         assert store.urls.first_queued("a.example", 9) == source.urls.first_queued("a.example", 9)
