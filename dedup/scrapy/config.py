@@ -34,6 +34,7 @@ class CrawlConfig:
     """The settings as values. `default_settings.py` says what each of them means."""
 
     store: str
+    worker_hosts: int
     job: str
     jobs_dir: str
     job_dir: str
@@ -74,6 +75,7 @@ class CrawlConfig:
         """
         return cls(
             store=_store(settings),
+            worker_hosts=_number(settings, "DEDUP_WORKER_HOSTS", int, low=1),
             job=str(settings.get("DEDUP_JOB") or ""),
             jobs_dir=str(settings.get("DEDUP_JOBS_DIR")),
             job_dir=str(settings.get("JOBDIR") or ""),

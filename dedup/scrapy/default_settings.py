@@ -21,6 +21,11 @@ in PostgreSQL, for crawls that one machine is too small for; a job is a schema o
 extra `postgresql`. A password is better kept in PGPASSWORD or ~/.pgpass; it is never shown. See
 docs/cluster.md."""
 
+DEDUP_WORKER_HOSTS = 64
+"""Where processes share a job: hosts that one of them fetches from at the same time, at most, 1 or
+more. All share the hosts evenly; four times CONCURRENT_REQUESTS keeps a polite process busy, and a
+host that waits for its turn costs nothing."""
+
 DEDUP_JOBS_DIR = "crawls"
 """Folder that holds the folders of jobs. Scrapy's JOBDIR, where set, names the job's own folder."""
 

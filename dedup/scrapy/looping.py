@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 
 def repeat(function: Callable[[], None], seconds: float) -> Any:
@@ -19,3 +19,15 @@ def repeat(function: Callable[[], None], seconds: float) -> Any:
         task = create_looping_call(function)
     task.start(seconds, now=False)
     return task
+
+
+def call_later(seconds: float, function: Callable[[], None]) -> None:
+    """Call `function` once, after `seconds`; 0: in the event loop's next round."""
+    try:
+        from scrapy.utils.asyncio import call_later as later  # Scrapy 2.14
+    except ImportError:
+        from twisted.internet import reactor
+
+        cast("Any", reactor).callLater(seconds, function)
+    else:
+        later(seconds, function)

@@ -26,6 +26,14 @@ async def send_item(crawler: Crawler, item: Any) -> None:
         await maybe_deferred_to_future(scraper.start_itemproc(item, response=None))
 
 
+def start_next_requests(crawler: Crawler) -> None:
+    """Have the engine look for requests now, which it does not do while nothing comes or goes."""
+    engine: Any = crawler.engine
+    slot = getattr(engine, "_slot", None) or getattr(engine, "slot", None)  # Scrapy 2.13
+    if slot is not None:
+        slot.nextcall.schedule()
+
+
 async def download(crawler: Crawler, request: Request) -> Response:
     """Download beside what is queued, past the spider."""
     engine: Any = crawler.engine

@@ -62,12 +62,14 @@ class JobFiles:
 
     def _note_end(self, job: Job, reason: str) -> None:
         store = job.store
+        job.turns.close()
         store.set_meta("reason", reason)
         if reason == "finished" and not is_own(self._crawler.spider):
             # Another project's spider yields items where it likes: only its end tells that all
             # its URLs are done.
             store.urls.finish_all()
-        if job.has_queue and reason == "finished" and not store.urls.count_queued():
+        is_left = store.workers is not None and store.workers.has_waiting()
+        if job.has_queue and reason == "finished" and not store.urls.count_queued() and not is_left:
             store.set_meta("finished", repr(time.time()))
         store.commit()
 

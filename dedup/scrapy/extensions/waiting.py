@@ -12,7 +12,12 @@ from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from dedup.errors import StateError
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.scrapy_internals import before_closing, run, send_item
+from dedup.scrapy.scrapy_internals import (
+    before_closing,
+    run,
+    send_item,
+    start_next_requests,
+)
 from dedup.scrapy.spiders.own import is_own
 
 
@@ -43,33 +48,34 @@ class WaitingPages:
         if self._is_sending:
             raise DontCloseSpider
         job = Job.of(self._crawler)
-        if job.failure is None and job.arrivals.n_waiting:
+        if job.failure is None and job.arrivals.n_waiting and job.arrivals.may_finish:
             self._is_sending = True
             run(self._send_some())
             raise DontCloseSpider
 
     async def _send_some(self) -> None:
         try:
-            await self._send(self._finished())
+            await self._send(await self._finished())
         finally:
             self._is_sending = False
-            engine: Any = self._crawler.engine
-            slot = getattr(engine, "_slot", None) or getattr(engine, "slot", None)
-            if slot is not None:
-                slot.nextcall.schedule()
+            start_next_requests(self._crawler)
 
     async def _before_closing(self) -> None:
         job = Job.of(self._crawler)
         if job.arrivals.is_closing:
             return
         job.arrivals.is_closing = True
+        if not job.arrivals.may_finish:  # others go on with them
+            return
         until = time.monotonic() + job.config.stop_seconds
         while job.failure is None and job.arrivals.n_waiting and time.monotonic() < until:
-            await self._send(self._finished())
+            await self._send(await self._finished())
 
-    def _finished(self) -> list[Any]:
+    async def _finished(self) -> list[Any]:
+        job = Job.of(self._crawler)
+        await job.turns.wait()
         with suppress(StateError):  # which the job notes, and stops
-            return Job.of(self._crawler).arrivals.finish()
+            return job.arrivals.finish()
         return []
 
     async def _send(self, items: list[Any]) -> None:

@@ -28,6 +28,7 @@ from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.job.revisits import Revisits
+from dedup.scrapy.job.turns import Turns
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
 from dedup.scrapy.scrapy_internals import refusing
@@ -55,6 +56,7 @@ class Job:
         content: the detectors and their index.
         arrivals: pages that wait for their template.
         judge: what becomes of items.
+        turns: when this process writes, where others share the job.
         reader: reads pages for the spider, where it is one of the project's own.
         is_kept: is it there for a later crawl to go on with?
         has_queue: are URLs queued in its store, not by a scheduler of the project's?
@@ -136,6 +138,8 @@ class Job:
             self.budgets.traps,
             add_page=self.content.add,
         )
+        self.turns = Turns(self.store.workers, self.ledger.record, lambda: self.ledger.recorded)
+        self.requests.ask_for_turn = self.turns.ask
         self._items = ItemsInPipelines()
         self.arrivals = Arrivals(
             self.store,
@@ -165,12 +169,12 @@ class Job:
     # --- What becomes of responses and requests --------------------------------------------------
 
     def record(self, outcome: Outcome) -> None:
-        """Record what became of a URL."""
-        self.ledger.record(outcome)
+        """Record what became of a URL, now or in this process's next turn."""
+        self.turns.record(outcome)
 
     def record_skipped(self, response: Response, reason: str, detail: str = "") -> None:
         """Record a response that gave no page to compare."""
-        self.ledger.record(
+        self.record(
             Outcome(
                 kind="skipped",
                 url=response.url,
@@ -194,6 +198,7 @@ class Job:
     def close(self) -> None:
         """Commit and close the store. A second call does nothing."""
         atexit.unregister(self.close)
+        self.turns.close()
         with suppress(StateError):  # which is the job's `failure` then
             self.store.close()
         if not self.is_kept:
@@ -226,7 +231,7 @@ class Job:
 
     def _record_failed(self, row: QueuedUrl, reason: str, detail: str) -> None:
         finishes = (FinishedUrl(row.key, row.url),)
-        self.ledger.record(
+        self.record(
             Outcome(kind="failed", url=row.url, finishes=finishes, reason=reason, detail=detail)
         )
 

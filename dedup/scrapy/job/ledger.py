@@ -27,6 +27,7 @@ class Ledger:
     Attributes:
         fetched: records for which a response arrived, those of earlier processes too.
         fetched_before: those of earlier processes.
+        recorded: outcomes of this process.
         visited: stored pages that a refresh has visited in this process.
     """
 
@@ -50,6 +51,7 @@ class Ledger:
         self._add_page = add_page
         self.fetched = self.fetched_before = store.stats.fetched()
         self.visited = 0
+        self.recorded = 0
         self._counts: dict[bytes | None, Counter[str]] = {}
         self._encodings: dict[bytes, tuple[str, str]] = {}
 
@@ -72,6 +74,7 @@ class Ledger:
             number = self._write(outcome)
             self._finish(outcome)
         self._count(outcome)
+        self.recorded += 1
         return number
 
     def _write(self, outcome: Outcome) -> int | None:

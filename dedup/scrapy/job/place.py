@@ -123,6 +123,7 @@ class JobPlace:
         """
         store = open_store(
             self.store_place,
+            is_shared=bool(self._config.store),
             keep_bodies=False,  # until StorePage says so
             group_units=self._config.group_pages,
             group_seconds=self._config.group_seconds,

@@ -279,6 +279,10 @@ class PageSpider(Spider):
             raise CloseSpider("max_pages")
         self._n_taken += 1
 
+    def note_fetched(self, n_pages: int) -> None:
+        """Count what other processes of the job have fetched, too."""
+        self._n_taken = max(self._n_taken, n_pages)
+
     @cached_property
     def _n_taken(self) -> int:
         return self.dedup_job.ledger.fetched if self.dedup_job is not None else 0
@@ -311,6 +315,7 @@ class PageSpider(Spider):
         job = self.dedup_job
         if job is None:
             return [reading.item]
+        await job.turns.wait()
         site = job.arrivals.site(response.url)
         if site is not None and len(site.templates) != reading.n_templates:
             # They were learned in the meantime. Where a second reading fails, the first one counts.
