@@ -118,9 +118,13 @@ class TemplateLearner:
                 del known[host]
         self._released = {each for each in self._released if name_of(each) not in names}
 
-    def busy_names(self) -> set[str]:
-        """The names of hosts that have pages which wait, or are being judged."""
-        return set(map(name_of, (*self._n_waiting, *self._on_their_way.values())))
+    def names_waiting(self) -> set[str]:
+        """The names of hosts that have pages which wait."""
+        return set(map(name_of, self._n_waiting))
+
+    def names_judged(self) -> set[str]:
+        """The names of hosts that have pages which waited, and are being judged."""
+        return set(map(name_of, self._on_their_way.values()))
 
     def site(self, host: str) -> Site:
         """What is known of a host's templates."""

@@ -270,6 +270,9 @@ class Workers(Protocol):
     def free_hosts(self, pauses: Mapping[str, float]) -> None:
         """Give hosts back; others wait so many seconds before they fetch from each."""
 
+    def queued_hosts(self) -> list[str]:
+        """Those of the hosts of this process that have URLs in the queue, or in flight."""
+
     def fair_share(self) -> int:
         """How many hosts each process would have if they had as many, at least 1."""
 

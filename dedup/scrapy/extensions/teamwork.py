@@ -89,12 +89,14 @@ class Teamwork:
     def _free(self, job: Job, workers: Workers, hosts: Collection[str], share: int) -> None:
         """Give back what is drained, and what is more than this process's share."""
         frontier = job.requests.frontier
-        busy = frontier.busy_slots() | job.arrivals.busy_names()
+        job.requests.look_again(workers.queued_hosts())
+        busy = frontier.busy_slots() | job.arrivals.names_judged()
+        waiting = job.arrivals.names_waiting()
         idle = sorted(host for host in hosts if host not in busy)
-        free = [host for host in idle if not frontier.has(host)]
+        free = [host for host in idle if not frontier.has(host) and host not in waiting]
         n_surplus = len(hosts) - len(free) - share
         if n_surplus > 0:
-            free += [host for host in idle if frontier.has(host)][:n_surplus]
+            free += [host for host in idle if host not in free][:n_surplus]
         if free:
             workers.free_hosts({host: self._pause(host) for host in free})
             job.requests.give_up(free)

@@ -58,6 +58,8 @@ class RequestQueue:
         self.hosts: set[str] | None = None
         """Of a shared job, those that this process fetches from; None: of all."""
         self.ask_for_turn: Callable[[], None] = lambda: None
+        self.note_seen: Callable[[list[bytes]], None] = lambda keys: None  # noqa: ARG005
+        """Called with what others may have found, so that a link to it is not taken for new."""
         if store.workers is not None:
             self.hosts = set()
             store.workers.before_commit(self._queue_later)
@@ -178,6 +180,12 @@ class RequestQueue:
                 self.hosts.add(slot)
                 self.frontier.take_up(slot)
 
+    def look_again(self, slots: Iterable[str]) -> None:
+        """Look into the store for what others have queued of these hosts."""
+        for slot in slots:
+            if self.hosts is not None and slot in self.hosts and not self.frontier.has(slot):
+                self.frontier.take_up(slot)
+
     def give_up(self, slots: Iterable[str]) -> None:
         """Fetch from these hosts no more."""
         for slot in slots:
@@ -202,6 +210,7 @@ class RequestQueue:
 
     def _request_of(self, row: QueuedUrl) -> Request | None:
         request: Request
+        self.note_seen([row.key])
         is_first = row.key not in self._again
         self._again.discard(row.key)
         is_revisit = isinstance(row.request, bytes) and row.request.startswith(_REVISIT)

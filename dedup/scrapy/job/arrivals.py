@@ -93,9 +93,13 @@ class Arrivals:
         """Leave hosts to other processes."""
         self._learner.give_up(names)
 
-    def busy_names(self) -> set[str]:
-        """The names of hosts that have pages which wait, or are being judged."""
-        return self._learner.busy_names()
+    def names_waiting(self) -> set[str]:
+        """The names of hosts that have pages which wait."""
+        return self._learner.names_waiting()
+
+    def names_judged(self) -> set[str]:
+        """The names of hosts that have pages which waited, and are being judged."""
+        return self._learner.names_judged()
 
     @property
     def may_finish(self) -> bool:

@@ -140,6 +140,8 @@ class Job:
         )
         self.turns = Turns(self.store.workers, self.ledger.record, lambda: self.ledger.recorded)
         self.requests.ask_for_turn = self.turns.ask
+        if self.store.workers is not None:
+            self.requests.note_seen = self.seen.mark
         self._items = ItemsInPipelines()
         self.arrivals = Arrivals(
             self.store,

@@ -56,6 +56,10 @@ _WORK = f"""
 EXISTS (SELECT 1 FROM urls WHERE urls.slot = hosts.slot AND urls.state = {QUEUED})
 OR EXISTS (SELECT 1 FROM waiting WHERE {_WAITING_SLOT} = hosts.slot)
 """  # noqa: S608 -- a constant
+_QUEUED_HOSTS = f"""
+SELECT slot FROM hosts WHERE worker = ?
+AND EXISTS (SELECT 1 FROM urls WHERE urls.slot = hosts.slot AND urls.state = {QUEUED})
+"""  # noqa: S608 -- a constant
 _FREE = f"""
 UPDATE hosts SET worker = NULL, has_work = {_WORK},
     free_at = clock_timestamp() + found.pause * interval '1 second'
@@ -151,6 +155,9 @@ class PostgresqlWorkers:
     def free_hosts(self, pauses: Mapping[str, float]) -> None:
         with self._database.unit(weight=0) as connection:
             connection.execute(_FREE, (list(pauses), list(pauses.values()), self._id))
+
+    def queued_hosts(self) -> list[str]:
+        return [slot for (slot,) in self._database.rows(_QUEUED_HOSTS, (self._id,))]
 
     def fair_share(self) -> int:
         query = "SELECT (SELECT count(*) FROM hosts WHERE has_work), (SELECT count(*) FROM workers)"
