@@ -45,9 +45,7 @@ def _analyse(documents: list[Document]) -> None:
     for document, (start, stop), (first, last) in zip(
         documents, of_shingles, of_words, strict=True
     ):
-        features = vars(document)  # where `cached_property` looks
-        features["shingles"] = shingles[start:stop]
-        features["words"] = words[first:last], counts[first:last]
+        document.take(shingles=shingles[start:stop], words=(words[first:last], counts[first:last]))
 
 
 def _windows(
