@@ -26,7 +26,7 @@ from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
 from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.spiders.own import is_own
-from dedup.store import STORE_NAME, SqliteStore, open_store
+from dedup.store import STORE_NAME, JobStore, open_store
 from dedup.store.lock import lock
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
@@ -203,7 +203,7 @@ class CrawlConfig:
             "DEDUP_ROBOTS_META_OBEY": self.is_robots_meta_obeyed,
         }
 
-    def open_store(self, folder: Path, *, is_kept: bool = True) -> SqliteStore:
+    def open_store(self, folder: Path, *, is_kept: bool = True) -> JobStore:
         """Open the job's store, or make a new one.
 
         Raises:
@@ -224,7 +224,7 @@ class CrawlConfig:
         return store
 
     def check_crawl(
-        self, store: SqliteStore, spider: Any, arguments: Mapping[str, Any] | None = None
+        self, store: JobStore, spider: Any, arguments: Mapping[str, Any] | None = None
     ) -> None:
         """Note what a new job is of, and by what settings its pages are judged.
 
@@ -241,7 +241,7 @@ class CrawlConfig:
                 {"spider": {"name": spider.name}, "spider argument": named}, of="crawl"
             )
 
-    def check_detectors(self, store: SqliteStore, settings: BaseSettings) -> None:
+    def check_detectors(self, store: JobStore, settings: BaseSettings) -> None:
         """Check that a job was made with the detectors of the pipelines that are in use.
 
         They check it themselves, but not before the spider is opened.
@@ -251,7 +251,7 @@ class CrawlConfig:
         """
         from dedup.scrapy.pipelines import stages_in_use  # which need a job
 
-        if store.database.meta("schemes of detectors") is None:  # the pipelines will say
+        if store.meta("schemes of detectors") is None:  # the pipelines will say
             return
         in_use = stages_in_use(settings)
         detectors = [

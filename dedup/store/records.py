@@ -17,6 +17,9 @@ QUEUED, DONE, HELD = 0, 1, 2
 which cannot be stored. One that is in flight is queued here: what is in flight when a process dies
 is queued again by that alone."""
 
+VISIT_RESULTS = ("unchanged", "changed", "gone", "moved", "failed")
+"""What a refresh may find of a stored page."""
+
 _ZSTD_LEVEL = 1
 """Two thirds of the time of level 3, for 4% more room."""
 

@@ -42,7 +42,7 @@ class JobFiles:
 
     def _commit_if_due(self) -> None:
         with suppress(StateError):  # the job notes it, and stops
-            Job.of(self._crawler).store.database.commit_if_due()
+            Job.of(self._crawler).store.commit_if_due()
 
     def _spider_closed(self, reason: str) -> None:
         if self._task is not None:
@@ -60,18 +60,18 @@ class JobFiles:
                 self._write_account(job)
 
     def _note_end(self, job: Job, reason: str) -> None:
-        database = job.store.database
-        database.set_meta("reason", reason)
+        store = job.store
+        store.set_meta("reason", reason)
         if reason == "finished" and not is_own(self._crawler.spider):
             # Another project's spider yields items where it likes: only its end tells that all
             # its URLs are done.
-            job.store.urls.finish_all()
-        if job.has_queue and reason == "finished" and not job.store.urls.count_queued():
-            database.set_meta("finished", repr(time.time()))
-        database.commit()
+            store.urls.finish_all()
+        if job.has_queue and reason == "finished" and not store.urls.count_queued():
+            store.set_meta("finished", repr(time.time()))
+        store.commit()
 
     def _write_account(self, job: Job) -> None:
-        reason = job.store.database.meta("reason") or "unknown"
+        reason = job.store.meta("reason") or "unknown"
         account = job.account(finished=time.time(), reason=reason)
         text = json.dumps(account, ensure_ascii=False, indent=2, default=str)
         try:

@@ -37,14 +37,6 @@ from dedup.scrapy.scrapy_internals import refusing
 from dedup.scrapy.spiders.own import is_own
 from dedup.store import Page, summarise
 from dedup.store.records import PAGE_FIELDS, QueuedUrl, storable
-from dedup.store.sqlite.refresh import (
-    begin_refresh,
-    current_refresh,
-    drop_duplicate,
-    duplicates_by_url,
-    note_visit,
-    replace_page,
-)
 from dedup.templates.site import Site
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 from dedup.urls.parts import host_of
@@ -102,19 +94,19 @@ class Job:
         """Why the store cannot be used any more; `extensions.stopping` then ends the crawl."""
         self.troubles: list[str] = []
         """What somebody should look at once the crawl has ended, a sentence each."""
-        self.store.database.on_error = self._fail
-        self.is_finished = self.has_queue and self.store.database.meta("finished") is not None
-        self.is_resumed = self.store.database.meta("started") is not None
+        self.store.on_error(self._fail)
+        self.is_finished = self.has_queue and self.store.meta("finished") is not None
+        self.is_resumed = self.store.meta("started") is not None
         self.refresh = self._refresh()
         """The refresh under way, by its number; 0: this is the first crawl."""
-        self._to_replace = duplicates_by_url(self.store) if self.refresh else {}
+        self._to_replace = self.store.refreshes.duplicates() if self.refresh else {}
         """Duplicates that are judged anew, and that stay on record until then."""
         self.visited = 0
         if not self.is_resumed:
-            self.store.database.set_meta("started", repr(time.time()))
+            self.store.set_meta("started", repr(time.time()))
         if not self.is_finished:  # for those who read the store
             settings = json.dumps(self._settings(), default=str)
-            self.store.database.set_meta("settings", settings)
+            self.store.set_meta("settings", settings)
         # A job that goes on gets one filter to ask, with room for more, in place of several.
         self.seen = SeenUrls(
             self.store.urls if self.config.url_exact else None,
@@ -123,7 +115,7 @@ class Job:
         )
         self.seen.load(self.store.urls.keys())
         self._opened_at = time.time()
-        self.fetched = self._fetched_before = self.store.count_fetched()
+        self.fetched = self._fetched_before = self.store.stats.fetched()
         self._keys = KeyRecord(self.config.item_fields.key)
         self._originals = OriginalsCache(
             self._original, size_bytes=self.config.detection.cache_bytes
@@ -414,9 +406,9 @@ class Job:
     def admit_version(self, item: Any, document: Page, number: int) -> None:
         """Store a new version of a page, and note its URLs as done."""
         with self.store.unit():
-            replace_page(self.store, number, document, self._signatures(document))
-            note_visit(self.store, document.url or "", "changed")
-            for url, copy in duplicates_by_url(self.store, number).items():
+            self.store.refreshes.replace_page(number, document, self._signatures(document))
+            self.store.refreshes.note_visit(document.url or "", "changed")
+            for url, copy in self.store.refreshes.duplicates(number).items():
                 self._to_replace[url] = copy  # it may be nowhere else now
                 if not self.requests.is_waiting(url):
                     self.requests.add_known(url)
@@ -430,7 +422,7 @@ class Job:
     def record_visit(self, url: str, outcome: str, settles: list[Settled]) -> None:
         """Record what became of a page that was visited again and has no new version."""
         with self.store.unit():
-            note_visit(self.store, url, outcome)
+            self.store.refreshes.note_visit(url, outcome)
             self._finish(settles, url)
         self.visited += 1
 
@@ -531,7 +523,7 @@ class Job:
             },
             "rates": {"seconds": round(seconds, 3), "pages_per_second": pages_now / seconds},
             "settings": self._settings(),
-            "started": _iso_time(float(self.store.database.meta("started") or self._opened_at)),
+            "started": _iso_time(float(self.store.meta("started") or self._opened_at)),
             "finished": _iso_time(finished),
             "reason": reason,
         }
@@ -566,7 +558,7 @@ class Job:
         """Drop what the record had of a URL that is judged anew, in the same transaction."""
         number = self._to_replace.pop(url or "", None)
         if number is not None:
-            drop_duplicate(self.store, number)
+            self.store.refreshes.drop_duplicate(number)
 
     def _settings(self) -> dict[str, Any]:
         settings = self._crawler.settings
@@ -687,9 +679,9 @@ class Job:
 
     def _refresh(self) -> int:
         if not self.config.is_refreshed(self._spider) or not self.is_finished:
-            return current_refresh(self.store)
+            return self.store.refreshes.current()
         self.is_finished = False
-        return begin_refresh(self.store)
+        return self.store.refreshes.begin()
 
     def _fail(self, error: StateError) -> None:
         if self.failure is None:
