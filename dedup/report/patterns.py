@@ -18,8 +18,9 @@ from xxhash import xxh3_64_intdigest
 
 from dedup.report.url_differences import UrlDifference, split_web_url, url_differences
 from dedup.store import JobStore
+from dedup.urls.named_rules import DROP
 from dedup.urls.parts import UrlParts
-from dedup.urls.rules import DROP, RULES, UrlRules
+from dedup.urls.rules import RULES, UrlRules
 
 MAX_RECORDS = 200_000
 """Records of the job that are looked at, the earliest: a second or two, and 50 MB."""

@@ -26,11 +26,13 @@ from dedup.errors import StateError
 from dedup.html.page_text import PageText
 from dedup.learner import Progress, Ready, TemplateLearner
 from dedup.scrapy.config import CrawlConfig, is_queue_stored, move_aside
+from dedup.scrapy.fingerprinter import CanonicalFingerprinter
 from dedup.scrapy.frontier.meta import DEFERRED_RANK, KEY
 from dedup.scrapy.frontier.request_queue import RequestQueue, is_repeat
 from dedup.scrapy.item_fields import ItemFields, fill, get
 from dedup.scrapy.items import PageItem, Settled
 from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, as_page
+from dedup.scrapy.job.url_rules import CrawlUrlRules
 from dedup.scrapy.reading.page import Known
 from dedup.scrapy.reading.reader import PageReader
 from dedup.scrapy.scrapy_internals import refusing
@@ -39,6 +41,7 @@ from dedup.store import Page, summarise
 from dedup.store.records import PAGE_FIELDS, QueuedUrl, storable
 from dedup.templates.site import Site
 from dedup.urls import RULES, Canonicaliser, SeenUrls
+from dedup.urls.learning.telling import LEARNED_RULE
 from dedup.urls.parts import host_of
 from dedup.urls.traps import HostBudget, TrapWatch, pattern_of
 
@@ -139,6 +142,7 @@ class Job:
         self.requests = RequestQueue(
             crawler, self.store, self._forget_unreadable, self._is_left_out
         )
+        self.url_rules = self._learned_rules()
         self.traps = self._trap_watch()
         self._host_budget: HostBudget | None = None
         if self.config.host_pages:
@@ -390,6 +394,8 @@ class Job:
         with self._recording(item):
             self._replace(document.url)
             number: int = self.open_index().add(document)
+            if self.url_rules is not None:
+                self.url_rules.note_page(document, number, None)
             outline = self._items.entry(item).outline
             if outline is not None:
                 self._reread(self.learner.early(number, document, outline))
@@ -446,6 +452,8 @@ class Job:
         with self._recording(item):
             self._replace(document.url)
             self.store.add_duplicate(document, match)
+            if self.url_rules is not None:
+                self.url_rules.note_page(document, None, match)
         self._crawler.stats.inc_value(f"dedup/pages/duplicate/{match.stage}")
 
     def record_skipped(
@@ -486,6 +494,8 @@ class Job:
         with self.store.unit():
             self._replace(url)
             self.store.add_alias(url, page_url, kind)
+            if kind == "redirect" and self.url_rules is not None:
+                self.url_rules.note_redirect(url, page_url)
             self._finish(settles, url)
         self._crawler.stats.inc_value(f"dedup/url/alias/{kind}")
 
@@ -626,6 +636,8 @@ class Job:
         for settled in settles:
             if settled.kind not in ("page", "repeat"):
                 self.store.add_alias(settled.url, page_url, settled.kind)
+            if settled.kind == "redirect" and self.url_rules is not None:
+                self.url_rules.note_redirect(settled.url, page_url)
         for key in (None, *(settled.key for settled in settles)):
             for name, amount in self._links.pop(key, Counter()).items():
                 self.store.add_to_counter(name, amount)
@@ -642,6 +654,14 @@ class Job:
         if row.url in self._to_replace:
             return False
         settles = [Settled(row.key, row.url, "page")]
+        if self.url_rules is not None:
+            act, detail = self.url_rules.what_now(row)
+            if act == "skip":
+                self.record_skipped(row.url, LEARNED_RULE, settles, detail=detail)
+            elif act == "wait":
+                self._crawler.stats.inc_value(f"dedup/url/deferred/{LEARNED_RULE}")
+            if act != "fetch":
+                return True
         if row.rank >= DEFERRED_RANK and self.traps is not None and not self.traps.take(row.url):
             pattern = pattern_of(row.url)
             if pattern not in self._left_out:
@@ -666,6 +686,32 @@ class Job:
             self.record_skipped(row.url, "host_pages", settles, detail=host)
             return True
         return False
+
+    def _learned_rules(self) -> CrawlUrlRules | None:
+        fingerprinter = self._crawler.request_fingerprinter
+        mode = self.config.url_learning
+        if not isinstance(fingerprinter, CanonicalFingerprinter):
+            return None
+        if mode == "suggest" or self.refresh or not self.has_queue:
+            return None
+        return CrawlUrlRules(
+            self.store,
+            self.requests,
+            mode=mode,
+            loss=self.config.url_learning_loss,
+            canonical=fingerprinter.canonical,
+            find=self._find,
+            short_shingles=self.config.detection.short_shingles,
+        )
+
+    def _find(self, url: str, row: QueuedUrl) -> None:
+        """Queue a URL that a rule gives in place of a queued one."""
+        request: Request = self._spider.page_request(url, depth=row.depth)
+        key = self._crawler.request_fingerprinter.fingerprint(request)
+        if self._spider.is_in_scope(url) and self.seen.unseen([key]):
+            self.seen.mark([key])
+            request.meta[KEY] = key
+            self.requests.add(request)
 
     def _trap_watch(self) -> TrapWatch | None:
         """What looks like a trap, with what earlier processes have fetched of it."""

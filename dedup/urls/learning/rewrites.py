@@ -7,14 +7,15 @@ rule makes two values of a path segment equal: `folder` names both folders in fu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
+from dedup.urls.named_rules import DROP, in_order, named_rule, with_host, without_parameter
 from dedup.urls.parts import UrlParts, parameter_name
-from dedup.urls.rules import DROP, RULES
+from dedup.urls.rules import RULES
 
 _MAX_NAMES = 10  # of parameters that are looked at in one address
 _PLAIN_NAME = re.compile(r"[\w.\[\]-]{1,64}", re.ASCII)
@@ -112,7 +113,7 @@ def mirrors(url: UrlParts, original: UrlParts) -> list[str]:
     if url == original:
         return []
     if (url.scheme, *url[4:]) == (original.scheme, *original[4:]):
-        longer, shorter = _ordered(url.host + url.port, original.host + original.port)
+        longer, shorter = in_order(url.host + url.port, original.host + original.port)
         return [f"host:{longer}={shorter}"]
     if url[:4] != original[:4] or url.query != original.query:
         return []
@@ -127,7 +128,7 @@ def mirrors(url: UrlParts, original: UrlParts) -> list[str]:
     names = [each for part in (a, b) for each in part[1:]]
     if any(_VERSION.fullmatch(each) or not _SEGMENT.fullmatch(each) for each in names):
         return []
-    longer, shorter = _ordered("/".join([*a, ""]), "/".join([*b, ""]))
+    longer, shorter = in_order("/".join([*a, ""]), "/".join([*b, ""]))
     return [f"folder:{longer}={shorter}"]
 
 
@@ -138,34 +139,13 @@ def inverse(name: str, parts: UrlParts) -> UrlParts | None:
     if kind == "folder" and parts.path.startswith(target):
         return parts._replace(path=source + parts.path[len(target) :])
     if kind == "host" and parts.host + parts.port == target:
-        return _with_host(parts, source)
+        return with_host(parts, source)
     return None
 
 
 @lru_cache(10_000)
 def _rewriter(name: str) -> Rewriter | None:
-    if name in _PLAIN:
-        return _PLAIN[name]
-    if name == "bare-query":
-        return _drop_bare_query
-    if name == "order":
-        return _order
-    kind, _, rest = name.partition(":")
-    if kind == "drop" and rest:
-        dropped, _, prefix = rest.partition("@")
-        return _dropping(dropped, prefix)
-    source, equals, target = rest.partition("=")
-    if equals and kind == "folder":
-        return lambda parts: (
-            parts._replace(path=target + parts.path[len(source) :])
-            if parts.path.startswith(source)
-            else parts
-        )
-    if equals and kind == "host":
-        return lambda parts: (
-            _with_host(parts, target) if parts.host + parts.port == source else parts
-        )
-    return None
+    return _PLAIN.get(name) or named_rule(name)
 
 
 def _query_rewrites(parts: UrlParts) -> Iterator[Rewrite]:
@@ -176,35 +156,10 @@ def _query_rewrites(parts: UrlParts) -> Iterator[Rewrite]:
     names = dict.fromkeys(parameter_name(field) for field in fields[:_MAX_NAMES])
     for name in names:
         if _PLAIN_NAME.fullmatch(name):
-            form, value = _without(parts, fields, name)
-            yield Rewrite(DROP + name, form, value)
-    if len(fields) > len(names) and (form := _order(parts)) != parts:
+            form, dropped = without_parameter(parts, fields, name)
+            yield Rewrite(DROP + name, form, "&".join(dropped))
+    if len(fields) > len(names) and (form := rewriter("order")(parts)) != parts:
         yield Rewrite("order", form)
-
-
-def _without(parts: UrlParts, fields: Iterable[str], name: str) -> tuple[UrlParts, str]:
-    kept: list[str] = []
-    dropped: list[str] = []
-    for field in fields:
-        (dropped if parameter_name(field) == name else kept).append(field)
-    return parts._replace(query="&".join(kept)), "&".join(dropped)
-
-
-def _dropping(name: str, prefix: str) -> Rewriter:
-    def drop(parts: UrlParts) -> UrlParts:
-        if name not in parts.query or not parts.path.startswith(prefix):
-            return parts
-        return _without(parts, parts.query.split("&"), name)[0]
-
-    return drop
-
-
-def _drop_bare_query(parts: UrlParts) -> UrlParts:
-    return parts if "=" in parts.query else parts._replace(query="")
-
-
-def _order(parts: UrlParts) -> UrlParts:
-    return parts._replace(query="&".join(sorted(parts.query.split("&"))))
 
 
 def _add_slash(parts: UrlParts) -> UrlParts:
@@ -222,17 +177,6 @@ def _use_http(parts: UrlParts) -> UrlParts:
     if parts.scheme == "https" and not parts.port:
         return parts._replace(scheme="http")
     return parts
-
-
-def _with_host(parts: UrlParts, host: str) -> UrlParts:
-    name, colon, port = host.partition(":")
-    return parts._replace(host=name, port=colon + port)
-
-
-def _ordered(first: str, second: str) -> tuple[str, str]:
-    """Both, the one first that a rule rewrites: the longer; of equal length the greater."""
-    shorter, longer = sorted((first, second), key=lambda text: (len(text), text))
-    return longer, shorter
 
 
 _PLAIN: dict[str, Rewriter] = {
