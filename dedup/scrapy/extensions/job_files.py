@@ -14,6 +14,7 @@ from scrapy.crawler import Crawler
 
 from dedup.errors import StateError
 from dedup.files import write_atomically
+from dedup.scrapy.job.account import account_of
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.looping import repeat
 from dedup.scrapy.spiders.own import is_own
@@ -72,7 +73,7 @@ class JobFiles:
 
     def _write_account(self, job: Job) -> None:
         reason = job.store.meta("reason") or "unknown"
-        account = job.account(finished=time.time(), reason=reason)
+        account = account_of(job, finished=time.time(), reason=reason)
         text = json.dumps(account, ensure_ascii=False, indent=2, default=str)
         try:
             write_atomically(job.folder / "stats.json", text + "\n")

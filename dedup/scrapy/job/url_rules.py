@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
+from scrapy import Request
+from scrapy.crawler import Crawler
+
 from dedup.document import Match
-from dedup.scrapy.frontier.meta import DEFERRED_RANK, LEARNED_RANK
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.fingerprinter import CanonicalFingerprinter
+from dedup.scrapy.frontier.meta import DEFERRED_RANK, KEY, LEARNED_RANK
 from dedup.scrapy.frontier.request_queue import RequestQueue
+from dedup.scrapy.job.outcome import Outcome
+from dedup.scrapy.spiders.own import is_own
 from dedup.store import JobStore, Page
 from dedup.store.records import QueuedUrl
+from dedup.urls import Canonicaliser, SeenUrls, url_key
 from dedup.urls.learning import NEAR, FetchedPage, HostRule, UrlLearner
 from dedup.urls.learning.learner import Mode
 from dedup.urls.learning.telling import LEARNED_RULE, skip_detail
@@ -46,25 +53,54 @@ class CrawlUrlRules:
 
     Args:
         canonical: gives the canonical spelling of a URL; it may raise `ValueError`.
-        find: queues the URL that a rule gives, if it is new and in scope, before others.
+        mode, loss: see `UrlLearner`.
         short_shingles: texts of fewer shingles are too short to tell pages apart.
     """
 
+    @classmethod
+    def of(
+        cls,
+        crawler: Crawler,
+        store: JobStore,
+        seen: SeenUrls,
+        requests: RequestQueue,
+        config: CrawlConfig,
+    ) -> CrawlUrlRules | None:
+        """The rules of a crawl; None: nothing is to be done with them, or URLs have other keys."""
+        fingerprinter = crawler.request_fingerprinter
+        if config.url_learning == "suggest" or not is_own(crawler.spider):
+            return None
+        if not isinstance(fingerprinter, CanonicalFingerprinter):
+            return None
+        return cls(
+            crawler,
+            store,
+            seen,
+            requests,
+            canonical=fingerprinter.canonical,
+            mode=config.url_learning,
+            loss=config.url_learning_loss,
+            short_shingles=config.detection.short_shingles,
+        )
+
     def __init__(
         self,
+        crawler: Crawler,
         store: JobStore,
+        seen: SeenUrls,
         requests: RequestQueue,
         *,
+        canonical: Canonicaliser,
         mode: Mode,
         loss: float,
-        canonical: Callable[[str], str],
-        find: Callable[[str, QueuedUrl], None],
         short_shingles: int,
     ) -> None:
+        self._spider: Any = crawler.spider
+        self._stats = crawler.stats
         self._store = store
+        self._seen = seen
         self._requests = requests
         self._canonical = canonical
-        self._find = find
         self._short_shingles = short_shingles
         self._learner = UrlLearner(
             store.url_knowledge,
@@ -79,9 +115,8 @@ class CrawlUrlRules:
         """Decide about a URL whose turn has come; have it wait, where it is to wait."""
         if row.request is not None or row.rank >= DEFERRED_RANK:
             return _FETCH
-        try:
-            url = self._canonical(row.url)
-        except ValueError:
+        url = self._spelt(row.url)
+        if url is None:
             return _FETCH
         if row.rank >= LEARNED_RANK:
             return self._second_turn(url, row.rank - LEARNED_RANK)
@@ -93,16 +128,29 @@ class CrawlUrlRules:
                 self._find(deferral.instead, row)
             self._requests.put_off(row, LEARNED_RANK + deferral.rule.number)
             self._learner.save()
+        self._stats.inc_value(f"dedup/url/deferred/{LEARNED_RULE}")
         return WhatNow("wait")
 
-    def note_page(self, page: Page, number: int | None, match: Match | None) -> None:
-        """Learn from a page that was stored under `number`, or dropped for `match`.
+    def note(self, outcome: Outcome, number: int | None) -> None:
+        """Learn from what became of a URL; within the unit that records it.
 
-        Call it within the unit that records the page.
+        Args:
+            outcome: as it is recorded.
+            number: of the page that was stored.
         """
-        try:
-            url = self._canonical(page.url or "")
-        except ValueError:
+        redirected = [each.url for each in outcome.finishes if each.role == "redirect"]
+        target = outcome.url
+        if outcome.kind == "alias" and outcome.reason == "redirect":
+            redirected, target = [*redirected, outcome.url], outcome.target
+        for url in redirected:
+            self._note_redirect(url, target)
+        if outcome.kind in ("unique", "duplicate") and outcome.page is not None:
+            self._note_page(outcome.page, number, outcome.match)
+        self._learner.save()
+
+    def _note_page(self, page: Page, number: int | None, match: Match | None) -> None:
+        url = self._spelt(page.url)
+        if url is None:
             return
         original = None if match is None else self._store.page_url(match.original)
         content = NEAR
@@ -119,17 +167,22 @@ class CrawlUrlRules:
                 original_url=self._spelt(original),
             )
         )
-        self._learner.save()
         for rule in ended:
             self._release(rule)
 
-    def note_redirect(self, url: str, target: str) -> None:
-        """Learn from a redirect; within the unit that records it."""
-        try:
-            self._learner.note_redirect(self._canonical(url), self._canonical(target))
-        except ValueError:
-            return
-        self._learner.save()
+    def _note_redirect(self, url: str, target: str) -> None:
+        first, last = self._spelt(url), self._spelt(target)
+        if first is not None and last is not None:
+            self._learner.note_redirect(first, last)
+
+    def _find(self, url: str, row: QueuedUrl) -> None:
+        """Queue a URL that a rule gives in place of a queued one, if it is new and in scope."""
+        request: Request = self._spider.page_request(url, depth=row.depth)
+        key = url_key(self._canonical(request.url))
+        if self._spider.is_in_scope(url) and self._seen.unseen([key]):
+            self._seen.mark([key])
+            request.meta[KEY] = key
+            self._requests.add(request)
 
     def _second_turn(self, url: str, number: int) -> WhatNow:
         turn, rule = self._learner.turn(url, number)

@@ -82,7 +82,7 @@ class Features(NamedTuple):
     packed_body: bytes | None
 
 
-class Known(NamedTuple):
+class PageFacts(NamedTuple):
     """What is known of an item besides its fields, and of which fields.
 
     Attributes:
