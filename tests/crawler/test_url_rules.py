@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -142,9 +143,9 @@ def test_kills_change_nothing_that_is_kept(
     for n_before in (150, 330, 480, 560):  # evidence, probation, trusted, the end
         crawling = crawl.start("site", *options, "-s", "DEDUP_STORE_GROUP_PAGES=10", url=site.url)
         while len(set(site.asked)) < n_before and crawling.process.poll() is None:
-            pass
+            time.sleep(0.01)
         crawling.process.kill()
-        crawling.process.wait()
+        crawling.finish()
     crawled = learn(
         crawl, site, mode, "-s", "DEDUP_STORE_GROUP_PAGES=10", "-s", "DEDUP_URL_LEARNING_LOSS=0.02"
     )
