@@ -40,7 +40,8 @@ class UrlPattern:
 
     Attributes:
         kind: a URL rule (`tracking`, `session`, `slash`, `index`, `www`, `https`), `parameter`,
-            `print`, `host`, `path`, or `other` for duplicates that show none of the patterns.
+            `bare-query` (a query without "="), `print`, `host`, `path`, or `other` for duplicates
+            that show none of the patterns.
         detail: what differs: the parameter, both hosts, both parts of the path; "" for a rule.
         duplicates: dropped pages whose URL differs from its original's in this way. Where it
             differs in two ways, both count it.
@@ -200,7 +201,7 @@ def _most_common(
 
 def _ways_out(difference: UrlDifference, tally: _Tally) -> Iterator[_Way]:
     kind, first, second, place = difference
-    if kind in RULES:
+    if kind in RULES or kind == "bare-query":
         yield _merging(difference, tally, kind, "")
     elif kind == "parameter" and _PLAIN_NAME.fullmatch(first):
         yield _merging(difference, tally, DROP + first, first)

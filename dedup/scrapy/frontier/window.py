@@ -13,9 +13,8 @@ from itertools import count
 
 from scrapy import Request
 
-from dedup.scrapy.frontier.meta import LEARNED_RANK
 from dedup.store.interface import UrlQueue
-from dedup.store.records import QueuedUrl
+from dedup.store.records import LEARNED_RANK, QueuedUrl
 
 _ROWS_IN_MEMORY = 20_000
 """Of all slots together: some 10 MB. Each slot has its share of it, but one row at least."""

@@ -13,12 +13,12 @@ from scrapy.crawler import Crawler
 from dedup.document import Match
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.fingerprinter import CanonicalFingerprinter
-from dedup.scrapy.frontier.meta import DEFERRED_RANK, KEY, LEARNED_RANK
+from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.job.outcome import Outcome
 from dedup.scrapy.spiders.own import is_own
 from dedup.store import JobStore, Page
-from dedup.store.records import QueuedUrl
+from dedup.store.records import LEARNED_RANK, TRAP_RANK, QueuedUrl
 from dedup.urls import Canonicaliser, SeenUrls, url_key
 from dedup.urls.learning import NEAR, FetchedPage, HostRule, UrlLearner
 from dedup.urls.learning.learner import Mode
@@ -113,7 +113,7 @@ class CrawlUrlRules:
 
     def what_now(self, row: QueuedUrl) -> WhatNow:
         """Decide about a URL whose turn has come; have it wait, where it is to wait."""
-        if row.request is not None or row.rank >= DEFERRED_RANK:
+        if row.request is not None or row.rank >= TRAP_RANK:
             return _FETCH
         url = self._spelt(row.url)
         if url is None:
@@ -121,7 +121,7 @@ class CrawlUrlRules:
         if row.rank >= LEARNED_RANK:
             return self._second_turn(url, row.rank - LEARNED_RANK)
         deferral = self._learner.deferral(url)
-        if deferral is None or deferral.rule.number >= DEFERRED_RANK - LEARNED_RANK:
+        if deferral is None or deferral.rule.number >= TRAP_RANK - LEARNED_RANK:
             return _FETCH
         with self._store.unit():
             if deferral.instead:

@@ -14,6 +14,37 @@ LEARNED_RULE = "learned_rule"
 _ADDING = {"add-slash", "add-www", "http"}
 
 
+_WORDS = {
+    "bare-query": "a query without = changes nothing",
+    "session": "session identifiers change nothing",
+    "tracking": "tracking parameters change nothing",
+    "order": "the order of a parameter's values changes nothing",
+    "index": "an index page is its directory",
+    "slash": "a slash at the end changes nothing",
+    "add-slash": "a slash at the end changes nothing",
+    "www": "www. changes nothing",
+    "add-www": "www. changes nothing",
+    "https": "http and https show the same",
+    "http": "http and https show the same",
+}
+
+
+def what_it_says(rule: HostRule) -> str:
+    """What a rule says, in words.
+
+    >>> what_it_says(HostRule(1, "a.example", "drop:ref@/news/"))
+    'the parameter ref changes nothing below /news/'
+    """
+    if rule.name in _WORDS:
+        return _WORDS[rule.name]
+    kind, _, rest = rule.name.partition(":")
+    if kind == "drop":
+        name, _, prefix = rest.partition("@")
+        return f"the parameter {name} changes nothing" + (f" below {prefix}" if prefix else "")
+    first, _, second = rest.partition("=")
+    return f"{'folder' if kind == 'folder' else 'host'} {first} shows the same as {second}"
+
+
 def skip_detail(rule: HostRule) -> str:
     """The rule and the bound on what it loses. It names the rule, and does not change."""
     return f"{rule.name} on {rule.host}: {bound(rule)}"
