@@ -153,3 +153,43 @@ def test_kills_change_nothing_that_is_kept(
     assert n_lost == 0 if mode == "defer" else n_lost <= 1
     assert max(crawled.records().values()) == 1
     assert crawled.rows("SELECT count(*) FROM urls WHERE state = 0") == [0]
+
+
+def test_a_site_that_redirects_costs_less_than_two_requests_a_page(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    n = 300
+    for number in range(n):
+        site.routes[f"/p/{number}"] = make.redirect(f"/p/{number}/", 301)
+        site.routes[f"/p/{number}/"] = make.page(f"page {number}")
+    site.routes["/"] = make.page("start", *(f"/p/{number}" for number in range(n)))
+    crawled = learn(crawl, site, "skip", "-s", "DEDUP_URL_LEARNING_LOSS=0.1")
+    assert titles(crawled) == {"start", *(f"page {number}" for number in range(n))}
+    assert rules(crawled)["add-slash"] == "trusted"
+    assert len(site.pages_asked()) < 1.75 * n
+    assert max(crawled.records().values()) == 1
+
+
+def test_nothing_waits_where_rules_are_only_suggested(
+    crawl: Crawler, site: WebSite, plant: Callable[..., set[str]]
+) -> None:
+    names = plant(n=60)
+    crawled = learn(crawl, site, "suggest")
+    assert titles(crawled) == names
+    assert crawled.rows("SELECT count(*) FROM url_rules") == [0]
+    assert crawled.rows("SELECT count(*) FROM url_forms") == [0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("DEDUP_URL_LEARNING", "drop", "must be one of suggest, defer, skip"),
+        ("DEDUP_URL_LEARNING_LOSS", "0", "must be a number of at least 1e-06 and at most 0.1"),
+    ],
+)
+def test_a_setting_out_of_range_is_refused(
+    name: str, value: str, said: str, crawl: Crawler, site: WebSite
+) -> None:
+    crawled = crawl("site", "-s", f"{name}={value}", url=site.url)
+    assert crawled.status == 2
+    assert said in crawled.output

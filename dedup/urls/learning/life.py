@@ -15,7 +15,7 @@ pages that have nothing to do with each other; more cost fetches on every host."
 MIN_VALUES = 3
 """Different values of what is dropped: `page` may be 1 on all the lists that were found so far."""
 
-MIN_PAIRS_OF_FLAG = 30
+MIN_PAIRS_OF_FLAG = 20
 """Pairs where what is dropped has fewer values than that, such as `print=1`."""
 
 _MAX_EXAMPLES = 2
