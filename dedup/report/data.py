@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from dedup.report.learned import learned_rules
 from dedup.report.left_out import site_templates
 from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
@@ -40,6 +41,7 @@ def report_data(store: JobStore) -> dict[str, Any]:
         "patterns": [asdict(pattern) for pattern in patterns],
         "together": joint and asdict(joint),
         "pattern_records": MAX_RECORDS,
+        "learned": [asdict(rule) for rule in learned_rules(store)],
         "groups": listed_groups(store, places),
     }
 

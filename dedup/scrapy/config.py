@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast, get_args
 
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
@@ -25,6 +25,9 @@ _INNER_SETTINGS = {"DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"}
 """Set by the add-on itself."""
 
 CANONICAL_LINKS = ("rules", "any", "off")
+
+UrlLearning = Literal["suggest", "defer", "skip"]
+URL_LEARNING: tuple[str, ...] = get_args(UrlLearning)
 PROGRESS = ("table", "auto", "live", "plain", "off")
 
 
@@ -49,6 +52,8 @@ class CrawlConfig:
     url_exact: bool
     url_canonical: str
     url_rules: UrlRules
+    url_learning: UrlLearning
+    url_learning_loss: float
     trap_pages: int
     host_pages: int
     extractor: str
@@ -87,6 +92,10 @@ class CrawlConfig:
             url_error_rate=_number(settings, "DEDUP_URL_ERROR_RATE", float, low=1e-12, high=0.5),
             url_exact=settings.getbool("DEDUP_URL_EXACT"),
             url_rules=_url_rules(settings),
+            url_learning=cast("UrlLearning", _choice(settings, "DEDUP_URL_LEARNING", URL_LEARNING)),
+            url_learning_loss=_number(
+                settings, "DEDUP_URL_LEARNING_LOSS", float, low=1e-6, high=0.1
+            ),
             trap_pages=_number(settings, "DEDUP_TRAP_PAGES", int, low=0),
             host_pages=_number(settings, "DEDUP_HOST_PAGES", int, low=0),
             url_canonical=_choice(settings, "DEDUP_URL_CANONICAL", CANONICAL_LINKS),

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from secrets import token_bytes
 from typing import Any
+from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -93,6 +94,18 @@ class RequestQueue:
         key = self._crawler.request_fingerprinter.fingerprint(request)
         self._write(key, request, is_again=True)
         self.length += 1
+
+    def put_off(self, row: QueuedUrl, rank: int) -> None:
+        """Have a row whose turn has come wait at another rank; it is asked for anew then."""
+        slot = urlsplit(row.url).hostname or ""
+        waiting = self._store.urls.queue_again(row.key, row.request, slot=slot, rank=rank)
+        if waiting is not None:
+            self.frontier.push(slot, waiting)
+
+    def reload(self, slot: str, *, n_more: int) -> None:
+        """Take note that rows of a slot were brought forward, and others were queued anew."""
+        self.length += n_more
+        self.frontier.reload(slot)
 
     def next(self, n_active: Callable[[str], int]) -> Request | None:
         """The request whose turn it is, in flight from now on; see `Frontier`."""

@@ -13,9 +13,8 @@ from itertools import count
 
 from scrapy import Request
 
-from dedup.scrapy.frontier.meta import DEFERRED_RANK
 from dedup.store.interface import UrlQueue
-from dedup.store.records import QueuedUrl
+from dedup.store.records import LEARNED_RANK, QueuedUrl
 
 _ROWS_IN_MEMORY = 20_000
 """Of all slots together: some 10 MB. Each slot has its share of it, but one row at least."""
@@ -48,7 +47,7 @@ class _Slot:
     def is_deferred(self) -> bool:
         """Has it nothing left but what was put off? What is in the store alone is not looked at."""
         ranks = [rows[0][0] for rows in (self.waiting, self.held) if rows]
-        return bool(ranks) and min(ranks) >= DEFERRED_RANK
+        return bool(ranks) and min(ranks) >= LEARNED_RANK
 
 
 class Frontier:
@@ -138,6 +137,14 @@ class Frontier:
                 return found
         return None
 
+    def reload(self, slot_name: str) -> None:
+        """Read a slot anew: rows of it have got another rank in the store."""
+        slot = self._late.pop(slot_name, None) or self._slots.get(slot_name)
+        if slot is None:
+            slot = _Slot(is_in_store=True)
+        slot.waiting, slot.last = [], (float("-inf"), 0)
+        self._slots[slot_name] = slot
+
     def done(self, keys: list[bytes]) -> None:
         """These are no longer in flight."""
         self.in_flight.difference_update(keys)
@@ -145,7 +152,7 @@ class Frontier:
     def _slot(self, name: str, rank: int) -> _Slot:
         """The slot that gets something of a rank."""
         slot = self._late.get(name)
-        if slot is not None and rank >= DEFERRED_RANK:
+        if slot is not None and rank >= LEARNED_RANK:
             return slot
         if slot is None:
             slot = self._slots.get(name)
