@@ -11,7 +11,7 @@ from rich.text import Text
 from dedup.cli.console import plain
 from dedup.document import Document
 from dedup.explain import Candidate, Comparison, Fate, StageReport, TextOrigin
-from dedup.report.differences import Part
+from dedup.explain.text_differences import Part
 
 _SHOWN_CANDIDATES = 3
 _SHOWN_BOXES = 12

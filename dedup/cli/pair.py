@@ -17,9 +17,9 @@ from dedup.cli.explained import (
 )
 from dedup.cli.why import document_of, follow
 from dedup.explain import Comparison, Decision, Fate, Replay, compare, decide, text_origin
-from dedup.report.differences import differences
-from dedup.report.plain import plain, plain_json
+from dedup.explain.text_differences import differences
 from dedup.store import JobStore, Page, open_store
+from dedup.terminal.plain import plain, plain_json
 
 
 def add_parser(commands: Any) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 from dedup.cli.console import output_console
 from dedup.report.breakdown import BY, account_rows, breakdown, compare_rows, rows_table
-from dedup.report.plain import plain_json
-from dedup.report.table import summary_table
 from dedup.store import open_store, summarise
+from dedup.terminal.plain import plain_json
+from dedup.terminal.summary_table import summary_table
 
 
 def add_parser(commands: Any) -> None:

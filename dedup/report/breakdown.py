@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from dedup.report.learned import rule_rows
-from dedup.report.patterns import duplicate_patterns
-from dedup.report.plain import plain
 from dedup.store import JobStore, summarise
+from dedup.terminal.plain import plain
+from dedup.url_patterns.patterns import duplicate_patterns
 
 Row = Mapping[str, Any]
 

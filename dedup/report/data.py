@@ -7,8 +7,8 @@ from dedup.report.learned import learned_rules
 from dedup.report.left_out import site_templates
 from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
-from dedup.report.patterns import MAX_RECORDS, duplicate_patterns, together
 from dedup.store import JobStore, summarise
+from dedup.url_patterns.patterns import MAX_RECORDS, duplicate_patterns, together
 
 TIME_STEPS = 120
 _RESEMBLANCE_STEPS = 50

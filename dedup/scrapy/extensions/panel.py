@@ -13,8 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from dedup.report.plain import plain
 from dedup.scrapy.extensions.figures import Snapshot
+from dedup.terminal.plain import plain
 
 _WIDE = 100
 """Columns from which hosts and memory stand side by side."""

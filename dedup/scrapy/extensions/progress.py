@@ -149,7 +149,7 @@ class Progress:
         if not job.has_queue:
             del account["urls"]  # a scheduler of the project's has them
         account["no_pages"] = self._crawler.stats.get_value("dedup/items/no_page", 0)
-        from dedup.report.table import summary_table
+        from dedup.terminal.summary_table import summary_table
 
         folder = job.folder if job.is_kept else None
         self._console.print(summary_table(account, folder), soft_wrap=True)

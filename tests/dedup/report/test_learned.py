@@ -87,8 +87,8 @@ def test_the_report_shows_rules_and_escapes_their_urls(job: Path) -> None:
 
 def test_a_query_without_equals_sign_is_a_pattern(tmp_path: Path) -> None:
     from dedup import Deduplicator
-    from dedup.report.patterns import duplicate_patterns
     from dedup.store import Page
+    from dedup.url_patterns.patterns import duplicate_patterns
 
     with open_store(tmp_path) as store:
         deduplicator = Deduplicator(store=store)

@@ -16,8 +16,8 @@ from urllib.parse import quote_plus
 
 from xxhash import xxh3_64_intdigest
 
-from dedup.report.url_differences import UrlDifference, split_web_url, url_differences
 from dedup.store import JobStore
+from dedup.url_patterns.differences import UrlDifference, split_web_url, url_differences
 from dedup.urls.named_rules import DROP
 from dedup.urls.parts import UrlParts
 from dedup.urls.rules import RULES, UrlRules
