@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
@@ -18,13 +17,14 @@ from dedup.scrapy.extensions.prometheus import PrometheusFile
 from dedup.scrapy.extensions.stopping import Stopping
 from dedup.scrapy.extensions.waiting import WaitingPages
 from dedup.scrapy.fingerprinter import CanonicalFingerprinter
+from dedup.scrapy.internals.commands import is_crawl, spider_arguments
+from dedup.scrapy.internals.refusal import refusing
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.middlewares.outputs import WatchOutputs
 from dedup.scrapy.middlewares.redirect import RedirectGuard
 from dedup.scrapy.middlewares.resume import ResumeMiddleware
 from dedup.scrapy.pipelines import ExactContent, ExtractText, FollowItem, NearDuplicate, StorePage
 from dedup.scrapy.scheduler import DedupScheduler
-from dedup.scrapy.scrapy_internals import is_crawl, refusing, spider_arguments
 from dedup.scrapy.spiders.own import is_own
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class DedupAddon:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._spider: Any = crawler.spider
+        self._spider = crawler.spider
         self.arguments = spider_arguments(crawler)
 
     @classmethod

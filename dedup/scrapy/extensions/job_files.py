@@ -7,16 +7,15 @@ import logging
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 
 from dedup.errors import StateError
 from dedup.files import write_atomically
+from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.account import account_of
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.looping import repeat
 from dedup.scrapy.spiders.own import is_own
 
 logger = logging.getLogger(__name__)
@@ -30,7 +29,7 @@ class JobFiles:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._task: Any = None
+        self._timer: Timer | None = None
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
 
@@ -39,15 +38,15 @@ class JobFiles:
         return cls(crawler)
 
     def _spider_opened(self) -> None:
-        self._task = repeat(self._commit_if_due, 0.5)
+        self._timer = call_every(0.5, self._commit_if_due)
 
     def _commit_if_due(self) -> None:
         with suppress(StateError):  # the job notes it, and stops
             Job.of(self._crawler).store.commit_if_due()
 
     def _spider_closed(self, reason: str) -> None:
-        if self._task is not None:
-            self._task.stop()
+        if self._timer is not None:
+            self._timer.stop()
         job = Job.of(self._crawler)
         if job.failure or (job.is_finished and (job.folder / "stats.json").exists()):
             return

@@ -17,9 +17,9 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from dedup.scrapy.extensions.figures import Figures
+from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.account import account_of
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.looping import repeat
 from dedup.scrapy.spiders.own import is_own
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Progress:
         self._mode = "live" if is_live else "table" if mode == "table" else "plain"
         self._live: Live | None = None
         self._width = 0
-        self._task: Any = None
+        self._timer: Timer | None = None
         self._figures: Figures | None = None
         self._log_streams: list[tuple[logging.StreamHandler[Any], Any]] = []
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
@@ -87,7 +87,7 @@ class Progress:
         self._figures = Figures(self._crawler, with_details=self._mode == "live")
         if self._mode == "live":
             self._begin_live()
-        self._task = repeat(self._update, _SECONDS[self._mode])
+        self._timer = call_every(_SECONDS[self._mode], self._update)
 
     def _begin_live(self) -> None:
         from rich.live import Live
@@ -137,8 +137,8 @@ class Progress:
             self._live.update(frame, refresh=True)
 
     def _spider_closed(self, reason: str) -> None:
-        if self._task is not None:
-            self._task.stop()
+        if self._timer is not None:
+            self._timer.stop()
         self._end_live()
         job = Job.of(self._crawler)
         if job.failure:

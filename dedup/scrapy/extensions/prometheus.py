@@ -12,8 +12,8 @@ from scrapy.exceptions import NotConfigured
 
 from dedup.extras import load_extra
 from dedup.scrapy.extensions.figures import Figures, Snapshot
+from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.looping import repeat
 
 
 class PrometheusFile:
@@ -33,7 +33,7 @@ class PrometheusFile:
         self._path = Job.of(crawler).folder / config.prometheus_file
         self._seconds = config.prometheus_seconds
         self._figures: Figures | None = None
-        self._task: Any = None
+        self._timer: Timer | None = None
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
 
@@ -43,11 +43,11 @@ class PrometheusFile:
 
     def _spider_opened(self) -> None:
         self._figures = Figures(self._crawler, with_details=False)
-        self._task = repeat(self._write, self._seconds)
+        self._timer = call_every(self._seconds, self._write)
 
     def _spider_closed(self) -> None:
-        if self._task is not None:
-            self._task.stop()
+        if self._timer is not None:
+            self._timer.stop()
         self._write(is_running=False)
 
     def _write(self, *, is_running: bool = True) -> None:

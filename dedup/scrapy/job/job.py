@@ -18,6 +18,8 @@ from twisted.python.failure import Failure
 from dedup.errors import StateError
 from dedup.scrapy.config import CrawlConfig, is_queue_stored
 from dedup.scrapy.frontier.request_queue import RequestQueue
+from dedup.scrapy.internals.commands import loaded_addons
+from dedup.scrapy.internals.refusal import refusing
 from dedup.scrapy.job.arrivals import Arrivals
 from dedup.scrapy.job.budgets import UrlBudgets
 from dedup.scrapy.job.content import ContentIndex
@@ -29,7 +31,6 @@ from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
-from dedup.scrapy.scrapy_internals import refusing
 from dedup.store.records import QueuedUrl
 
 logger = logging.getLogger(__name__)
@@ -239,6 +240,5 @@ def _dedup_settings(crawler: Crawler) -> Mapping[str, object]:
 
 def _arguments(crawler: Crawler) -> Mapping[str, object] | None:
     """What others' spiders were made with; None: not known."""
-    addons = getattr(crawler, "addons", None)
-    found = [getattr(addon, "arguments", None) for addon in getattr(addons, "addons", [])]
+    found = [getattr(addon, "arguments", None) for addon in loaded_addons(crawler)]
     return next((arguments for arguments in found if arguments is not None), None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
@@ -14,10 +13,10 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
+from dedup.scrapy.internals.engine import download
 from dedup.scrapy.job.failures import reason_of
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.middlewares.redirect import NotFollowed
-from dedup.scrapy.scrapy_internals import download
 
 logger = logging.getLogger(__name__)
 
@@ -115,7 +114,7 @@ class Outages:
         return await asyncio.shield(asked)
 
     async def _ask(self, origin: str) -> bool:
-        meta: dict[str, Any] = {_PROBE: True, "dont_obey_robotstxt": True, "dont_retry": True}
+        meta: dict[str, object] = {_PROBE: True, "dont_obey_robotstxt": True, "dont_retry": True}
         meta |= {"download_timeout": _PROBE_SECONDS, "download_slot": f"probe of {origin}"}
         probe = Request(f"{origin}/robots.txt", meta=meta, callback=NO_CALLBACK)
         try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from scrapy import Request, Spider
@@ -13,6 +11,7 @@ from scrapy.http import Response
 from w3lib.url import safe_url_string
 
 from dedup.scrapy.addresses import AddressPolicy, GuardedResolver, host_in
+from dedup.scrapy.internals.reactor import installed_reactor
 from dedup.scrapy.middlewares.redirect import NotFollowed
 
 _SCHEMES = ("http", "https")
@@ -70,6 +69,6 @@ class PublicWeb:
 
     def _guard(self) -> None:
         self._is_guarded = True
-        reactor: Any = sys.modules.get("twisted.internet.reactor")
+        reactor = installed_reactor()
         if reactor is not None:
             GuardedResolver.install(reactor, self._policy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from protego import Protego
@@ -16,10 +16,11 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from w3lib.url import safe_url_string
 
+from dedup.scrapy.internals.downloads import raise_delay
+from dedup.scrapy.internals.engine import download
 from dedup.scrapy.job.failures import reason_of
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.middlewares.redirect import NotFollowed
-from dedup.scrapy.scrapy_internals import download
 
 logger = logging.getLogger(__name__)
 
@@ -120,15 +121,8 @@ class Robots:
 
     def _hold_delay(self, request: Request, rules: _Rules) -> None:
         """Keep the delay of the request's slot from falling below what the host asks for."""
-        if not rules.crawl_delay:
-            return
-        engine: Any = self._crawler.engine
-        _, slot = engine.downloader._get_slot(request)
-        slot.delay = max(slot.delay, rules.crawl_delay)
-        if hasattr(slot, "jitter"):
-            slot.jitter = 0.0  # which would halve it
-        else:
-            slot.randomize_delay = False
+        if rules.crawl_delay:
+            raise_delay(self._crawler, request, rules.crawl_delay)
 
     async def _ask(self, origin: str, slot: str) -> _Rules | None:
         """The rules; None: they cannot be had now, and are waited for. Once for all who ask."""
@@ -211,7 +205,7 @@ class Robots:
 
     async def _download(self, url: str) -> Response | None:
         """The answer; None: there is none, for no fault of the host's."""
-        meta: dict[str, Any] = {
+        meta: dict[str, object] = {
             "dont_obey_robotstxt": True,
             "dont_redirect": True,
             "dont_retry": True,

@@ -8,10 +8,9 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.settings import BaseSettings
-from scrapy.utils.conf import build_component_list
-from scrapy.utils.misc import load_object
 
 from dedup.document import Match
+from dedup.scrapy.internals.commands import components
 from dedup.scrapy.job.job import Job
 
 
@@ -70,15 +69,9 @@ class ContentPipeline:
 
 def stages_in_use(settings: BaseSettings) -> set[str]:
     """The stages of all content pipelines in `ITEM_PIPELINES`."""
-    try:
-        components = settings.get_component_priority_dict_with_base("ITEM_PIPELINES")
-    except AttributeError:  # Scrapy 2.13
-        components = settings.getwithbase("ITEM_PIPELINES")
-    names = build_component_list(components)
-    pipelines = [load_object(name) for name in names]
     return {
         stage
-        for pipeline in pipelines
+        for pipeline in components(settings, "ITEM_PIPELINES")
         if isinstance(pipeline, type) and issubclass(pipeline, ContentPipeline)
         for stage in pipeline.stages(settings)
     }
