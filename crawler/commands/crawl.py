@@ -64,8 +64,9 @@ class Command(CrawlCommand):
         try:
             crawler.spider = spider_class(**arguments)
             load_addons(crawler)
-            if crawler.settings.getbool("DEDUP_ENABLED"):
-                _check_job(crawler.settings, crawler.spider, self.crawler_process.settings)
+            config = CrawlConfig.from_settings(crawler.settings)
+            if config.is_enabled:
+                _check_job(config, crawler, self.crawler_process.settings)
         except (ValueError, StateError) as error:
             raise UsageError(str(error), print_help=False) from None
 
@@ -110,8 +111,8 @@ def _check_writable(folder: Path) -> None:
         raise StateError(folder, "the folder cannot be written", "Choose another folder")
 
 
-def _check_job(settings: BaseSettings, spider: object, process_settings: BaseSettings) -> None:
-    place = JobPlace(CrawlConfig.from_settings(settings), spider)
+def _check_job(config: CrawlConfig, crawler: Crawler, process_settings: BaseSettings) -> None:
+    place = JobPlace(config, crawler.spider)
     if not place.is_kept or place.is_always_new:  # then it is another folder each time
         return
     _check_writable(place.folder)
@@ -121,8 +122,8 @@ def _check_job(settings: BaseSettings, spider: object, process_settings: BaseSet
         return
     store = place.open_store()
     try:
-        place.check(store, settings)
-        if store.meta("started") and settings.getdict("FEEDS"):
+        place.check(store, crawler.settings)
+        if store.meta("started") and crawler.settings.getdict("FEEDS"):
             continue_feeds(process_settings, store)
     finally:
         store.close()

@@ -70,7 +70,7 @@ class DedupAddon:
             self._check_names(settings)
             config = CrawlConfig.from_settings(settings)
         place = JobPlace(config, self._spider, self.arguments)
-        if settings.getbool("DEDUP_URL_ENABLED"):
+        if config.is_url_enabled:
             self._filter_urls(settings, is_kept=place.is_kept)
         if place.is_finished():
             _keep_feeds(settings)

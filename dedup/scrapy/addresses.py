@@ -20,6 +20,7 @@ from scrapy.crawler import Crawler
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer  # type: ignore[import-untyped]
 
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.internals.reactor import Reactor, ResolutionReceiver, ResolvedAddress, Resolver
 
 _MAX_HOSTS = 100_000
@@ -42,8 +43,7 @@ class AddressPolicy:
     @classmethod
     def of(cls, crawler: Crawler) -> AddressPolicy:
         if crawler not in cls._policies:
-            is_open = crawler.settings.getbool("DEDUP_ALLOW_PRIVATE", True)
-            cls._policies[crawler] = cls(is_open=is_open)
+            cls._policies[crawler] = cls(is_open=CrawlConfig.of(crawler).is_private_allowed)
         return cls._policies[crawler]
 
     def __init__(self, *, is_open: bool = False) -> None:

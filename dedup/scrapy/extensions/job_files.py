@@ -79,7 +79,7 @@ class JobFiles:
         except OSError as error:
             _note(job, f"the account of {job.folder} could not be written: {error}")
         file = job.config.report_file
-        if self._crawler.settings.getbool("DEDUP_REPORT_ENABLED") or file:
+        if job.config.is_report_enabled or file:
             _write_report(job, Path(file) if file else None)
 
 

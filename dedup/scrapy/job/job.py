@@ -16,7 +16,7 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from dedup.errors import StateError
-from dedup.scrapy.config import CrawlConfig, is_queue_stored
+from dedup.scrapy.config import CrawlConfig, dedup_settings, is_queue_stored
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.internals.commands import loaded_addons
 from dedup.scrapy.internals.refusal import refusing
@@ -85,7 +85,7 @@ class Job:
         return job
 
     def __init__(self, crawler: Crawler) -> None:
-        self.config = config = CrawlConfig.from_settings(crawler.settings)
+        self.config = config = CrawlConfig.of(crawler)
         self.place = JobPlace(config, crawler.spider, _arguments(crawler))
         self.folder, self.is_kept = self.place.folder, self.place.is_kept
         is_restarted = self.is_kept and self.place.is_restarted
@@ -106,7 +106,7 @@ class Job:
         begins_refresh = was_finished and self.place.is_refreshed
         self.is_finished = was_finished and not begins_refresh
         self.opened_at = time.time()
-        self.dedup_settings = _dedup_settings(crawler)
+        self.dedup_settings = dedup_settings(crawler.settings)
         self._note_begin()
         stats = crawler.stats
         self.content = ContentIndex(self.store, config.detection, config.item_fields.key)
@@ -231,11 +231,6 @@ class Job:
     def _item_error(self, item: object, failure: Failure) -> None:
         name = type(failure.value).__name__
         self.judge.record_lost(item, "pipeline_error", f"{name}: {failure.getErrorMessage()}")
-
-
-def _dedup_settings(crawler: Crawler) -> Mapping[str, object]:
-    settings = crawler.settings
-    return {name: settings[name] for name in sorted(settings) if name.startswith("DEDUP_")}
 
 
 def _arguments(crawler: Crawler) -> Mapping[str, object] | None:

@@ -13,6 +13,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.internals.engine import download
 from dedup.scrapy.job.failures import reason_of
 from dedup.scrapy.job.job import Job
@@ -41,11 +42,12 @@ class Outages:
     """
 
     def __init__(self, crawler: Crawler) -> None:
+        config = CrawlConfig.of(crawler)
+        if not config.host_wait_seconds or not config.is_url_enabled:
+            raise NotConfigured
         self._crawler = crawler
         self._job = Job.of(crawler)
-        self._most_seconds = self._job.config.host_wait_seconds
-        if not self._most_seconds or not crawler.settings.getbool("DEDUP_URL_ENABLED"):
-            raise NotConfigured
+        self._max_seconds = config.host_wait_seconds
         self._answered: set[str] = set()
         self._failures: dict[str, int] = {}
         self._probes: dict[str, asyncio.Future[bool]] = {}
@@ -136,7 +138,7 @@ class Outages:
     async def _wait(self, origin: str, slot: str) -> None:
         began, seconds, is_there = time.monotonic(), _FIRST_SECONDS, False
         while not (is_there or self._job.arrivals.is_closing or self._job.failure):
-            left = began + self._most_seconds - time.monotonic()
+            left = began + self._max_seconds - time.monotonic()
             if left <= 0:
                 break
             await asyncio.sleep(min(seconds, left))

@@ -17,6 +17,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
@@ -27,7 +28,7 @@ class WatchOutputs:
     """Counts what is still open of each request, by its key, and has the job note it as done."""
 
     def __init__(self, crawler: Crawler) -> None:
-        if not crawler.settings.getbool("DEDUP_URL_ENABLED"):
+        if not CrawlConfig.of(crawler).is_url_enabled:
             raise NotConfigured
         if is_own(crawler.spider):
             raise NotConfigured

@@ -9,6 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.store.records import DONE, QUEUED
@@ -49,7 +50,7 @@ class RedirectGuard:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        if not crawler.settings.getbool("DEDUP_URL_ENABLED"):
+        if not CrawlConfig.of(crawler).is_url_enabled:
             raise NotConfigured
         self._crawler = crawler
         self._job = Job.of(crawler)

@@ -10,6 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from dedup.scrapy.addresses import AddressPolicy
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.job.job import Job
 
 
@@ -20,7 +21,7 @@ class ResumeMiddleware:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        if not crawler.settings.getbool("DEDUP_URL_ENABLED"):
+        if not CrawlConfig.of(crawler).is_url_enabled:
             raise NotConfigured
         self._job = Job.of(crawler)
         self._fingerprinter = crawler.request_fingerprinter

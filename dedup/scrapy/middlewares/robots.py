@@ -16,6 +16,7 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from w3lib.url import safe_url_string
 
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.internals.downloads import raise_delay
 from dedup.scrapy.internals.engine import download
 from dedup.scrapy.job.failures import reason_of
@@ -69,7 +70,7 @@ class Robots:
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
-        if not settings.getbool("ROBOTSTXT_OBEY") or not settings.getbool("DEDUP_URL_ENABLED"):
+        if not settings.getbool("ROBOTSTXT_OBEY") or not CrawlConfig.of(crawler).is_url_enabled:
             raise NotConfigured
         self._crawler = crawler
         self._job = Job.of(crawler)

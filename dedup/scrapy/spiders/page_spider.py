@@ -230,12 +230,12 @@ class PageSpider(Spider):
     @cached_property
     def dedup_job(self) -> Job | None:
         """The crawl's job; None where deduplication is off."""
-        return Job.of(self.crawler) if self.settings.getbool("DEDUP_ENABLED") else None
+        return Job.of(self.crawler) if CrawlConfig.of(self.crawler).is_enabled else None
 
     @cached_property
     def reader(self) -> PageReader:
         """Reads this crawl's pages."""
-        config = CrawlConfig.from_settings(self.settings)
+        config = CrawlConfig.of(self.crawler)
         job = self.dedup_job
         stages = [] if job is None else [each.stage for each in job.content.detectors]
         wanted = Wanted(
@@ -261,9 +261,9 @@ class PageSpider(Spider):
     def _links(self) -> LinkFilter:
         return LinkFilter(self.crawler, self.scope, self.dedup_job)
 
-    @cached_property
+    @property
     def _is_robots_meta_obeyed(self) -> bool:
-        return self.settings.getbool("DEDUP_ROBOTS_META_OBEY")
+        return CrawlConfig.of(self.crawler).is_robots_meta_obeyed
 
     def is_full(self) -> bool:
         """Have `max_pages` been fetched?"""
