@@ -1,4 +1,4 @@
-"""Extension: `stats.json` and `report.html` in the job's folder, and a waiting crawl's commits."""
+"""Extension: writes `stats.json` and `report.html`, and commits while a crawl waits."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ logger = logging.getLogger(__name__)
 
 
 class JobFiles:
-    """Closes the job's account when the spider closes.
+    """Records the end of the job, and writes its files, when the spider closes.
 
-    Handlers of `spider_closed` run in no fixed order; whoever needs the numbers calls `account`.
+    Handlers of `spider_closed` run in no fixed order: other components compute the numbers
+    themselves, by `account_of`.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -41,7 +42,7 @@ class JobFiles:
         self._timer = call_every(0.5, self._commit_if_due)
 
     def _commit_if_due(self) -> None:
-        with suppress(StateError):  # the job notes it, and stops
+        with suppress(StateError):  # the job notes it, and the crawl stops
             Job.of(self._crawler).store.commit_if_due()
 
     def _spider_closed(self, reason: str) -> None:
@@ -63,8 +64,8 @@ class JobFiles:
         store = job.store
         store.set_meta("reason", reason)
         if reason == "finished" and not is_own(self._crawler.spider):
-            # Another project's spider yields items where it likes: only its end tells that all
-            # its URLs are done.
+            # A spider of another project may yield items in any callback: all its URLs are done
+            # only when it has finished.
             store.urls.finish_all()
         if job.has_queue and reason == "finished" and not store.urls.count_queued():
             store.set_meta("finished", repr(time.time()))
@@ -84,12 +85,12 @@ class JobFiles:
 
 
 def _write_report(job: Job, path: Path | None) -> None:
-    """The crawl is recorded already: whatever goes wrong here is worth one warning, no more."""
-    from dedup.report.page import write_report  # which most crawls of other projects do without
+    """Write the report; an error is only a warning, as the results of the crawl are stored."""
+    from dedup.report.page import write_report  # most crawls of other projects do not need it
 
     try:
         write_report(job.folder, path)
-    except Exception as error:  # noqa: BLE001 -- see above
+    except Exception as error:  # noqa: BLE001 -- the crawl itself is complete
         _note(job, f"the report of {job.folder} could not be written: {error!r}")
 
 

@@ -1,10 +1,10 @@
-"""Names in a request's meta."""
+"""Names in the `meta` of requests, and ranks of requests."""
 
 KEY = "dedup_key"
-"""The request's key: it follows the request through redirects and retries."""
+"""The key of the request; redirects and retries of the request keep it."""
 
 DEFERRED_RANK = 10_000_000
-"""From this rank on requests are put off, and each is asked for anew whether it is fetched."""
+"""Requests of this rank and above are deferred: fetched after all others, and within a budget."""
 
 REVISIT = "dedup_revisit"
-"""The number of the stored page that is visited again."""
+"""The number of the stored page that a refresh visits."""

@@ -24,9 +24,10 @@ from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
 from dedup.scrapy.job.urls import finished_request, first_url
 from dedup.scrapy.middlewares.redirect import AlreadyRecorded, NotFollowed
+from dedup.scrapy.reading.exchange import ReadingError
 from dedup.scrapy.reading.page import Wanted
-from dedup.scrapy.reading.process import ReadingError
-from dedup.scrapy.reading.reader import PageReader, Reading, header
+from dedup.scrapy.reading.reader import PageReader
+from dedup.scrapy.reading.reading import Reading, header
 from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
