@@ -8,7 +8,7 @@ from importlib.metadata import version
 from dedup.cli import eval as evaluation
 from dedup.cli import export, pair, report, retry, run, stats, why
 from dedup.errors import StateError
-from dedup.report.plain import plain
+from dedup.terminal.plain import plain
 
 _COMMANDS = (run, evaluation, stats, report, why, pair, export, retry)
 

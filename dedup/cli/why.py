@@ -10,8 +10,8 @@ from rich.text import Text
 from dedup.cli.console import output_console
 from dedup.cli.explained import document_line, fate_text, origin_text, stages_table
 from dedup.explain import Fate, Replay, StageReport, TextOrigin, find_fate, text_origin
-from dedup.report.plain import plain_json
 from dedup.store import JobStore, Page, open_store
+from dedup.terminal.plain import plain_json
 
 
 def add_parser(commands: Any) -> None:

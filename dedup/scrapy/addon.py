@@ -12,7 +12,7 @@ from dedup.scrapy import default_settings
 from dedup.scrapy.config import CrawlConfig, unknown_settings
 from dedup.scrapy.dupefilter import DedupDupeFilter
 from dedup.scrapy.extensions.job_files import JobFiles
-from dedup.scrapy.extensions.progress import ProgressDisplay
+from dedup.scrapy.extensions.progress import Progress
 from dedup.scrapy.extensions.prometheus import PrometheusFile
 from dedup.scrapy.extensions.stopping import Stopping
 from dedup.scrapy.extensions.waiting import WaitingPages
@@ -64,7 +64,7 @@ class DedupAddon:
             (StorePage, 900),
         ):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
-        for extension in (JobFiles, ProgressDisplay, PrometheusFile, Stopping, WaitingPages):
+        for extension in (JobFiles, Progress, PrometheusFile, Stopping, WaitingPages):
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
         with refusing():
             self._check_names(settings)

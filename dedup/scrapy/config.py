@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import cast
+from typing import Literal, cast, get_args
 
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
@@ -28,6 +28,9 @@ _ATTRIBUTE = "dedup_config"
 """Of the crawler: the configuration ends with it."""
 
 CANONICAL_LINKS = ("rules", "any", "off")
+
+UrlLearning = Literal["suggest", "defer", "skip"]
+URL_LEARNING: tuple[str, ...] = get_args(UrlLearning)
 PROGRESS = ("table", "auto", "live", "plain", "off")
 STAGES = ("body", "text", "sentences", "simhash", "minhash")
 
@@ -64,6 +67,8 @@ class CrawlConfig:
     url_exact: bool
     url_canonical: str
     url_rules: UrlRules
+    url_learning: UrlLearning
+    url_learning_loss: float
     fallback_fingerprinter: str | type
     is_private_allowed: bool
     trap_pages: int
@@ -124,6 +129,8 @@ class CrawlConfig:
             url_exact=values.flag("DEDUP_URL_EXACT"),
             url_canonical=values.choice("DEDUP_URL_CANONICAL", CANONICAL_LINKS),
             url_rules=_url_rules(values),
+            url_learning=cast("UrlLearning", values.choice("DEDUP_URL_LEARNING", URL_LEARNING)),
+            url_learning_loss=number("DEDUP_URL_LEARNING_LOSS", low=1e-6, high=0.1),
             fallback_fingerprinter=settings.get("DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"),
             is_private_allowed=values.flag("DEDUP_ALLOW_PRIVATE"),
             trap_pages=whole("DEDUP_TRAP_PAGES", low=0),

@@ -13,8 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from dedup.report.plain import plain
 from dedup.scrapy.extensions.figures import Snapshot
+from dedup.terminal.plain import plain
 
 _MIN_WIDE_COLUMNS = 100
 """Width of the terminal from which hosts and memory are shown beside each other."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _SECONDS = {"live": 0.5, "plain": 60.0}
 
 
-class ProgressDisplay:
+class Progress:
     """Shows a panel that is updated twice a second (`live`), or a line a minute (`plain`).
 
     When the crawl ends it shows a table; with `table` it shows nothing before. While there is a
@@ -53,7 +53,7 @@ class ProgressDisplay:
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> ProgressDisplay:
+    def from_crawler(cls, crawler: Crawler) -> Progress:
         return cls(crawler)
 
     @cached_property
@@ -148,7 +148,7 @@ class ProgressDisplay:
         if not job.has_queue:
             del account["urls"]  # the project's own scheduler has them
         account["no_pages"] = self._crawler.stats.get_value("dedup/items/no_page", 0)
-        from dedup.report.table import summary_table
+        from dedup.terminal.summary_table import summary_table
 
         folder = job.folder if job.is_kept else None
         self._console.print(summary_table(account, folder), soft_wrap=True)

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Callable
 from secrets import token_bytes
+from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -93,6 +94,18 @@ class RequestQueue:
         key = self._crawler.request_fingerprinter.fingerprint(request)
         self._write(key, request, is_again=True)
         self.length += 1
+
+    def put_off(self, row: QueuedUrl, rank: int) -> None:
+        """Queue the next row again at another rank; `is_left_out` is called for it once more."""
+        slot = urlsplit(row.url).hostname or ""
+        waiting = self._store.urls.queue_again(row.key, row.request, slot=slot, rank=rank)
+        if waiting is not None:
+            self.frontier.push(slot, waiting)
+
+    def reload(self, slot: str, *, n_more: int) -> None:
+        """Read a slot again whose rows have other ranks, or `n_more` rows, in the store."""
+        self.length += n_more
+        self.frontier.reload(slot)
 
     def next(self, n_active: Callable[[str], int]) -> Request | None:
         """The next request, which is in flight from now on; see `Frontier`."""

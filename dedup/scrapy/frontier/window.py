@@ -13,9 +13,8 @@ from itertools import count
 
 from scrapy import Request
 
-from dedup.scrapy.frontier.meta import DEFERRED_RANK
 from dedup.store.interface import UrlQueue
-from dedup.store.records import QueuedUrl
+from dedup.store.records import LEARNED_RANK, QueuedUrl
 
 _ROWS_IN_MEMORY = 20_000
 """Of all slots together: about 10 MB. Each slot has an equal share, and at least one row."""
@@ -51,7 +50,7 @@ class _Slot:
     def is_deferred(self) -> bool:
         """Are all its requests in memory deferred? Rows that are only in the store do not count."""
         ranks = [rows[0][0] for rows in (self.waiting, self.held) if rows]
-        return bool(ranks) and min(ranks) >= DEFERRED_RANK
+        return bool(ranks) and min(ranks) >= LEARNED_RANK
 
 
 class Frontier:
@@ -140,6 +139,14 @@ class Frontier:
                 return found
         return None
 
+    def reload(self, slot_name: str) -> None:
+        """Read a slot again whose rows have other ranks in the store."""
+        slot = self._late.pop(slot_name, None) or self._slots.get(slot_name)
+        if slot is None:
+            slot = _Slot(is_in_store=True)
+        slot.waiting, slot.last = [], (float("-inf"), 0)
+        self._slots[slot_name] = slot
+
     def done(self, keys: list[bytes]) -> None:
         """Note that the requests of these keys are no longer in flight."""
         self.in_flight.difference_update(keys)
@@ -147,7 +154,7 @@ class Frontier:
     def _slot(self, name: str, rank: int) -> _Slot:
         """The slot of that name, which gets a request of a rank."""
         slot = self._late.get(name)
-        if slot is not None and rank >= DEFERRED_RANK:
+        if slot is not None and rank >= LEARNED_RANK:
             return slot
         if slot is None:
             slot = self._slots.get(name)

@@ -24,14 +24,16 @@ from dedup.scrapy.job.arrivals import Arrivals
 from dedup.scrapy.job.budgets import UrlBudgets
 from dedup.scrapy.job.content import ContentIndex
 from dedup.scrapy.job.in_pipelines import ItemsInPipelines
-from dedup.scrapy.job.judging import Judge
+from dedup.scrapy.job.judging import ItemJudge
 from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.job.revisits import Revisits
+from dedup.scrapy.job.url_rules import CrawlUrlRules
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
 from dedup.store.records import QueuedUrl
+from dedup.urls.learning.telling import LEARNED_RULE
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +49,7 @@ class Job:
         store: the truth about it.
         seen: the filter of its URLs.
         requests: its queue.
+        url_rules: learned URL rules; None: nobody asks for them.
         response_urls: which URLs a response is the end of.
         ledger: where each outcome is recorded.
         budgets: which queued URLs are left out.
@@ -117,6 +120,9 @@ class Job:
         self.requests = self.revisits.requests = RequestQueue(
             crawler, self.store, self._record_unreadable, self._is_left_out
         )
+        self.url_rules: CrawlUrlRules | None = None
+        if self.has_queue and not (self.is_finished or self.revisits.number):
+            self.url_rules = CrawlUrlRules.of(crawler, self.store, self.seen, self.requests, config)
         self.response_urls = ResponseUrls(crawler, config.url_canonical)
         self.budgets = UrlBudgets(
             self.store,
@@ -131,6 +137,7 @@ class Job:
             self.requests,
             self.revisits,
             self.budgets.traps,
+            self.url_rules,
             add_page=self.content.add,
         )
         self._items = ItemsInPipelines()
@@ -142,7 +149,7 @@ class Job:
             max_waiting=config.waiting_pages,
             is_learning=config.extractor == "content",
         )
-        self.judge = Judge(
+        self.judge = ItemJudge(
             self.store,
             self.ledger,
             self.content,
@@ -206,7 +213,17 @@ class Job:
             logger.error("%s", error)
 
     def _is_left_out(self, row: QueuedUrl) -> bool:
-        """Record a URL of which enough have been fetched: of its trap's pattern, or of its host."""
+        """Have a URL wait that a learned rule matches, or record it where it is not fetched.
+
+        That is so for a learned rule, or where enough of its trap's pattern or host have been.
+        """
+        if self.url_rules is not None:
+            act, detail = self.url_rules.what_now(row)
+            if act == "wait":
+                return True
+            if act == "skip":
+                self._record_failed(row, LEARNED_RULE, detail)
+                return True
         reason, detail = self.budgets.reason_to_leave_out(row)
         if reason:
             self._record_failed(row, reason, detail)

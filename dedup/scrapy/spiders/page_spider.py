@@ -17,7 +17,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from dedup.scrapy.config import CrawlConfig
-from dedup.scrapy.frontier.meta import DEFERRED_RANK, REVISIT
+from dedup.scrapy.frontier.meta import REVISIT
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.failures import NotSentError, reason_of
 from dedup.scrapy.job.job import Job
@@ -31,6 +31,7 @@ from dedup.scrapy.reading.reading import Reading, header
 from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
+from dedup.store.records import TRAP_RANK
 from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.parts import remove_dot_segments, with_ascii_host
 
@@ -189,7 +190,7 @@ class PageSpider(Spider):
         traps = None if self.dedup_job is None else self.dedup_job.budgets.traps
         if traps is not None and (reason := traps.reason_to_defer(request.url, depth)):
             self.crawler.stats.inc_value(f"dedup/url/deferred/{reason}")
-            return request.replace(priority=request.priority - DEFERRED_RANK)
+            return request.replace(priority=request.priority - TRAP_RANK)
         return request
 
     def _is_unchanged(self, reading: Reading, response: Response) -> bool:
