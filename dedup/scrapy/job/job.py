@@ -16,8 +16,10 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from dedup.errors import StateError
-from dedup.scrapy.config import CrawlConfig, is_queue_stored
+from dedup.scrapy.config import CrawlConfig, dedup_settings, is_queue_stored
 from dedup.scrapy.frontier.request_queue import RequestQueue
+from dedup.scrapy.internals.commands import loaded_addons
+from dedup.scrapy.internals.refusal import refusing
 from dedup.scrapy.job.arrivals import Arrivals
 from dedup.scrapy.job.budgets import UrlBudgets
 from dedup.scrapy.job.content import ContentIndex
@@ -30,7 +32,6 @@ from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.job.url_rules import CrawlUrlRules
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
-from dedup.scrapy.scrapy_internals import refusing
 from dedup.store.records import QueuedUrl
 from dedup.urls.learning.telling import LEARNED_RULE
 
@@ -87,7 +88,7 @@ class Job:
         return job
 
     def __init__(self, crawler: Crawler) -> None:
-        self.config = config = CrawlConfig.from_settings(crawler.settings)
+        self.config = config = CrawlConfig.of(crawler)
         self.place = JobPlace(config, crawler.spider, _arguments(crawler))
         self.folder, self.is_kept = self.place.folder, self.place.is_kept
         is_restarted = self.is_kept and self.place.is_restarted
@@ -108,7 +109,7 @@ class Job:
         begins_refresh = was_finished and self.place.is_refreshed
         self.is_finished = was_finished and not begins_refresh
         self.opened_at = time.time()
-        self.dedup_settings = _dedup_settings(crawler)
+        self.dedup_settings = dedup_settings(crawler.settings)
         self._note_begin()
         stats = crawler.stats
         self.content = ContentIndex(self.store, config.detection, config.item_fields.key)
@@ -249,13 +250,7 @@ class Job:
         self.judge.record_lost(item, "pipeline_error", f"{name}: {failure.getErrorMessage()}")
 
 
-def _dedup_settings(crawler: Crawler) -> Mapping[str, object]:
-    settings = crawler.settings
-    return {name: settings[name] for name in sorted(settings) if name.startswith("DEDUP_")}
-
-
 def _arguments(crawler: Crawler) -> Mapping[str, object] | None:
     """What others' spiders were made with; None: not known."""
-    addons = getattr(crawler, "addons", None)
-    found = [getattr(addon, "arguments", None) for addon in getattr(addons, "addons", [])]
+    found = [getattr(addon, "arguments", None) for addon in loaded_addons(crawler)]
     return next((arguments for arguments in found if arguments is not None), None)
