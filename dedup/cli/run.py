@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from dedup.cli.running import Run, execute
+from dedup.cli.running import CollectionRun, execute
 from dedup.collection.columns import Columns
 from dedup.collection.rules import STAGES, Rules, read_keep, read_stages
 
@@ -109,7 +109,7 @@ def _execute(options: argparse.Namespace) -> None:
     if options.mark and options.unique is None:
         raise ValueError("--mark needs -o OUT, which the marked rows go to")
     execute(
-        Run(
+        CollectionRun(
             inputs=tuple(options.inputs),
             unique=options.unique,
             duplicates=options.duplicates,

@@ -54,6 +54,10 @@ class Page(Document):
     last_modified: str | None = None
     template: int | None = None
 
+    def take_packed(self, text: bytes, body: bytes | None) -> None:
+        """Take text and body as they are stored, so that they are not compressed again."""
+        self.__dict__.update(packed_text=text, packed_body=body)  # where `cached_property` looks
+
     @cached_property
     def packed_text(self) -> bytes:
         """The text as it is stored."""
@@ -96,7 +100,9 @@ class Outlined(NamedTuple):
 
 
 PAGE_FIELDS = tuple(
-    field.name for field in fields(Page) if field.name not in ("id", "text", "body", "key")
+    field.name
+    for field in fields(Page)
+    if field.name not in ("id", "text", "body", "key", "signatures")
 )
 """The fields of a stored page that are kept as they are. Besides these a store keeps its number,
 its name, its host, and, compressed, its text and its body."""

@@ -8,12 +8,12 @@ from dataclasses import fields
 from scrapy.http import Response
 
 from dedup.html.page_text import PageText
-from dedup.learner import Progress, Ready, TemplateLearner
+from dedup.learner import LearningStep, Ready, TemplateLearner
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.content import ContentIndex
-from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, as_page
+from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, page_of_item
 from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.reading.page import PageFacts
@@ -105,7 +105,7 @@ class Arrivals:
         released = [self._item_of(ready) for ready in self._learner.release(item.url).ready]
         entry = self._note(item, facts, finishes)
         entry.revisits = revisits
-        outline, page = facts.said.outline, as_page(item, ItemFields())
+        outline, page = facts.said.outline, page_of_item(item, ItemFields())
         if outline is None or page is None or self.is_closing or revisits is not None:
             entry.outline = outline
             return [*released, item]
@@ -179,6 +179,6 @@ class Arrivals:
         entry.is_ours, entry.facts, entry.finishes = True, facts, tuple(finishes)
         return entry
 
-    def _reread(self, progress: Progress) -> None:
+    def _reread(self, progress: LearningStep) -> None:
         for number, own in progress.reread:
             self._content.change(number, own)

@@ -119,6 +119,5 @@ def _as_fetched(page: Page, number: int) -> Document:
         source=page.source,
         key=page.key,
     )
-    if "shingles" in vars(page):
-        vars(document)["shingles"] = page.shingles
+    document.take(shingles=page.known_shingles)
     return document

@@ -113,7 +113,7 @@ class ItemsInPipelines:
         return entry
 
 
-def as_page(
+def page_of_item(
     item: object, fields: ItemFields, extracted: Mapping[str, object] | None = None
 ) -> Page | None:
     """The item as a document; None: it has no text, and none was extracted."""

@@ -22,7 +22,7 @@ from dedup.scrapy.job.arrivals import Arrivals
 from dedup.scrapy.job.budgets import UrlBudgets
 from dedup.scrapy.job.content import ContentIndex
 from dedup.scrapy.job.in_pipelines import ItemsInPipelines
-from dedup.scrapy.job.judging import Judge
+from dedup.scrapy.job.judging import ItemJudge
 from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.place import JobPlace
@@ -148,7 +148,7 @@ class Job:
             max_waiting=config.waiting_pages,
             is_learning=config.extractor == "content",
         )
-        self.judge = Judge(
+        self.judge = ItemJudge(
             self.store,
             self.ledger,
             self.content,

@@ -13,14 +13,14 @@ from dedup.html.page_text import PageText
 from dedup.scrapy.item_fields import ItemFields, fill, get
 from dedup.scrapy.job.arrivals import Arrivals
 from dedup.scrapy.job.content import ContentIndex, first_match
-from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, as_page
+from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, page_of_item
 from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
 from dedup.scrapy.reading.page import PageFacts
 from dedup.store import JobStore, Page
 
 
-class Judge:
+class ItemJudge:
     """Judges the items in the pipelines, each once, and has the ledger record what became of it.
 
     The content pipelines share its work: each looks for an original by its own detectors, and the
@@ -144,7 +144,7 @@ class Judge:
     def _page(self, entry: Entry, item: object) -> Page | None:
         """The item as a page, made once for all pipelines; None: it has no text."""
         if entry.page is None:
-            page = as_page(item, self._fields_of(entry), entry.extracted)
+            page = page_of_item(item, self._fields_of(entry), entry.extracted)
             entry.pages_before = self._admitted
             if page is not None and entry.facts is not None:
                 page = entry.facts.give(page)

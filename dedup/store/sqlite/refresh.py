@@ -19,7 +19,7 @@ _RANK_OF_DUPLICATES = 1_000_000
 _SLOT = "substr(found.host, 1, instr(found.host || ':', ':') - 1)"
 
 
-class Refreshes:
+class SqliteRefreshes:
     """Implements `dedup.store.interface.Refreshes` on SQLite.
 
     Args:

@@ -23,7 +23,7 @@ from dedup.store.sqlite.database import Database
 from dedup.store.sqlite.explain import SqliteExplainQueries
 from dedup.store.sqlite.learned import Learned
 from dedup.store.sqlite.reading import GROUP_KEY, StoreReader, is_body_kept
-from dedup.store.sqlite.refresh import Refreshes
+from dedup.store.sqlite.refresh import SqliteRefreshes
 from dedup.store.sqlite.report import SqliteReportQueries
 from dedup.store.sqlite.retry import queue_failed, queue_skipped
 from dedup.store.sqlite.stats import SqliteStatsQueries
@@ -38,8 +38,8 @@ _COLUMNS = ("name", "host", *PAGE_FIELDS, "text", "body")
 _MARKS = ", ".join(f":{column}" for column in _COLUMNS)
 _SETS = ", ".join(f"{column} = :{column}" for column in _COLUMNS)
 _INSERT_PAGE = f"INSERT INTO pages (number, {', '.join(_COLUMNS)}) VALUES (:number, {_MARKS})"  # noqa: S608 -- the names above
-_INSERT_DUPLICATE = f"INSERT INTO duplicates VALUES ({', '.join('?' * 16)})"  # noqa: S608
-_UPDATE_PAGE = f"UPDATE pages SET {_SETS} WHERE number = :number"  # noqa: S608
+_INSERT_DUPLICATE = f"INSERT INTO duplicates VALUES ({', '.join('?' * 16)})"  # noqa: S608 -- our own names
+_UPDATE_PAGE = f"UPDATE pages SET {_SETS} WHERE number = :number"  # noqa: S608 -- our own names
 
 
 class SqliteStore(StoreReader):
@@ -79,7 +79,7 @@ class SqliteStore(StoreReader):
         self.keep_bodies = keep_bodies
         self.learned = Learned(self.database, self.unpacked)
         self.url_knowledge = SqliteUrlKnowledge(self.database)
-        self.refreshes = Refreshes(self.database, self._replace_page)
+        self.refreshes = SqliteRefreshes(self.database, self._replace_page)
         self.stats = SqliteStatsQueries(self.database, self.unpacked)
         self.report = SqliteReportQueries(self.database, self.unpacked)
         self.explain = SqliteExplainQueries(self.database, self.unpacked)
