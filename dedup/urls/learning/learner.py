@@ -339,11 +339,20 @@ class UrlLearner:
             was_active = rule.is_active
             rule.note_failure(urls)
             self._change(rule)
+            self._end_under_prefix(rule, urls)
             return was_active
         else:
             return False
         self._change(rule)
         return False
+
+    def _end_under_prefix(self, rule: HostRule, urls: tuple[str, str]) -> None:
+        """Where a rule has failed, it is not tried under the prefix of the failure either."""
+        name = under_prefix(rule.name, _split(urls[0]))
+        narrow = self._named(name, self._rules(rule.host), rule.host) if name else None
+        if narrow is not None and narrow.stage != "unlearned":
+            narrow.note_failure(urls)
+            self._change(narrow)
 
     def _note_mirrors(self, page: FetchedPage, parts: UrlParts, rules: dict[str, HostRule]) -> None:
         """Propose a mirror of a host or folder that a duplicate and its original show."""
