@@ -2,18 +2,19 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
+from dedup.cli.commands import Commands
 from dedup.extras import require_extra
 from dedup.store import open_store
 from dedup.store.postgresql import parse_place, without_password
 from dedup.store.sqlite import SqliteStore
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
     parser = commands.add_parser(
         "copy",
-        help="a job that has outgrown one machine, into PostgreSQL",
+        help=text,
         description="Copy a job from its folder into PostgreSQL, whole or not at all. The folder"
         " stays as it is; crawl on with -s DEDUP_STORE=postgresql://…/DATABASE -a job=NAME.",
     )

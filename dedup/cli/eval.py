@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from dedup.cli.commands import Commands
 from dedup.cli.console import ERRORS
 from dedup.document import Document
 from dedup.evaluation import (
-    Figures,
+    Measurement,
     Truth,
     exact_truth,
     measure,
@@ -27,10 +28,9 @@ from dedup.text import DocumentFrequencies, term_counts
 _WIDTH = 120
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "eval", help="precision, recall, losses, time and memory on labelled pairs"
-    )
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
+    parser = commands.add_parser("eval", help=text)
     parser.add_argument(
         "corpus",
         type=Path,
@@ -80,7 +80,9 @@ def _frequencies(documents: Sequence[Document]) -> DocumentFrequencies:
     return DocumentFrequencies.count(terms)
 
 
-def _account(options: argparse.Namespace, truth: Truth, rows: Sequence[Figures]) -> dict[str, Any]:
+def _account(
+    options: argparse.Namespace, truth: Truth, rows: Sequence[Measurement]
+) -> dict[str, Any]:
     return {
         "corpus": str(options.corpus),
         "pairs": None if options.pairs is None else str(options.pairs),
@@ -90,7 +92,7 @@ def _account(options: argparse.Namespace, truth: Truth, rows: Sequence[Figures])
     }
 
 
-def _table(rows: Sequence[Figures]) -> Table:
+def _table(rows: Sequence[Measurement]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("\nmethod", no_wrap=True)
     for heading in (

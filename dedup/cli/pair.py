@@ -2,10 +2,10 @@
 
 import argparse
 from dataclasses import asdict
-from typing import Any
 
 from rich.text import Text
 
+from dedup.cli.commands import Commands
 from dedup.cli.console import JOB_HELP, output_console
 from dedup.cli.explained import (
     comparisons_table,
@@ -15,16 +15,15 @@ from dedup.cli.explained import (
     origin_text,
 )
 from dedup.cli.why import document_of, follow
-from dedup.explain import Comparison, Fate, Replay, Verdict, compare, decide, text_origin
-from dedup.report.differences import differences
-from dedup.report.plain import plain, plain_json
+from dedup.explain import Comparison, Decision, Fate, Replay, compare, decide, text_origin
+from dedup.explain.text_differences import differences
 from dedup.store import JobStore, Page, job_place, open_store
+from dedup.terminal.plain import plain, plain_json
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "pair", help="why two pages match, or do not", description=__doc__.split(": ", 1)[1]
-    )
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
+    parser = commands.add_parser("pair", help=text, description=__doc__.split(": ", 1)[1])
     parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     for name in ("first", "second"):
         parser.add_argument(name, metavar="URL", help="of a page that was stored or dropped")
@@ -69,7 +68,7 @@ def _execute(options: argparse.Namespace) -> None:
         console.print(marked(parts))
 
 
-def conclusion(comparisons: list[Comparison], verdict: Verdict) -> str:
+def conclusion(comparisons: list[Comparison], verdict: Decision) -> str:
     """Would the second page be dropped for the first, and on what grounds?"""
     stages = [each.stage for each in comparisons if each.is_candidate]
     proposed = f"Proposed by {', '.join(stages)}" if stages else "No stage proposes the pair"

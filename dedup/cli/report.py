@@ -2,14 +2,15 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
+from dedup.cli.commands import Commands
 from dedup.cli.console import ERRORS, JOB_HELP
 from dedup.store import job_place
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser("report", help="one HTML file that shows a job, running or not")
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
+    parser = commands.add_parser("report", help=text)
     parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     parser.add_argument(
         "-o",

@@ -1,14 +1,15 @@
 """`dedup retry JOB`: failed URLs are fetched again when the job goes on."""
 
 import argparse
-from typing import Any
 
+from dedup.cli.commands import Commands
 from dedup.cli.console import JOB_HELP
 from dedup.store import job_place, open_store
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser("retry", help="queue the URLs of a job that failed once more")
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
+    parser = commands.add_parser("retry", help=text)
     parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     parser.add_argument(
         "--reason",

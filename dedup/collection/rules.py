@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dedup.config import DedupConfig
-from dedup.detectors import Detector, Originals, default_detectors
+from dedup.detectors import Detector, Originals, Signer, default_detectors, default_signers
 
 STAGES = ("body", "text", "sentences", "simhash", "minhash")
 
@@ -62,6 +62,10 @@ class Rules:
     def is_in_order(self) -> bool:
         """Are rows judged in the order in which they come?"""
         return self.within is None and self.keep == "first"
+
+    def signers(self) -> list[Signer]:
+        """What computes the signatures of the stages that are asked."""
+        return [each for each in default_signers(self.config) if each.stage in self.stages]
 
     def detectors(self, originals: Originals) -> list[Detector]:
         """The stages of the cascade that are asked."""

@@ -20,6 +20,13 @@ is queued again by that alone."""
 VISIT_RESULTS = ("unchanged", "changed", "gone", "moved", "failed")
 """What a refresh may find of a stored page."""
 
+LEARNED_RANK = 5_000_000
+"""From this rank on requests are put off; up to `TRAP_RANK` for the learned URL rule whose number
+is added."""
+
+TRAP_RANK = 10_000_000
+"""From this rank on requests are put off that look like a trap."""
+
 _ZSTD_LEVEL = 1
 """Two thirds of the time of level 3, for 4% more room."""
 
@@ -46,6 +53,10 @@ class Page(Document):
     etag: str | None = None
     last_modified: str | None = None
     template: int | None = None
+
+    def take_packed(self, text: bytes, body: bytes | None) -> None:
+        """Take text and body as they are stored, so that they are not compressed again."""
+        self.__dict__.update(packed_text=text, packed_body=body)  # where `cached_property` looks
 
     @cached_property
     def packed_text(self) -> bytes:
@@ -101,7 +112,9 @@ class Outlined(NamedTuple):
 
 
 PAGE_FIELDS = tuple(
-    field.name for field in fields(Page) if field.name not in ("id", "text", "body", "key")
+    field.name
+    for field in fields(Page)
+    if field.name not in ("id", "text", "body", "key", "signatures")
 )
 """The fields of a stored page that are kept as they are. Besides these a store keeps its number,
 its name, its host, and, compressed, its text and its body."""

@@ -1,4 +1,4 @@
-"""Extension: `stats.json` and `report.html` in the job's folder, and a waiting crawl's commits."""
+"""Extension: writes `stats.json` and `report.html`, and commits while a crawl waits."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import logging
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 
 from dedup.errors import StateError
 from dedup.files import write_atomically
+from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.account import account_of
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.looping import repeat
 from dedup.scrapy.spiders.own import is_own
 
 logger = logging.getLogger(__name__)
 
 
 class JobFiles:
-    """Closes the job's account when the spider closes.
+    """Records the end of the job, and writes its files, when the spider closes.
 
-    Handlers of `spider_closed` run in no fixed order; whoever needs the numbers calls `account`.
+    Handlers of `spider_closed` run in no fixed order: other components compute the numbers
+    themselves, by `account_of`.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._task: Any = None
+        self._timer: Timer | None = None
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
 
@@ -39,15 +39,15 @@ class JobFiles:
         return cls(crawler)
 
     def _spider_opened(self) -> None:
-        self._task = repeat(self._commit_if_due, 0.5)
+        self._timer = call_every(0.5, self._commit_if_due)
 
     def _commit_if_due(self) -> None:
-        with suppress(StateError):  # the job notes it, and stops
+        with suppress(StateError):  # the job notes it, and the crawl stops
             Job.of(self._crawler).store.commit_if_due()
 
     def _spider_closed(self, reason: str) -> None:
-        if self._task is not None:
-            self._task.stop()
+        if self._timer is not None:
+            self._timer.stop()
         job = Job.of(self._crawler)
         if job.failure or (job.is_finished and (job.folder / "stats.json").exists()):
             return
@@ -65,8 +65,8 @@ class JobFiles:
         job.turns.close()
         store.set_meta("reason", reason)
         if reason == "finished" and not is_own(self._crawler.spider):
-            # Another project's spider yields items where it likes: only its end tells that all
-            # its URLs are done.
+            # A spider of another project may yield items in any callback: all its URLs are done
+            # only when it has finished.
             store.urls.finish_all()
         is_left = store.workers is not None and store.workers.has_waiting()
         if job.has_queue and reason == "finished" and not store.urls.count_queued() and not is_left:
@@ -82,18 +82,18 @@ class JobFiles:
         except OSError as error:
             _note(job, f"the account of {job.folder} could not be written: {error}")
         file = job.config.report_file
-        is_asked = self._crawler.settings.getbool("DEDUP_REPORT_ENABLED") and not job.config.store
+        is_asked = job.config.is_report_enabled and not job.config.store
         if is_asked or file:  # of a job in PostgreSQL, `dedup report` makes it
             _write_report(job, Path(file) if file else None)
 
 
 def _write_report(job: Job, path: Path | None) -> None:
-    """The crawl is recorded already: whatever goes wrong here is worth one warning, no more."""
-    from dedup.report.page import write_report  # which most crawls of other projects do without
+    """Write the report; an error is only a warning, as the results of the crawl are stored."""
+    from dedup.report.page import write_report  # most crawls of other projects do not need it
 
     try:
         write_report(job.place.store_place, path)
-    except Exception as error:  # noqa: BLE001 -- see above
+    except Exception as error:  # noqa: BLE001 -- the crawl itself is complete
         _note(job, f"the report of {job.store.job} could not be written: {error!r}")
 
 

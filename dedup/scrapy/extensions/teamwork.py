@@ -17,9 +17,9 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from dedup.errors import StateError
+from dedup.scrapy.internals.engine import request_next, send_item, start_coroutine
+from dedup.scrapy.internals.reactor import call_every
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.looping import repeat
-from dedup.scrapy.scrapy_internals import run, send_item, start_next_requests
 from dedup.scrapy.spiders.own import is_own
 from dedup.store.interface import Workers
 
@@ -46,7 +46,7 @@ class Teamwork:
         return cls(crawler)
 
     def _spider_opened(self) -> None:
-        self._task = repeat(self._ask, _LOOK_SECONDS)
+        self._task = call_every(_LOOK_SECONDS, self._ask)
         self._ask()
 
     def _spider_closed(self) -> None:
@@ -84,7 +84,7 @@ class Teamwork:
             taken = workers.take_hosts(share - len(hosts))
             self._take_up(job, taken)
         if not job.requests.frontier:
-            start_next_requests(self._crawler)  # or it would find out in five seconds
+            request_next(self._crawler)  # or it would find out in five seconds
 
     def _free(self, job: Job, workers: Workers, hosts: Collection[str], share: int) -> None:
         """Give back what is drained, and what is more than this process's share."""
@@ -108,8 +108,8 @@ class Teamwork:
             job.budgets.take_up()
             job.requests.take_up(hosts)
             if is_own(self._crawler.spider):
-                run(self._send_ready(job))
-            start_next_requests(self._crawler)
+                start_coroutine(self._send_ready(job))
+            request_next(self._crawler)
 
     async def _send_ready(self, job: Job) -> None:
         for item in job.arrivals.resume():

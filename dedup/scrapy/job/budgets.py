@@ -1,4 +1,4 @@
-"""Budgets of a crawl: how many pages of a trap's pattern, and of a host, are fetched."""
+"""Budgets of a crawl: the maximum number of pages of a trap's pattern, and of a host."""
 
 from __future__ import annotations
 
@@ -7,26 +7,25 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from dedup.scrapy.config import CrawlConfig
-from dedup.scrapy.frontier.meta import DEFERRED_RANK
 from dedup.store import JobStore
-from dedup.store.records import QueuedUrl
+from dedup.store.records import TRAP_RANK, QueuedUrl
 from dedup.urls.parts import host_of
 from dedup.urls.traps import HostBudget, TrapWatch, pattern_of
 
 logger = logging.getLogger(__name__)
 
 _MAX_TRAP_URLS = 10_000
-"""Of pages and of duplicates, that a resumed crawl looks for traps in."""
+"""The number of pages, and of duplicates, in which a resumed crawl looks for traps."""
 
 
 class UrlBudgets:
-    """Decides when a URL's turn comes whether it is still fetched.
+    """Decides for the next URL of the queue whether it is fetched.
 
     Args:
-        is_exempt: is a URL fetched whatever the budgets say?
+        is_exempt: is a URL fetched in any case?
 
     Attributes:
-        traps: watches for URLs that look like a trap; None: nobody asks for it.
+        traps: finds URLs that look like a trap; None: `DEDUP_TRAP_PAGES` is 0.
     """
 
     def __init__(
@@ -44,22 +43,22 @@ class UrlBudgets:
         if config.trap_pages:
             self.traps = TrapWatch(budget=config.trap_pages, year=datetime.now(UTC).year)
             if is_resumed:
-                taken = store.deferred_urls(DEFERRED_RANK)
+                taken = store.deferred_urls(TRAP_RANK)
                 self.traps.restore(taken, *store.latest_urls(_MAX_TRAP_URLS))
         self._hosts: HostBudget | None = None
         if config.host_pages:
             self._hosts = HostBudget(config.host_pages, store.fetched_by_host())
         self._warned: set[str] = set()
-        """Patterns and hosts whose URLs are left out, as the log says once."""
+        """Patterns and hosts of which the log has said that their URLs are left out."""
 
     def reason_to_leave_out(self, row: QueuedUrl) -> tuple[str, str]:
-        """The reason and the detail by which a URL is recorded and not fetched; "": it is fetched.
+        """The reason and the detail of a URL that is recorded and not fetched; "": it is fetched.
 
-        A URL that is fetched is taken from its budgets.
+        A URL that is fetched is counted in its budgets.
         """
         if self._is_exempt(row.url):
             return "", ""
-        if row.rank >= DEFERRED_RANK and self.traps is not None and not self.traps.take(row.url):
+        if row.rank >= TRAP_RANK and self.traps is not None and not self.traps.take(row.url):
             pattern = pattern_of(row.url)
             self._warn_once(
                 pattern,

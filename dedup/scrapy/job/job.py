@@ -1,4 +1,4 @@
-"""One crawl's job: what its components share, opened and closed together."""
+"""The job of a crawl: the parts that the components share, opened and closed together."""
 
 from __future__ import annotations
 
@@ -17,28 +17,30 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from dedup.errors import StateError
-from dedup.scrapy.config import CrawlConfig, is_queue_stored
+from dedup.scrapy.config import CrawlConfig, dedup_settings, is_queue_stored
 from dedup.scrapy.frontier.request_queue import RequestQueue
+from dedup.scrapy.internals.commands import loaded_addons
+from dedup.scrapy.internals.refusal import refusing
 from dedup.scrapy.job.arrivals import Arrivals
 from dedup.scrapy.job.budgets import UrlBudgets
 from dedup.scrapy.job.content import ContentIndex
 from dedup.scrapy.job.in_pipelines import ItemsInPipelines
-from dedup.scrapy.job.judging import Judge
+from dedup.scrapy.job.judging import ItemJudge
 from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.job.turns import Turns
+from dedup.scrapy.job.url_rules import CrawlUrlRules
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
-from dedup.scrapy.scrapy_internals import refusing
-from dedup.store.postgresql import without_password
 from dedup.store.records import QueuedUrl
+from dedup.urls.learning.telling import LEARNED_RULE
 
 logger = logging.getLogger(__name__)
 
 _ATTRIBUTE = "dedup_job"
-"""Of the crawler: so the job ends with it, though both know each other."""
+"""Of the crawler. The job and the crawler refer to each other, and are freed together."""
 
 
 class Job:
@@ -46,25 +48,26 @@ class Job:
 
     Attributes:
         place: its folder and name.
-        store: the truth about it.
+        store: it has all that is stored of the job.
         seen: the filter of its URLs.
         requests: its queue.
-        response_urls: which URLs a response is the end of.
-        ledger: where each outcome is recorded.
-        budgets: which queued URLs are left out.
-        revisits: what a refresh judges anew.
+        url_rules: learned URL rules; None: they are not used.
+        response_urls: tells which URLs a response finishes.
+        ledger: records each outcome.
+        budgets: tells which queued URLs are left out.
+        revisits: the pages that a refresh judges again.
         content: the detectors and their index.
         arrivals: pages that wait for their template.
-        judge: what becomes of items.
+        judge: judges items.
         turns: when this process writes, where others share the job.
-        reader: reads pages for the spider, where it is one of the project's own.
-        is_kept: is it there for a later crawl to go on with?
-        has_queue: are URLs queued in its store, not by a scheduler of the project's?
-        is_resumed: has an earlier process begun it?
-        is_finished: had it ended before this crawl began?
-        moved_to: where the job is now that stood in the way of this one.
-        failure: why the store cannot be used any more; `extensions.stopping` then ends the crawl.
-        troubles: what somebody should look at once the crawl has ended, a sentence each.
+        reader: reads pages for a spider of the project's own; None: it has read none.
+        is_kept: can a later crawl resume it?
+        has_queue: are URLs queued in its store, and not by the project's own scheduler?
+        is_resumed: did an earlier process start it?
+        is_finished: was it finished before this crawl?
+        moved_to: new path of the job that was in this folder before.
+        failure: the error of the store; `extensions.stopping` then ends the crawl.
+        troubles: problems of the crawl, a sentence each; the exit status is 1 if there are any.
 
     Raises:
         StateError: the job's store cannot be used.
@@ -73,7 +76,7 @@ class Job:
 
     @classmethod
     def of(cls, crawler: Crawler) -> Job:
-        """The crawler's job, opened when first asked for; it ends with the crawler."""
+        """The crawler's job; the first call opens it."""
         job = cls.opened(crawler)
         if job is None:
             with refusing():
@@ -88,7 +91,7 @@ class Job:
         return job
 
     def __init__(self, crawler: Crawler) -> None:
-        self.config = config = CrawlConfig.from_settings(crawler.settings)
+        self.config = config = CrawlConfig.of(crawler)
         self.place = JobPlace(config, crawler.spider, _arguments(crawler))
         self.folder, self.is_kept = self.place.folder, self.place.is_kept
         is_restarted = self.is_kept and self.place.is_restarted
@@ -111,7 +114,7 @@ class Job:
         begins_refresh = was_finished and self.place.is_refreshed
         self.is_finished = was_finished and not begins_refresh
         self.opened_at = time.time()
-        self.dedup_settings = _dedup_settings(crawler)
+        self.dedup_settings = dedup_settings(crawler.settings)
         self._note_begin()
         stats = crawler.stats
         self.content = ContentIndex(self.store, config.detection, config.item_fields.key)
@@ -122,6 +125,9 @@ class Job:
         self.requests = self.revisits.requests = RequestQueue(
             crawler, self.store, self._record_unreadable, self._is_left_out
         )
+        self.url_rules: CrawlUrlRules | None = None
+        if self.has_queue and not (self.is_finished or self.revisits.number):
+            self.url_rules = CrawlUrlRules.of(crawler, self.store, self.seen, self.requests, config)
         self.response_urls = ResponseUrls(crawler, config.url_canonical)
         self.budgets = UrlBudgets(
             self.store,
@@ -136,6 +142,7 @@ class Job:
             self.requests,
             self.revisits,
             self.budgets.traps,
+            self.url_rules,
             add_page=self.content.add,
         )
         self.turns = Turns(self.store.workers, self.ledger.record, lambda: self.ledger.recorded)
@@ -151,7 +158,7 @@ class Job:
             max_waiting=config.waiting_pages,
             is_learning=config.extractor == "content",
         )
-        self.judge = Judge(
+        self.judge = ItemJudge(
             self.store,
             self.ledger,
             self.content,
@@ -175,7 +182,7 @@ class Job:
         self.turns.record(outcome)
 
     def record_skipped(self, response: Response, reason: str, detail: str = "") -> None:
-        """Record a response that gave no page to compare."""
+        """Record a response without a page to compare."""
         self.record(
             Outcome(
                 kind="skipped",
@@ -201,7 +208,7 @@ class Job:
         """Commit and close the store. A second call does nothing."""
         atexit.unregister(self.close)
         self.turns.close()
-        with suppress(StateError):  # which is the job's `failure` then
+        with suppress(StateError):  # it is the job's `failure`
             self.store.close()
         if not self.is_kept:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -221,7 +228,17 @@ class Job:
             logger.error("%s", error)
 
     def _is_left_out(self, row: QueuedUrl) -> bool:
-        """Record a URL of which enough have been fetched: of its trap's pattern, or of its host."""
+        """Is a queued URL not to be fetched now? It is queued again, or recorded, then.
+
+        A learned rule may let it wait or skip it; a budget may leave it out.
+        """
+        if self.url_rules is not None:
+            act, detail = self.url_rules.decide(row)
+            if act == "wait":
+                return True
+            if act == "skip":
+                self._record_failed(row, LEARNED_RULE, detail)
+                return True
         reason, detail = self.budgets.reason_to_leave_out(row)
         if reason:
             self._record_failed(row, reason, detail)
@@ -248,14 +265,7 @@ class Job:
         self.judge.record_lost(item, "pipeline_error", f"{name}: {failure.getErrorMessage()}")
 
 
-def _dedup_settings(crawler: Crawler) -> Mapping[str, object]:
-    settings = crawler.settings
-    found = {name: settings[name] for name in sorted(settings) if name.startswith("DEDUP_")}
-    return {**found, "DEDUP_STORE": without_password(str(found["DEDUP_STORE"]))}
-
-
 def _arguments(crawler: Crawler) -> Mapping[str, object] | None:
-    """What others' spiders were made with; None: not known."""
-    addons = getattr(crawler, "addons", None)
-    found = [getattr(addon, "arguments", None) for addon in getattr(addons, "addons", [])]
+    """The arguments of another project's spider; None: they are not known."""
+    found = [getattr(addon, "arguments", None) for addon in loaded_addons(crawler)]
     return next((arguments for arguments in found if arguments is not None), None)

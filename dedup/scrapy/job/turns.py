@@ -17,8 +17,8 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from dedup.errors import StateError
+from dedup.scrapy.internals.reactor import call_later
 from dedup.scrapy.job.outcome import Outcome
-from dedup.scrapy.looping import call_later
 from dedup.store.interface import Workers
 
 _GATHER_SECONDS = 0.03

@@ -15,8 +15,9 @@ from dedup.store.sqlite import SqliteStore
 _TABLES = (
     *("meta", "counters", "urls", "pages", "templates", "encodings", "waiting", "early"),
     *("versions", "visits", "duplicates", "skipped", "aliases", "signatures"),
+    *("url_rules", "url_forms"),
 )
-_NUMBERED = {"urls": "id", "waiting": "place"}
+_NUMBERED = {"urls": "id", "waiting": "place", "url_rules": "number"}
 """The tables that number their rows themselves."""
 
 

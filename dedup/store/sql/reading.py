@@ -180,6 +180,10 @@ class StoreReader:
         """Is there a stored page of a host?"""
         return any(self.rows("SELECT 1 FROM pages WHERE host = ? LIMIT 1", [host]))
 
+    def count_pages_of(self, host: str) -> int:
+        """How many pages of a host are stored."""
+        return sum(1 for _ in self.rows("SELECT 1 FROM pages WHERE host = ?", [host]))
+
     def page_numbers(self, selection: Selection = EVERYTHING) -> Iterator[int]:
         """The numbers of the unique pages, ascending."""
         condition, parameters = where(selection, "pages", self.database)
@@ -246,7 +250,7 @@ class StoreReader:
         """The record of each dropped page, as exported."""
         condition, parameters = where(selection, "duplicates", self.database)
         query = (
-            "SELECT r.*, p.name AS original_name, p.url AS original_url FROM duplicates AS r"  # noqa: S608
+            "SELECT r.*, p.name AS original_name, p.url AS original_url FROM duplicates AS r"  # noqa: S608 -- our own names
             f" JOIN pages AS p ON p.number = r.original WHERE {condition}"
         )
         for row in self._by_number(query, parameters):
@@ -266,7 +270,7 @@ class StoreReader:
         if table not in ("pages", "duplicates"):
             raise ValueError(f"table must be 'pages' or 'duplicates', got {table!r}")
         condition, parameters = where(selection, table, self.database)
-        return self._number(f"SELECT count(*) FROM {table} AS r WHERE {condition}", parameters)  # noqa: S608
+        return self._number(f"SELECT count(*) FROM {table} AS r WHERE {condition}", parameters)  # noqa: S608 -- our own names
 
     def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
         """The rows of a query, one after the other, by the names of their columns."""

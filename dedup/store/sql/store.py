@@ -23,8 +23,9 @@ from dedup.store.sql.learned import Learned
 from dedup.store.sql.reading import GROUP_KEY, StoreReader, is_body_kept
 from dedup.store.sql.refresh import Refreshes
 from dedup.store.sql.report import SqlReportQueries
-from dedup.store.sql.retry import queue_failed
+from dedup.store.sql.retry import queue_failed, queue_skipped
 from dedup.store.sql.stats import SqlStatsQueries
+from dedup.store.sql.url_knowledge import SqlUrlKnowledge
 from dedup.store.sql.url_table import UrlTable
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import host_of
@@ -55,6 +56,7 @@ class SqlStore(StoreReader):
         self.keep_bodies = keep_bodies
         self.urls = UrlTable(database)
         self.learned = Learned(database, self.unpacked)
+        self.url_knowledge = SqlUrlKnowledge(database)
         self.refreshes = Refreshes(database, self._replace_page)
         self.stats = SqlStatsQueries(database, self.unpacked)
         self.report = SqlReportQueries(database, self.unpacked)
@@ -222,6 +224,10 @@ class SqlStore(StoreReader):
     def queue_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
         """Queue failed URLs once more; return how many, by reason."""
         return queue_failed(self.database, reasons)
+
+    def queue_skipped(self, reason: str, detail: str) -> Counter[str]:
+        """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
+        return queue_skipped(self.database, reason, detail)
 
     def __enter__(self) -> Self:
         return self
