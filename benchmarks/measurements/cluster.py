@@ -58,10 +58,10 @@ def worker(
     command += ["-a", f"url={site.start}", "-a", f"job={job}", "-s", f"DEDUP_JOBS_DIR={jobs_dir}"]
     for each in settings:
         command += ["-s", each]
-    output = (jobs_dir / f"{name}.log").open("w")
-    return subprocess.Popen(
-        command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
-    )
+    with (jobs_dir / f"{name}.log").open("w") as output:
+        return subprocess.Popen(
+            command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+        )
 
 
 def crawl(site: Site, jobs_dir: Path, settings: list[str], job: str, n: int, n_kills: int) -> dict:
@@ -152,7 +152,12 @@ def main() -> None:
     parser.add_argument("--sqlite", action="store_true")
     options = parser.parse_args()
     common = [f"DOWNLOAD_DELAY={options.delay}", "RANDOMIZE_DOWNLOAD_DELAY=0"]
-    common += ["ROBOTSTXT_OBEY=0", "CONCURRENT_REQUESTS=32", "DEDUP_READ_PROCESSES=0"]
+    common += [
+        "ROBOTSTXT_OBEY=0",
+        "DEDUP_ALLOW_PRIVATE=1",
+        "CONCURRENT_REQUESTS=32",
+        "DEDUP_READ_PROCESSES=0",
+    ]
     common += ["CONCURRENT_REQUESTS_PER_DOMAIN=1"] if options.delay else []
     runs = [("sqlite", 1)] if options.sqlite else []
     runs += [("postgresql", int(n)) for n in options.workers.split(",")]

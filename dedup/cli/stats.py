@@ -1,15 +1,19 @@
 """`dedup stats JOB [OTHER]`: a job's counts, in all or by host, stage or URL pattern."""
 
 import argparse
+import time
 from pathlib import Path
 from typing import Any
+
+from rich.table import Table
+from rich.text import Text
 
 from dedup.cli.commands import Commands
 from dedup.cli.console import JOB_HELP, output_console
 from dedup.report.breakdown import BY, account_rows, breakdown, compare_rows, rows_table
 from dedup.store import job_place, open_store, summarise
 from dedup.store.postgresql import without_password
-from dedup.terminal.plain import plain_json
+from dedup.terminal.plain import plain, plain_json
 from dedup.terminal.summary_table import summary_table
 
 
@@ -43,13 +47,30 @@ def _execute(options: argparse.Namespace) -> None:
         print(plain_json(found))
     elif options.by is None:
         console.print(summary_table(found, _public(options.job)), soft_wrap=True)
+        if found.get("workers"):
+            console.print(_workers_table(found["workers"]))
     else:
         console.print(rows_table(found))
 
 
+def _workers_table(workers: list[dict[str, Any]]) -> Table:
+    """Who works on a job that is shared."""
+    table = Table("worker", "hosts", "pages", "pages/s", "seen, s ago", "behind", box=None)
+    now = time.time()
+    for each in workers:
+        seconds = max(each["seen_at"] - each["started_at"], 1e-9)
+        rate = f"{each['pages'] / seconds:.1f}"
+        numbers = each["hosts"], each["pages"], rate, round(now - each["seen_at"]), each["behind"]
+        table.add_row(Text(plain(each["name"])), *map(str, numbers))
+    return table
+
+
 def _read(job: Path | str, by: str | None) -> Any:
     with open_store(job, read_only=True) as store:
-        return summarise(store) if by is None else breakdown(store, by)
+        if by is not None:
+            return breakdown(store, by)
+        workers = [each._asdict() for each in store.worker_rows()]
+        return {**summarise(store), **({"workers": workers} if workers else {})}
 
 
 def _compare(options: argparse.Namespace, first: Any, second: Any) -> None:

@@ -45,6 +45,7 @@ class CrawlConfig:
         is_url_enabled: are URLs filtered by it?
         store: address of the database that jobs are kept in; "": they are kept in their folders.
         worker_hosts: hosts that one of several processes fetches from at the same time.
+        worker_lease_seconds: time without a sign of life after which a process counts as dead.
         stages: those that are switched on.
         fallback_fingerprinter: class, or its path, for requests other than plain GET requests.
         detection: the settings of the detectors.
@@ -54,6 +55,7 @@ class CrawlConfig:
     is_url_enabled: bool
     store: str
     worker_hosts: int
+    worker_lease_seconds: float
     job: str
     jobs_dir: str
     job_dir: str
@@ -113,11 +115,18 @@ class CrawlConfig:
         """
         values = SettingValues(settings)
         number, whole = values.number, values.whole
+        learning = values.choice("DEDUP_URL_LEARNING", URL_LEARNING)
+        if values.text("DEDUP_STORE") and learning != "suggest":
+            raise ValueError(
+                'DEDUP_URL_LEARNING must be "suggest" where processes share a job (DEDUP_STORE),'
+                f" got {learning!r}"
+            )
         return cls(
             is_enabled=settings.getbool("DEDUP_ENABLED"),  # without the add-on it is absent: off
             is_url_enabled=settings.getbool("DEDUP_URL_ENABLED"),
             store=_store(values),
             worker_hosts=whole("DEDUP_WORKER_HOSTS", low=1),
+            worker_lease_seconds=number("DEDUP_WORKER_LEASE_SECONDS", low=5),
             job=values.text("DEDUP_JOB"),
             jobs_dir=str(values.value("DEDUP_JOBS_DIR")),
             job_dir=values.text("JOBDIR"),
@@ -136,7 +145,7 @@ class CrawlConfig:
             url_exact=values.flag("DEDUP_URL_EXACT"),
             url_canonical=values.choice("DEDUP_URL_CANONICAL", CANONICAL_LINKS),
             url_rules=_url_rules(values),
-            url_learning=cast("UrlLearning", values.choice("DEDUP_URL_LEARNING", URL_LEARNING)),
+            url_learning=cast("UrlLearning", learning),
             url_learning_loss=number("DEDUP_URL_LEARNING_LOSS", low=1e-6, high=0.1),
             fallback_fingerprinter=settings.get("DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"),
             is_private_allowed=values.flag("DEDUP_ALLOW_PRIVATE"),

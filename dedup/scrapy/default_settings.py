@@ -26,6 +26,11 @@ DEDUP_WORKER_HOSTS = 64
 more. All share the hosts evenly; four times CONCURRENT_REQUESTS keeps a polite process busy, and a
 host that waits for its turn costs nothing."""
 
+DEDUP_WORKER_LEASE_SECONDS = 60.0
+"""Where processes share a job: one that has given no sign of life for so long, seconds, 5 or more,
+loses its hosts to others, and cannot write any more. A sign is given each second; a page that is
+hard to read may hold a process up for DEDUP_READ_CPU_SECONDS, a busy machine for longer."""
+
 DEDUP_JOBS_DIR = "crawls"
 """Folder that holds the folders of jobs. Scrapy's JOBDIR, where set, names the job's own folder."""
 

@@ -289,9 +289,6 @@ class Workers(Protocol):
     def has_waiting(self) -> bool:
         """Does any page of the job wait for its template?"""
 
-    def rows(self) -> list[WorkerRow]:
-        """All of them, in the order in which they joined."""
-
 
 class JobStore(Store, ExportQueries, Protocol):
     """The store of a crawl's job: all that is on record of it.
@@ -317,6 +314,9 @@ class JobStore(Store, ExportQueries, Protocol):
     @property
     def workers(self) -> Workers | None:
         """None: one process works on the job."""
+
+    def worker_rows(self) -> list[WorkerRow]:
+        """The processes that share the job now, in the order in which they joined."""
 
     @property
     def learned(self) -> HostKnowledge: ...

@@ -65,6 +65,7 @@ def open_store(
     read_only: bool = False,
     must_exist: bool = False,
     is_shared: bool = False,
+    lease_seconds: float = 60.0,
     keep_bodies: bool = True,
     group_units: int = 100,
     group_seconds: float = 1.0,
@@ -77,6 +78,7 @@ def open_store(
         read_only: change nothing; the job may be running, and is seen as it is now.
         must_exist: do not make a new one; implied by `read_only`.
         is_shared: work on it with others, where it is in PostgreSQL: see `Workers`.
+        lease_seconds: a process that shares it and is not heard of for so long loses its hosts.
         keep_bodies: store the bodies of pages as well as their texts.
         group_units: writes are committed together once this many pages are waiting.
         group_seconds: or once the first of them has waited this long.
@@ -97,6 +99,7 @@ def open_store(
             read_only=read_only,
             must_exist=must_exist,
             is_shared=is_shared,
+            lease_seconds=lease_seconds,
             keep_bodies=keep_bodies,
             group_units=group_units,
             group_seconds=group_seconds,

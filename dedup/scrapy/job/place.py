@@ -124,6 +124,7 @@ class JobPlace:
         store = open_store(
             self.store_place,
             is_shared=bool(self._config.store),
+            lease_seconds=self._config.worker_lease_seconds,
             keep_bodies=False,  # StorePage may switch it on
             group_units=self._config.group_pages,
             group_seconds=self._config.group_seconds,

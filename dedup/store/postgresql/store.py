@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from dedup.store.postgresql.database import Database
 from dedup.store.postgresql.place import Place
-from dedup.store.postgresql.workers import PostgresqlWorkers
+from dedup.store.postgresql.workers import PostgresqlWorkers, worker_rows
+from dedup.store.results import WorkerRow
 from dedup.store.sql.refresh import Refreshes
 from dedup.store.sql.report import SqlReportQueries
 from dedup.store.sql.store import SqlStore
@@ -21,6 +22,7 @@ class PostgresqlStore(SqlStore):
         place: database and name.
         must_exist: do not make a new job; implied by `read_only`.
         is_shared: join those that work on the job, see `workers`; else work on it alone.
+        lease_seconds: of those, who is not heard of for so long is taken for dead.
         keep_bodies: store bodies as well as texts.
         group_units, group_seconds, is_durable: see `Database`.
 
@@ -39,6 +41,7 @@ class PostgresqlStore(SqlStore):
         read_only: bool = False,
         must_exist: bool = False,
         is_shared: bool = False,
+        lease_seconds: float = 60.0,
         keep_bodies: bool = True,
         group_units: int = 100,
         group_seconds: float = 1.0,
@@ -60,7 +63,7 @@ class PostgresqlStore(SqlStore):
         self.workers: PostgresqlWorkers | None = None
         if is_shared:
             try:
-                self.workers = PostgresqlWorkers(database)
+                self.workers = PostgresqlWorkers(database, lease_seconds)
                 self.refreshes.note_hosts = self.workers.note_hosts
             except BaseException:
                 database.close()
@@ -80,6 +83,9 @@ class PostgresqlStore(SqlStore):
             " ORDER BY page"
         )
         return self._signatures(query, (stage, after, self.workers.change))
+
+    def worker_rows(self) -> list[WorkerRow]:
+        return worker_rows(self.database)
 
     def close(self) -> None:
         """Commit, let others have what this process worked on, and close."""

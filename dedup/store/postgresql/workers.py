@@ -17,9 +17,6 @@ from dedup.store.records import QUEUED, NewUrl, QueuedUrl, storable
 from dedup.store.results import WorkerRow
 from dedup.store.sql.url_table import UrlTable
 
-LEASE_SECONDS = 60
-"""Who has not been heard of for so long is taken for dead; a worker gives a sign each second."""
-
 _QUEUE = f"""
 INSERT INTO urls (key, state, rank, depth, slot, url, request)
 SELECT key, {QUEUED}, rank, depth, slot, url, request FROM unnest(
@@ -77,8 +74,9 @@ FROM workers ORDER BY id
 class PostgresqlWorkers:
     """Implements `dedup.store.interface.Workers`; made when the process joins, without hosts."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, lease_seconds: float) -> None:
         self._database = database
+        self._lease_seconds = lease_seconds
         self._call: Callable[[str, NDArray[np.int64], Sequence[bytes]], None] | None = None
         with database.unit() as connection:
             # Who has the lock sees all that was drawn from the sequence.
@@ -146,7 +144,7 @@ class PostgresqlWorkers:
                 " WHERE id = ?",
                 (pages, self.change, self._id),
             )
-            connection.execute(_DECLARE_DEAD, (LEASE_SECONDS, self._id))
+            connection.execute(_DECLARE_DEAD, (self._lease_seconds, self._id))
 
     def take_hosts(self, at_most: int) -> list[str]:
         with self._database.unit(weight=0) as connection:
@@ -170,9 +168,6 @@ class PostgresqlWorkers:
     def has_waiting(self) -> bool:
         return self._exists("SELECT EXISTS (SELECT 1 FROM waiting)")
 
-    def rows(self) -> list[WorkerRow]:
-        return worker_rows(self._database)
-
     def leave(self) -> None:
         """Give all hosts back, and work on the job no more."""
         free = f"UPDATE hosts SET worker = NULL, has_work = {_WORK} WHERE worker = ?"  # noqa: S608 -- constants
@@ -189,8 +184,8 @@ class PostgresqlWorkers:
         if connection.execute("SELECT 1 FROM workers WHERE id = ?", (self._id,)).fetchone() is None:
             raise StateError(
                 self._database.location,
-                f"this worker was not heard of for {LEASE_SECONDS} seconds, and others have taken"
-                " its hosts",
+                "this worker was not heard of for longer than DEDUP_WORKER_LEASE_SECONDS, and"
+                " others have taken its hosts",
                 "Run the same command again: it joins anew",
             )
         if self._call is None:

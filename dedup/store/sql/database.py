@@ -15,10 +15,7 @@ Parameters = Sequence[object] | Mapping[str, object]
 
 
 class Cursor(Protocol):
-    """The rows of a query, and how many it has changed."""
-
-    @property
-    def rowcount(self) -> int: ...
+    """The rows of a query."""
 
     def fetchone(self) -> Any: ...
 

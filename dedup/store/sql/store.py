@@ -17,6 +17,7 @@ from dedup.store.records import (
     storable,
     storable_fields,
 )
+from dedup.store.results import WorkerRow
 from dedup.store.sql.database import Connection, Database
 from dedup.store.sql.explain import SqlExplainQueries
 from dedup.store.sql.learned import Learned
@@ -228,6 +229,10 @@ class SqlStore(StoreReader):
     def queue_skipped(self, reason: str, detail: str) -> Counter[str]:
         """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
         return queue_skipped(self.database, reason, detail)
+
+    def worker_rows(self) -> list[WorkerRow]:
+        """The processes that share the job now, in the order in which they joined."""
+        return []
 
     def __enter__(self) -> Self:
         return self

@@ -91,10 +91,11 @@ class UrlTable:
     def bring_forward(self, slot: str, rank: int) -> int:
         """Queue those of a slot that have this rank as if they were new; return their number."""
         with self._database.unit(weight=0) as connection:
-            return connection.execute(
-                "UPDATE urls SET rank = 0 WHERE state = ? AND slot = ? AND rank = ?",
+            rows = connection.execute(
+                "UPDATE urls SET rank = 0 WHERE state = ? AND slot = ? AND rank = ? RETURNING 1",
                 (QUEUED, storable(slot), rank),
-            ).rowcount
+            )
+            return len(rows.fetchall())
 
     def rank(self, key: bytes) -> int | None:
         """The rank of a URL, queued or not; None: it is not known."""

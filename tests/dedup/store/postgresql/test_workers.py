@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from dedup.document import Document
 from dedup.errors import StateError
 from dedup.store import open_store
-from dedup.store.postgresql import workers as workers_module
 from dedup.store.postgresql.store import PostgresqlStore
 from dedup.store.postgresql.workers import PostgresqlWorkers
 from dedup.store.records import DONE, NewUrl
@@ -130,14 +129,14 @@ def test_urls_of_a_batch_keep_their_order(join: Join) -> None:
 
 
 def test_host_belongs_to_one_of_them(join: Join) -> None:
-    (_, first), (_, second) = join(), join()
+    (one, first), (_, second) = join(), join()
     first.queue_many([new(f"{n}", f"{n}.example") for n in "abcde"])
     assert first.fair_share() == 3
     mine, others = first.take_hosts(3), second.take_hosts(9)
     assert sorted([*mine, *others]) == [f"{n}.example" for n in "abcde"]
     assert len(mine) == 3
     assert first.take_hosts(9) == second.take_hosts(9) == []
-    assert [(each.hosts, each.pages) for each in first.rows()] == [(3, 0), (2, 0)]
+    assert [(each.hosts, each.pages) for each in one.worker_rows()] == [(3, 0), (2, 0)]
 
 
 def test_host_that_is_given_back_rests_and_has_work_or_none(join: Join) -> None:
@@ -152,17 +151,17 @@ def test_host_that_is_given_back_rests_and_has_work_or_none(join: Join) -> None:
 
 
 def test_hosts_of_the_dead_are_free_and_they_cannot_write(
-    join: Join, monkeypatch: pytest.MonkeyPatch
+    join: Join,
 ) -> None:
     (one, first), (two, second) = join(), join()
     first.queue_many([new("a", "a.example")])
     assert first.take_hosts(9) == ["a.example"]
     second.beat(pages=0)
     assert second.take_hosts(9) == []
-    monkeypatch.setattr(workers_module, "LEASE_SECONDS", -1)
+    second._lease_seconds = -1
     second.beat(pages=7)
     assert second.take_hosts(9) == ["a.example"]
-    assert [(each.hosts, each.pages) for each in second.rows()] == [(1, 7)]
+    assert [(each.hosts, each.pages) for each in two.worker_rows()] == [(1, 7)]
     with pytest.raises(StateError, match="others have taken its hosts"):
         one.add(Document("a", "A."), {})
     assert second.try_begin(waits=False)  # the lock was let go of
@@ -171,12 +170,12 @@ def test_hosts_of_the_dead_are_free_and_they_cannot_write(
 
 
 def test_who_leaves_gives_its_hosts_back(join: Join) -> None:
-    (one, first), (_, second) = join(), join()
+    (one, first), (two, second) = join(), join()
     first.queue_many([new("a", "a.example")])
     first.take_hosts(9)
     one.close()
     assert second.take_hosts(9) == ["a.example"]
-    assert len(second.rows()) == 1
+    assert len(two.worker_rows()) == 1
 
 
 def test_what_is_to_be_written_with_a_commit_is(join: Join) -> None:
