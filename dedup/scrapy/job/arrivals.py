@@ -106,7 +106,7 @@ class Arrivals:
         released = [self._item_of(ready) for ready in self._learner.release(item.url).ready]
         entry = self._note(item, facts, finishes)
         entry.revisits = revisits
-        outline, page = facts.said.outline, page_of_item(item, ItemFields())
+        outline, page = facts.extracted.outline, page_of_item(item, ItemFields())
         if outline is None or page is None or self.is_closing or revisits is not None:
             entry.outline = outline
             return [*released, item]
