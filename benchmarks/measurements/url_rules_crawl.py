@@ -4,7 +4,8 @@ Without `--url`, sites are made and served on loopback: PAGES pages, each under 
 rule calls the same (`/page/7?ref=r3`), of which a share shows a page of its own. With `--url`, a
 site that is served already. Each mode is a crawl of its own. `lost` are pages of which no URL was
 fetched: of those that were made, or, with `--url`, that the first mode's crawl has found.
-`--max-pages` stops the crawls there.
+`--max-pages` stops the crawls there. `--plain --modes suggest,defer,suggest,defer` gives the cost
+where there is nothing to learn.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ _WORDS = [f"{a}{b}{c}" for a in ("ba", "ke", "lo", "mi") for b in "nrst" for c i
 class PlantedSite:
     """Pages by number; a second URL for each, which shows a page of its own for a share of them."""
 
-    def __init__(self, n_pages: int, share: float, seed: int) -> None:
+    def __init__(self, n_pages: int, share: float, seed: int, *, is_plain: bool = False) -> None:
         draw = random.Random(f"{n_pages} {share} {seed}")
         self.own = {number for number in range(n_pages) if draw.random() < share}
         targets = [f"/page/{number}" for number in range(n_pages)]
-        targets += [f"/page/{number}?ref=r{draw.randrange(50)}" for number in range(n_pages)]
+        if not is_plain:
+            targets += [f"/page/{number}?ref=r{draw.randrange(50)}" for number in range(n_pages)]
         draw.shuffle(targets)
         self.lists = [
             targets[start : start + _LINKS_PER_LIST]
@@ -133,8 +135,8 @@ def compare(name: str, url: str, options: argparse.Namespace, names: set[str]) -
     print(f"{name}:", flush=True)
     groups: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for mode in options.modes.split(","):
-            found = crawl(url, mode, Path(folder, mode), options)
+        for place, mode in enumerate(options.modes.split(",")):
+            found = crawl(url, mode, Path(folder, str(place)), options)
             groups = groups or found["original"]
             lost = len(names - found["titles"]) if names else n_lost(groups, found["original"])
             pages = len(set(found["original"].values()))
@@ -160,12 +162,13 @@ def main() -> None:
     parser.add_argument("--modes", default="suggest,defer,skip")
     parser.add_argument("--loss", type=float, default=0.001)
     parser.add_argument("--max-pages", type=int, default=0)
+    parser.add_argument("--plain", action="store_true", help="no second URLs: nothing to learn")
     options = parser.parse_args()
     if options.url:
         compare(options.url, options.url, options, set())
         return
     for seed, share in enumerate(map(float, options.shares.split(","))):
-        site = PlantedSite(options.pages, share, seed)
+        site = PlantedSite(options.pages, share, seed, is_plain=options.plain)
         names = {f"page {number}" for number in range(options.pages)}
         names |= {f"own {number}" for number in site.own}
         server = serve(site)

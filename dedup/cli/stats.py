@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from dedup.cli.commands import Commands
 from dedup.cli.console import output_console
 from dedup.report.breakdown import BY, account_rows, breakdown, compare_rows, rows_table
 from dedup.store import open_store, summarise
@@ -11,10 +12,11 @@ from dedup.terminal.plain import plain_json
 from dedup.terminal.summary_table import summary_table
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
     parser = commands.add_parser(
         "stats",
-        help="the counts of a job, running or not, or of two jobs",
+        help=text,
         description="Print the counts of a job, running or not; of two jobs beside each other.",
     )
     parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")

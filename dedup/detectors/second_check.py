@@ -14,7 +14,7 @@ from dedup.config import NearNames
 from dedup.detectors.base import Originals
 from dedup.document import Document
 from dedup.names import comparable_name, do_agree
-from dedup.resemblance import resemblance
+from dedup.similarity import resemblance
 from dedup.text import normalise
 from dedup.urls.parts import host_of
 

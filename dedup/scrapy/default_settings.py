@@ -88,13 +88,15 @@ DEDUP_URL_LEARNING = "suggest"
 changes nothing: "suggest" (nothing while it goes; the report names them), "defer" (URLs that a rule
 calls a known page are fetched after all others: nothing is lost, and a crawl that `max_pages`
 stops has spent its pages on new ones), or "skip" (once a rule is trusted, a random share of those
-is fetched and the others are recorded as `learned_rule`). For the project's own spiders; see
-docs/url_rules.md. "suggest", for "defer" asks some pages later than they were found."""
+is fetched and the others are recorded as `learned_rule`). "suggest" by default, for a crawl that
+fetches everything gains nothing from another order. For the project's own spiders; see
+docs/url_rules.md."""
 
 DEDUP_URL_LEARNING_LOSS = 0.001
 """The share of a host's pages that "skip" may lose, 0.000001 to 0.1, at 95% for each rule; a host's
 rules share it, and each may lose one page. Audits and probes follow from it: at 0.001 a host of
-10,000 pages and one rule has 24% of the matching URLs fetched, at 0.01 5%."""
+10,000 pages and one rule has 24% of the matching URLs fetched, at 0.01 5%. With fewer, the bound
+would be a guess."""
 
 DEDUP_TRAP_PAGES = 0
 """Maximum number of pages of each pattern of URLs that looks like a trap, 0 or more; other URLs of

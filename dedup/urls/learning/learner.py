@@ -12,20 +12,19 @@ nothing before a rule is proposed; after that it ends the rule, for the page wou
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from dedup.urls.canonical import url_key
+from dedup.urls.learning.book import RuleBook
 from dedup.urls.learning.bounds import AUDIT_RATE, PROBE_RATE, audit_rate, budget, n_probes
+from dedup.urls.learning.evidence import Partner, candidates, partners, shown_forms
 from dedup.urls.learning.life import HostRule
 from dedup.urls.learning.records import NEAR, UrlKnowledge
 from dedup.urls.learning.rewrites import (
     OPPOSITES,
-    Rewrite,
     form_key,
-    inverse,
     is_kept_by_form,
     mirrors,
     rewriter,
@@ -37,11 +36,6 @@ from dedup.urls.parts import UrlParts, split_canonical, split_url
 
 Mode = Literal["defer", "skip"]
 Turn = Literal["fetch", "skip"]
-
-_MAX_RULES = 200
-"""Of a host. Names of parameters may be made up without end."""
-
-_HOSTS_IN_MEMORY = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +56,6 @@ class FetchedPage:
     is_own: bool
     is_short: bool = False
     original_url: str | None = None
-
-
-class _Partner(NamedTuple):
-    """A page that a rule calls the same as one that was just fetched."""
-
-    rule: str
-    content: int
-    form: UrlParts
-    value: str
 
 
 class Deferral(NamedTuple):
@@ -122,8 +107,7 @@ class UrlLearner:
         self._url_of = url_of
         self._seed = seed
         self._n_probes = n_probes(loss)
-        self._hosts: OrderedDict[str, dict[str, HostRule]] = OrderedDict()
-        self._changed: dict[int, HostRule] = {}
+        self._book = RuleBook(knowledge)
 
     # --- URLs ------------------------------------------------------------------------------------
 
@@ -147,7 +131,7 @@ class UrlLearner:
                     continue
                 instead = str(form)
             rule.deferred += 1
-            self._change(rule)
+            self._book.change(rule)
             return Deferral(rule, instead)
         self._knowledge.add_forms(
             [(form_key(each.name, form), None) for each, form in matching if _is_kept(each)]
@@ -178,7 +162,7 @@ class UrlLearner:
             if share_of(each.name, key, self._seed) < rate:
                 return "fetch", rule
         rule.skipped += 1
-        self._change(rule)
+        self._book.change(rule)
         return "skip", rule
 
     # --- Pages -----------------------------------------------------------------------------------
@@ -186,36 +170,26 @@ class UrlLearner:
     def note(self, page: FetchedPage) -> list[HostRule]:
         """Learn from a page; return the rules that it has ended, whose URLs are to be fetched."""
         parts = _split(page.url)
-        rules = self._rules(host_in(parts))
-        candidates = [*rewrites(parts), *self._learned_rewrites(rules, parts)]
-        for each in candidates:
+        rules = self._book.rules(host_in(parts))
+        found = candidates(parts, rules)
+        for each in found:
             if is_kept_by_form(each.rule):  # from now on it is asked about other URLs, too
-                self._named(each.rule, rules, host_in(parts))
+                self._book.rule(each.rule, host_in(parts))
         ended = []
-        for partner in self._partners(candidates, rules, parts):
-            rule = self._rule(partner, rules, parts)
+        for partner in partners(self._knowledge, found, parts, rules):
+            rule = self._rule(partner, parts)
             if rule is not None and self._learn(rule, partner, page):
                 ended.append(rule)
         self._note_mirrors(page, parts, rules)
-        self._knowledge.add_forms(
-            [
-                (url_key(page.url), page.content),
-                *(
-                    (form_key(each.rule, each.form), page.content)
-                    for each in candidates
-                    if is_kept_by_form(each.rule)
-                ),
-            ]
-        )
+        self._knowledge.add_forms(shown_forms(page.url, found, page.content))
         return ended
 
     def note_redirect(self, url: str, target: str) -> None:
         """Learn from a redirect, where it leads to the URL's form by one rule."""
         parts, aim = _split(url), _split(target)
-        rules = self._rules(host_in(parts))
         for each in rewrites(parts):
             if each.form == aim:
-                found = self._named(each.rule, rules, host_in(parts))
+                found = self._book.rule(each.rule, host_in(parts))
                 if found is not None and found.stage != "unlearned":
                     is_sampled = self._is_sampled(found, url_key(url))
                     found.note_pair(
@@ -226,20 +200,18 @@ class UrlLearner:
                         n_probes=self._n_probes,
                         is_redirect=True,
                     )
-                    self._change(found)
+                    self._book.change(found)
 
     def save(self) -> None:
         """Write what has changed; within the unit that records the page it was learned from."""
-        if self._changed:
-            self._knowledge.put_rules(list(self._changed.values()))
-            self._changed.clear()
+        self._book.save()
 
     # --- Private ---------------------------------------------------------------------------------
 
     def _matching(self, url: str) -> list[tuple[HostRule, UrlParts]]:
         """The rules of a URL's host that rewrite it and are in use, and what they make of it."""
         host = url[url.find("//") + 2 :].partition("/")[0]
-        rules = self._rules(host)
+        rules = self._book.rules(host)
         active = [rule for rule in rules.values() if rule.is_active]
         if not active:
             return []
@@ -264,64 +236,24 @@ class UrlLearner:
     def _sample_rate(self, rule: HostRule) -> float:
         """The share that is fetched in the end, determined once and kept."""
         if not rule.sample_rate:
-            trusted = [each for each in self._rules(rule.host).values() if each.stage == "trusted"]
+            trusted = [
+                each for each in self._book.rules(rule.host).values() if each.stage == "trusted"
+            ]
             n_lost = budget(self._loss, self._n_pages(rule.host), len(trusted))
             rule.sample_rate = audit_rate(n_lost)
-            self._change(rule)
+            self._book.change(rule)
         return rule.sample_rate
 
-    def _learned_rewrites(self, rules: dict[str, HostRule], parts: UrlParts) -> Iterable[Rewrite]:
-        """By the mirrors that are known of the host."""
-        for name in rules:
-            if name.startswith(("folder:", "host:")):
-                form = rewriter(name)(parts)
-                if form != parts:
-                    yield Rewrite(name, form)
-
-    def _partners(
-        self, candidates: Sequence[Rewrite], rules: dict[str, HostRule], parts: UrlParts
-    ) -> list[_Partner]:
-        """The pages that a rule calls the same as this address, one for each rule."""
-        wanted = []
-        for each in candidates:
-            wanted.append((url_key(str(each.form)), each))
-            if is_kept_by_form(each.rule):
-                wanted.append((form_key(each.rule, each.form), each))
-        matched = {each.rule for each in candidates}
-        for name in rules:
-            if name in matched or "@" in name:
-                continue
-            if is_kept_by_form(name):
-                wanted.append((form_key(name, parts), Rewrite(name, parts)))
-            elif (other := inverse(name, parts)) is not None:
-                wanted.append((url_key(str(other)), Rewrite(name, other)))
-        found = self._knowledge.forms([key for key, _ in wanted])
-        partners: dict[str, _Partner] = {}
-        for key, each in wanted:
-            content = found.get(key)
-            if content is not None and content != NEAR:
-                partners.setdefault(each.rule, _Partner(each.rule, content, each.form, each.value))
-        return list(partners.values())
-
-    def _rule(
-        self, partner: _Partner, rules: dict[str, HostRule], parts: UrlParts
-    ) -> HostRule | None:
+    def _rule(self, partner: Partner, parts: UrlParts) -> HostRule | None:
         """The host's rule of a partner; in place of one that has ended, the one under a prefix."""
         host = host_in(parts)
-        rule = self._named(partner.rule, rules, host)
+        rule = self._book.rule(partner.rule, host)
         if rule is not None and rule.stage == "unlearned":
             name = under_prefix(partner.rule, parts)
-            return self._named(name, rules, host) if name else None
+            return self._book.rule(name, host) if name else None
         return rule
 
-    def _named(self, name: str, rules: dict[str, HostRule], host: str) -> HostRule | None:
-        rule = rules.get(name)
-        if rule is None and len(rules) < _MAX_RULES:
-            rule = rules[name] = HostRule(0, host, name)
-            self._knowledge.put_rules([rule])  # which gives it its number
-        return rule
-
-    def _learn(self, rule: HostRule, partner: _Partner, page: FetchedPage) -> bool:
+    def _learn(self, rule: HostRule, partner: Partner, page: FetchedPage) -> bool:
         """Note a pair; has it ended a rule for which URLs were put off?"""
         if rule.stage == "unlearned" or page.content == NEAR:
             return False
@@ -338,12 +270,21 @@ class UrlLearner:
         elif page.is_own and (rule.is_active or not page.is_short):
             was_active = rule.is_active
             rule.note_failure(urls)
-            self._change(rule)
+            self._book.change(rule)
+            self._end_under_prefix(rule, urls)
             return was_active
         else:
             return False
-        self._change(rule)
+        self._book.change(rule)
         return False
+
+    def _end_under_prefix(self, rule: HostRule, urls: tuple[str, str]) -> None:
+        """Where a rule has failed, it is not tried under the prefix of the failure either."""
+        name = under_prefix(rule.name, _split(urls[0]))
+        narrow = self._book.rule(name, rule.host) if name else None
+        if narrow is not None and narrow.stage != "unlearned":
+            narrow.note_failure(urls)
+            self._book.change(narrow)
 
     def _note_mirrors(self, page: FetchedPage, parts: UrlParts, rules: dict[str, HostRule]) -> None:
         """Propose a mirror of a host or folder that a duplicate and its original show."""
@@ -355,7 +296,7 @@ class UrlLearner:
                 continue  # it rewrites the other host's URLs
             if name in rules:
                 continue
-            rule = self._named(name, rules, host)
+            rule = self._book.rule(name, host)
             if rule is not None:
                 rule.note_pair(
                     page.content,
@@ -364,20 +305,7 @@ class UrlLearner:
                     is_sampled=False,
                     n_probes=self._n_probes,
                 )
-                self._change(rule)
-
-    def _rules(self, host: str) -> dict[str, HostRule]:
-        found = self._hosts.get(host)
-        if found is None:
-            if len(self._hosts) >= _HOSTS_IN_MEMORY:
-                self.save()
-                self._hosts.popitem(last=False)
-            found = {rule.name: rule for rule in self._knowledge.rules(host)}
-            self._hosts[host] = found
-        return found
-
-    def _change(self, rule: HostRule) -> None:
-        self._changed[rule.number] = rule
+                self._book.change(rule)
 
 
 def _is_second(rule: HostRule, rules: dict[str, HostRule]) -> bool:

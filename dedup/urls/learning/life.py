@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 Stage = Literal["observed", "probation", "trusted", "unlearned"]
@@ -119,15 +119,17 @@ class HostRule:
 
     def to_json(self) -> str:
         """All but number, host and name, as the store keeps it."""
-        fields = asdict(self)
-        for name in ("number", "host", "name"):
-            del fields[name]
-        return json.dumps(fields, ensure_ascii=True)
+        return json.dumps({name: getattr(self, name) for name in _STORED})
 
     @classmethod
     def from_json(cls, number: int, host: str, name: str, text: str) -> HostRule:
-        fields = json.loads(text)
-        fields["examples"] = [(url, other) for url, other in fields["examples"]]
-        failure = fields["failure"]
-        fields["failure"] = None if failure is None else (failure[0], failure[1])
-        return cls(number, host, name, **fields)
+        values = json.loads(text)
+        values["examples"] = [(url, other) for url, other in values["examples"]]
+        failure = values["failure"]
+        values["failure"] = None if failure is None else (failure[0], failure[1])
+        return cls(number, host, name, **values)
+
+
+_STORED = tuple(
+    each.name for each in fields(HostRule) if each.name not in ("number", "host", "name")
+)

@@ -183,6 +183,10 @@ def test_a_rule_that_has_ended_is_learned_under_a_prefix(site: Site) -> None:
     paths = (f"/news/a?ref={number}" for number in range(100))
     assert "drop:ref@/news/" in {put_off(site, path) for path in paths}
     assert put_off(site, "/shop/a?ref=7") is None
+    for number in range(12):
+        site.fetch(f"/shop/{number}")
+        site.fetch(f"/shop/{number}?ref={number}", f"/shop/{number}")
+    assert site.rule("drop:ref@/shop/").stage == "unlearned"  # where the failure was
 
 
 @pytest.mark.parametrize(
