@@ -8,7 +8,6 @@ from dataclasses import fields
 from scrapy.http import Response
 
 from dedup.html.page_text import PageText
-from dedup.learner import LearningStep, Ready, TemplateLearner
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.items import PageItem
@@ -19,6 +18,7 @@ from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.reading.page import PageFacts
 from dedup.store import JobStore, Page
 from dedup.store.records import PAGE_FIELDS
+from dedup.template_learner import LearningStep, Ready, TemplateLearner
 from dedup.templates.outline import Outline
 from dedup.templates.site import Site
 from dedup.urls.parts import host_of
