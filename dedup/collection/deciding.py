@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,11 @@ from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.document import Document, Match
 from dedup.store.interface import Store
 from dedup.store.layered import KNOWN, LayeredStore
+from dedup.store.records import storable
 from dedup.store.results import RecordRow
 from dedup.store.sqlite import SqliteStore
+
+T = TypeVar("T")
 
 _RECORDS_AT_ONCE = 10_000
 
@@ -49,9 +52,11 @@ class Decider:
         """Judge documents that have their signatures; each comes with its id, or the id's kind."""
         verdicts = self._deduplicator.process_many([document for document, _ in documents])
         found: list[Match | None] = []
-        for (_, name), verdict in zip(documents, verdicts, strict=True):
+        for (document, name), verdict in zip(documents, verdicts, strict=True):
             if verdict.number is not None:
                 self._note(verdict.number, name, are_kinds=are_kinds)
+                stored = _as_stored(document, is_cleaned=isinstance(self._own, SqliteStore))
+                self._cache.keep(verdict.number, stored)
             found.append(verdict.match)
         return found
 
@@ -128,6 +133,31 @@ class _Since:
         if self._first is None:
             return
         yield from self._all(stage, after=max(after, self._first - 1))
+
+
+def _as_stored(document: Document, *, is_cleaned: bool) -> Document:
+    """The document as the store gives it back, with its shingles, which are compared.
+
+    Args:
+        document: that was just stored.
+        is_cleaned: does the store replace what databases refuse?
+    """
+    clean = storable if is_cleaned else _as_it_is
+    stored = Document(
+        id=document.id,
+        text=document.text,
+        url=clean(document.url),
+        title=clean(document.title),
+        heading=clean(document.heading),
+        own_title=clean(document.own_title),
+        source=document.source,
+    )
+    vars(stored)["shingles"] = document.shingles.copy()  # not a part of a portion's array
+    return stored
+
+
+def _as_it_is(text: T) -> T:
+    return text
 
 
 def _since(store: Any, first: int | None) -> Store:
