@@ -11,6 +11,7 @@ from dedup.collection.names import Names
 from dedup.collection.rules import Rules
 from dedup.collection.spool import SpoolStore
 from dedup.deduplicator import Deduplicator, OriginalsCache
+from dedup.detectors.sketches import Sketches
 from dedup.document import Document, Match
 from dedup.store.interface import Store
 from dedup.store.layered import KNOWN, LayeredStore
@@ -40,6 +41,8 @@ class Decider:
         self._own = store.own if isinstance(store, LayeredStore) else store
         self._offset = store.offset if isinstance(store, LayeredStore) else 0
         self._cache = OriginalsCache(store.document, size_bytes=rules.config.cache_bytes)
+        self._sketches = Sketches()
+        self._least_sketched = rules.config.short_shingles
         self._names = Names()
         self.done = self._own.count_records() if isinstance(self._own, SqliteStore) else 0
         """Documents that were judged before, by a run that was interrupted."""
@@ -57,6 +60,8 @@ class Decider:
                 self._note(verdict.number, name, are_kinds=are_kinds)
                 stored = _as_stored(document, is_cleaned=isinstance(self._own, SqliteStore))
                 self._cache.keep(verdict.number, stored)
+                if len(stored.shingles) >= self._least_sketched:
+                    self._sketches.add(verdict.number, stored.shingles)
             found.append(verdict.match)
         return found
 
@@ -84,7 +89,7 @@ class Decider:
         return self._names.value(number, text), url
 
     def _new(self, store: Store) -> Deduplicator:
-        return Deduplicator(self._rules.detectors(self._cache), store=store)
+        return Deduplicator(self._rules.detectors(self._cache, self._sketches), store=store)
 
     def _note(self, number: int, name: Any, *, are_kinds: bool) -> None:
         if are_kinds:

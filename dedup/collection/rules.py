@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dedup.config import DedupConfig
-from dedup.detectors import Detector, Originals, default_detectors
+from dedup.detectors import Detector, Originals, SecondCheck, default_detectors
+from dedup.detectors.sketches import Sketches
 
 STAGES = ("body", "text", "sentences", "simhash", "minhash")
 
@@ -63,9 +64,16 @@ class Rules:
         """Are rows judged in the order in which they come?"""
         return self.within is None and self.keep == "first"
 
-    def detectors(self, originals: Originals) -> list[Detector]:
-        """The stages of the cascade that are asked."""
-        cascade = default_detectors(originals, self.config)
+    def detectors(self, originals: Originals, sketches: Sketches | None = None) -> list[Detector]:
+        """The stages of the cascade that are asked; see `SecondCheck` for `sketches`."""
+        check = SecondCheck(
+            originals,
+            near_resemblance=self.config.near_resemblance,
+            short_shingles=self.config.short_shingles,
+            names=self.config.near_names,
+            sketches=sketches,
+        )
+        cascade = default_detectors(originals, self.config, check=check)
         return [detector for detector in cascade if detector.stage in self.stages]
 
 
