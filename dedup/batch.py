@@ -1,7 +1,7 @@
 """What detectors look at, computed for many documents at once.
 
 A numpy call on the 400 words of one page costs as much as on 10,000 words. So documents in spaced
-scripts are joined, in portions of some 60,000 characters, and cut apart again at the end. What
+scripts are joined, in text_portions of some 60,000 characters, and cut apart again at the end. What
 comes out is bit for bit what each document computes for itself.
 """
 
@@ -18,7 +18,7 @@ from dedup.text.codepoints import (
     hash_windows,
     hash_words,
     joined,
-    portions,
+    text_portions,
 )
 from dedup.text.shingles import WORDS_A_SHINGLE
 
@@ -26,7 +26,7 @@ from dedup.text.shingles import WORDS_A_SHINGLE
 def analyse(documents: Sequence[Document]) -> None:
     """Compute the shingles and the words of all documents that have spaces between words."""
     spaced = [document for document in documents if not document.is_unspaced]
-    for portion in portions([document.normal_text for document in spaced]):
+    for portion in text_portions([document.normal_text for document in spaced]):
         _analyse(spaced[portion])
 
 
@@ -45,9 +45,7 @@ def _analyse(documents: list[Document]) -> None:
     for document, (start, stop), (first, last) in zip(
         documents, of_shingles, of_words, strict=True
     ):
-        features = vars(document)  # where `cached_property` looks
-        features["shingles"] = shingles[start:stop]
-        features["words"] = words[first:last], counts[first:last]
+        document.take(shingles=shingles[start:stop], words=(words[first:last], counts[first:last]))
 
 
 def _windows(

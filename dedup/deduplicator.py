@@ -102,18 +102,16 @@ class Deduplicator:
         Signatures are computed, and looked up, for a batch at a time. Only the documents that share
         a key with one before them take the way of `process`; none of the others has a candidate.
         Reads a batch ahead: a verdict may come only after the next 511 documents were asked for.
-        Detectors without `prepare` are asked one by one.
         """
         rest = iter(documents)
         while batch := list(islice(rest, _BATCH_DOCUMENTS)):
             yield from self._process_batch(batch)
 
     def _process_batch(self, documents: list[Document]) -> Iterator[Verdict]:
-        analyse([document for document in documents if not document.signatures])
+        analyse([document for document in documents if document.known_shingles is None])
         may_match = np.zeros(len(documents), np.bool_)
         for detector in self.detectors:
-            prepare = getattr(detector, "prepare", None)
-            may_match |= prepare(documents) if prepare else True
+            may_match |= detector.may_match(documents)
         passed = _Passed(self.detectors)
         for document, is_suspect in zip(documents, may_match.tolist(), strict=True):
             if is_suspect:
@@ -196,12 +194,10 @@ def _analysed_bytes(document: Document) -> int:
 
     Shingles that are not computed yet may be as many as there are characters.
     """
-    features = vars(document)
     text = sys.getsizeof(document.text)
-    is_normal = "normal_text" in features
-    shingles = features.get("shingles")
+    shingles = document.known_shingles
     length = len(document.text) if shingles is None else len(shingles)
-    return text * (1 + is_normal) + 8 * length + _OBJECTS_BYTES
+    return 2 * text + 8 * length + _OBJECTS_BYTES
 
 
 _OBJECTS_BYTES = 1_500

@@ -6,7 +6,7 @@ store; `id` is the caller's own name for it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -35,6 +35,7 @@ class Document:
             to be its article or main part; `page`: rules, or all that is visible. In the last two
             there may be text that all pages of the site have.
         key: what has to be equal, too: documents with different keys are never duplicates.
+        signatures: those that have been computed, by `dedup.detectors.signing.Signer.key`.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Document:
     own_title: str | None = None
     source: TextSource = "given"
     key: str = ""
+    signatures: dict[str, bytes | None] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def has_own_text(self) -> bool:
@@ -77,10 +79,38 @@ class Document:
         """The hashes of the distinct words, ascending, and how often each occurs."""
         return features(self.normal_text, unspaced=False)
 
-    @cached_property
-    def signatures(self) -> Mapping[str, bytes | None]:
-        """Signatures by stage, as far as they were computed elsewhere; detectors take them."""
-        return {}
+    def take(
+        self,
+        *,
+        shingles: NDArray[np.uint64] | None = None,
+        words: tuple[NDArray[np.uint64], NDArray[np.int64]] | None = None,
+        signatures: Mapping[str, bytes | None] | None = None,
+    ) -> None:
+        """Take features that were computed elsewhere, so that they are not computed again.
+
+        Args:
+            shingles: as the property of this name.
+            words: as the property of this name.
+            signatures: see the attribute.
+        """
+        known = self.__dict__  # where `cached_property` keeps its values
+        if shingles is not None:
+            known["shingles"] = shingles
+        if words is not None:
+            known["words"] = words
+        if signatures is not None:
+            self.signatures.update(signatures)
+
+    @property
+    def known_shingles(self) -> NDArray[np.uint64] | None:
+        """The shingles, where they have been computed or taken; None: not yet."""
+        found: NDArray[np.uint64] | None = self.__dict__.get("shingles")
+        return found
+
+    def drop_features(self) -> None:
+        """Forget the normal text and the words, the larger part of a long document's memory."""
+        for name in ("words", "normal_text"):
+            self.__dict__.pop(name, None)
 
 
 @dataclass(frozen=True, slots=True)

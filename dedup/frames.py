@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 from dedup.collection.account import FileAccount
 from dedup.collection.columns import Columns
 from dedup.collection.deciding import Decider
-from dedup.collection.judging import Judge
+from dedup.collection.judging import RowJudge
 from dedup.collection.rows import Broken, Row, TableRow
 from dedup.collection.rules import STAGES, Rules, read_keep
 from dedup.collection.signing import Work, Workers
@@ -117,7 +117,7 @@ def _marks(frame: "_Frame", columns: Columns, rules: Rules) -> dict[str, list[An
         stack.callback(store.close)
         sites = learn_sites((row for _, row in rows()), columns) if columns.html in names else {}
         account = FileAccount(Source(folder, "the table", "jsonl", 0), columns)
-        judge = Judge(
+        judge = RowJudge(
             rules,
             Decider(rules, store),
             Workers(Work(columns=columns, rules=rules, sites=sites), 1),

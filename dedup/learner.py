@@ -40,7 +40,7 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class LearningStep:
     """What the arrival of a page has brought about.
 
     Attributes:
@@ -109,10 +109,10 @@ class TemplateLearner:
             self._sites.move_to_end(host)
         return site
 
-    def arrive(self, page: Page, outline: Outline) -> Progress:
+    def arrive(self, page: Page, outline: Outline) -> LearningStep:
         """Take a page that was read without a template."""
         host = host_of(page.url)
-        progress = Progress()
+        progress = LearningStep()
         own = self.site(host).read_outline(outline, page.title)
         if own is not None:
             progress.ready.append(Ready(_with_text(page, own)))
@@ -132,10 +132,10 @@ class TemplateLearner:
             self._let_go(next(iter(self._n_waiting)), progress, at_most=POOL_PAGES)
         return progress
 
-    def early(self, number: int, page: Page, outline: Outline) -> Progress:
+    def early(self, number: int, page: Page, outline: Outline) -> LearningStep:
         """Take a page that was stored without its template: it is read anew once that is known."""
         host = host_of(page.url)
-        progress = Progress()
+        progress = LearningStep()
         if not host:
             return progress
         self._learned.add_early(number, host, outline, at_most=POOL_PAGES)
@@ -149,13 +149,13 @@ class TemplateLearner:
             self._released.add(host)
         return progress
 
-    def release(self, url: str) -> Progress:
+    def release(self, url: str) -> LearningStep:
         """The pages that wait for a template that an early page of this host has made known.
 
         To be asked for when the next page of the host arrives: these come before it.
         """
         host = host_of(url)
-        progress = Progress()
+        progress = LearningStep()
         if host in self._released:
             self._released.discard(host)
             self._release(host, progress)
@@ -168,20 +168,20 @@ class TemplateLearner:
         if host in self._pools:
             self._pools[host].waiting.pop(place, None)
 
-    def resume(self) -> Progress:
+    def resume(self) -> LearningStep:
         """The pages that were ready when an earlier process ended."""
-        progress = Progress()
+        progress = LearningStep()
         for host in list(self._n_waiting):
             if self.site(host).templates:
                 self._release(host, progress)
         return progress
 
-    def finish(self) -> Progress:
+    def finish(self) -> LearningStep:
         """The pages of one host that wait, by what is known; nothing: no page waits.
 
         Templates are learned from as few as four pages here, as no more will come.
         """
-        progress = Progress()
+        progress = LearningStep()
         while self._n_waiting and not progress.ready:
             host = next(iter(self._n_waiting))
             self._release(host, progress)
@@ -198,7 +198,7 @@ class TemplateLearner:
         every = 1 if n_pages < 15 else 3 if n_pages < 30 else 8
         return n_pages >= PAGES and place % every == 0
 
-    def _learn(self, host: str, progress: Progress, *, min_pages: int) -> bool:
+    def _learn(self, host: str, progress: LearningStep, *, min_pages: int) -> bool:
         """Look for templates, and bring early pages to their texts; False: there are none."""
         site = self.site(host)
         if len(site.templates) >= MAX_TEMPLATES:
@@ -220,7 +220,7 @@ class TemplateLearner:
         self._n_early[host] = len(self._pool(host).early)
         return True
 
-    def _release(self, host: str, progress: Progress) -> None:
+    def _release(self, host: str, progress: LearningStep) -> None:
         """Let go of the pages of a host whose template is known."""
         site = self.site(host)
         for each in self._still_waiting(host):
@@ -229,7 +229,7 @@ class TemplateLearner:
                 page = _with_text(self._learned.waiting_page(each.key), own)
                 self._send(host, Ready(page, each.key), progress)
 
-    def _let_go(self, host: str, progress: Progress, *, at_most: int) -> None:
+    def _let_go(self, host: str, progress: LearningStep, *, at_most: int) -> None:
         """Let the pages of a host that wait longest go on without their template."""
         site = self.site(host)
         for each in self._still_waiting(host)[:at_most]:
@@ -239,7 +239,7 @@ class TemplateLearner:
                 page = replace(page, text=own.text, heading=own.heading, own_title=own.title)
             self._send(host, Ready(page, each.key, each.outline), progress)
 
-    def _send(self, host: str, ready: Ready, progress: Progress) -> None:
+    def _send(self, host: str, ready: Ready, progress: LearningStep) -> None:
         progress.ready.append(ready)
         if ready.place is not None:
             self._on_their_way[ready.place] = host

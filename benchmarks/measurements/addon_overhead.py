@@ -73,7 +73,7 @@ def crawl(way: str, n_urls: int, *, with_items: bool) -> float:
         def __init__(self):
             import dbm
 
-            self._seen = dbm.open(str(Path(folder, "delta")), "c")  # noqa: SIM115
+            self._seen = dbm.open(str(Path(folder, "delta")), "c")  # noqa: SIM115 -- closed with the spider
             crawler.signals.connect(self._seen.close, scrapy.signals.engine_stopped)
 
         def process_spider_output(self, response, result):

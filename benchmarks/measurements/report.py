@@ -74,8 +74,8 @@ def make_job(folder: Path, pages: int) -> None:
             size_bytes=5 * len(text),
         )
         deduplicator.process(page)
-    store.database.set_meta("started", "1.8e9")
-    store.database.set_meta("finished", repr(1.8e9 + pages / 50))
+    store.set_meta("started", "1.8e9")
+    store.set_meta("finished", repr(1.8e9 + pages / 50))
     store.close()
 
 

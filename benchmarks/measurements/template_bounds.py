@@ -15,7 +15,7 @@ import time
 
 from dedup.html.bounds import bounded
 from dedup.html.page_text import page_text
-from dedup.learner import Progress, TemplateLearner
+from dedup.learner import LearningStep, TemplateLearner
 from dedup.store import Page, open_store
 
 _WORDS = [a + b + c for a in ("ba", "ke", "lo", "mi", "su") for b in "nrstv" for c in "aeiouy"]
@@ -74,7 +74,7 @@ class Crawl:
         self.read_seconds += read - start
         self.learn_seconds += time.process_time() - read
 
-    def judge(self, progress: Progress) -> None:
+    def judge(self, progress: LearningStep) -> None:
         for ready in progress.ready:
             number = self.store.add(ready.page, {})
             if ready.place is not None:

@@ -18,7 +18,9 @@ from dedup.errors import StateError
 from dedup.scrapy.clock import use_monotonic_timers
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.feeds import continue_feeds
-from dedup.scrapy.spiders.own import is_own
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.job.place import JobPlace
+from dedup.scrapy.spiders.own import is_own_class
 from dedup.store import STORE_NAME
 from dedup.store.lock import lock
 
@@ -56,7 +58,7 @@ class Command(CrawlCommand):
             raise UsageError(
                 f"there is no spider {name!r}; there are: {known}", print_help=False
             ) from None
-        if not is_own(spider_class):
+        if not is_own_class(spider_class):
             return
         # Not by `create_crawler`: Scrapy 2.13 lets the first that it makes install the reactor.
         crawler = Crawler(spider_class, self.crawler_process.settings)
@@ -75,7 +77,7 @@ def _exit_code(crawler: Crawler, has_not_begun: bool) -> int:
     stats = crawler.stats
     if stats is None or stats.get_value("finish_reason") is None:
         return 130  # a second Ctrl-C ends Scrapy without a signal
-    job = vars(crawler).get("dedup_job")
+    job = Job.opened(crawler)
     troubles = [] if job is None else job.troubles
     return 1 if troubles or _has_lost_feed(crawler) else 0
 
@@ -113,20 +115,17 @@ def _check_writable(folder: Path) -> None:
 
 
 def _check_job(settings: BaseSettings, spider: object, process_settings: BaseSettings) -> None:
-    config = CrawlConfig.from_settings(settings)
-    # Without one it is another folder each time.
-    if not config.is_kept(spider) or getattr(spider, "always_new", False):
+    place = JobPlace(CrawlConfig.from_settings(settings), spider)
+    if not place.is_kept or place.is_always_new:  # then it is another folder each time
         return
-    folder = config.folder(spider)
-    _check_writable(folder)
-    if config.is_restarted(spider):
-        if (folder / STORE_NAME).exists():
-            lock(folder / STORE_NAME).close()
+    _check_writable(place.folder)
+    if place.is_restarted:
+        if (place.folder / STORE_NAME).exists():
+            lock(place.folder / STORE_NAME).close()
         return
-    store = config.open_store(folder)
+    store = place.open_store()
     try:
-        config.check_crawl(store, spider)
-        config.check_detectors(store, settings)
+        place.check(store, settings)
         if store.meta("started") and settings.getdict("FEEDS"):
             continue_feeds(process_settings, store)
     finally:

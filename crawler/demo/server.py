@@ -32,7 +32,7 @@ class Redirect(NamedTuple):
     status: HTTPStatus = HTTPStatus.FOUND
 
 
-class Page(NamedTuple):
+class DemoPage(NamedTuple):
     """A file of the folder; `{server}` in it is replaced by the server's URL if `is_template`."""
 
     file: str
@@ -40,14 +40,14 @@ class Page(NamedTuple):
     is_template: bool = False
 
 
-ROUTES: dict[str, Redirect | Page] = {
+ROUTES: dict[str, Redirect | DemoPage] = {
     # A query in the key must be among the request's parameters: their order and others are ignored.
-    "/robots.txt": Page("robots.txt", is_template=True),
-    "/sitemap.xml": Page("sitemap.xml", is_template=True),
-    "/visit": Page("visit/index.html"),
-    "/catalogue?room=1": Page("catalogue/room-1.html"),
-    "/catalogue?room=2": Page("catalogue/room-2.html"),
-    "/zh/latin-1/gongfu.html": Page("zh/gongfu.html", charset="iso-8859-1"),  # it is UTF-8
+    "/robots.txt": DemoPage("robots.txt", is_template=True),
+    "/sitemap.xml": DemoPage("sitemap.xml", is_template=True),
+    "/visit": DemoPage("visit/index.html"),
+    "/catalogue?room=1": DemoPage("catalogue/room-1.html"),
+    "/catalogue?room=2": DemoPage("catalogue/room-2.html"),
+    "/zh/latin-1/gongfu.html": DemoPage("zh/gongfu.html", charset="iso-8859-1"),  # it is UTF-8
     "/tour": Redirect("/visit/", HTTPStatus.MOVED_PERMANENTLY),
     "/oolong": Redirect("/articles/oolong.html"),
     "/friends": Redirect("http://other.example/"),
@@ -149,7 +149,7 @@ _NOT_FOUND = _Answer(HTTPStatus.NOT_FOUND, b"There is no such page.\n")
 class _Files:
     """What to answer to which request target."""
 
-    def __init__(self, folder: Path, routes: dict[str, Redirect | Page]) -> None:
+    def __init__(self, folder: Path, routes: dict[str, Redirect | DemoPage]) -> None:
         self.folder = folder.resolve()
         self.routes = routes
 
@@ -159,14 +159,14 @@ class _Files:
         route = self._route(path, query)
         if isinstance(route, Redirect):
             return _Answer(route.status, location=route.location)
-        if isinstance(route, Page):
+        if isinstance(route, DemoPage):
             return _page(self.folder / route.file, route, server_url)
         try:
             return self._file(path)
         except (OSError, ValueError):  # a name too long, a NUL in it, a file gone since
             return _NOT_FOUND
 
-    def _route(self, path: str, query: str) -> Redirect | Page | None:
+    def _route(self, path: str, query: str) -> Redirect | DemoPage | None:
         for name, value in parse_qsl(query):
             if (key := f"{path}?{name}={value}") in self.routes:
                 return self.routes[key]
@@ -184,7 +184,7 @@ class _Files:
         return _page(file) if file.is_file() and not path.endswith("/") else _NOT_FOUND
 
 
-def _page(file: Path, route: Page | None = None, server_url: str = "") -> _Answer:
+def _page(file: Path, route: DemoPage | None = None, server_url: str = "") -> _Answer:
     body = file.read_bytes()
     content_type = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
     if route and route.is_template:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -15,7 +15,7 @@ class DemoSpider(SiteSpider):
     """Crawls a site on loopback that has every kind of duplicate in it. Arguments: `job`."""
 
     name = "demo"
-    always_new: ClassVar[bool] = True  # the port, and so every URL, is another one each time
+    always_new = True  # the port, and so every URL, is another one each time
     # One page after the other: which of two copies comes first is the same in every run.
     custom_settings: dict[str, Any] | None = {"CONCURRENT_REQUESTS": 1}  # noqa: RUF012 -- as Scrapy's
 

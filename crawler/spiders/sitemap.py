@@ -10,6 +10,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from dedup.scrapy.addresses import AddressPolicy
+from dedup.scrapy.job.outcome import Outcome
 from dedup.scrapy.spiders.page_spider import PageSpider
 from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap, sitemaps_in_robots
 from dedup.urls.credentials import without_credentials
@@ -92,7 +93,9 @@ class SitemapSpider(PageSpider):
             yield self._sitemap_request(target, level=response.meta.get(_LEVEL, 0) + 1)
         elif self.dedup_job is not None:
             reason = "private_address" if target else "invalid_url"
-            self.dedup_job.record_skipped(target or url[:2000], reason, [], detail=response.url)
+            self.dedup_job.record(
+                Outcome(kind="failed", url=target or url[:2000], reason=reason, detail=response.url)
+            )
 
     def _sitemap_request(self, url: str, *, level: int = 0) -> Request:
         return Request(

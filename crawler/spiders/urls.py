@@ -9,6 +9,7 @@ from typing import Any
 
 from scrapy.exceptions import CloseSpider
 
+from dedup.scrapy.job.outcome import Outcome
 from dedup.scrapy.spiders.page_spider import PageSpider
 from dedup.urls import canonical_url
 
@@ -64,4 +65,5 @@ class UrlsSpider(PageSpider):
         self.logger.warning("%s, line %d: %s", self._path, number, error)
         job = self.dedup_job
         if job is not None and not job.is_resumed:
-            job.record_skipped(line[:2000], "invalid_url", [], detail=f"line {number}: {error}")
+            detail = f"line {number}: {error}"
+            job.record(Outcome(kind="failed", url=line[:2000], reason="invalid_url", detail=detail))

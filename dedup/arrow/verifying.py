@@ -137,9 +137,6 @@ def _stand_in(row: dict[str, Any], prefix: str) -> Document:
         title=row[f"{prefix}title"],
         key=row[f"{prefix}group"],
     )
-    vars(document).update(  # where `cached_property` looks
-        normal_text=document.text,
-        is_traditional=row[f"{prefix}is_traditional"],
-        shingles=np.frombuffer(row[f"{prefix}shingles"], "<u8"),
-    )
+    document.take(shingles=np.frombuffer(row[f"{prefix}shingles"], "<u8"))
+    document.__dict__["is_traditional"] = row[f"{prefix}is_traditional"]  # where the property looks
     return document

@@ -14,7 +14,7 @@ from rich.table import Table
 from dedup.cli.console import ERRORS
 from dedup.document import Document
 from dedup.evaluation import (
-    Figures,
+    Measurement,
     Truth,
     exact_truth,
     measure,
@@ -80,7 +80,9 @@ def _frequencies(documents: Sequence[Document]) -> DocumentFrequencies:
     return DocumentFrequencies.count(terms)
 
 
-def _account(options: argparse.Namespace, truth: Truth, rows: Sequence[Figures]) -> dict[str, Any]:
+def _account(
+    options: argparse.Namespace, truth: Truth, rows: Sequence[Measurement]
+) -> dict[str, Any]:
     return {
         "corpus": str(options.corpus),
         "pairs": None if options.pairs is None else str(options.pairs),
@@ -90,7 +92,7 @@ def _account(options: argparse.Namespace, truth: Truth, rows: Sequence[Figures])
     }
 
 
-def _table(rows: Sequence[Figures]) -> Table:
+def _table(rows: Sequence[Measurement]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("\nmethod", no_wrap=True)
     for heading in (

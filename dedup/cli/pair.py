@@ -16,7 +16,7 @@ from dedup.cli.explained import (
     origin_text,
 )
 from dedup.cli.why import document_of, follow
-from dedup.explain import Comparison, Fate, Replay, Verdict, compare, decide, text_origin
+from dedup.explain import Comparison, Decision, Fate, Replay, compare, decide, text_origin
 from dedup.report.differences import differences
 from dedup.report.plain import plain, plain_json
 from dedup.store import JobStore, Page, open_store
@@ -70,7 +70,7 @@ def _execute(options: argparse.Namespace) -> None:
         console.print(marked(parts))
 
 
-def conclusion(comparisons: list[Comparison], verdict: Verdict) -> str:
+def conclusion(comparisons: list[Comparison], verdict: Decision) -> str:
     """Would the second page be dropped for the first, and on what grounds?"""
     stages = [each.stage for each in comparisons if each.is_candidate]
     proposed = f"Proposed by {', '.join(stages)}" if stages else "No stage proposes the pair"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dedup.cli import run_spark
-from dedup.cli.running import Run, execute
+from dedup.cli.running import CollectionRun, execute
 from dedup.collection.columns import Columns
 from dedup.collection.rules import STAGES, Rules, read_keep, read_stages
 
@@ -119,7 +119,7 @@ def _execute(options: argparse.Namespace) -> None:
         raise ValueError("--within and --against exclude each other: a baseline has no groups")
     if options.mark and options.unique is None:
         raise ValueError("--mark needs -o OUT, which the marked rows go to")
-    run = Run(
+    run = CollectionRun(
         inputs=tuple(options.inputs),
         unique=options.unique,
         duplicates=options.duplicates,

@@ -7,12 +7,12 @@ from typing import Any
 
 from dedup.cli.console import ERRORS, plain
 from dedup.cli.run_progress import Counts, closing_table
-from dedup.cli.running import Run
+from dedup.cli.running import CollectionRun
 from dedup.collection.formats import known_format
 from dedup.extras import require_extra
 
 
-def execute(run: Run, master: str | None) -> None:
+def execute(run: CollectionRun, master: str | None) -> None:
     """Deduplicate.
 
     Raises:
@@ -65,7 +65,7 @@ def execute(run: Run, master: str | None) -> None:
     ERRORS.print(closing_table(counts, run.rules.stages, time.monotonic() - began))
 
 
-def _check(run: Run) -> None:
+def _check(run: CollectionRun) -> None:
     """Refuse what Spark does not do."""
     refused = {
         "--html": run.columns.html in run.columns.required,

@@ -19,7 +19,7 @@ from dedup.collection.account import FileAccount
 from dedup.collection.deciding import Decider
 from dedup.collection.formats import Format, format_to_write
 from dedup.collection.jobs import Baseline, open_baseline, open_job
-from dedup.collection.judging import Judge, Judged
+from dedup.collection.judging import Judged, RowJudge
 from dedup.collection.outputs import (
     STANDARD_OUTPUT,
     check_outputs,
@@ -42,7 +42,7 @@ _WORTH_BYTES = 8 * 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class CollectionRun:
     """What was asked for; see `dedup run --help`."""
 
     inputs: tuple[str, ...]
@@ -58,7 +58,7 @@ class Run:
     job: Path | None
 
 
-def execute(run: Run) -> None:
+def execute(run: CollectionRun) -> None:
     """Deduplicate.
 
     Raises:
@@ -105,7 +105,7 @@ def execute(run: Run) -> None:
                 record = {"file": name, "place": broken.place, "reason": broken.reason}
                 write_record(writers["--broken"], {**record, "row": broken.text})
 
-        judge = Judge(run.rules, decider, workers, accounts, folder=folder, on_broken=on_broken)
+        judge = RowJudge(run.rules, decider, workers, accounts, folder=folder, on_broken=on_broken)
         ids = array("Q")
         for judged in judge.judge(lambda: reader.rows("rows", counts)):
             counts.add(judged.stage)
@@ -166,7 +166,7 @@ def _open(
 
 
 def _store(
-    run: Run, sources: list[Source], baseline: Baseline, folder: Path, stack: ExitStack
+    run: CollectionRun, sources: list[Source], baseline: Baseline, folder: Path, stack: ExitStack
 ) -> SpoolStore | SqliteStore | LayeredStore:
     own: SpoolStore | SqliteStore
     own = SpoolStore(folder) if run.job is None else open_job(run.job, run.rules, sources, run)
@@ -174,7 +174,7 @@ def _store(
     return own if baseline.store is None else LayeredStore(baseline.store, own)
 
 
-def _n_processes(run: Run, sources: list[Source]) -> int:
+def _n_processes(run: CollectionRun, sources: list[Source]) -> int:
     if run.processes is not None:
         return run.processes
     is_large = sum(source.size_bytes for source in sources) >= _WORTH_BYTES

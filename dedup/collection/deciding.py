@@ -157,7 +157,7 @@ def _as_stored(document: Document, *, is_cleaned: bool) -> Document:
         own_title=clean(document.own_title),
         source=document.source,
     )
-    vars(stored)["shingles"] = document.shingles.copy()  # not a part of a portion's array
+    stored.take(shingles=document.shingles.copy())  # not a part of a portion's array
     return stored
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from dedup.collection.account import FileAccount
 from dedup.collection.columns import Columns
 from dedup.collection.deciding import Decider
-from dedup.collection.judging import Judge
+from dedup.collection.judging import RowJudge
 from dedup.collection.reading import read_rows
 from dedup.collection.rules import Rules
 from dedup.collection.signing import Work, Workers
@@ -117,7 +117,7 @@ def _fill(
 
     sites = learn_sites((row for _, row in rows()), columns)
     workers = Workers(Work(columns=columns, rules=rules, sites=sites), 1)
-    judge = Judge(
+    judge = RowJudge(
         rules,
         Decider(rules, store),
         workers,

@@ -61,7 +61,7 @@ class Judged:
         }
 
 
-class Judge:
+class RowJudge:
     """Judges collections.
 
     Args:

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dedup.config import DedupConfig
-from dedup.detectors import Detector, Originals, SecondCheck, default_detectors
+from dedup.detectors import (
+    Detector,
+    Originals,
+    SecondCheck,
+    Signer,
+    default_detectors,
+    default_signers,
+)
 from dedup.detectors.sketches import Sketches
 
 STAGES = ("body", "text", "sentences", "simhash", "minhash")
@@ -63,6 +70,10 @@ class Rules:
     def is_in_order(self) -> bool:
         """Are rows judged in the order in which they come?"""
         return self.within is None and self.keep == "first"
+
+    def signers(self) -> list[Signer]:
+        """What computes the signatures of the stages that are asked."""
+        return [each for each in default_signers(self.config) if each.stage in self.stages]
 
     def detectors(self, originals: Originals, sketches: Sketches | None = None) -> list[Detector]:
         """The stages of the cascade that are asked; see `SecondCheck` for `sketches`."""

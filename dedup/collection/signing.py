@@ -81,15 +81,10 @@ class Work:
         if not documents:
             return documents
         analyse(documents)
-        detectors = self.rules.detectors(_no_originals)
-        for detector in detectors:
-            getattr(detector, "prepare")(documents)  # noqa: B009 -- those of the cascade have it
+        for signer in self.rules.signers():
+            signer.sign_many(documents)
         for document in documents:
-            vars(document)["signatures"] = {
-                detector.stage: detector.signature(document) for detector in detectors
-            }
-            for name in ("words", "normal_text"):  # the larger part of a long document's memory
-                vars(document).pop(name, None)
+            document.drop_features()
         return documents
 
     def _read(self, given: Given, number: int) -> Read | str:
@@ -97,10 +92,6 @@ class Work:
             return read_given(given, self.columns, self.sites, number)
         except (ValueError, RecursionError) as error:
             return str(error)
-
-
-def _no_originals(number: int) -> Document:
-    raise KeyError(number)
 
 
 class Workers:

@@ -50,7 +50,7 @@ class SpoolStore:
     ) -> None:
         """Accept any: nothing is kept that was made by another."""
 
-    def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:  # noqa: ARG002
+    def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:  # noqa: ARG002 -- the shape of all
         page = as_page(document)
         kept = (page.id, page.url, page.title, page.heading, page.own_title, page.source)
         self._buffer += pickle.dumps((kept, page.packed_text), pickle.HIGHEST_PROTOCOL)

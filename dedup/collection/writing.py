@@ -28,7 +28,7 @@ class Writer(Protocol):
 
 
 @contextmanager
-def open_writer(path: Path, format: Format, name: str, id_column: str) -> Iterator[Writer]:  # noqa: A002
+def open_writer(path: Path, format: Format, name: str, id_column: str) -> Iterator[Writer]:  # noqa: A002 -- the usual name
     """Open a file for rows.
 
     Args:

@@ -8,12 +8,13 @@ from collections.abc import Callable
 
 from dedup.config import DedupConfig
 from dedup.detectors.base import Check, Detector, Originals
-from dedup.detectors.body import BodyDetector
-from dedup.detectors.minhash import MinHashDetector
+from dedup.detectors.body import BodyDetector, BodySigner
+from dedup.detectors.minhash import MinHashDetector, MinHashSigner
 from dedup.detectors.second_check import SecondCheck
-from dedup.detectors.sentences import SentencesDetector
-from dedup.detectors.simhash import SimhashDetector
-from dedup.detectors.text import TextDetector
+from dedup.detectors.sentences import SentencesDetector, SentencesSigner
+from dedup.detectors.signing import Signer
+from dedup.detectors.simhash import SimhashDetector, SimhashSigner
+from dedup.detectors.text import TextDetector, TextSigner
 
 __all__ = [
     "BodyDetector",
@@ -23,10 +24,29 @@ __all__ = [
     "Originals",
     "SecondCheck",
     "SentencesDetector",
+    "Signer",
     "SimhashDetector",
     "TextDetector",
     "default_detectors",
+    "default_signers",
 ]
+
+
+def default_signers(config: DedupConfig | None = None) -> list[Signer]:
+    """Return what computes the signatures of the default cascade, stage by stage."""
+    config = config or DedupConfig()
+    short = config.short_shingles
+    return [
+        BodySigner(),
+        TextSigner(short),
+        SentencesSigner(config.sentences_count),
+        SimhashSigner(
+            n_bits=config.simhash_bits,
+            short_shingles=short,
+            unspaced_features=config.simhash_unspaced_features,
+        ),
+        MinHashSigner(bands=config.minhash_bands, rows=config.minhash_rows, short_shingles=short),
+    ]
 
 
 def default_detectors(

@@ -18,10 +18,6 @@ class Detector(Protocol):
     A signature or fingerprint in memory yields candidates; the match is decided by a second check
     against the candidate's stored text. So a match is never a coincidence of hashes, and the memory
     index holds nothing but signatures and numbers.
-
-    A detector may also have `prepare(documents) -> NDArray[bool]`: it computes the signatures of a
-    batch at once, remembers them for `find`, `signature` and `add`, and tells which documents may
-    have a match among those added or those before them in the batch; the others surely have none.
     """
 
     stage: str
@@ -33,6 +29,12 @@ class Detector(Protocol):
 
     def signature(self, document: Document) -> bytes | None:
         """What the store keeps so that the index can be rebuilt; None: not for this detector."""
+
+    def may_match(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+        """Which documents may have a match among those added or those before them in the batch.
+
+        The others surely have none. Their signatures are computed together.
+        """
 
     def find(self, document: Document) -> Match | None:
         """The best match among the documents added, or None. Changes nothing."""

@@ -1,7 +1,6 @@
 """Exact copies: the same bytes under another URL."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import xxhash
@@ -9,12 +8,29 @@ from numpy.typing import NDArray
 
 from dedup.detectors.base import Originals
 from dedup.detectors.batch import shared_keys
-from dedup.detectors.latest import Latest, as_it_is
+from dedup.detectors.signing import Signer, keys_in
 from dedup.document import Document, Match
 from dedup.index.multimap import Multimap
 
 _KEYS = 2
 """Of the digest, 64 bits are indexed, as two keys: 16 bytes a document."""
+
+
+class BodySigner(Signer):
+    """The 128-bit XXH3 of the body, after the document's key."""
+
+    def __init__(self) -> None:
+        super().__init__("body")
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {"digest": "xxh3-128"}
+
+    def compute(self, document: Document) -> bytes | None:
+        if not document.body:
+            return None
+        key = document.key.encode(errors="surrogatepass")
+        return xxhash.xxh3_128_digest(key + document.body if key else document.body)
 
 
 class BodyDetector:
@@ -43,21 +59,21 @@ class BodyDetector:
         self._bodies = bodies
         self._max_candidates = max_candidates
         self._index = Multimap()
-        self._digest = Latest(_digest, self.stage, as_it_is)
+        self._signer = BodySigner()
 
     @property
     def scheme(self) -> Mapping[str, object]:
-        return {"digest": "xxh3-128"}
+        return self._signer.scheme
 
     @property
     def size_bytes(self) -> int:
         return self._index.size_bytes
 
     def signature(self, document: Document) -> bytes | None:
-        return self._digest(document)
+        return self._signer.sign(document)
 
-    def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
-        signatures = self._digest.of_many(documents, lambda many: list(map(_digest, many)))
+    def may_match(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+        signatures = self._signer.sign_many(documents)
         owners = np.array([i for i, each in enumerate(signatures) if each is not None], np.intp)
         digests = np.frombuffer(b"".join(filter(None, signatures)), "<u4").reshape(-1, 4)
         keys = digests[:, :_KEYS].ravel()
@@ -95,12 +111,5 @@ class BodyDetector:
         self._index.add_many(digests[:, :_KEYS], numbers)
 
 
-def _digest(document: Document) -> bytes | None:
-    if not document.body:
-        return None
-    key = document.key.encode(errors="surrogatepass")
-    return xxhash.xxh3_128_digest(key + document.body if key else document.body)
-
-
-def _keys(signature: bytes) -> NDArray[Any]:
-    return np.frombuffer(signature, "<u4")[:_KEYS]
+def _keys(signature: bytes) -> NDArray[np.uint32]:
+    return keys_in(signature)[:_KEYS]

@@ -7,17 +7,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.detectors.base import Check
-from dedup.detectors.batch import shared_keys
-from dedup.detectors.latest import Latest, as_keys
-from dedup.document import Document, Match
-from dedup.index.multimap import Multimap
+from dedup.detectors.keyed import KeyedDetector
+from dedup.detectors.signing import KeySigner
+from dedup.document import Document
 from dedup.text.codepoints import mix
 
 _DONORS = 64
 """Bins that an empty bin tries, one after the other, before it takes the first filled one."""
 
 
-class MinHashDetector:
+class MinHashSigner(KeySigner):
+    """One key for each band of minima, see `MinHashDetector`.
+
+    Args:
+        short_shingles: documents of fewer shingles have no signature.
+    """
+
+    def __init__(self, *, bands: int, rows: int, short_shingles: int) -> None:
+        super().__init__("minhash")
+        self._bands = bands
+        self._rows = rows
+        self._short_shingles = short_shingles
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {
+            "bands": self._bands,
+            "rows": self._rows,
+            "shingles": 1,
+            "short_shingles": self._short_shingles,
+        }
+
+    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+        return self.compute_keys_of_many([document])[0]
+
+    def compute_keys_of_many(self, documents: Sequence[Document]) -> list[NDArray[np.uint32]]:
+        sets = [each.shingles for each in documents if self._is_long(each)]
+        if len(sets) == 1:
+            found = iter([band_keys(sets[0], bands=self._bands, rows=self._rows)])
+        else:
+            found = iter(band_keys_of_many(sets, bands=self._bands, rows=self._rows))
+        return [next(found) if self._is_long(each) else _NO_KEYS for each in documents]
+
+    def _is_long(self, document: Document) -> bool:
+        return len(document.shingles) >= max(self._short_shingles, 1)
+
+
+class MinHashDetector(KeyedDetector):
     """Finds near duplicates among the documents that share a band of minima.
 
     The range of the shingles' hashes is cut into `bands` times `rows` bins of equal width, and the
@@ -35,62 +71,14 @@ class MinHashDetector:
     massive datasets, section 3.4.
     """
 
-    stage = "minhash"
-
     def __init__(
         self, check: Check, *, bands: int = 11, rows: int = 4, max_candidates: int = 64
     ) -> None:
-        self._check = check
-        self._bands = bands
-        self._rows = rows
-        self._max_candidates = max_candidates
-        self._index = Multimap()
-        self._keys = Latest(self._compute_keys, self.stage, as_keys)
+        signer = MinHashSigner(bands=bands, rows=rows, short_shingles=check.short_shingles)
+        super().__init__(check, signer, max_candidates=max_candidates)
 
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return {
-            "bands": self._bands,
-            "rows": self._rows,
-            "shingles": 1,
-            "short_shingles": self._check.short_shingles,
-        }
 
-    @property
-    def size_bytes(self) -> int:
-        return self._index.size_bytes
-
-    def signature(self, document: Document) -> bytes | None:
-        return None if self._check.is_short(document) else self._keys(document).tobytes()
-
-    def find(self, document: Document) -> Match | None:
-        if self._check.is_short(document):
-            return None
-        numbers, _ = self._index.find(self._keys(document))
-        nearest = self._check.nearest(document, numbers[: self._max_candidates].tolist())
-        return nearest and Match(nearest[0], self.stage, resemblance=nearest[1])
-
-    def add(self, document: Document, number: int) -> None:
-        if not self._check.is_short(document):
-            self._index.add(self._keys(document), number)
-
-    def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
-        self._index.add_many(np.frombuffer(b"".join(signatures), "<u4"), numbers)
-
-    def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
-        places = [i for i, each in enumerate(documents) if not self._check.is_short(each)]
-        longer = [documents[place] for place in places]
-        keys = self._keys.of_many(longer, self._compute_keys_of_many)
-        every = np.concatenate([np.empty(0, "<u4"), *keys])
-        owners = np.repeat(np.array(places, np.intp), self._bands)
-        return shared_keys(self._index, every, owners, len(documents))
-
-    def _compute_keys_of_many(self, documents: Sequence[Document]) -> list[NDArray[np.uint32]]:
-        shingles = [document.shingles for document in documents]
-        return list(band_keys_of_many(shingles, bands=self._bands, rows=self._rows))
-
-    def _compute_keys(self, document: Document) -> NDArray[np.uint32]:
-        return band_keys(document.shingles, bands=self._bands, rows=self._rows)
+_NO_KEYS = np.empty(0, np.uint32)
 
 
 def band_keys(shingles: NDArray[np.uint64], *, bands: int, rows: int) -> NDArray[np.uint32]:

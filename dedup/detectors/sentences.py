@@ -8,59 +8,94 @@ from numpy.typing import NDArray
 
 from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector, low_keys
+from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 from dedup.text import longest_sentences, longest_sentences_of_many
 
 _LOW = 0xFFFF_FFFF
 
 
+class SentencesSigner(KeySigner):
+    """The hash of each of the longest sentences, 32 bits of XXH3.
+
+    Args:
+        sentences_count: how many sentences count.
+    """
+
+    def __init__(self, sentences_count: int, stage: str = "sentences") -> None:
+        super().__init__(stage)
+        self._sentences_count = sentences_count
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {"digest": "xxh3-32", "sentences": 1, "sentences_count": self._sentences_count}
+
+    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+        return self.compute_keys_of_many([document])[0]
+
+    def compute_keys_of_many(self, documents: Sequence[Document]) -> list[NDArray[np.uint32]]:
+        texts = [document.normal_text for document in documents]
+        found = longest_sentences_of_many(texts, self._sentences_count)
+        keys = (sorted({_digest(each) & _LOW for each in longest}) for longest in found)
+        return [np.array(each, "<u4") for each in keys]
+
+
 class SentencesDetector(KeyedDetector):
     """Finds near duplicates among the documents that share long sentences.
 
-    The signature is the hash of each of the longest sentences, 32 bits of XXH3. By default one
-    shared sentence makes a candidate, most shared ones first: the second check decides anyway, and
-    an edit may hit any sentence. Share of the near duplicates proposed (resemblance at least 0.8;
-    English news, Chinese laws): all 3 shared, as one joined hash has it, .949 and .492; 2 of 3,
-    1.000 and .708; 1 of 3, 1.000 and .831.
+    By default one shared sentence makes a candidate, most shared ones first: the second check
+    decides anyway, and an edit may hit any sentence. Share of the near duplicates proposed
+    (resemblance at least 0.8; English news, Chinese laws): all 3 shared, as one joined hash has it,
+    .949 and .492; 2 of 3, 1.000 and .708; 1 of 3, 1.000 and .831.
 
     Source: Yanyi Wu's account of Baidu's method, 2014: hash the longest n sentences, n = 3.
     """
-
-    stage = "sentences"
 
     def __init__(
         self,
         check: Check,
         *,
         sentences_count: int = 3,
-        least_shared: int = 1,
+        min_shared: int = 1,
         max_candidates: int = 64,
-        stage: str | None = None,
+        stage: str = "sentences",
     ) -> None:
-        if not 1 <= least_shared <= sentences_count:
+        if not 1 <= min_shared <= sentences_count:
             raise ValueError(
-                f"least_shared must be 1 to sentences_count, {sentences_count!r}, "
-                f"got {least_shared!r}"
+                f"min_shared must be 1 to sentences_count, {sentences_count!r}, got {min_shared!r}"
             )
-        super().__init__(check, stage=stage, max_candidates=max_candidates)
+        signer = SentencesSigner(sentences_count, stage)
+        super().__init__(check, signer, max_candidates=max_candidates)
+        self._shared_count = min_shared
+
+    def _min_shared(self, n_keys: int) -> int:
+        return min(self._shared_count, n_keys)  # all, of a text with fewer sentences
+
+
+class JoinedSentencesSigner(KeySigner):
+    """One hash of the longest sentences together, 32 bits of XXH3.
+
+    Args:
+        sentences_count: how many sentences count.
+    """
+
+    def __init__(self, sentences_count: int, stage: str = "sentences-joined") -> None:
+        super().__init__(stage)
         self._sentences_count = sentences_count
-        self._shared_count = least_shared
 
     @property
     def scheme(self) -> Mapping[str, object]:
-        return {"digest": "xxh3-32", "sentences": 1, "sentences_count": self._sentences_count}
+        return {
+            "digest": "xxh3-32-joined",
+            "sentences": 1,
+            "sentences_count": self._sentences_count,
+        }
 
-    def _least_shared(self, n_keys: int) -> int:
-        return min(self._shared_count, n_keys)  # all, of a text with fewer sentences
-
-    def _compute_keys(self, document: Document) -> NDArray[np.uint32]:
-        return self._compute_keys_of_many([document])[0]
-
-    def _compute_keys_of_many(self, documents: Sequence[Document]) -> list[NDArray[np.uint32]]:
-        texts = [document.normal_text for document in documents]
-        found = longest_sentences_of_many(texts, self._sentences_count)
-        keys = (sorted({_digest(each) & _LOW for each in longest}) for longest in found)
-        return [np.array(each, "<u4") for each in keys]
+    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+        longest = longest_sentences(document.normal_text, self._sentences_count)
+        # A sentence has no line end, so that no two lists give the same joined text.
+        digests = [_digest("\n".join(longest))] if longest else []
+        return low_keys(np.array(digests, np.uint64))
 
 
 class JoinedSentencesDetector(KeyedDetector):
@@ -72,32 +107,16 @@ class JoinedSentencesDetector(KeyedDetector):
     Source: as `SentencesDetector`.
     """
 
-    stage = "sentences-joined"
-
     def __init__(
         self,
         check: Check,
         *,
         sentences_count: int = 3,
         max_candidates: int = 64,
-        stage: str | None = None,
+        stage: str = "sentences-joined",
     ) -> None:
-        super().__init__(check, stage=stage, max_candidates=max_candidates)
-        self._sentences_count = sentences_count
-
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return {
-            "digest": "xxh3-32-joined",
-            "sentences": 1,
-            "sentences_count": self._sentences_count,
-        }
-
-    def _compute_keys(self, document: Document) -> NDArray[np.uint32]:
-        longest = longest_sentences(document.normal_text, self._sentences_count)
-        # A sentence has no line end, so that no two lists give the same joined text.
-        digests = [_digest("\n".join(longest))] if longest else []
-        return low_keys(np.array(digests, np.uint64))
+        signer = JoinedSentencesSigner(sentences_count, stage)
+        super().__init__(check, signer, max_candidates=max_candidates)
 
 
 def _digest(text: str) -> int:

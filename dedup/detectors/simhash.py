@@ -7,11 +7,78 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.detectors.base import Check
-from dedup.detectors.latest import Latest
+from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
 from dedup.fingerprints.simhash import simhash, simhash_many
 from dedup.index import PermutedTables
 from dedup.text import UnspacedFeatures, Weighting, features
+
+WeightArray = NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
+
+
+class SimhashSigner(Signer):
+    """The weighted simhash of words, or Chinese characters, big-endian.
+
+    Args:
+        n_bits: width of the fingerprints, 64 or 128.
+        short_shingles: documents of fewer shingles have no signature.
+        unspaced_features: what counts in Chinese; see `dedup.text.features`.
+        weighting: other features and weights (see `dedup.text.weighting`); None: by frequency.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_bits: int,
+        short_shingles: int,
+        unspaced_features: UnspacedFeatures,
+        weighting: Weighting | None = None,
+        stage: str = "simhash",
+    ) -> None:
+        super().__init__(stage)
+        self.n_bits = n_bits
+        self._short_shingles = short_shingles
+        self._unspaced_features: UnspacedFeatures = unspaced_features
+        self._weighting = weighting
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        weights: Mapping[str, object] = (
+            {"features": 1, "unspaced_features": self._unspaced_features}
+            if self._weighting is None
+            else self._weighting.scheme
+        )
+        return {"bits": self.n_bits, **weights, "short_shingles": self._short_shingles}
+
+    def compute(self, document: Document) -> bytes | None:
+        found = self._features(document)
+        return None if found is None else simhash(*found, self.n_bits).to_bytes(self.n_bits // 8)
+
+    def compute_many(self, documents: Sequence[Document]) -> Sequence[bytes | None]:
+        if self.n_bits > 64 or self._weighting is not None:
+            return super().compute_many(documents)
+        found = [self._features(document) for document in documents]
+        parts = [each for each in found if each is not None]
+        hashes = np.concatenate([np.empty(0, np.uint64), *(part[0] for part in parts)])
+        weights = np.concatenate([np.empty(0, np.int64), *(part[1] for part in parts)])
+        offsets = np.cumsum([0, *(len(part[0]) for part in parts)])
+        words = iter(simhash_many(hashes, weights, offsets).tolist())
+        return [None if each is None else next(words).to_bytes(8) for each in found]
+
+    def _features(self, document: Document) -> tuple[NDArray[np.uint64], WeightArray] | None:
+        if len(document.shingles) < self._short_shingles:
+            return None
+        hashes: NDArray[np.uint64]
+        weights: WeightArray
+        text, is_unspaced = document.normal_text, document.is_unspaced
+        if self._weighting is not None:
+            hashes, weights = self._weighting(text, unspaced=is_unspaced)
+        elif is_unspaced:
+            kind = self._unspaced_features
+            hashes, weights = features(text, unspaced=True, unspaced_features=kind)
+        else:
+            hashes, weights = document.words
+        return (hashes, weights) if len(hashes) else None
 
 
 class SimhashDetector:
@@ -25,15 +92,12 @@ class SimhashDetector:
         check: decides on the candidates.
         n_bits: width of the fingerprints, 64 or 128.
         max_distance: bits in which a candidate differs, at most.
-        unspaced_features: what counts in Chinese; see `dedup.text.features`.
-        weighting: other features and weights (see `dedup.text.weighting`); None: by frequency.
+        unspaced_features, weighting: see `SimhashSigner`.
         max_candidates: handed to the check, at most.
-        stage: where matches and signatures are filed; None: the class's own.
+        stage: where matches and signatures are filed.
 
     Source: Charikar, STOC 2002; Manku, Jain and Das Sarma, WWW 2007.
     """
-
-    stage = "simhash"
 
     def __init__(
         self,
@@ -44,65 +108,49 @@ class SimhashDetector:
         unspaced_features: UnspacedFeatures = "characters",
         weighting: Weighting | None = None,
         max_candidates: int = 64,
-        stage: str | None = None,
+        stage: str = "simhash",
     ) -> None:
-        if stage is not None:
-            self.stage = stage
+        self.stage = stage
         self._check = check
-        self._n_bits = n_bits
-        self._unspaced_features = unspaced_features
-        self._weighting = weighting
+        self._signer = SimhashSigner(
+            n_bits=n_bits,
+            short_shingles=check.short_shingles,
+            unspaced_features=unspaced_features,
+            weighting=weighting,
+            stage=stage,
+        )
+        self._is_batched = n_bits <= 64 and weighting is None
         self._max_candidates = max_candidates
         self._index = PermutedTables(n_bits, max_distance)
-        self._fingerprint = Latest(self._compute_fingerprint, self.stage, _as_number)
 
     @property
     def scheme(self) -> Mapping[str, object]:
-        weights: Mapping[str, object] = (
-            {"features": 1, "unspaced_features": self._unspaced_features}
-            if self._weighting is None
-            else self._weighting.scheme
-        )
-        return {
-            "bits": self._n_bits,
-            **weights,
-            "short_shingles": self._check.short_shingles,
-        }
+        return self._signer.scheme
 
     @property
     def size_bytes(self) -> int:
         return self._index.size_bytes
 
     def signature(self, document: Document) -> bytes | None:
-        fingerprint = self._fingerprint(document)
-        return None if fingerprint is None else fingerprint.to_bytes(self._n_bits // 8)
+        return self._signer.sign(document)
 
-    def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
-        if self._n_bits > 64 or self._weighting is not None:
+    def may_match(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+        if not self._is_batched:
             return np.ones(len(documents), np.bool_)  # one by one
-        found = self._fingerprint.of_many(documents, self._compute_fingerprints)
+        found = self._signer.sign_many(documents)
         places = np.array([i for i, each in enumerate(found) if each is not None], np.intp)
-        words = np.array([each for each in found if each is not None], np.uint64)
+        words = np.frombuffer(b"".join(filter(None, found)), ">u8").astype(np.uint64)
         may_match = np.zeros(len(documents), np.bool_)
         may_match[places[self._index.find_many(words)[0]]] = True
         is_near = np.bitwise_count(words[:, np.newaxis] ^ words) <= self._index.max_distance
         may_match[places[np.tril(is_near, -1).any(axis=1)]] = True
         return may_match
 
-    def _compute_fingerprints(self, documents: Sequence[Document]) -> list[int | None]:
-        found = [self._features(document) for document in documents]
-        parts = [each for each in found if each is not None]
-        hashes = np.concatenate([np.empty(0, np.uint64), *(part[0] for part in parts)])
-        weights = np.concatenate([np.empty(0, np.int64), *(part[1] for part in parts)])
-        offsets = np.cumsum([0, *(len(part[0]) for part in parts)])
-        words = iter(simhash_many(hashes, weights, offsets).tolist())
-        return [None if each is None else next(words) for each in found]
-
     def find(self, document: Document) -> Match | None:
-        fingerprint = self._fingerprint(document)
-        if fingerprint is None:
+        signature = self.signature(document)
+        if signature is None:
             return None
-        distances = dict(self._index.find(fingerprint)[: self._max_candidates])
+        distances = dict(self._index.find(int.from_bytes(signature))[: self._max_candidates])
         nearest = self._check.nearest(document, distances)
         if nearest is None:
             return None
@@ -110,35 +158,12 @@ class SimhashDetector:
         return Match(number, self.stage, distances[number], resemblance)
 
     def add(self, document: Document, number: int) -> None:
-        fingerprint = self._fingerprint(document)
-        if fingerprint is not None:
-            self._index.add(fingerprint, number)
+        signature = self.signature(document)
+        if signature is not None:
+            self._index.add(int.from_bytes(signature), number)
 
     def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
         words = np.frombuffer(b"".join(signatures), ">u8").astype(np.uint64)
-        if self._n_bits > 64:
+        if self._signer.n_bits > 64:
             words = words.reshape(len(numbers), -1)
         self._index.add_many(words, numbers)
-
-    def _compute_fingerprint(self, document: Document) -> int | None:
-        found = self._features(document)
-        return None if found is None else simhash(*found, self._n_bits)
-
-    def _features(self, document: Document) -> tuple[NDArray[np.uint64], NDArray[Any]] | None:
-        if self._check.is_short(document):
-            return None
-        hashes: NDArray[np.uint64]
-        weights: NDArray[Any]
-        text, is_unspaced = document.normal_text, document.is_unspaced
-        if self._weighting is not None:
-            hashes, weights = self._weighting(text, unspaced=is_unspaced)
-        elif is_unspaced:
-            kind = self._unspaced_features
-            hashes, weights = features(text, unspaced=True, unspaced_features=kind)
-        else:
-            hashes, weights = document.words
-        return (hashes, weights) if len(hashes) else None
-
-
-def _as_number(signature: bytes | None) -> int | None:
-    return None if signature is None else int.from_bytes(signature)

@@ -7,10 +7,35 @@ import xxhash
 from numpy.typing import NDArray
 
 from dedup.detectors.batch import shared_keys
-from dedup.detectors.latest import Latest, as_it_is
 from dedup.detectors.second_check import SecondCheck, comparable_text
+from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
 from dedup.index.multimap import Multimap
+
+
+class TextSigner(Signer):
+    """The 64-bit XXH3 of the text as it is compared, after the document's key.
+
+    Args:
+        short_shingles: texts of fewer shingles are short, and compared with their titles.
+    """
+
+    def __init__(self, short_shingles: int) -> None:
+        super().__init__("text")
+        self._short_shingles = short_shingles
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {"digest": "xxh3-64", "shingles": 1, "short_shingles": self._short_shingles}
+
+    def compute(self, document: Document) -> bytes | None:
+        key = document.key.encode(errors="surrogatepass")
+        if len(document.shingles) >= self._short_shingles:  # equal texts have equal shingles
+            return xxhash.xxh3_64_digest(key + document.shingles.tobytes())
+        text = comparable_text(document, with_title=True)
+        if text is None:
+            return None
+        return xxhash.xxh3_64_digest(key + text.encode(errors="surrogatepass"))
 
 
 class TextDetector:
@@ -27,23 +52,21 @@ class TextDetector:
         self._check = check
         self._max_candidates = max_candidates
         self._index = Multimap()
-        self._digest = Latest(self._compute_digest, self.stage, as_it_is)
+        self._signer = TextSigner(check.short_shingles)
 
     @property
     def scheme(self) -> Mapping[str, object]:
-        return {"digest": "xxh3-64", "shingles": 1, "short_shingles": self._check.short_shingles}
+        return self._signer.scheme
 
     @property
     def size_bytes(self) -> int:
         return self._index.size_bytes
 
     def signature(self, document: Document) -> bytes | None:
-        return self._digest(document)
+        return self._signer.sign(document)
 
-    def prepare(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
-        signatures = self._digest.of_many(
-            documents, lambda many: list(map(self._compute_digest, many))
-        )
+    def may_match(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+        signatures = self._signer.sign_many(documents)
         owners = np.array([i for i, each in enumerate(signatures) if each is not None], np.intp)
         digests = np.frombuffer(b"".join(filter(None, signatures)), ">u4")
         return shared_keys(self._index, digests[::2], owners, len(documents))
@@ -66,15 +89,6 @@ class TextDetector:
     def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
         digests = np.frombuffer(b"".join(signatures), ">u4").reshape(len(numbers), -1)
         self._index.add_many(digests[:, 0], numbers)
-
-    def _compute_digest(self, document: Document) -> bytes | None:
-        key = document.key.encode(errors="surrogatepass")
-        if not self._check.is_short(document):  # equal texts have equal shingles, at hand already
-            return xxhash.xxh3_64_digest(key + document.shingles.tobytes())
-        text = comparable_text(document, with_title=True)
-        if text is None:
-            return None
-        return xxhash.xxh3_64_digest(key + text.encode(errors="surrogatepass"))
 
 
 def _keys(signature: bytes) -> NDArray[np.uint32]:

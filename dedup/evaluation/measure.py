@@ -51,7 +51,7 @@ Method = Callable[[Originals], Sequence[Detector]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class Measurement:
     """One row of the table; the module tells what each figure is. Shares are 0 to 1."""
 
     method: str
@@ -99,7 +99,7 @@ def measure(
     truth: Truth,
     *,
     advance: Callable[[], object] = lambda: None,
-) -> Figures:
+) -> Measurement:
     """Measure one method; `advance` is called twice for each document."""
     flagged = _flagged_pairs(method, documents, advance)
     rightly = {later for earlier, later in flagged if truth.of(earlier, later) >= LEAST_RESEMBLANCE}
@@ -117,7 +117,7 @@ def measure(
             [resemblance >= least for resemblance in truth.highest] for least in (NEAR, VERY_NEAR)
         )
     ]
-    return Figures(
+    return Measurement(
         method=name,
         flagged=len(flagged),
         precision=precision,

@@ -42,7 +42,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Decision:
     """The second check: are two documents near duplicates, whoever proposed them?
 
     Attributes:
@@ -69,7 +69,7 @@ class Verdict:
 
 def decide(
     first: Document, second: Document, config: DedupConfig, *, key_fields: Sequence[str] = ()
-) -> Verdict:
+) -> Decision:
     """Compare as `SecondCheck` does, and count what is common.
 
     The names of the key fields are for the words.
@@ -99,7 +99,7 @@ def decide(
         names = ", ".join(key_fields) or "key fields"
         words += f"; but they differ in {names}, which must be equal, too (DEDUP_ITEM_KEY_FIELDS)"
     is_duplicate = is_alike and objection is None and not has_other_key
-    return Verdict(
+    return Decision(
         is_duplicate=is_duplicate,
         words=words,
         resemblance=likeness,

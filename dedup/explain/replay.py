@@ -20,7 +20,7 @@ from dedup.errors import StateError
 from dedup.explain.comparison import (
     OF_ONE_KEY,
     Comparison,
-    Verdict,
+    Decision,
     compare_stage,
     decide,
     not_looked_at,
@@ -38,7 +38,7 @@ class Candidate:
     number: int
     url: str | None
     comparison: Comparison
-    verdict: Verdict
+    verdict: Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

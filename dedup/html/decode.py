@@ -28,7 +28,7 @@ _WEB_ENCODINGS = frozenset(
     cp1257 cp1258 euc_jp gb18030 iso2022_jp iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6
     iso8859-7 iso8859-8 iso8859-10 iso8859-13 iso8859-14 iso8859-15 iso8859-16 koi8-r koi8-u
     mac-cyrillic mac-roman utf-8 utf-16 utf-16-be utf-16-le
-    """.split()  # noqa: SIM905  # a list of forty quoted words reads worse
+    """.split()  # noqa: SIM905 -- a list of quoted words reads worse
 )
 """The codecs a page may name (those of the WHATWG Encoding Standard). Python has others, some of
 which make lone surrogates (`unicode-escape`) or no text at all (`rot-13`)."""

@@ -206,7 +206,7 @@ class PermutedTables:
             sources.append((self._tail, _SAME_ROWS, 0, len(self._tail)))
         for run in self._runs:
             # As many as there are tables; to check that with `strict` costs time.
-            for key, (shift, starts, digests, row_at) in zip(keys, run.lookups):  # noqa: B905
+            for key, (shift, starts, digests, row_at) in zip(keys, run.lookups):  # noqa: B905 -- see above
                 bucket = key >> shift
                 start = starts[bucket]
                 stop = starts[bucket + 1]

@@ -18,6 +18,7 @@ from dedup.scrapy.extensions.prometheus import PrometheusFile
 from dedup.scrapy.extensions.stopping import Stopping
 from dedup.scrapy.extensions.waiting import WaitingPages
 from dedup.scrapy.fingerprinter import CanonicalFingerprinter
+from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.middlewares.outputs import WatchOutputs
 from dedup.scrapy.middlewares.redirect import RedirectGuard
 from dedup.scrapy.middlewares.resume import ResumeMiddleware
@@ -68,9 +69,10 @@ class DedupAddon:
         with refusing():
             self._check_names(settings)
             config = CrawlConfig.from_settings(settings)
+        place = JobPlace(config, self._spider, self.arguments)
         if settings.getbool("DEDUP_URL_ENABLED"):
-            self._filter_urls(settings, is_kept=config.is_kept(self._spider))
-        if config.is_finished(self._spider, self.arguments):
+            self._filter_urls(settings, is_kept=place.is_kept)
+        if place.is_finished():
             _keep_feeds(settings)
 
     def _check_names(self, settings: BaseSettings) -> None:

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from hashlib import sha256
-from itertools import chain, count
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from dedup.config import NEAR_NAMES, DedupConfig, NearNames
-from dedup.detectors import default_detectors
-from dedup.detectors.key import KeyRecord
-from dedup.errors import StateError
 from dedup.extras import load_extra, require_extra
 from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
 from dedup.scrapy.item_fields import ItemFields
-from dedup.scrapy.spiders.own import is_own
-from dedup.store import STORE_NAME, SqliteStore, open_store
-from dedup.store.lock import lock
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
 
@@ -132,61 +120,6 @@ class CrawlConfig:
             ),
         )
 
-    def is_kept(self, spider: Any) -> bool:
-        """Is the job to be there when the crawl has ended?"""
-        return bool(self.job_dir or self.keep_jobs or self._name(spider))
-
-    def is_restarted(self, spider: Any) -> bool:
-        """Is the job that exists to be put aside?"""
-        if not is_own(spider):
-            return self.restart
-        return self.restart or flag("restart", getattr(spider, "restart", ""))
-
-    def is_refreshed(self, spider: Any) -> bool:
-        """Are the pages of a finished job to be visited again?"""
-        is_ours = is_own(spider)
-        return is_ours and flag("refresh", getattr(spider, "refresh", ""))
-
-    def is_finished(self, spider: Any, arguments: Mapping[str, Any] | None) -> bool:
-        """Is there a job that is finished, and stays so?"""
-        if not self.is_kept(spider) or self.is_restarted(spider):
-            return False
-        if getattr(spider, "always_new", False) or self.is_refreshed(spider):
-            return False
-        path = self.folder(spider, arguments) / STORE_NAME
-        if not path.exists():
-            return False
-        try:
-            store = open_store(path, read_only=True)
-        except StateError:  # which is told when the job is opened
-            return False
-        try:
-            return store.meta("finished") is not None
-        finally:
-            store.close()
-
-    def folder(self, spider: Any, arguments: Mapping[str, Any] | None = None) -> Path:
-        """The job's folder: `JOBDIR`, or a name given, or one made from the spider's arguments.
-
-        Where no job is kept: a new temporary one.
-        """
-        if self.job_dir:
-            return Path(self.job_dir)
-        if not self.is_kept(spider):
-            return Path(tempfile.mkdtemp(prefix="scrapy-dedup-"))
-        given = self._name(spider)
-        name = given or getattr(spider, "job_name", None) or _job_name(spider.name, arguments)
-        folder = Path(self.jobs_dir, file_name(name))
-        if given or not getattr(spider, "always_new", False):
-            return folder
-        later = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
-        return next(path for path in chain([folder], later) if not path.exists())
-
-    def _name(self, spider: Any) -> str:
-        """The name given to the job. An argument `job` of others' spiders is their own affair."""
-        own = getattr(spider, "job", "") if is_own(spider) else ""
-        return str(own or self.job)
-
     @property
     def verdict_settings(self) -> dict[str, object]:
         """The settings that say what a job's verdicts mean, by name.
@@ -202,65 +135,6 @@ class CrawlConfig:
             "DEDUP_URL_CANONICAL": self.url_canonical,
             "DEDUP_ROBOTS_META_OBEY": self.is_robots_meta_obeyed,
         }
-
-    def open_store(self, folder: Path, *, is_kept: bool = True) -> SqliteStore:
-        """Open the job's store, or make a new one.
-
-        Raises:
-            StateError: it cannot be used, or was made with other URL rules.
-        """
-        store = open_store(
-            folder,
-            keep_bodies=False,  # until StorePage says so
-            group_units=self.group_pages,
-            group_seconds=self.group_seconds,
-            is_durable=is_kept,
-        )
-        try:
-            store.check_schemes({"URL": {"rules": list(self.url_rules.names)}}, of="URLs")
-        except StateError:
-            store.close()
-            raise
-        return store
-
-    def check_crawl(
-        self, store: SqliteStore, spider: Any, arguments: Mapping[str, Any] | None = None
-    ) -> None:
-        """Note what a new job is of, and by what settings its pages are judged.
-
-        The arguments of another project's spider are given; None: they are not known.
-
-        Raises:
-            SchemeError: the job is of another spider, of other arguments or of other settings.
-        """
-        store.check_schemes({"setting": self.verdict_settings}, of="verdicts")
-        arguments = getattr(spider, "job_arguments", arguments)
-        if arguments is not None:
-            named = {name: str(value) for name, value in arguments.items()}
-            store.check_schemes(
-                {"spider": {"name": spider.name}, "spider argument": named}, of="crawl"
-            )
-
-    def check_detectors(self, store: SqliteStore, settings: BaseSettings) -> None:
-        """Check that a job was made with the detectors of the pipelines that are in use.
-
-        They check it themselves, but not before the spider is opened.
-
-        Raises:
-            SchemeError: it was made with others, or with other settings of theirs.
-        """
-        from dedup.scrapy.pipelines import stages_in_use  # which need a job
-
-        if store.database.meta("schemes of detectors") is None:  # the pipelines will say
-            return
-        in_use = stages_in_use(settings)
-        detectors = [
-            each
-            for each in default_detectors(store.document, self.detection)
-            if each.stage in in_use
-        ]
-        keys = [KeyRecord(self.item_fields.key)] if self.item_fields.key else []
-        store.check_schemes({detector.stage: detector.scheme for detector in [*keys, *detectors]})
 
 
 def is_queue_stored(settings: BaseSettings) -> bool:
@@ -281,59 +155,6 @@ def unknown_settings(settings: BaseSettings) -> list[str]:
             meant = f"; {near[0]} may be meant" if near else ""
             sentences.append(f"there is no setting {name}{meant}")
     return sentences
-
-
-def flag(name: str, value: object) -> bool:
-    """A spider argument that is on or off.
-
-    Raises:
-        ValueError: it is neither.
-    """
-    text = str(value).lower()
-    if text not in {"", "0", "1", "false", "true"}:
-        raise ValueError(f"{name} must be 1 or 0, got {value!r}")
-    return text in {"1", "true"}
-
-
-def move_aside(folder: Path) -> Path | None:
-    """Rename a job's folder so that a new job can begin there; None: there is no job.
-
-    Raises:
-        StateError: a process works on the job.
-    """
-    if not (folder / STORE_NAME).exists():
-        return None
-    held = lock(folder / STORE_NAME)
-    try:
-        later = (folder.with_name(f"{folder.name}.old-{number}") for number in count(1))
-        target = next(path for path in later if not path.exists())
-        folder.rename(target)
-    finally:
-        held.close()
-    return target
-
-
-def file_name(name: str) -> str:
-    """A name that is safe as a folder's, the same for the same name.
-
-    >>> file_name("docs.example.org")
-    'docs.example.org'
-    >>> file_name("../../etc")
-    'etc-74ccf3c5'
-    """
-    safe = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)[:80].strip(".-")
-    if safe == name != "":
-        return name
-    # The command line makes lone surrogates of bytes that are not UTF-8.
-    digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{safe or 'job'}-{digest}"
-
-
-def _job_name(spider_name: str, arguments: Mapping[str, Any] | None) -> str:
-    if not arguments:
-        return spider_name
-    text = json.dumps(arguments, sort_keys=True, default=str)
-    return f"{spider_name}-{sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _number(

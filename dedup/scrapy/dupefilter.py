@@ -9,6 +9,7 @@ from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from dedup.scrapy.config import is_queue_stored
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.spiders.own import is_own
 
 
 class DedupDupeFilter(BaseDupeFilter):
@@ -22,6 +23,9 @@ class DedupDupeFilter(BaseDupeFilter):
     def __init__(self, crawler: Crawler) -> None:
         _check_scheduler(crawler)
         self._job = Job.of(crawler)
+        self._stats = crawler.stats
+        self._spider = crawler.spider
+        self._is_own = is_own(crawler.spider)
         self._fingerprinter = crawler.request_fingerprinter
         self._log = RFPDupeFilter(
             debug=crawler.settings.getbool("DUPEFILTER_DEBUG"), fingerprinter=self._fingerprinter
@@ -32,7 +36,7 @@ class DedupDupeFilter(BaseDupeFilter):
         return cls(crawler)
 
     def request_seen(self, request: Request) -> bool:
-        self._job.count_link_of(request)
+        self._count_link(request)
         key = self._fingerprinter.fingerprint(request)
         if not self._job.seen.unseen([key]):
             return True
@@ -42,7 +46,13 @@ class DedupDupeFilter(BaseDupeFilter):
 
     def log(self, request: Request, spider: Spider) -> None:
         self._log(request, spider)
-        self._job.count_filtered(1)
+        self._stats.inc_value("dedup/url/filtered")
+
+    def _count_link(self, request: Request) -> None:
+        """Count a request as a link, where its spider has not counted the links of the page."""
+        is_counted = self._is_own and getattr(self._spider, "parse", None) == request.callback
+        if request.meta.get("depth") and not is_counted:
+            self._job.ledger.note_count(None, "links", 1)
 
 
 def _check_scheduler(crawler: Crawler) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from scrapy.exporters import JsonLinesItemExporter
 from scrapy.settings import BaseSettings
 
-from dedup.store import SqliteStore
+from dedup.store import JobStore
 from dedup.store.records import EXPORTED_FIELDS
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 _FORMATS = {"jsonl", "jsonlines", "jl"}
 
 
-def continue_feeds(settings: BaseSettings, store: SqliteStore) -> None:
+def continue_feeds(settings: BaseSettings, store: JobStore) -> None:
     """Complete the feeds of `settings` from the store, and make the crawl append to them.
 
     Feeds of other formats, in other places than local files, or of other fields than a stored page
@@ -61,7 +61,7 @@ def _is_supported(options: Mapping[str, Any], fields: Any) -> bool:
     )
 
 
-def _complete(path: Path, fields: list[str], encoding: str | None, store: SqliteStore) -> None:
+def _complete(path: Path, fields: list[str], encoding: str | None, store: JobStore) -> None:
     """Keep the lines of stored pages, each once, and add the pages that are missing."""
     temporary = path.with_name(path.name + ".part")
     urls = store.page_urls()

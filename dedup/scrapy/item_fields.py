@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
 from itemadapter import ItemAdapter
 
@@ -26,16 +25,16 @@ class ItemFields:
     url: str = "url"
     key: tuple[str, ...] = ()
 
-    def text_of(self, item: Any) -> str | None:
+    def text_of(self, item: object) -> str | None:
         """The text, a line for each value; None: no field has one."""
         lines = [line for name in self.text for line in _lines(get(item, name))]
         return "\n".join(lines) if lines else None
 
-    def url_of(self, item: Any) -> str | None:
+    def url_of(self, item: object) -> str | None:
         url = get(item, self.url)
         return url if isinstance(url, str) else None
 
-    def key_of(self, item: Any) -> str:
+    def key_of(self, item: object) -> str:
         """A digest of the key fields' values; "" where there are no such fields."""
         if not self.key:
             return ""
@@ -43,7 +42,7 @@ class ItemFields:
         return sha256(values.encode()).hexdigest()[:32]
 
 
-def get(item: Any, name: str) -> Any:
+def get(item: object, name: str) -> object:
     """A field's value; None: it has none. Objects that are no items have attributes."""
     if isinstance(item, dict):  # most are, and adapters take their time
         return item.get(name)
@@ -54,7 +53,7 @@ def get(item: Any, name: str) -> Any:
     return getattr(item, name, None)
 
 
-def fill(item: Any, name: str, value: Any) -> None:
+def fill(item: object, name: str, value: object) -> None:
     """Give an empty field of the item a value, if it has such a field and takes it."""
     if not ItemAdapter.is_item(item):
         return
@@ -64,7 +63,7 @@ def fill(item: Any, name: str, value: Any) -> None:
             adapter[name] = value
 
 
-def _lines(value: Any) -> list[str]:
+def _lines(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list | tuple):

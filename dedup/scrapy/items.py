@@ -1,19 +1,6 @@
 """What the project's spiders yield."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
-
-
-class Settled(NamedTuple):
-    """A URL that needs no fetching once a page is recorded.
-
-    `kind` tells why: it is the `page` itself, a `redirect` to it, or its `canonical` link; or a
-    `repeat`, a request that nothing filters and nothing remembers.
-    """
-
-    key: bytes
-    url: str
-    kind: str
 
 
 @dataclass(slots=True)

@@ -79,7 +79,7 @@ class DedupScheduler(BaseScheduler):
             n_under_way -= min(self._job.reader.n_slow, _MANY_SLOW)
             if n_under_way >= downloader.total_concurrency:
                 return None
-        if self._job.failure or self._job.is_closing:
+        if self._job.failure or self._job.arrivals.is_closing:
             return None
         try:
             request = self._job.requests.next(n_active)

@@ -6,7 +6,7 @@
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.document import Document, Match
+from dedup.errors import StateError
 from dedup.store.queries import ExplainQueries, ExportQueries, ReportQueries, StatsQueries
 from dedup.store.records import KnownUrl, Outlined, Page, QueuedUrl
 from dedup.templates.outline import Outline
@@ -194,12 +195,54 @@ class HostKnowledge(Protocol):
     def drop_early(self, numbers: Sequence[int]) -> None: ...
 
 
+class Refreshes(Protocol):
+    """Visits of a finished job's pages, and the versions that they were replaced by.
+
+    A refresh has a number, from 1 on. A page keeps its number in a new version.
+    """
+
+    def current(self) -> int:
+        """The number of the refresh that is under way or was the last; 0: there was none."""
+
+    def begin(self) -> int:
+        """Queue all pages for a visit, after them all duplicates; return the refresh's number.
+
+        The request of a page is `{"revisit": number}`. Duplicates stay on record until they are
+        dropped by `drop_duplicate`. The job is no longer finished.
+        """
+
+    def validators(self, number: int) -> dict[str, str]:
+        """The headers that ask for a page only if it has changed; empty: its server gave none."""
+
+    def note_visit(self, url: str, result: str) -> None:
+        """Record what became of a page's visit, one of `VISIT_RESULTS`.
+
+        Raises:
+            ValueError: it is none of them.
+        """
+
+    def duplicates(self, original: int | None = None) -> dict[str, int]:
+        """The numbers of the duplicates of a page, or of all, by their URLs."""
+
+    def drop_duplicate(self, number: int) -> None:
+        """Take a duplicate off the record: its URL has been judged anew."""
+
+    def replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
+        """Put a new version in a page's place; the old one is kept as a version.
+
+        Duplicates that had its very text keep that text.
+        """
+
+
 class JobStore(Store, ExportQueries, Protocol):
     """The store of a crawl's job: all that is on record of it.
 
     Raises:
         StateError: from any method: the store is damaged, or cannot be read or written.
     """
+
+    keep_bodies: bool
+    """Are the bodies of pages stored as well as their texts?"""
 
     @property
     def path(self) -> Path:
@@ -212,6 +255,9 @@ class JobStore(Store, ExportQueries, Protocol):
     def learned(self) -> HostKnowledge: ...
 
     @property
+    def refreshes(self) -> Refreshes: ...
+
+    @property
     def stats(self) -> StatsQueries: ...
 
     @property
@@ -222,6 +268,9 @@ class JobStore(Store, ExportQueries, Protocol):
 
     def unit(self) -> AbstractContextManager[object]:
         """What is written inside is kept whole or not at all: a page, its links, its URL done."""
+
+    def on_error(self, call: Callable[[StateError], object]) -> None:
+        """Have `call` called with each `StateError` before it is raised."""
 
     def meta(self, name: str) -> str | None:
         """A named value of the job, or None."""
@@ -259,6 +308,9 @@ class JobStore(Store, ExportQueries, Protocol):
             KeyError: there is no page of that number.
         """
 
+    def change_text(self, number: int, page: Page) -> None:
+        """Keep another text of a page than before, and what is known of that."""
+
     def label(self, number: int) -> tuple[str, str | None]:
         """The id and the URL of a page, without its text."""
 
@@ -267,6 +319,18 @@ class JobStore(Store, ExportQueries, Protocol):
 
     def page_url(self, number: int) -> str | None:
         """The URL of a stored page, or None; also where there is no such page."""
+
+    def page_urls(self) -> dict[int, str | None]:
+        """The URLs of the stored pages, by number."""
+
+    def latest_urls(self, limit: int) -> tuple[list[str], list[str]]:
+        """The URLs of the pages stored last, and of the duplicates dropped last."""
+
+    def deferred_urls(self, rank: int) -> list[str]:
+        """URLs that were put off to this rank or behind, and have been fetched all the same."""
+
+    def fetched_by_host(self) -> dict[str, int]:
+        """Records for which a response arrived, and pages that wait, by host."""
 
     def has_page_of(self, host: str) -> bool:
         """Is there a stored page of a host?"""

@@ -18,6 +18,9 @@ QUEUED, DONE, HELD = 0, 1, 2
 which cannot be stored. One that is in flight is queued here: what is in flight when a process dies
 is queued again by that alone."""
 
+VISIT_RESULTS = ("unchanged", "changed", "gone", "moved", "failed")
+"""What a refresh may find of a stored page."""
+
 _ZSTD_LEVEL = 1
 """Two thirds of the time of level 3, for 4% more room."""
 
@@ -44,6 +47,10 @@ class Page(Document):
     etag: str | None = None
     last_modified: str | None = None
     template: int | None = None
+
+    def take_packed(self, text: bytes, body: bytes | None) -> None:
+        """Take text and body as they are stored, so that they are not compressed again."""
+        self.__dict__.update(packed_text=text, packed_body=body)  # where `cached_property` looks
 
     @cached_property
     def packed_text(self) -> bytes:
@@ -87,7 +94,9 @@ class Outlined(NamedTuple):
 
 
 PAGE_FIELDS = tuple(
-    field.name for field in fields(Page) if field.name not in ("id", "text", "body", "key")
+    field.name
+    for field in fields(Page)
+    if field.name not in ("id", "text", "body", "key", "signatures")
 )
 """The fields of a stored page that are kept as they are. Besides these a store keeps its number,
 its name, its host, and, compressed, its text and its body."""

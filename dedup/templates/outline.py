@@ -25,13 +25,13 @@ _BOXES = frozenset(
     """
     article aside body center details dialog dir div dl fieldset figure footer font form frameset
     header hgroup main menu nav ol section table tbody td tfoot th thead tr ul
-    """.split()  # noqa: SIM905  # a list of thirty quoted words reads worse
+    """.split()  # noqa: SIM905 -- a list of quoted words reads worse
 )
 _INLINE = frozenset(
     """
     a abbr acronym b bdi bdo big cite code data del dfn em i ins kbd label map mark nobr output q rp
     rt ruby s samp small span strike strong sub sup time tt u var wbr
-    """.split()  # noqa: SIM905
+    """.split()  # noqa: SIM905 -- a list of quoted words reads worse
 )
 """Elements that do not part the words before from those behind them."""
 
@@ -39,7 +39,7 @@ _APART = frozenset(
     """
     button img math mfrac mi mn mo mover mroot mrow msqrt msub msubsup msup mtext munder munderover
     picture select source svg textarea
-    """.split()  # noqa: SIM905
+    """.split()  # noqa: SIM905 -- a list of quoted words reads worse
 )
 """Elements that do, on the same line."""
 
@@ -49,7 +49,7 @@ _FLAT = frozenset(["caption", "h1", "h2", "h3", "h4", "h5", "h6", "legend", "opt
 _UNSEEN = frozenset(
     """
     audio canvas embed head iframe noscript object script style template title video
-    """.split()  # noqa: SIM905
+    """.split()  # noqa: SIM905 -- a list of quoted words reads worse
 )
 _VALUED_INPUTS = frozenset(["", "email", "number", "search", "tel", "text", "url"])
 

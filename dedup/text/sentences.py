@@ -13,7 +13,7 @@ from dedup.text.codepoints import (
     code_points,
     from_code_points,
     joined,
-    portions,
+    text_portions,
 )
 
 _NOTICES = (
@@ -73,7 +73,7 @@ def longest_sentences(normal_text: str, count: int) -> list[str]:
 def longest_sentences_of_many(normal_texts: Sequence[str], count: int) -> list[list[str]]:
     """Return for each text its `longest_sentences`; for short texts several times as fast."""
     found: list[list[str]] = []
-    for portion in portions(normal_texts):
+    for portion in text_portions(normal_texts):
         text, text_starts = joined(normal_texts[portion])
         starts, ends, lengths, is_content = _pieces(text)
         content = _from_codes(code_points(text)[is_content])

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scrapy.settings import BaseSettings
 
 from dedup.scrapy import default_settings
-from dedup.scrapy.config import CrawlConfig, file_name
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.job.place import file_name
 
 
 @pytest.mark.parametrize(

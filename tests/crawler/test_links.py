@@ -17,8 +17,8 @@ from scrapy.utils.request import RequestFingerprinter
 
 from crawler.spiders.site import SiteSpider
 from dedup.scrapy.frontier.meta import KEY
-from dedup.scrapy.items import Settled
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.scheduler import DedupScheduler
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.scope import Scope
@@ -116,7 +116,8 @@ def test_links_left_alone_are_counted_if_they_would_be_requested(crawler: Crawle
     assert filtered(crawler) == 0
     job = Job.of(crawler)
     assert summarise(job.store)["urls"]["nofollow"] == 0  # not recorded yet
-    job.record_skipped(SITE, "noindex", [Settled(b"k" * 16, SITE, "page")])
+    finishes = (FinishedUrl(b"k" * 16, SITE),)
+    job.record(Outcome(kind="failed", url=SITE, finishes=finishes, reason="noindex"))
     assert summarise(job.store)["urls"]["nofollow"] == 2
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dedup.learner import POOL_PAGES, Progress, TemplateLearner
+from dedup.learner import POOL_PAGES, LearningStep, TemplateLearner
 from dedup.store import Page, SqliteStore
 from dedup.templates.outline import Outline
 from tests.dedup.templates.conftest import FOOTER, blog_post, flat, prose, sample, sphinx
@@ -37,7 +37,7 @@ def fetched(number: int, body: str, url: str = URL) -> tuple[Page, Outline]:
     return page, sample(title, body).outline
 
 
-def numbers(progress: Progress) -> list[int]:
+def numbers(progress: LearningStep) -> list[int]:
     return [int((ready.page.url or "").rpartition("/")[2]) for ready in progress.ready]
 
 
@@ -61,7 +61,7 @@ def test_pages_wait_for_ten_of_their_template(store: SqliteStore) -> None:
 
 def test_what_waits_is_in_the_store_until_it_is_recorded(store: SqliteStore) -> None:
     learning = learner(store)
-    progress = Progress()
+    progress = LearningStep()
     for number in range(10):
         progress = learning.arrive(*fetched(number, sphinx(number)))
     assert sum(store.learned.count_waiting().values()) == 10
@@ -183,7 +183,7 @@ def test_every_page_that_waits_becomes_ready_once(store: SqliteStore, max_waitin
     learning = learner(store, max_waiting)
     judged: list[int] = []
 
-    def judge(progress: Progress) -> None:
+    def judge(progress: LearningStep) -> None:
         for ready in progress.ready:
             judged.append(int((ready.page.url or "").rpartition("/")[2]))
             number = store.add(ready.page, {})

@@ -1,9 +1,9 @@
 import random
 
+import numpy as np
 import pytest
 
-from dedup import Deduplicator, Document, default_detectors
-from dedup.detectors import SentencesDetector
+from dedup import Deduplicator, Document
 from dedup.text import longest_sentences, longest_sentences_of_many
 
 WORDS = [f"word{number}" for number in range(60)] + ["café", "naïve", "Ｗｉｄｅ", "…", "©", "(c)"]
@@ -46,12 +46,15 @@ def test_a_batch_changes_no_verdict(batch, monkeypatch):
         assert [part[1] for part in stored[0]] == [part[1] for part in stored[1]]
 
 
-def test_detectors_that_cannot_prepare_are_asked_one_by_one():
+def test_detectors_that_cannot_tell_are_asked_one_by_one():
     class Plain:
         def __init__(self, detector):
             self.stage, self.scheme = detector.stage, detector.scheme
             self.find, self.add = detector.find, detector.add
             self.signature, self.load = detector.signature, detector.load
+
+        def may_match(self, documents):
+            return np.ones(len(documents), np.bool_)
 
     deduplicator = Deduplicator()
     deduplicator.detectors = tuple(map(Plain, deduplicator.detectors))
@@ -86,8 +89,3 @@ def test_wide_fingerprints_and_other_checks_may_be_batched():
     expected = [Deduplicator(config=config)]
     verdicts = [expected[0].process(document) for document in documents(texts)]
     assert list(Deduplicator(config=config).process_many(documents(texts))) == verdicts
-
-
-def test_default_detectors_can_all_prepare():
-    assert all(hasattr(detector, "prepare") for detector in default_detectors(lambda n: None))
-    assert hasattr(SentencesDetector, "prepare")

@@ -41,18 +41,18 @@ class ContainmentCheck:
     """Accepts an original that contains the document: what it adds itself is no matter.
 
     The containment of a document in an original is the share of its shingles that the original
-    has too. Where it is at least `least_containment`, nothing is lost with the document, however
+    has too. Where it is at least `min_containment`, nothing is lost with the document, however
     much longer the original is; their resemblance may be far below that of near duplicates.
 
     Source: Broder, On the resemblance and containment of documents, SEQUENCES 1997.
     """
 
     def __init__(
-        self, originals: Originals, *, least_containment: float, short_shingles: int
+        self, originals: Originals, *, min_containment: float, short_shingles: int
     ) -> None:
         self.short_shingles = short_shingles
         self._originals = originals
-        self._least_containment = least_containment
+        self._min_containment = min_containment
 
     def is_short(self, document: Document) -> bool:
         return len(document.shingles) < self.short_shingles
@@ -62,7 +62,7 @@ class ContainmentCheck:
             (-containment(document.shingles, self._originals(number).shingles), number)
             for number in numbers
         ]
-        if self.is_short(document) or not shares or -min(shares)[0] < self._least_containment:
+        if self.is_short(document) or not shares or -min(shares)[0] < self._min_containment:
             return None
         number = min(shares)[1]
         return number, resemblance(document.shingles, self._originals(number).shingles)
@@ -72,7 +72,7 @@ class CosineCheck:
     """Accepts an original whose term vector points the same way, for texts of any length.
 
     The vectors weigh the terms of title and text by frequency × IDF; their cosine must be at least
-    `least_cosine`. In a text of ten words one other word changes three of eight shingles, but the
+    `min_cosine`. In a text of ten words one other word changes three of eight shingles, but the
     cosine by a tenth or so: for short texts this is the finer measure. It ignores order.
 
     Source: Salton, Wong, Yang, A vector space model for automatic indexing, CACM 18(11), 1975.
@@ -81,11 +81,11 @@ class CosineCheck:
     short_shingles = 0
 
     def __init__(
-        self, originals: Originals, frequencies: DocumentFrequencies, *, least_cosine: float
+        self, originals: Originals, frequencies: DocumentFrequencies, *, min_cosine: float
     ) -> None:
         self._originals = originals
         self._frequencies = frequencies
-        self._least_cosine = least_cosine
+        self._min_cosine = min_cosine
 
     def is_short(self, document: Document) -> bool:  # noqa: ARG002 - the protocol's
         return False
@@ -95,7 +95,7 @@ class CosineCheck:
         cosines = [
             (-cosine(vector, self._vector(self._originals(number))), number) for number in numbers
         ]
-        if not cosines or -min(cosines)[0] < self._least_cosine:
+        if not cosines or -min(cosines)[0] < self._min_cosine:
             return None
         return min(cosines)[1], None
 

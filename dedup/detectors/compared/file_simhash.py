@@ -7,12 +7,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.detectors.base import Check
-from dedup.detectors.compared.scanned import ScannedDetector
+from dedup.detectors.compared.scanned import RowSigner, ScannedDetector
 from dedup.document import Document, Match
 from dedup.fingerprints.file_simhash import TAGS, linear_keys, sum_table, sum_table_distances
 
-_LEAST_COUNT = 64
+_MIN_COUNT = 64
 """Tags that must have been counted: those of some 130 bytes. Of less, a table says nothing."""
+
+
+class FileSimhashSigner(RowSigner):
+    """The sum table of a file, see `FileSimhashDetector`."""
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {"tags": list(TAGS)}
+
+    def compute_row(self, document: Document) -> NDArray[np.uint64] | None:
+        data = document.body or document.text.encode(errors="surrogatepass")
+        table = sum_table(data)
+        return table.astype(np.uint64) if table.sum() >= _MIN_COUNT else None
 
 
 class FileSimhashDetector(ScannedDetector):
@@ -31,34 +44,24 @@ class FileSimhashDetector(ScannedDetector):
     Source: as `dedup.fingerprints.file_simhash`.
     """
 
-    stage = "file-simhash"
-
     def __init__(
         self,
         check: Check,
         *,
         max_distance: float = 0.05,
         max_candidates: int = 64,
-        stage: str | None = None,
+        stage: str = "file-simhash",
     ) -> None:
-        super().__init__(check, words=len(TAGS), stage=stage, max_candidates=max_candidates)
+        signer = FileSimhashSigner(stage)
+        super().__init__(check, signer, words=len(TAGS), max_candidates=max_candidates)
         self._max_distance = max_distance
 
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return {"tags": list(TAGS)}
-
     def find(self, document: Document) -> Match | None:
-        row = self._row(document)
+        row = self._signer.row(document)
         if row is None or document.text:
             return super().find(document)
         candidates = self._candidates(row)
         return Match(candidates[0], self.stage) if candidates else None
-
-    def _compute_row(self, document: Document) -> NDArray[np.uint64] | None:
-        data = document.body or document.text.encode(errors="surrogatepass")
-        table = sum_table(data)
-        return table.astype(np.uint64) if table.sum() >= _LEAST_COUNT else None
 
     def _likeness(
         self, row: NDArray[np.uint64], rows: NDArray[np.uint64]

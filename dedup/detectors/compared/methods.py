@@ -25,7 +25,7 @@ from dedup.fingerprints.nilsimsa import INDEPENDENT_SCORE
 from dedup.text import DocumentFrequencies, Keywords, Levels, TfIdf, jieba_frequencies
 
 _SHORT_TEXT_KEYWORDS = 5
-_LEAST_COSINE = 0.9
+_MIN_COSINE = 0.9
 
 
 class DetectorFactory(Protocol):
@@ -86,7 +86,7 @@ class _Parts:
     def containment(self) -> ContainmentCheck:
         return ContainmentCheck(
             self.originals,
-            least_containment=self.config.near_resemblance,
+            min_containment=self.config.near_resemblance,
             short_shingles=self.short,
         )
 
@@ -121,7 +121,7 @@ def _minhash(parts: _Parts) -> Detector:
 
 def _short_text(parts: _Parts) -> Detector:
     keywords = Keywords(parts.frequencies, _SHORT_TEXT_KEYWORDS)
-    check = CosineCheck(parts.originals, parts.frequencies, least_cosine=_LEAST_COSINE)
+    check = CosineCheck(parts.originals, parts.frequencies, min_cosine=_MIN_COSINE)
     return ShortTextDetector(check, keywords, **parts.common)
 
 
@@ -131,7 +131,7 @@ _METHODS: dict[str, _Make] = {
     # Baidu: any of the longest sentences, two of them, all; the last also without a second check
     "sentences": lambda p: SentencesDetector(p.check, **p.sentences),
     "sentences-2": lambda p: SentencesDetector(
-        p.check, least_shared=min(2, p.config.sentences_count), **p.sentences
+        p.check, min_shared=min(2, p.config.sentences_count), **p.sentences
     ),
     "sentences-joined": lambda p: JoinedSentencesDetector(p.check, **p.sentences),
     "sentences-joined-unverified": lambda p: JoinedSentencesDetector(p.unverified, **p.sentences),
@@ -159,7 +159,7 @@ _METHODS: dict[str, _Make] = {
     "i-match": lambda p: IMatchDetector(p.check, p.frequencies, **p.common),
     "nilsimsa": lambda p: NilsimsaDetector(p.check, **p.common),
     "nilsimsa-unverified": lambda p: NilsimsaDetector(
-        p.unverified, least_score=INDEPENDENT_SCORE, **p.common
+        p.unverified, min_score=INDEPENDENT_SCORE, **p.common
     ),
     "short-text": _short_text,
     "file-simhash": lambda p: FileSimhashDetector(p.check, **p.common),

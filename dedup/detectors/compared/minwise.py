@@ -11,8 +11,34 @@ from numpy.typing import NDArray
 
 from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector, low_keys
+from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 from dedup.fingerprints.minhash import band_hashes, minhash
+
+
+class PermutationsSigner(KeySigner):
+    """One key for each of `bands` bands of `rows` least values, each of another permutation."""
+
+    def __init__(self, stage: str, *, bands: int, rows: int, short_shingles: int) -> None:
+        super().__init__(stage)
+        self._bands = bands
+        self._rows = rows
+        self._short_shingles = short_shingles
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {
+            "permutations": self._bands * self._rows,
+            "bands": self._bands,
+            "shingles": 1,
+            "short_shingles": self._short_shingles,
+        }
+
+    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+        if len(document.shingles) < max(self._short_shingles, 1):
+            return low_keys(document.shingles[:0])
+        least = minhash(document.shingles, self._bands * self._rows)
+        return low_keys(band_hashes(least, self._bands))
 
 
 class PermutationsDetector(KeyedDetector):
@@ -27,8 +53,6 @@ class PermutationsDetector(KeyedDetector):
     Source: as `dedup.fingerprints.minhash`.
     """
 
-    stage = "minhash-permutations"
-
     def __init__(
         self,
         check: Check,
@@ -36,26 +60,31 @@ class PermutationsDetector(KeyedDetector):
         bands: int = 32,
         rows: int = 4,
         max_candidates: int = 64,
-        stage: str | None = None,
+        stage: str = "minhash-permutations",
     ) -> None:
-        super().__init__(check, stage=stage, max_candidates=max_candidates)
-        self._bands = bands
-        self._rows = rows
+        signer = PermutationsSigner(
+            stage, bands=bands, rows=rows, short_shingles=check.short_shingles
+        )
+        super().__init__(check, signer, max_candidates=max_candidates)
+
+
+class BottomSigner(KeySigner):
+    """The `size` least shingle hashes."""
+
+    def __init__(self, stage: str, *, size: int, short_shingles: int) -> None:
+        if size < 1:
+            raise ValueError(f"size must be at least 1, got {size!r}")
+        super().__init__(stage)
+        self._size = size
+        self._short_shingles = short_shingles
 
     @property
     def scheme(self) -> Mapping[str, object]:
-        return {
-            "permutations": self._bands * self._rows,
-            "bands": self._bands,
-            "shingles": 1,
-            "short_shingles": self._check.short_shingles,
-        }
+        return {"bottom": self._size, "shingles": 1, "short_shingles": self._short_shingles}
 
-    def _compute_keys(self, document: Document) -> NDArray[np.uint32]:
-        if self._check.is_short(document) or not len(document.shingles):
-            return low_keys(document.shingles[:0])
-        least = minhash(document.shingles, self._bands * self._rows)
-        return low_keys(band_hashes(least, self._bands))
+    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+        is_short = len(document.shingles) < self._short_shingles
+        return low_keys(document.shingles[: 0 if is_short else self._size])
 
 
 class BottomDetector(KeyedDetector):
@@ -71,32 +100,16 @@ class BottomDetector(KeyedDetector):
     sketches, PODC 2007.
     """
 
-    stage = "minhash-bottom"
-
     def __init__(
         self,
         check: Check,
         *,
         size: int = 32,
         max_candidates: int = 64,
-        stage: str | None = None,
+        stage: str = "minhash-bottom",
     ) -> None:
-        if size < 1:
-            raise ValueError(f"size must be at least 1, got {size!r}")
-        super().__init__(check, stage=stage, max_candidates=max_candidates)
-        self._size = size
+        signer = BottomSigner(stage, size=size, short_shingles=check.short_shingles)
+        super().__init__(check, signer, max_candidates=max_candidates)
 
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return {
-            "bottom": self._size,
-            "shingles": 1,
-            "short_shingles": self._check.short_shingles,
-        }
-
-    def _least_shared(self, n_keys: int) -> int:
+    def _min_shared(self, n_keys: int) -> int:
         return max(1, n_keys // 2)
-
-    def _compute_keys(self, document: Document) -> NDArray[np.uint32]:
-        size = 0 if self._check.is_short(document) else self._size
-        return low_keys(document.shingles[:size])

@@ -7,16 +7,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.detectors.base import Check
-from dedup.detectors.compared.scanned import ScannedDetector
+from dedup.detectors.compared.scanned import RowSigner, ScannedDetector
 from dedup.document import Document
 from dedup.fingerprints.nilsimsa import DIGEST_BYTES, nilsimsa, nilsimsa_scores
+
+
+class NilsimsaSigner(RowSigner):
+    """The Nilsimsa digest of the normal text."""
+
+    def __init__(self, stage: str, *, short_shingles: int) -> None:
+        super().__init__(stage)
+        self._short_shingles = short_shingles
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {"digest": "nilsimsa", "short_shingles": self._short_shingles}
+
+    def compute_row(self, document: Document) -> NDArray[np.uint64] | None:
+        data = document.normal_text.encode(errors="surrogatepass")
+        if len(data) < 3 or len(document.shingles) < self._short_shingles:
+            return None
+        return np.frombuffer(nilsimsa(data), "<u8").astype(np.uint64)
 
 
 class NilsimsaDetector(ScannedDetector):
     """Finds near duplicates among the documents whose digests score highest.
 
     `dedup.fingerprints.nilsimsa` says what digest and score are. A candidate scores above
-    `least_score`; those with the highest scores are handed to the check. The published threshold
+    `min_score`; those with the highest scores are handed to the check. The published threshold
     of 24 is a test for independence, which any two texts of one language fail; with a second
     check it costs time, without one every page of a site would be the same. Near duplicates
     (resemblance of at least 0.8) score 90 and more.
@@ -26,32 +44,21 @@ class NilsimsaDetector(ScannedDetector):
     Source: as `dedup.fingerprints.nilsimsa`.
     """
 
-    stage = "nilsimsa"
-
     def __init__(
         self,
         check: Check,
         *,
-        least_score: int = 90,
+        min_score: int = 90,
         max_candidates: int = 64,
-        stage: str | None = None,
+        stage: str = "nilsimsa",
     ) -> None:
-        if not -128 <= least_score < 128:
-            raise ValueError(f"least_score must be -128 to 127, got {least_score!r}")
-        super().__init__(check, words=DIGEST_BYTES // 8, stage=stage, max_candidates=max_candidates)
-        self._least_score = least_score
-
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return {"digest": "nilsimsa", "short_shingles": self._check.short_shingles}
-
-    def _compute_row(self, document: Document) -> NDArray[np.uint64] | None:
-        data = document.normal_text.encode(errors="surrogatepass")
-        if len(data) < 3 or self._check.is_short(document):
-            return None
-        return np.frombuffer(nilsimsa(data), "<u8").astype(np.uint64)
+        if not -128 <= min_score < 128:
+            raise ValueError(f"min_score must be -128 to 127, got {min_score!r}")
+        signer = NilsimsaSigner(stage, short_shingles=check.short_shingles)
+        super().__init__(check, signer, words=DIGEST_BYTES // 8, max_candidates=max_candidates)
+        self._min_score = min_score
 
     def _likeness(
         self, row: NDArray[np.uint64], rows: NDArray[np.uint64]
     ) -> NDArray[np.integer[Any]]:
-        return np.maximum(nilsimsa_scores(row, rows) - self._least_score, 0)
+        return np.maximum(nilsimsa_scores(row, rows) - self._min_score, 0)

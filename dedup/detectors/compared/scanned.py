@@ -8,10 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.detectors.base import Check
-from dedup.detectors.latest import Latest
+from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
 
 _FIRST_CAPACITY = 64
+
+
+class RowSigner(Signer):
+    """Computes signatures that are a row of 64-bit words each, little-endian."""
+
+    @abstractmethod
+    def compute_row(self, document: Document) -> NDArray[np.uint64] | None:
+        """The row of a document; None: the stage does not look at it."""
+
+    def compute(self, document: Document) -> bytes | None:
+        row = self.compute_row(document)
+        return None if row is None else row.astype("<u8").tobytes()
+
+    def row(self, document: Document) -> NDArray[np.uint64] | None:
+        """The row of a document, which remembers it."""
+        signature = self.sign(document)
+        return None if signature is None else np.frombuffer(signature, "<u8").astype(np.uint64)
 
 
 class ScannedDetector(ABC):
@@ -23,37 +40,25 @@ class ScannedDetector(ABC):
 
     Args:
         check: decides on the candidates.
-        stage: where matches and signatures are filed; None: the class's own.
+        signer: computes the rows; its stage is the detector's.
+        words: in a row.
         max_candidates: handed to the check, at most.
     """
 
-    stage: str
-
     def __init__(
-        self,
-        check: Check,
-        *,
-        words: int,
-        stage: str | None = None,
-        max_candidates: int = 64,
+        self, check: Check, signer: RowSigner, *, words: int, max_candidates: int = 64
     ) -> None:
-        if stage is not None:
-            self.stage = stage
+        self.stage = signer.stage
         self._check = check
+        self._signer = signer
         self._max_candidates = max_candidates
         self._rows = np.empty((_FIRST_CAPACITY, words), np.uint64)
         self._numbers = np.empty(_FIRST_CAPACITY, np.int64)
         self._count = 0
-        self._row = Latest(self._compute_row, self.stage, _as_row)
 
     @property
-    @abstractmethod
     def scheme(self) -> Mapping[str, object]:
-        """What must be equal for two signatures to be comparable."""
-
-    @abstractmethod
-    def _compute_row(self, document: Document) -> NDArray[np.uint64] | None:
-        """Return the signature of a document; None: not for this detector."""
+        return self._signer.scheme
 
     @abstractmethod
     def _likeness(
@@ -66,18 +71,20 @@ class ScannedDetector(ABC):
         return self._rows.nbytes + self._numbers.nbytes
 
     def signature(self, document: Document) -> bytes | None:
-        row = self._row(document)
-        return None if row is None else row.astype("<u8").tobytes()
+        return self._signer.sign(document)
+
+    def may_match(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+        return np.ones(len(documents), np.bool_)
 
     def find(self, document: Document) -> Match | None:
-        row = self._row(document)
+        row = self._signer.row(document)
         if row is None:
             return None
         nearest = self._check.nearest(document, self._candidates(row))
         return nearest and Match(nearest[0], self.stage, resemblance=nearest[1])
 
     def add(self, document: Document, number: int) -> None:
-        row = self._row(document)
+        row = self._signer.row(document)
         if row is not None:
             self._append(row[np.newaxis], np.array([number]))
 
@@ -102,7 +109,3 @@ class ScannedDetector(ABC):
         self._rows[self._count : count] = rows
         self._numbers[self._count : count] = numbers
         self._count = count
-
-
-def _as_row(signature: bytes | None) -> NDArray[np.uint64] | None:
-    return None if signature is None else np.frombuffer(signature, "<u8").astype(np.uint64)

@@ -7,7 +7,29 @@ from numpy.typing import NDArray
 
 from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector, low_keys
+from dedup.detectors.signing import KeySigner
 from dedup.document import Document
+
+
+class ShinglingSigner(KeySigner):
+    """Those of a document's shingles whose hash is 0 modulo `one_in`."""
+
+    def __init__(self, stage: str, *, one_in: int, short_shingles: int) -> None:
+        if one_in < 1:
+            raise ValueError(f"one_in must be at least 1, got {one_in!r}")
+        super().__init__(stage)
+        self._one_in = one_in
+        self._short_shingles = short_shingles
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {"one_in": self._one_in, "shingles": 1, "short_shingles": self._short_shingles}
+
+    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+        if len(document.shingles) < self._short_shingles:
+            return low_keys(document.shingles[:0])
+        is_sampled = document.shingles % np.uint64(self._one_in) == 0
+        return low_keys(document.shingles[is_sampled])
 
 
 class ShinglingDetector(KeyedDetector):
@@ -26,34 +48,16 @@ class ShinglingDetector(KeyedDetector):
     10 words, 1 in 25.
     """
 
-    stage = "shingling"
-
     def __init__(
         self,
         check: Check,
         *,
         one_in: int = 25,
         max_candidates: int = 64,
-        stage: str | None = None,
+        stage: str = "shingling",
     ) -> None:
-        if one_in < 1:
-            raise ValueError(f"one_in must be at least 1, got {one_in!r}")
-        super().__init__(check, stage=stage, max_candidates=max_candidates)
-        self._one_in = one_in
+        signer = ShinglingSigner(stage, one_in=one_in, short_shingles=check.short_shingles)
+        super().__init__(check, signer, max_candidates=max_candidates)
 
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return {
-            "one_in": self._one_in,
-            "shingles": 1,
-            "short_shingles": self._check.short_shingles,
-        }
-
-    def _least_shared(self, n_keys: int) -> int:
+    def _min_shared(self, n_keys: int) -> int:
         return max(1, n_keys // 2)
-
-    def _compute_keys(self, document: Document) -> NDArray[np.uint32]:
-        if self._check.is_short(document):
-            return low_keys(document.shingles[:0])
-        is_sampled = document.shingles % np.uint64(self._one_in) == 0
-        return low_keys(document.shingles[is_sampled])

@@ -7,9 +7,31 @@ from numpy.typing import NDArray
 
 from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector, low_keys
+from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 from dedup.fingerprints.simhash import simhash
 from dedup.text import Keywords
+
+
+class ShortTextSigner(KeySigner):
+    """The simhash of a text's first keywords, weighted by rank, see `ShortTextDetector`."""
+
+    def __init__(self, stage: str, keywords: Keywords, *, max_length: int) -> None:
+        super().__init__(stage)
+        self._keywords = keywords
+        self._max_length = max_length
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {"bits": 32, "max_length": self._max_length, **self._keywords.scheme}
+
+    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+        if len(document.normal_text) > self._max_length:
+            return low_keys(np.empty(0, np.uint64))
+        terms, _ = self._keywords(document.normal_text, unspaced=document.is_unspaced)
+        ranks = np.arange(len(terms), 0, -1)
+        fingerprints = [simhash(terms, ranks)] if len(terms) else []
+        return low_keys(np.array(fingerprints, np.uint64))
 
 
 class ShortTextDetector(KeyedDetector):
@@ -21,7 +43,7 @@ class ShortTextDetector(KeyedDetector):
     in a particle, in punctuation or in the order of its words is found, where an exact comparison
     finds none and resemblance is low.
 
-    Texts of more than `greatest_length` characters are not for this detector, nor are those
+    Texts of more than `max_length` characters are not for this detector, nor are those
     without keywords: laws of one kind have the same five keywords, and particles enough for a
     cosine of 0.9. 8 bytes a document.
 
@@ -29,33 +51,14 @@ class ShortTextDetector(KeyedDetector):
     vectors: see `CosineCheck`.
     """
 
-    stage = "short-text"
-
     def __init__(
         self,
         check: Check,
         keywords: Keywords,
         *,
-        greatest_length: int = 500,
+        max_length: int = 500,
         max_candidates: int = 64,
-        stage: str | None = None,
+        stage: str = "short-text",
     ) -> None:
-        super().__init__(check, stage=stage, max_candidates=max_candidates)
-        self._keywords = keywords
-        self._greatest_length = greatest_length
-
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return {
-            "bits": 32,
-            "greatest_length": self._greatest_length,
-            **self._keywords.scheme,
-        }
-
-    def _compute_keys(self, document: Document) -> NDArray[np.uint32]:
-        if len(document.normal_text) > self._greatest_length:
-            return low_keys(np.empty(0, np.uint64))
-        terms, _ = self._keywords(document.normal_text, unspaced=document.is_unspaced)
-        ranks = np.arange(len(terms), 0, -1)
-        fingerprints = [simhash(terms, ranks)] if len(terms) else []
-        return low_keys(np.array(fingerprints, np.uint64))
+        signer = ShortTextSigner(stage, keywords, max_length=max_length)
+        super().__init__(check, signer, max_candidates=max_candidates)

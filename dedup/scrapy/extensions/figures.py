@@ -84,7 +84,7 @@ class Figures:
         )
         self._hosts: Counter[str] = Counter()
         self._dropped: deque[tuple[str, DuplicatePage]] = deque(maxlen=_LAST_DUPLICATES)
-        self._moments = deque([(self._began, self._job.fetched, 0)])
+        self._moments = deque([(self._began, self._job.ledger.fetched, 0)])
         self._error_rate = (float("-inf"), 0.0)
         if with_details:
             crawler.signals.connect(self._response_received, signals.response_received)
@@ -100,10 +100,10 @@ class Figures:
         return Snapshot(
             job=str(job.folder),
             seconds=time.monotonic() - self._began,
-            fetched=job.fetched,
+            fetched=job.ledger.fetched,
             unique=before["pages"]["unique"] + self._stat("dedup/pages/unique"),
             **counts,
-            waiting=job.learner.n_unjudged,
+            waiting=job.arrivals.n_unjudged,
             failed=sum(_sum(before["failed"], self._by_name("dedup/pages/failed/")).values()),
             filtered=before["urls"]["filtered"] + self._stat("dedup/url/filtered"),
             queued=job.requests.length,
@@ -112,13 +112,13 @@ class Figures:
             megabytes_per_second=bytes_per_second / 1e6,
             hosts=self._hosts.most_common(_BUSIEST_HOSTS),
             last=[self._described(url, reason) for url, reason in reversed(self._dropped)],
-            index_bytes=sum(detector.size_bytes for detector in job.detectors),
+            index_bytes=job.content.size_bytes,
             filter_bytes=job.seen.size_bytes,
             error_rate=self._estimate(),
         )
 
     def _rates(self) -> tuple[float, float]:
-        now = time.monotonic(), self._job.fetched, self._stat("downloader/response_bytes")
+        now = time.monotonic(), self._job.ledger.fetched, self._stat("downloader/response_bytes")
         while len(self._moments) > 1 and self._moments[1][0] < now[0] - _RATE_SECONDS:
             self._moments.popleft()
         began, pages, size_bytes = self._moments[0]

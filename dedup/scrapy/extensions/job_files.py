@@ -14,6 +14,7 @@ from scrapy.crawler import Crawler
 
 from dedup.errors import StateError
 from dedup.files import write_atomically
+from dedup.scrapy.job.account import account_of
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.looping import repeat
 from dedup.scrapy.spiders.own import is_own
@@ -42,7 +43,7 @@ class JobFiles:
 
     def _commit_if_due(self) -> None:
         with suppress(StateError):  # the job notes it, and stops
-            Job.of(self._crawler).store.database.commit_if_due()
+            Job.of(self._crawler).store.commit_if_due()
 
     def _spider_closed(self, reason: str) -> None:
         if self._task is not None:
@@ -60,19 +61,19 @@ class JobFiles:
                 self._write_account(job)
 
     def _note_end(self, job: Job, reason: str) -> None:
-        database = job.store.database
-        database.set_meta("reason", reason)
+        store = job.store
+        store.set_meta("reason", reason)
         if reason == "finished" and not is_own(self._crawler.spider):
             # Another project's spider yields items where it likes: only its end tells that all
             # its URLs are done.
-            job.store.urls.finish_all()
-        if job.has_queue and reason == "finished" and not job.store.urls.count_queued():
-            database.set_meta("finished", repr(time.time()))
-        database.commit()
+            store.urls.finish_all()
+        if job.has_queue and reason == "finished" and not store.urls.count_queued():
+            store.set_meta("finished", repr(time.time()))
+        store.commit()
 
     def _write_account(self, job: Job) -> None:
-        reason = job.store.database.meta("reason") or "unknown"
-        account = job.account(finished=time.time(), reason=reason)
+        reason = job.store.meta("reason") or "unknown"
+        account = account_of(job, finished=time.time(), reason=reason)
         text = json.dumps(account, ensure_ascii=False, indent=2, default=str)
         try:
             write_atomically(job.folder / "stats.json", text + "\n")

@@ -17,6 +17,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from dedup.scrapy.extensions.figures import Figures
+from dedup.scrapy.job.account import account_of
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.looping import repeat
 from dedup.scrapy.spiders.own import is_own
@@ -75,10 +76,10 @@ class Progress:
                 f" are. For a new crawl: {way}, or another name with {name}"
             )
             return
-        if job.refresh and job.requests.length:
-            self._print(f"Job {job.folder}: refresh {job.refresh} visits its pages again.")
+        if job.revisits.number and job.requests.length:
+            self._print(f"Job {job.folder}: refresh {job.revisits.number} visits its pages again.")
         elif job.is_resumed:
-            self._print(f"Job {job.folder} goes on after {job.fetched:,} pages.")
+            self._print(f"Job {job.folder} goes on after {job.ledger.fetched:,} pages.")
         elif self._mode != "table":
             self._print(f"Job {job.folder} begins.")
         if self._mode == "table":
@@ -144,7 +145,7 @@ class Progress:
             if job.is_kept:
                 self._print("The same command goes on from here once that is mended.")
             return
-        account = job.account(finished=time.time(), reason=reason)
+        account = account_of(job, finished=time.time(), reason=reason)
         if not job.has_queue:
             del account["urls"]  # a scheduler of the project's has them
         account["no_pages"] = self._crawler.stats.get_value("dedup/items/no_page", 0)

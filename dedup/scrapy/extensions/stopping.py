@@ -8,7 +8,7 @@ from typing import Any
 from scrapy import signals
 from scrapy.crawler import Crawler
 
-from dedup.scrapy.job.failures import LetGo
+from dedup.scrapy.job.failures import NotSentError
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.looping import repeat
 
@@ -53,7 +53,7 @@ class Stopping:
             return
         if self._closing_since is None:
             self._closing_since = time.monotonic()
-            _let_go_of_waiting(engine.downloader)
+            _drop_waiting(engine.downloader)
         seconds = 0 if job.failure else job.config.stop_seconds
         if time.monotonic() - self._closing_since >= seconds:
             slot.inprogress.clear()
@@ -71,9 +71,9 @@ class Stopping:
             engine.close_spider(self._crawler.spider, "state_error")
 
 
-def _let_go_of_waiting(downloader: Any) -> None:
+def _drop_waiting(downloader: Any) -> None:
     for host in downloader.slots.values():
         waiting = [answer for _, answer in host.queue]
         host.queue.clear()
         for answer in waiting:
-            answer.errback(LetGo())
+            answer.errback(NotSentError())

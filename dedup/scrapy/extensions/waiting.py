@@ -37,13 +37,13 @@ class WaitingPages:
 
     def _spider_opened(self) -> None:
         before_closing(self._crawler, self._before_closing)
-        run(self._send(Job.of(self._crawler).resume_waiting()))
+        run(self._send(Job.of(self._crawler).arrivals.resume()))
 
     def _spider_idle(self) -> None:
         if self._is_sending:
             raise DontCloseSpider
         job = Job.of(self._crawler)
-        if job.failure is None and job.learner.n_waiting:
+        if job.failure is None and job.arrivals.n_waiting:
             self._is_sending = True
             run(self._send_some())
             raise DontCloseSpider
@@ -60,16 +60,16 @@ class WaitingPages:
 
     async def _before_closing(self) -> None:
         job = Job.of(self._crawler)
-        if job.is_closing:
+        if job.arrivals.is_closing:
             return
-        job.is_closing = True
+        job.arrivals.is_closing = True
         until = time.monotonic() + job.config.stop_seconds
-        while job.failure is None and job.learner.n_waiting and time.monotonic() < until:
+        while job.failure is None and job.arrivals.n_waiting and time.monotonic() < until:
             await self._send(self._finished())
 
     def _finished(self) -> list[Any]:
         with suppress(StateError):  # which the job notes, and stops
-            return Job.of(self._crawler).finish_waiting()
+            return Job.of(self._crawler).arrivals.finish()
         return []
 
     async def _send(self, items: list[Any]) -> None:

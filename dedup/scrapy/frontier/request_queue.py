@@ -15,9 +15,8 @@ from scrapy.utils.httpobj import urlparse_cached
 from dedup.scrapy.frontier.meta import KEY, REVISIT
 from dedup.scrapy.frontier.stored_request import UnserialisableError, from_bytes, is_plain, to_bytes
 from dedup.scrapy.frontier.window import Frontier
-from dedup.store import SqliteStore
+from dedup.store import JobStore
 from dedup.store.records import QueuedUrl
-from dedup.store.sqlite.refresh import validators
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +41,7 @@ class RequestQueue:
     def __init__(
         self,
         crawler: Crawler,
-        store: SqliteStore,
+        store: JobStore,
         forget_unreadable: Callable[[QueuedUrl, str], None],
         is_left_out: Callable[[QueuedUrl], bool] = lambda row: False,  # noqa: ARG005
     ) -> None:
@@ -165,7 +164,7 @@ class RequestQueue:
 
     def _revisiting(self, url: str, depth: int, number: int) -> Request:
         request: Request = self._spider.page_request(url, depth=depth)
-        request.headers.update(validators(self._store, number))
+        request.headers.update(self._store.refreshes.validators(number))
         request.meta[REVISIT] = number
         return request
 

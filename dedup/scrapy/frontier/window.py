@@ -14,8 +14,8 @@ from itertools import count
 from scrapy import Request
 
 from dedup.scrapy.frontier.meta import DEFERRED_RANK
+from dedup.store.interface import UrlQueue
 from dedup.store.records import QueuedUrl
-from dedup.store.sqlite.url_table import UrlTable
 
 _ROWS_IN_MEMORY = 20_000
 """Of all slots together: some 10 MB. Each slot has its share of it, but one row at least."""
@@ -63,7 +63,7 @@ class Frontier:
         in_flight: the keys of URLs that were handed out and are not `done`.
     """
 
-    def __init__(self, urls: UrlTable) -> None:
+    def __init__(self, urls: UrlQueue) -> None:
         self._urls = urls
         self._slots = OrderedDict((name, _Slot(is_in_store=True)) for name in urls.slots())
         self._late: OrderedDict[str, _Slot] = OrderedDict()

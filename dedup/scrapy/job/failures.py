@@ -35,7 +35,7 @@ _IGNORED = {
 }
 
 
-class LetGo(IgnoreRequest):
+class NotSentError(IgnoreRequest):
     """The crawl stops, and the request was not sent; its URL stays queued."""
 
 

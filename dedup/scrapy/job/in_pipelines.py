@@ -12,11 +12,10 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
 
 from dedup.scrapy.item_fields import ItemFields, get
-from dedup.scrapy.items import Settled
-from dedup.scrapy.reading.page import Known
+from dedup.scrapy.job.outcome import FinishedUrl
+from dedup.scrapy.reading.page import PageFacts
 from dedup.store import Page
 from dedup.templates.outline import Outline
 
@@ -29,11 +28,11 @@ class Entry:
 
     Attributes:
         objects: what the item was and is, held, so that no identity passes to another object.
-        settles: the URLs that are done with once the page is recorded.
+        finishes: the URLs that need no fetching any more once the page is recorded.
         revisits: number of the stored page that this is a new version of.
         is_ours: it is of one of the project's own spiders.
         extracted: what was read from its HTML, by field, for what the item itself does not say.
-        known: what its reader knows of it besides its fields.
+        facts: what its reader found besides its fields.
         place: its place among the pages that waited for their template, if it did.
         outline: what its template may be learned from, if that is not known.
         page: the item as a document; None: it is not a page, or not yet.
@@ -42,12 +41,12 @@ class Entry:
         has_left: it has come to the end of the pipelines, or was dropped.
     """
 
-    objects: list[Any] = field(default_factory=list)
-    settles: list[Settled] = field(default_factory=list)
+    objects: list[object] = field(default_factory=list)
+    finishes: tuple[FinishedUrl, ...] = ()
     revisits: int | None = None
     is_ours: bool = False
-    extracted: Mapping[str, Any] = field(default_factory=dict)
-    known: Known | None = None
+    extracted: Mapping[str, object] = field(default_factory=dict)
+    facts: PageFacts | None = None
     place: int | None = None
     outline: Outline | None = None
     page: Page | None = None
@@ -66,7 +65,7 @@ class ItemsInPipelines:
         self._noted: OrderedDict[int, Entry] = OrderedDict()
         self._arrived: dict[int, Entry] = {}
 
-    def note(self, item: Any) -> Entry:
+    def note(self, item: object) -> Entry:
         """The entry of an item that is not in the pipelines yet."""
         entry = self._noted.get(id(item))
         if entry is None:
@@ -75,17 +74,17 @@ class ItemsInPipelines:
                 self._noted.popitem(last=False)
         return entry
 
-    def forget(self, item: Any) -> None:
+    def forget(self, item: object) -> None:
         """Take back that an item is on its way."""
         self._noted.pop(id(item), None)
 
-    def arrive(self, item: Any) -> None:
+    def arrive(self, item: object) -> None:
         """Begin to follow an item. Called before any other pipeline sees it."""
         entry = self._noted.pop(id(item), None) or Entry([item])
         self._arrived[id(item)] = entry
         _CURRENT.set((self, entry))
 
-    def entry(self, item: Any) -> Entry:
+    def entry(self, item: object) -> Entry:
         """The entry of an item in the pipelines, whatever it has become."""
         found = self._arrived.get(id(item))
         owner, current = _CURRENT.get() or (None, None)
@@ -104,7 +103,7 @@ class ItemsInPipelines:
             self._arrived[id(item)] = found
         return found
 
-    def leave(self, item: Any) -> Entry:
+    def leave(self, item: object) -> Entry:
         """The entry of an item that has come to its end; it is forgotten."""
         entry = self.entry(item)
         entry.has_left = True
@@ -114,14 +113,15 @@ class ItemsInPipelines:
         return entry
 
 
-def as_page(
-    item: Any, fields: ItemFields, extracted: Mapping[str, Any] | None = None
+def page_of_item(
+    item: object, fields: ItemFields, extracted: Mapping[str, object] | None = None
 ) -> Page | None:
     """The item as a document; None: it has no text, and none was extracted."""
     extracted = extracted or {}
     text = fields.text_of(item)
     if text is None:
-        text = extracted.get("text")
+        found = extracted.get("text")
+        text = found if isinstance(found, str) else None
     if text is None:
         return None
 
@@ -129,9 +129,9 @@ def as_page(
         value = get(item, name) or extracted.get(name)
         return value if isinstance(value, str) else ""
 
-    def number(name: str) -> Any:
+    def whole(name: str) -> int | None:
         value = get(item, name)
-        return value if isinstance(value, int | float) else None
+        return value if isinstance(value, int) else None
 
     body = get(item, "body")
     body = body if isinstance(body, bytes) else None
@@ -144,16 +144,16 @@ def as_page(
         key=fields.key_of(item),
         language=word("language"),
         canonical_url=word("canonical_url") or None,
-        status=_whole(number("status")),
+        status=whole("status"),
         content_type=word("content_type"),
         encoding=word("encoding"),
-        fetched_at=number("fetched_at") or time.time(),
+        fetched_at=_seconds(get(item, "fetched_at")) or time.time(),
         etag=word("etag") or None,
         last_modified=word("last_modified") or None,
-        depth=_whole(number("depth")) or 0,
+        depth=whole("depth") or 0,
         size_bytes=len(body) if body is not None else len(text.encode("utf-8", "replace")),
     )
 
 
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) else None
+def _seconds(value: object) -> float | None:
+    return value if isinstance(value, int | float) else None

@@ -136,7 +136,7 @@ class Outages:
 
     async def _wait(self, origin: str, slot: str) -> None:
         began, seconds, is_there = time.monotonic(), _FIRST_SECONDS, False
-        while not (is_there or self._job.is_closing or self._job.failure):
+        while not (is_there or self._job.arrivals.is_closing or self._job.failure):
             left = began + self._most_seconds - time.monotonic()
             if left <= 0:
                 break
@@ -148,7 +148,7 @@ class Outages:
         self._failures.pop(origin, None)
         if is_there:
             logger.warning("%s is there again after %.0f seconds", origin, passed)
-        elif not (self._job.is_closing or self._job.failure):
+        elif not (self._job.arrivals.is_closing or self._job.failure):
             self._given_up.add(origin)
             self._job.troubles.append(f"{origin} was given up")
             logger.error(

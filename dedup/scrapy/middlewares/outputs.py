@@ -19,6 +19,7 @@ from scrapy.http import Response
 
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.job.outcome import Outcome, OutcomeKind
 from dedup.scrapy.spiders.own import is_own
 
 
@@ -87,7 +88,7 @@ class WatchOutputs:
     def _give_up(self, key: bytes | None, error: Exception) -> None:
         if key is not None and key in self._open:
             del self._open[key]
-            self._job.fail_response(self._responses.pop(key), error)
+            self._record("failed", self._responses.pop(key), error)
 
     def _item_left(self, response: Any) -> None:
         request = getattr(response, "request", None)
@@ -99,4 +100,17 @@ class WatchOutputs:
         self._open[key] -= 1
         if not self._open[key]:
             del self._open[key]
-            self._job.finish_response(self._responses.pop(key))
+            self._record("done", self._responses.pop(key))
+
+    def _record(
+        self, kind: OutcomeKind, response: Response, error: Exception | None = None
+    ) -> None:
+        self._job.record(
+            Outcome(
+                kind=kind,
+                url=response.url,
+                finishes=self._job.response_urls.finished(response),
+                reason="callback_error" if error is not None else "",
+                detail=f"{type(error).__name__}: {error}" if error is not None else "",
+            )
+        )

@@ -159,7 +159,7 @@ class Robots:
         rules: _Rules | None = None
         while rules is None:
             left = began + self._most_seconds - time.monotonic()
-            if self._job.is_closing or self._job.failure:
+            if self._job.arrivals.is_closing or self._job.failure:
                 break
             if left <= 0 or (reason in _NOBODY and n_tries >= _TRIES_OF_NOBODY):
                 kind = reason if reason in _NOBODY else "robots_unavailable"

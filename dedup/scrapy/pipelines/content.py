@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
@@ -12,10 +11,8 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
-from dedup.detectors import Detector
 from dedup.document import Match
 from dedup.scrapy.job.job import Job
-from dedup.store import Page
 
 
 class DuplicatePage(DropItem):
@@ -37,9 +34,7 @@ class NearDuplicatePage(DuplicatePage):
 class ContentPipeline:
     """Drops items that duplicate a stored page, by the detectors of one stage of the cascade.
 
-    The page that passes is admitted to the store by the last of the content pipelines, normally
-    `StorePage`. A copy that was admitted since the item was looked at (another pipeline in between
-    awaited something) is found by looking again.
+    The page that passes is stored by the last of the content pipelines, normally `StorePage`.
     """
 
     drops: ClassVar[type[DuplicatePage]] = DuplicatePage
@@ -52,8 +47,7 @@ class ContentPipeline:
         if self.switches and not stages:
             raise NotConfigured
         self._job = Job.of(crawler)
-        self._detectors = self._job.use_detectors(stages)
-        self._job.last_pipeline = self
+        self._share = self._job.judge.join(stages)
 
     @classmethod
     def stages(cls, settings: BaseSettings) -> list[str]:
@@ -65,37 +59,13 @@ class ContentPipeline:
         return cls(crawler)
 
     def open_spider(self, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
-        self._job.open_index()
+        self._job.judge.open()
 
-    def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002
-        document = self._job.document(item)
-        if document is None:
-            if self._job.last_pipeline is self:
-                self._job.count_no_page()
-            return item
-        if self._job.is_recorded(item):
-            return item
-        revisited = self._job.revisited_by(item)
-        if revisited is not None:  # a page stays one, also where it has become a copy of another
-            if self._job.last_pipeline is self:
-                self._job.admit_version(item, document, revisited)
-                self._job.note_number(item, revisited)
-            return item
-        match = first_match(self._detectors, document)
-        if match is None and self._job.last_pipeline is self:
-            match = self._admit(item, document)
-        if match is not None and not self._job.let_pass(item, document, match):
-            self._job.record_duplicate(item, document, match)
+    def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- Scrapy 2.13
+        match = self._job.judge.judge(item, self._share)
+        if match is not None:
             raise self.drops(match)
         return item
-
-    def _admit(self, item: Any, document: Page) -> Match | None:
-        if self._job.has_grown_since(item):
-            match = first_match(self._job.detectors, document)
-            if match is not None:
-                return match
-        self._job.note_number(item, self._job.admit(item, document))
-        return None
 
 
 def stages_in_use(settings: BaseSettings) -> set[str]:
@@ -112,8 +82,3 @@ def stages_in_use(settings: BaseSettings) -> set[str]:
         if isinstance(pipeline, type) and issubclass(pipeline, ContentPipeline)
         for stage in pipeline.stages(settings)
     }
-
-
-def first_match(detectors: Sequence[Detector], document: Page) -> Match | None:
-    found = (detector.find(document) for detector in detectors)
-    return next((match for match in found if match is not None), None)

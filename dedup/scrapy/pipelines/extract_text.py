@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-from typing import Any
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
@@ -51,8 +50,8 @@ class ExtractText:
     def from_crawler(cls, crawler: Crawler) -> ExtractText:
         return cls(crawler)
 
-    def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002 -- 2.13
-        if self._job.has_text(item):
+    def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- 2.13
+        if self._job.judge.has_text(item):
             return item
         html, body = get(item, "html"), get(item, "body")
         if isinstance(html, str):
@@ -60,11 +59,11 @@ class ExtractText:
         elif not isinstance(body, bytes):
             return item
         url = self._fields.url_of(item) or ""
-        site = self._job.site(url) if url else None
+        site = self._job.arrivals.site(url) if url else None
         try:
-            page, said = self._read(body, url, get(item, "content_type") or "", site)
+            page, said = self._read(body, url, _word(get(item, "content_type")), site)
         except ReadingError as error:
-            self._job.record_unread(item, error.reason, str(error))
+            self._job.judge.record_unread(item, error.reason, str(error))
             return item
         found = {
             "text": said.text,
@@ -72,7 +71,7 @@ class ExtractText:
             "language": page.language,
             "canonical_url": page.canonical_url,
         }
-        self._job.note_extracted(item, found, said)
+        self._job.judge.note_extracted(item, found, said)
         for name, value in found.items():
             fill(item, name, value)
         return item
@@ -95,3 +94,7 @@ class ExtractText:
         raw = RawPage(body, url, content_type, (), None)
         content = self._worker.read(raw, None if site is None else host_of(url), site)
         return content.page, content.said
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else ""

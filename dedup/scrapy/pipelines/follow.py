@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scrapy import Spider
 from scrapy.crawler import Crawler
 
@@ -20,6 +18,6 @@ class FollowItem:
     def from_crawler(cls, crawler: Crawler) -> FollowItem:
         return cls(crawler)
 
-    def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002 -- 2.13
-        self._job.follow(item)
+    def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- 2.13
+        self._job.judge.follow(item)
         return item

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup.config import DedupConfig
-from dedup.detectors import default_detectors
+from dedup.detectors import default_signers
 from dedup.html import HtmlPage, bounded, decode, parse_page
 from dedup.html.page_text import PageText, page_text
 from dedup.store import Page
@@ -74,7 +74,7 @@ class Wanted:
 
 
 class Features(NamedTuple):
-    """What is computed of a page for the detectors and the store, under the names of `Page`."""
+    """What is computed of a page for the detectors and the store, see `Page`."""
 
     shingles: NDArray[np.uint64]
     signatures: Mapping[str, bytes | None]
@@ -82,7 +82,7 @@ class Features(NamedTuple):
     packed_body: bytes | None
 
 
-class Known(NamedTuple):
+class PageFacts(NamedTuple):
     """What is known of an item besides its fields, and of which fields.
 
     Attributes:
@@ -109,7 +109,9 @@ class Known(NamedTuple):
             template=said.template,
         )
         if self.features and page.title is self.title and page.body is self.body:
-            vars(page).update(self.features._asdict())  # where `cached_property` looks
+            features = self.features
+            page.take(shingles=features.shingles, signatures=features.signatures)
+            page.take_packed(features.packed_text, features.packed_body)
         return page
 
 
@@ -147,8 +149,8 @@ class ContentReader:
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
-        detectors = default_detectors(_no_original, wanted.detection)
-        self._detectors = [each for each in detectors if each.stage in wanted.stages]
+        signers = default_signers(wanted.detection)
+        self._signers = [each for each in signers if each.stage in wanted.stages]
 
     def read(self, raw: RawPage, site: Site | None = None) -> Content:
         """Read a page by the templates known of its site; None: nothing is to be learned of it."""
@@ -190,7 +192,7 @@ class ContentReader:
         return links, [url for url in every if url not in followed], n_left
 
     def _features(self, raw: RawPage, page: HtmlPage, said: PageText) -> Features | None:
-        if not self._detectors:
+        if not self._signers:
             return None
         document = Page(
             id="",
@@ -203,11 +205,7 @@ class ContentReader:
         )
         return Features(
             shingles=document.shingles,
-            signatures={each.stage: each.signature(document) for each in self._detectors},
+            signatures={each.key: each.sign(document) for each in self._signers},
             packed_text=document.packed_text,
             packed_body=document.packed_body if self._wanted.bodies else None,
         )
-
-
-def _no_original(number: int) -> Any:
-    raise KeyError(number)

@@ -14,7 +14,7 @@ from scrapy.http import HtmlResponse, Response
 
 from dedup.html import HtmlPage
 from dedup.scrapy.items import PageItem
-from dedup.scrapy.reading.page import Content, ContentReader, Known, RawPage, Unread, Wanted
+from dedup.scrapy.reading.page import Content, ContentReader, PageFacts, RawPage, Unread, Wanted
 from dedup.scrapy.reading.process import (
     BlockingWorker,
     NotReadError,
@@ -62,7 +62,7 @@ class Reading(NamedTuple):
     page: HtmlPage
     links: list[str]
     nofollow_links: list[str]
-    known: Known
+    facts: PageFacts
     raw: RawPage
     is_encoding_sure: bool
     n_templates: int
@@ -156,8 +156,8 @@ class PageReader:
         """
         content = await self._read_now(reading.raw, site)
         item = replace(reading.item, text=content.said.text)
-        known = Known(item.text, item.title, item.body, content.said, content.features)
-        return reading._replace(item=item, known=known, n_templates=content.n_templates)
+        facts = PageFacts(item.text, item.title, item.body, content.said, content.features)
+        return reading._replace(item=item, facts=facts, n_templates=content.n_templates)
 
     def abandon(self) -> None:
         """Read nothing more: what waits raises CloseSpider."""
@@ -284,7 +284,7 @@ def _reading(response: Response, raw: RawPage, content: Content) -> Reading:
         page=content.page,
         links=content.links,
         nofollow_links=content.nofollow_links,
-        known=Known(item.text, item.title, item.body, content.said, content.features),
+        facts=PageFacts(item.text, item.title, item.body, content.said, content.features),
         raw=raw,
         is_encoding_sure=content.is_encoding_sure,
         n_templates=content.n_templates,

@@ -15,8 +15,9 @@ from scrapy.linkextractors import IGNORED_EXTENSIONS
 
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.fingerprinter import CanonicalFingerprinter
-from dedup.scrapy.items import Settled
+from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.spiders.scope import Scope
 
 _IGNORED_ENDINGS = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)
@@ -47,7 +48,7 @@ class LinkFilter:
         if self._job is None:
             return pages
         if self._key is None:
-            self._job.count_links(found_on, len(pages))
+            self._note_count("links", found_on, len(pages))
             return pages
         by_key: dict[bytes, str] = {}
         for url in pages:
@@ -59,16 +60,26 @@ class LinkFilter:
             self._record_too_long(key, by_key.pop(key))
         unseen = self._job.seen.unseen(list(by_key))
         # In a refresh, links that have been counted before are found once more.
-        self._job.count_links(found_on, len(unseen if self._job.refresh else by_key))
+        is_refresh = bool(self._job.revisits.number)
+        self._note_count("links", found_on, len(unseen if is_refresh else by_key))
         if len(unseen) < len(by_key):
-            self._job.count_filtered(len(by_key) - len(unseen))
+            self._stats.inc_value("dedup/url/filtered", len(by_key) - len(unseen))
         return [by_key[key] for key in unseen]
 
     def leave_alone(self, links: Iterable[str], found_on: Response) -> None:
         """Count the links that would be requested, had robots not been asked not to follow them."""
         count = sum(url in self._scope and not _is_ignored(url) for url in links)
         if count and self._job is not None:
-            self._job.count_nofollow(found_on, count)
+            self._stats.inc_value("dedup/url/nofollow", count)
+            self._note_count("nofollow", found_on, count)
+
+    def _note_count(self, counter: str, found_on: Response, amount: int) -> None:
+        """Count links of a page, new or seen; the store has them once the page is recorded.
+
+        From these and the URLs found by links, the summary has those that were filtered.
+        """
+        if self._job is not None:
+            self._job.ledger.note_count(found_on.meta.get(KEY), counter, amount)
 
     def _is_too_long(self, url: str) -> bool:
         """Would Scrapy's `UrlLengthMiddleware` drop its request without a word?"""
@@ -80,7 +91,10 @@ class LinkFilter:
     def _record_too_long(self, key: bytes, url: str) -> None:
         assert self._job is not None  # noqa: S101 -- for the type checker
         if self._job.seen.unseen([key]):
-            self._job.record_skipped(url, "url_too_long", [Settled(key, url, "page")])
+            finishes = (FinishedUrl(key, url),)
+            self._job.record(
+                Outcome(kind="failed", url=url, finishes=finishes, reason="url_too_long")
+            )
 
     def _pages(self, links: Iterable[str]) -> list[str]:
         in_scope = [url for url in links if url in self._scope]

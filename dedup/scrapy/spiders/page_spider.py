@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from functools import cached_property
@@ -15,19 +14,22 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.python.failure import Failure
 
-from dedup.scrapy.config import CrawlConfig, flag
-from dedup.scrapy.frontier.meta import DEFERRED_RANK, KEY, REVISIT
-from dedup.scrapy.items import PageItem, Settled
-from dedup.scrapy.job.failures import LetGo, reason_of
-from dedup.scrapy.job.job import Job, first_url
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.frontier.meta import DEFERRED_RANK, REVISIT
+from dedup.scrapy.items import PageItem
+from dedup.scrapy.job.failures import NotSentError, reason_of
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.job.outcome import Outcome, OutcomeKind
+from dedup.scrapy.job.urls import finished_request, first_url
 from dedup.scrapy.middlewares.redirect import AlreadyRecorded, NotFollowed
 from dedup.scrapy.reading.page import Wanted
 from dedup.scrapy.reading.process import ReadingError
 from dedup.scrapy.reading.reader import PageReader, Reading, header
+from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
-from dedup.urls import canonical_url
 from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.parts import remove_dot_segments, with_ascii_host
 
@@ -50,6 +52,7 @@ class PageSpider(Spider):
     """
 
     follows_links: ClassVar[bool] = False
+    always_new: bool = False
 
     def __init__(
         self,
@@ -72,7 +75,7 @@ class PageSpider(Spider):
         self.credentials = {each: found for each, found in said if any(found)}
         """Name and password by start URL, for `dedup.scrapy.middlewares.log_in`."""
         self.scope = Scope(self.urls, allow=allow, deny=deny)
-        self.max_pages = _count("max_pages", max_pages)
+        self.max_pages = whole_number("max_pages", max_pages)
         self.job = job
         self.restart = flag("restart", restart)
         self.refresh = flag("refresh", refresh)
@@ -166,22 +169,23 @@ class PageSpider(Spider):
         job = self.dedup_job
         if job is None:
             return await self.reader.read(response)
-        reading = await self.reader.read(response, job.site(response.url), job.encoding(response))
+        known = job.arrivals
+        site, encoding = known.site(response.url), known.encoding(response)
+        reading = await self.reader.read(response, site, encoding)
         if reading is None:
             return None
-        if not reading.is_encoding_sure and job.encoding(response) != reading.raw.host_encoding:
+        encoding = known.encoding(response)
+        if not reading.is_encoding_sure and encoding != reading.raw.host_encoding:
             # Learned in the meantime: the answer must not depend on how long reading takes.
-            site = job.site(response.url)
-            reading = await self.reader.decode_again(
-                reading, response, site, job.encoding(response)
-            )
+            site = known.site(response.url)
+            reading = await self.reader.decode_again(reading, response, site, encoding)
         if reading.is_encoding_sure:
-            job.note_encoding(response, reading.item.encoding)
+            known.note_encoding(response, reading.item.encoding)
         return reading
 
     def _later_if_trap(self, request: Request, depth: int) -> Request:
         """The request, put off if its URL looks like a trap."""
-        traps = None if self.dedup_job is None else self.dedup_job.traps
+        traps = None if self.dedup_job is None else self.dedup_job.budgets.traps
         if traps is not None and (reason := traps.reason_to_defer(request.url, depth)):
             self.crawler.stats.inc_value(f"dedup/url/deferred/{reason}")
             return request.replace(priority=request.priority - DEFERRED_RANK)
@@ -193,56 +197,33 @@ class PageSpider(Spider):
         if number is None or self.dedup_job is None:
             return False
         if "redirect_urls" in response.meta:
-            self.dedup_job.record_visit(response.meta["redirect_urls"][0], "moved", [])
+            url = response.meta["redirect_urls"][0]
+            self.dedup_job.record(Outcome(kind="visited", url=url, reason="moved"))
             return False
-        return self.dedup_job.is_as_stored(reading.item, number)
+        item = reading.item
+        return self.dedup_job.revisits.is_as_stored(number, item.title, item.text)
 
-    def _visited(self, response: Response, outcome: str) -> None:
+    def _visited(self, response: Response, result: str) -> None:
         if self.dedup_job is not None:
-            self.dedup_job.record_visit(response.url, outcome, self.dedup_job.settled_by(response))
+            finishes = self.dedup_job.response_urls.finished(response)
+            self.dedup_job.record(
+                Outcome(kind="visited", url=response.url, finishes=finishes, reason=result)
+            )
 
-    def failed(self, failure: Any) -> None:
+    def failed(self, failure: Failure) -> None:
         """Record a URL that no page came from."""
-        error, request = failure.value, failure.request
-        if isinstance(error, LetGo):
+        error, request = failure.value, _request_of(failure)
+        if error is None or isinstance(error, NotSentError):
             return
-        if REVISIT in request.meta and self.dedup_job is not None:
-            self._failed_visit(error, request)
-            return
-        if isinstance(error, HttpError):
+        if isinstance(error, HttpError) and REVISIT not in request.meta:
             self.take_page()
         if self.dedup_job is None:
             return
-        key, url = request.meta.get(KEY), first_url(request)
-        settles = [Settled(key, url, "page")] if key else []
-        if isinstance(error, AlreadyRecorded):
-            if error.target != url:
-                self.dedup_job.record_alias(url, error.target, "redirect", settles)
-            return
-        reason = error.reason if isinstance(error, NotFollowed) else reason_of(error)
-        if reason == type(error).__name__:  # none of a download's known failures: a bug, perhaps
-            self.logger.error("%s: %s", url, failure.getTraceback())
-        self.dedup_job.record_skipped(
-            url,
-            reason,
-            settles,
-            detail=str(error),
-            response=error.response if isinstance(error, HttpError) else None,
-        )
-
-    def _failed_visit(self, error: Exception, request: Request) -> None:
-        """Record a visit that gave no page; what is stored stays as it is."""
-        assert self.dedup_job is not None  # noqa: S101 -- for the type checker
-        outcome = "failed"
-        if isinstance(error, HttpError):
-            outcomes = {304: "unchanged", 404: "gone", 410: "gone"}
-            outcome = outcomes.get(error.response.status, "failed")
-        elif isinstance(error, NotFollowed) and not error.reason.startswith("redirect_"):
-            outcome = "failed"  # the host is not there, say
-        elif isinstance(error, AlreadyRecorded | NotFollowed):
-            outcome = "moved"
-        key, url = request.meta.get(KEY), first_url(request)
-        self.dedup_job.record_visit(url, outcome, [Settled(key, url, "page")] if key else [])
+        outcome = _failed_visit if REVISIT in request.meta else _failed
+        if (found := outcome(error, request)) is not None:
+            self.dedup_job.record(found)
+            if found.reason == type(error).__name__:  # none of the known failures: a bug, perhaps
+                self.logger.error("%s: %s", found.url, failure.getTraceback())
 
     # --- What a response gives ---------------------------------------------------------------
 
@@ -256,7 +237,7 @@ class PageSpider(Spider):
         """Reads this crawl's pages."""
         config = CrawlConfig.from_settings(self.settings)
         job = self.dedup_job
-        stages = [] if job is None else [detector.stage for detector in job.detectors]
+        stages = [] if job is None else [each.stage for each in job.content.detectors]
         wanted = Wanted(
             config.extractor,
             links=self.follows_links,
@@ -300,7 +281,7 @@ class PageSpider(Spider):
 
     @cached_property
     def _n_taken(self) -> int:
-        return self.dedup_job.fetched if self.dedup_job is not None else 0
+        return self.dedup_job.ledger.fetched if self.dedup_job is not None else 0
 
     def _links_to_follow(self, reading: Reading, response: Response) -> list[str]:
         page = reading.page
@@ -323,52 +304,60 @@ class PageSpider(Spider):
 
     def _skip(self, response: Response, reason: str, detail: str) -> None:
         if self.dedup_job is not None:
-            settles = self.dedup_job.settled_by(response)
-            self.dedup_job.record_skipped(
-                response.url, reason, settles, detail=detail, response=response
-            )
+            self.dedup_job.record_skipped(response, reason, detail)
 
     async def _ready(self, reading: Reading, response: Response) -> list[PageItem]:
         """The items that are ready to be judged: the page, if it need not wait, and others."""
         job = self.dedup_job
         if job is None:
             return [reading.item]
-        site = job.site(response.url)
+        site = job.arrivals.site(response.url)
         if site is not None and len(site.templates) != reading.n_templates:
             # They were learned in the meantime. Where a second reading fails, the first one counts.
             with suppress(ReadingError):
                 reading = await self.reader.read_again(reading, site)
-        item = reading.item
-        settles = [
-            *job.settled_by(response),
-            *job.settled_by_canonical(item.url, item.canonical_url),
-        ]
+        item, urls = reading.item, job.response_urls
+        finishes = (*urls.finished(response), *urls.canonical(item.url, item.canonical_url))
         revisits = None if "redirect_urls" in response.meta else response.meta.get(REVISIT)
-        return job.arrive(item, reading.known, settles, revisits)
+        return job.arrivals.arrive(item, reading.facts, finishes, revisits)
 
 
-def split_urls(urls: str) -> list[str]:
-    """The URLs in a list separated by commas; commas within a URL stay.
+def _failed(error: BaseException, request: Request) -> Outcome | None:
+    """What became of a URL by an error; None: nothing new."""
+    url, finishes = first_url(request), finished_request(request)
+    if isinstance(error, AlreadyRecorded):
+        if error.target == url:
+            return None
+        return Outcome(
+            kind="alias", url=url, finishes=finishes, target=error.target, reason="redirect"
+        )
+    kind: OutcomeKind = "skipped" if isinstance(error, HttpError) else "failed"
+    return Outcome(
+        kind=kind,
+        url=url,
+        finishes=finishes,
+        reason=error.reason if isinstance(error, NotFollowed) else reason_of(error),
+        detail=str(error),
+        size_bytes=len(error.response.body) if isinstance(error, HttpError) else 0,
+    )
 
-    >>> split_urls("http://a.example/?x=1,2,https://b.example/")
-    ['http://a.example/?x=1,2', 'https://b.example/']
-    """
-    parts = [part.strip() for part in re.split(r",(?=\s*https?://)", urls) if part.strip()]
-    for part in parts:
-        try:
-            canonical_url(part)
-        except ValueError as error:
-            raise ValueError(
-                f"url must be one or more http(s) URLs, got {part!r} ({error})"
-            ) from None
-    return parts
+
+def _failed_visit(error: BaseException, request: Request) -> Outcome:
+    """What became of the visit of a stored page by an error; what is stored stays as it is."""
+    result = "failed"
+    if isinstance(error, HttpError):
+        results = {304: "unchanged", 404: "gone", 410: "gone"}
+        result = results.get(error.response.status, "failed")
+    elif isinstance(error, AlreadyRecorded):
+        result = "moved"
+    elif isinstance(error, NotFollowed) and error.reason.startswith("redirect_"):
+        result = "moved"  # with another reason the host is not there
+    return Outcome(
+        kind="visited", url=first_url(request), finishes=finished_request(request), reason=result
+    )
 
 
-def _count(name: str, value: str | int) -> int:
-    try:
-        number = int(value)
-    except ValueError:
-        number = -1
-    if number < 0:
-        raise ValueError(f"{name} must be a number of 0 or more, got {value!r}")
-    return number
+def _request_of(failure: Failure) -> Request:
+    """The request that Scrapy hangs on a failure."""
+    request: Request = getattr(failure, "request")  # noqa: B009 -- no attribute that Twisted names
+    return request

@@ -243,7 +243,7 @@ class StoreReader:
         """The record of each dropped page, as exported."""
         condition, parameters = where(selection, "duplicates", self.database.connection)
         query = (
-            "SELECT r.*, p.name AS original_name, p.url AS original_url FROM duplicates AS r"  # noqa: S608
+            "SELECT r.*, p.name AS original_name, p.url AS original_url FROM duplicates AS r"  # noqa: S608 -- our own names
             f" JOIN pages AS p ON p.number = r.original WHERE {condition} ORDER BY r.number"
         )
         for row in self.rows(query, parameters):
@@ -263,7 +263,7 @@ class StoreReader:
         if table not in ("pages", "duplicates"):
             raise ValueError(f"table must be 'pages' or 'duplicates', got {table!r}")
         condition, parameters = where(selection, table, self.database.connection)
-        return self._number(f"SELECT count(*) FROM {table} AS r WHERE {condition}", parameters)  # noqa: S608
+        return self._number(f"SELECT count(*) FROM {table} AS r WHERE {condition}", parameters)  # noqa: S608 -- our own names
 
     def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
         """The rows of a query, one after the other, by the names of their columns."""

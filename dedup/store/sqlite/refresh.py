@@ -8,12 +8,10 @@ signatures of an old version, still in memory, match nothing by themselves.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from dedup.store.records import DONE, QUEUED, Page
-from dedup.store.sqlite.store import SqliteStore
-
-OUTCOMES = ("unchanged", "changed", "gone", "moved", "failed")
+from dedup.store.records import DONE, QUEUED, VISIT_RESULTS, Page
+from dedup.store.sqlite.database import Database
 
 _RANK_OF_DUPLICATES = 1_000_000
 """After the pages: what they duplicated may have changed by then."""
@@ -21,84 +19,78 @@ _RANK_OF_DUPLICATES = 1_000_000
 _SLOT = "substr(found.host, 1, instr(found.host || ':', ':') - 1)"
 
 
-def current_refresh(store: SqliteStore) -> int:
-    """The number of the refresh that is under way or was the last; 0: none yet."""
-    return int(store.database.meta("refresh") or 0)
+class SqliteRefreshes:
+    """Implements `dedup.store.interface.Refreshes` on SQLite.
 
-
-def begin_refresh(store: SqliteStore) -> int:
-    """Queue all pages for a visit, all duplicates to be judged anew; return the refresh's number.
-
-    Pages are queued with `{"revisit": number}` for a request. Duplicates stay on record until they
-    have been fetched and judged: see `duplicates_by_url`.
+    Args:
+        replace: puts a page's new version and its signatures in the place of the old one.
     """
-    number = current_refresh(store) + 1
-    with store.unit() as connection:
-        connection.execute(
-            f"UPDATE urls SET state = {QUEUED}, rank = 0, slot = {_SLOT},"  # noqa: S608 -- constants
-            """ request = CAST('{"revisit": ' || found.number || '}' AS BLOB)"""
-            f" FROM pages AS found WHERE urls.url = found.url AND urls.state = {DONE}"
-        )
-        connection.execute(
-            f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES}, slot = {_SLOT}"  # noqa: S608
-            f" FROM duplicates AS found WHERE urls.url = found.url AND urls.state = {DONE}"
-        )
-        connection.execute("DELETE FROM meta WHERE name = 'finished'")
-        connection.execute("INSERT OR REPLACE INTO meta VALUES ('refresh', ?)", (str(number),))
-    return number
 
+    def __init__(
+        self, database: Database, replace: Callable[[int, Page, Mapping[str, bytes]], None]
+    ) -> None:
+        self._database = database
+        self._replace = replace
 
-def validators(store: SqliteStore, number: int) -> dict[str, str]:
-    """The headers that ask for a page only if it has changed; empty where its server gave none."""
-    query = "SELECT etag, last_modified FROM pages WHERE number = ?"
-    with store.database.reporting():
-        row = store.database.connection.execute(query, (number,)).fetchone()
-    names = ("If-None-Match", "If-Modified-Since")
-    return {name: value for name, value in zip(names, row or (), strict=False) if value}
+    def current(self) -> int:
+        return int(self._database.meta("refresh") or 0)
 
+    def begin(self) -> int:
+        """Queue all pages, with `{"revisit": number}` for a request, and all duplicates."""
+        number = self.current() + 1
+        with self._database.unit() as connection:
+            connection.execute(
+                f"UPDATE urls SET state = {QUEUED}, rank = 0, slot = {_SLOT},"  # noqa: S608 -- constants
+                """ request = CAST('{"revisit": ' || found.number || '}' AS BLOB)"""
+                f" FROM pages AS found WHERE urls.url = found.url AND urls.state = {DONE}"
+            )
+            connection.execute(
+                f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES}, slot = {_SLOT}"  # noqa: S608 -- constants
+                f" FROM duplicates AS found WHERE urls.url = found.url AND urls.state = {DONE}"
+            )
+            connection.execute("DELETE FROM meta WHERE name = 'finished'")
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('refresh', ?)", (str(number),))
+        return number
 
-def note_visit(store: SqliteStore, url: str, outcome: str) -> None:
-    """Record what became of a page's visit, one of `OUTCOMES`."""
-    if outcome not in OUTCOMES:
-        raise ValueError(f"outcome must be one of {', '.join(OUTCOMES)}, got {outcome!r}")
-    with store.unit() as connection:
-        connection.execute(
-            "INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?)",
-            (current_refresh(store), url, outcome, time.time()),
-        )
+    def validators(self, number: int) -> dict[str, str]:
+        query = "SELECT etag, last_modified FROM pages WHERE number = ?"
+        with self._database.reporting():
+            row = self._database.connection.execute(query, (number,)).fetchone()
+        names = ("If-None-Match", "If-Modified-Since")
+        return {name: value for name, value in zip(names, row or (), strict=False) if value}
 
+    def note_visit(self, url: str, result: str) -> None:
+        if result not in VISIT_RESULTS:
+            raise ValueError(f"result must be one of {', '.join(VISIT_RESULTS)}, got {result!r}")
+        with self._database.unit() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?)",
+                (self.current(), url, result, time.time()),
+            )
 
-def duplicates_by_url(store: SqliteStore, original: int | None = None) -> dict[str, int]:
-    """The numbers of the duplicates of a page, or of all, by their URLs."""
-    query = "SELECT url, number FROM duplicates WHERE url IS NOT NULL"
-    if original is None:
-        return dict(map(tuple, store.rows(query)))
-    return dict(map(tuple, store.rows(f"{query} AND original = ?", [original])))
+    def duplicates(self, original: int | None = None) -> dict[str, int]:
+        query = "SELECT url, number FROM duplicates WHERE url IS NOT NULL"
+        values: tuple[int, ...] = ()
+        if original is not None:
+            query, values = f"{query} AND original = ?", (original,)
+        with self._database.reporting():
+            return dict(self._database.connection.execute(query, values).fetchall())
 
+    def drop_duplicate(self, number: int) -> None:
+        with self._database.unit() as connection:
+            connection.execute("DELETE FROM duplicates WHERE number = ?", (number,))
 
-def drop_duplicate(store: SqliteStore, number: int) -> None:
-    """Take a duplicate off the record: its URL has been judged anew."""
-    with store.unit() as connection:
-        connection.execute("DELETE FROM duplicates WHERE number = ?", (number,))
-
-
-def replace_page(
-    store: SqliteStore, number: int, page: Page, signatures: Mapping[str, bytes]
-) -> None:
-    """Put a new version in a page's place; the old one moves to `versions`.
-
-    Duplicates that had its very text keep that text.
-    """
-    with store.unit() as connection:
-        connection.execute(
-            "UPDATE duplicates SET text = (SELECT text FROM pages WHERE number = :number)"
-            " WHERE original = :number AND text IS NULL",
-            {"number": number},
-        )
-        connection.execute(
-            "INSERT INTO versions SELECT number, fetched_at, title, text, body FROM pages"
-            " WHERE number = ?",
-            (number,),
-        )
-        connection.execute("DELETE FROM signatures WHERE page = ?", (number,))
-        store.write_page(number, page, signatures, is_new=False)
+    def replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
+        with self._database.unit() as connection:
+            connection.execute(
+                "UPDATE duplicates SET text = (SELECT text FROM pages WHERE number = :number)"
+                " WHERE original = :number AND text IS NULL",
+                {"number": number},
+            )
+            connection.execute(
+                "INSERT INTO versions SELECT number, fetched_at, title, text, body FROM pages"
+                " WHERE number = ?",
+                (number,),
+            )
+            connection.execute("DELETE FROM signatures WHERE page = ?", (number,))
+            self._replace(number, page, signatures)

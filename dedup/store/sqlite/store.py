@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from sqlite3 import Connection
@@ -23,6 +23,7 @@ from dedup.store.sqlite.database import Database
 from dedup.store.sqlite.explain import SqliteExplainQueries
 from dedup.store.sqlite.learned import Learned
 from dedup.store.sqlite.reading import GROUP_KEY, StoreReader, is_body_kept
+from dedup.store.sqlite.refresh import SqliteRefreshes
 from dedup.store.sqlite.report import SqliteReportQueries
 from dedup.store.sqlite.retry import queue_failed
 from dedup.store.sqlite.stats import SqliteStatsQueries
@@ -36,8 +37,8 @@ _COLUMNS = ("name", "host", *PAGE_FIELDS, "text", "body")
 _MARKS = ", ".join(f":{column}" for column in _COLUMNS)
 _SETS = ", ".join(f"{column} = :{column}" for column in _COLUMNS)
 _INSERT_PAGE = f"INSERT INTO pages (number, {', '.join(_COLUMNS)}) VALUES (:number, {_MARKS})"  # noqa: S608 -- the names above
-_INSERT_DUPLICATE = f"INSERT INTO duplicates VALUES ({', '.join('?' * 16)})"  # noqa: S608
-_UPDATE_PAGE = f"UPDATE pages SET {_SETS} WHERE number = :number"  # noqa: S608
+_INSERT_DUPLICATE = f"INSERT INTO duplicates VALUES ({', '.join('?' * 16)})"  # noqa: S608 -- our own names
+_UPDATE_PAGE = f"UPDATE pages SET {_SETS} WHERE number = :number"  # noqa: S608 -- our own names
 
 
 class SqliteStore(StoreReader):
@@ -76,6 +77,7 @@ class SqliteStore(StoreReader):
         self.urls = UrlTable(self.database)
         self.keep_bodies = keep_bodies
         self.learned = Learned(self.database, self.unpacked)
+        self.refreshes = SqliteRefreshes(self.database, self._replace_page)
         self.stats = SqliteStatsQueries(self.database, self.unpacked)
         self.report = SqliteReportQueries(self.database, self.unpacked)
         self.explain = SqliteExplainQueries(self.database, self.unpacked)
@@ -89,6 +91,10 @@ class SqliteStore(StoreReader):
     def unit(self) -> AbstractContextManager[Connection]:
         """Groups writes that belong together: a page, its links, its URL done."""
         return self.database.unit()
+
+    def on_error(self, call: Callable[[StateError], object]) -> None:
+        """Have `call` called with each `StateError` before it is raised."""
+        self.database.on_error = call
 
     def meta(self, name: str) -> str | None:
         """A named value of the job, or None."""
@@ -244,10 +250,6 @@ class SqliteStore(StoreReader):
         """Queue failed URLs once more; return how many, by reason."""
         return queue_failed(self.database, reasons)
 
-    def count_fetched(self) -> int:
-        """Records for which a response arrived."""
-        return self.stats.fetched()
-
     def __enter__(self) -> Self:
         return self
 
@@ -257,6 +259,9 @@ class SqliteStore(StoreReader):
     def close(self) -> None:
         """Commit and close. A second call does nothing."""
         self.database.close()
+
+    def _replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
+        self.write_page(number, page, signatures, is_new=False)
 
     def _last_number(self) -> int:
         return self._number(

@@ -154,12 +154,12 @@ def test_the_counts_are_those_of_all_runs_of_the_job(
     job = SimpleNamespace(
         store=store,
         is_resumed=True,
-        fetched=5,
+        ledger=SimpleNamespace(fetched=5),
         requests=SimpleNamespace(length=1),
         folder=tmp_path,
-        detectors=[],
+        content=SimpleNamespace(size_bytes=0),
         seen=SeenUrls(None),
-        learner=SimpleNamespace(n_unjudged=0),
+        arrivals=SimpleNamespace(n_unjudged=0),
     )
     crawler: Any = FakeCrawler()
     monkeypatch.setattr(Job, "of", lambda crawler: job)

@@ -84,14 +84,14 @@ def test_sentences_by_how_many_are_shared(n_changed, found, originals):
     second = ". ".join(changed + LONG[n_changed:])
     detectors = (
         SentencesDetector(check),
-        SentencesDetector(check, least_shared=2),
+        SentencesDetector(check, min_shared=2),
         JoinedSentencesDetector(check),
     )
     assert tuple(is_found(each, originals, first, second) for each in detectors) == found
 
 
 def test_a_text_of_one_sentence_shares_all_it_has(originals):
-    detector = SentencesDetector(Unverified(short_shingles=50), least_shared=2)
+    detector = SentencesDetector(Unverified(short_shingles=50), min_shared=2)
     assert is_found(detector, originals, LONG[0], LONG[0])
 
 
@@ -148,7 +148,7 @@ def test_most_alike_come_first_among_scanned(originals):
 def test_nilsimsa_at_its_published_threshold_believes_anything_in_one_language(originals):
     check = Unverified(short_shingles=50)
     first, second = (" ".join(made_up_words(seed)) for seed in (1, 2))
-    published = NilsimsaDetector(check, least_score=INDEPENDENT_SCORE)
+    published = NilsimsaDetector(check, min_score=INDEPENDENT_SCORE)
     assert is_found(published, originals, first, second)
     assert not is_found(NilsimsaDetector(check), originals, first, second)
 
@@ -157,14 +157,14 @@ def test_containment_finds_the_page_that_holds_a_part(check, originals):
     words = made_up_words(4, 2_000)
     whole, part = " ".join(words), " ".join(words[500:1_500])
     assert not is_found(ShinglingDetector(check), originals, whole, part)
-    by_containment = ContainmentCheck(originals, least_containment=0.8, short_shingles=50)
+    by_containment = ContainmentCheck(originals, min_containment=0.8, short_shingles=50)
     assert is_found(ShinglingDetector(by_containment), originals, whole, part)
     assert not is_found(ShinglingDetector(by_containment), originals, part, whole)
 
 
 def test_containment_reports_resemblance(originals):
     words = made_up_words(4, 2_000)
-    by_containment = ContainmentCheck(originals, least_containment=0.8, short_shingles=50)
+    by_containment = ContainmentCheck(originals, min_containment=0.8, short_shingles=50)
     originals[7] = Document("a", " ".join(words))
     number, resemblance = by_containment.nearest(Document("b", " ".join(words[:1_001])), [7])
     assert (number, resemblance) == (7, 999 / 1_998)
@@ -181,9 +181,7 @@ I_MATCH = [
 @pytest.mark.parametrize(("text", "found", "why"), I_MATCH)
 def test_i_match_compares_the_terms_of_a_band(text, found, why, originals, frequencies):
     """IDF over that of an unknown word: `the` 0, `market` 0.15, `zyx` 0.85."""
-    detector = IMatchDetector(
-        Unverified(short_shingles=50), frequencies, least_idf=0.1, greatest_idf=0.5
-    )
+    detector = IMatchDetector(Unverified(short_shingles=50), frequencies, min_idf=0.1, max_idf=0.5)
     assert is_found(detector, originals, "the market of this season", text) == found, why
 
 
@@ -204,7 +202,7 @@ SHORT = [
 @pytest.mark.parametrize(("text", "found", "why"), SHORT)
 def test_short_texts_are_the_same_by_keywords_and_cosine(text, found, why, originals):
     table = jieba_frequencies()
-    check = CosineCheck(originals, table, least_cosine=0.9)
+    check = CosineCheck(originals, table, min_cosine=0.9)
     detector = ShortTextDetector(check, Keywords(table, 5))
     assert is_found(detector, originals, "网页去重算法的研究", text) == found, why
 
@@ -215,7 +213,7 @@ def test_equal_keywords_are_not_enough_for_short_texts(originals, frequencies):
     keywords = Keywords(frequencies, 1)
     for check, found in (
         (Unverified(short_shingles=0), True),
-        (CosineCheck(originals, frequencies, least_cosine=0.99), False),
+        (CosineCheck(originals, frequencies, min_cosine=0.99), False),
     ):
         assert is_found(ShortTextDetector(check, keywords), originals, first, second) == found
 
@@ -231,7 +229,7 @@ def test_long_texts_are_not_short(originals):
 
 def test_titles_tell_short_texts_apart(originals):
     table = jieba_frequencies()
-    check = CosineCheck(originals, table, least_cosine=0.9)
+    check = CosineCheck(originals, table, min_cosine=0.9)
     originals[1] = Document("a", "not found", title="blue shoes")
     assert check.nearest(Document("b", "not found", title="Blue Shoes"), [1]) == (1, None)
     assert check.nearest(Document("b", "not found", title="red hats"), [1]) is None
@@ -272,13 +270,13 @@ NO_FREQUENCIES = DocumentFrequencies.count([])
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda check: SentencesDetector(check, least_shared=4), "least_shared must be 1 to"),
+        (lambda check: SentencesDetector(check, min_shared=4), "min_shared must be 1 to"),
         (lambda check: ShinglingDetector(check, one_in=0), "one_in must be at least 1, got 0"),
         (lambda check: BottomDetector(check, size=0), "size must be at least 1, got 0"),
-        (lambda check: NilsimsaDetector(check, least_score=128), "least_score must be -128 to 127"),
+        (lambda check: NilsimsaDetector(check, min_score=128), "min_score must be -128 to 127"),
         (
-            lambda check: IMatchDetector(check, NO_FREQUENCIES, least_idf=1.0),
-            "least_idf must be 0 to greatest_idf, 0.9, got 1.0",
+            lambda check: IMatchDetector(check, NO_FREQUENCIES, min_idf=1.0),
+            "min_idf must be 0 to max_idf, 0.9, got 1.0",
         ),
         (lambda check: Keywords(NO_FREQUENCIES, 0), "count must be at least 1, got 0"),
         (lambda check: Levels(Keywords(NO_FREQUENCIES), 0), "levels must be at least 1, got 0"),

@@ -1,5 +1,6 @@
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from dedup import Document, Match
@@ -17,6 +18,9 @@ class Scripted:
     def find(self, document):
         number = self.numbers.get(self.answers.get(document.id))
         return None if number is None else Match(number, self.stage)
+
+    def may_match(self, documents):
+        return np.ones(len(documents), np.bool_)
 
     def signature(self, document):
         return None

@@ -226,7 +226,7 @@ def test_the_threshold_is_that_of_the_job(folder: Path, tmp_path: Path) -> None:
     path.write_bytes((folder / "crawl.sqlite").read_bytes())
     store = SqliteStore(path)
     settings = {"DEDUP_NEAR_RESEMBLANCE": "0.95", "DEDUP_SIMHASH_DISTANCE": 5}
-    store.database.set_meta("settings", json.dumps(settings))
+    store.set_meta("settings", json.dumps(settings))
     config = Replay(store).config
     store.close()
     assert (config.near_resemblance, config.simhash_distance) == (0.95, 5)

@@ -293,7 +293,7 @@ def read_all(path, *, read_only):
             list(rows)
         list(store.urls.keys())
         store.urls.first_queued("", 999)
-        return store.count("pages"), store.count_fetched(), len(store.urls)
+        return store.count("pages"), store.stats.fetched(), len(store.urls)
     finally:
         store.close()
 

@@ -131,7 +131,7 @@ def test_a_unit_that_fails_takes_all_its_records_with_it(store):
         store.urls.finish([(b"k" * 16, "http://example.org/")])
         store.add_alias("a", "b", "redirect")
         raise KeyError("later")
-    assert store.count("pages") == len(store.urls) == store.count_fetched() == 0
+    assert store.count("pages") == len(store.urls) == store.stats.fetched() == 0
     assert list(store.signatures("body")) == []
     assert store.add(text_page(), {}) > 0
 

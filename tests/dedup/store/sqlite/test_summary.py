@@ -48,7 +48,7 @@ def test_counts_reconcile_for_any_records_across_a_restart(tmp_path_factory, rec
             sizes[kind] += size
             hosts[host] += 1
     found = summarise(store)
-    assert store.count_fetched() == found["pages"]["fetched"]
+    assert store.stats.fetched() == found["pages"]["fetched"]
     store.close()
 
     failed = pages.pop("timeout", 0)

@@ -1,0 +1,184 @@
+"""Pages on their way from the spider to the pipelines: some wait for their template first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from scrapy.http import Response
+
+from dedup.html.page_text import PageText
+from dedup.learner import LearningStep, Ready, TemplateLearner
+from dedup.scrapy.frontier.meta import KEY
+from dedup.scrapy.item_fields import ItemFields
+from dedup.scrapy.items import PageItem
+from dedup.scrapy.job.content import ContentIndex
+from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, page_of_item
+from dedup.scrapy.job.ledger import Ledger
+from dedup.scrapy.job.outcome import FinishedUrl, Outcome
+from dedup.scrapy.reading.page import PageFacts
+from dedup.store import JobStore, Page
+from dedup.store.records import PAGE_FIELDS
+from dedup.templates.outline import Outline
+from dedup.templates.site import Site
+from dedup.urls.parts import host_of
+
+_ITEM_FIELDS = tuple(
+    field.name for field in fields(PageItem) if field.name in PAGE_FIELDS and field.name != "url"
+)
+
+
+class Arrivals:
+    """Takes pages in the order of their arrival, and lets those go that are ready to be judged.
+
+    Args:
+        max_waiting: pages that wait at most, see `TemplateLearner`.
+        is_learning: are templates asked for?
+
+    Attributes:
+        is_closing: do pages wait no longer, and is nothing new fetched?
+    """
+
+    def __init__(
+        self,
+        store: JobStore,
+        ledger: Ledger,
+        content: ContentIndex,
+        items: ItemsInPipelines,
+        *,
+        max_waiting: int,
+        is_learning: bool,
+    ) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._content = content
+        self._items = items
+        self._learner = TemplateLearner(store.learned, max_waiting=max_waiting)
+        self._is_learning = is_learning
+        self.is_closing = False
+
+    @property
+    def n_waiting(self) -> int:
+        """How many pages wait, those left out that are being judged."""
+        return self._learner.n_waiting
+
+    @property
+    def n_unjudged(self) -> int:
+        """How many pages have been fetched and are not judged yet."""
+        return self._learner.n_unjudged
+
+    # --- What is known of a host -----------------------------------------------------------------
+
+    def site(self, url: str) -> Site | None:
+        """What is known of the templates of a page's host; None: templates are not asked for."""
+        return self._learner.site(host_of(url)) if self._is_learning else None
+
+    def encoding(self, response: Response) -> str | None:
+        """What most pages of the host are in that are not UTF-8; None: there are none."""
+        return self._store.learned.encoding(host_of(response.url))
+
+    def note_encoding(self, response: Response, encoding: str) -> None:
+        """Learn from a page's encoding, once the page is recorded."""
+        key = response.meta.get(KEY)
+        if key is not None and not encoding.startswith("utf"):
+            self._ledger.note_encoding(key, host_of(response.url), encoding)
+
+    # --- Pages -----------------------------------------------------------------------------------
+
+    def arrive(
+        self,
+        item: PageItem,
+        facts: PageFacts,
+        finishes: Sequence[FinishedUrl],
+        revisits: int | None = None,
+    ) -> list[PageItem]:
+        """Take a page and what is known of it; return the items that are ready to be judged.
+
+        The page is among them, or it waits for its template: then its URLs are done all the same.
+
+        Args:
+            item: the page, as read by what is known of its site.
+            facts: what its reader found besides the item's fields.
+            finishes: the page's URLs.
+            revisits: the number of the stored page that this is a new version of.
+        """
+        released = [self._item_of(ready) for ready in self._learner.release(item.url).ready]
+        entry = self._note(item, facts, finishes)
+        entry.revisits = revisits
+        outline, page = facts.said.outline, page_of_item(item, ItemFields())
+        if outline is None or page is None or self.is_closing or revisits is not None:
+            entry.outline = outline
+            return [*released, item]
+        page = facts.give(page)
+        if self._content.is_copy(page):  # then its template does not matter
+            return [*released, item]
+        self._items.forget(item)  # another takes its place
+        return [*released, *self._wait(page, outline, finishes)]
+
+    def resume(self) -> list[PageItem]:
+        """The items whose turn had come when an earlier process ended."""
+        return [self._item_of(ready) for ready in self._learner.resume().ready]
+
+    def finish(self) -> list[PageItem]:
+        """Some of the items that still wait, to be judged by what is known; none: there is none."""
+        with self._store.unit():
+            progress = self._learner.finish()
+            self._reread(progress)
+        return [self._item_of(ready) for ready in progress.ready]
+
+    # --- What becomes of them --------------------------------------------------------------------
+
+    def note_stored(self, number: int, page: Page, outline: Outline | None) -> None:
+        """Learn from a page that was stored without its template."""
+        if outline is not None:
+            self._reread(self._learner.early(number, page, outline))
+
+    def note_judged(self, place: int | None) -> None:
+        """Note that a page waits no longer, where it did; in the unit of its outcome."""
+        if place is not None:
+            self._learner.done(place)
+
+    # --- Private ---------------------------------------------------------------------------------
+
+    def _wait(
+        self, page: Page, outline: Outline, finishes: Sequence[FinishedUrl]
+    ) -> list[PageItem]:
+        with self._store.unit():
+            progress = self._learner.arrive(page, outline)
+            if any(ready.place is None for ready in progress.ready):  # read by itself, and no other
+                (ready,) = progress.ready
+                return [self._item_of(ready, finishes)]
+            self._ledger.record(
+                Outcome(kind="waiting", url=page.url or "", finishes=tuple(finishes))
+            )
+            self._reread(progress)
+        return [self._item_of(ready) for ready in progress.ready]
+
+    def _item_of(self, ready: Ready, finishes: Sequence[FinishedUrl] = ()) -> PageItem:
+        page = ready.page
+        item = PageItem(
+            url=page.url or "",
+            text=page.text,
+            body=page.body or b"",
+            **{name: getattr(page, name) for name in _ITEM_FIELDS},
+        )
+        said = PageText(
+            page.text,
+            page.heading,
+            page.title if page.own_title is None else page.own_title,
+            page.source,
+            page.template,
+        )
+        facts = PageFacts(item.text, item.title, item.body, said, None)
+        entry = self._note(item, facts, finishes)
+        entry.place, entry.outline = ready.place, ready.outline
+        return item
+
+    def _note(self, item: PageItem, facts: PageFacts, finishes: Sequence[FinishedUrl]) -> Entry:
+        entry = self._items.note(item)
+        entry.is_ours, entry.facts, entry.finishes = True, facts, tuple(finishes)
+        return entry
+
+    def _reread(self, progress: LearningStep) -> None:
+        for number, own in progress.reread:
+            self._content.change(number, own)

@@ -1,0 +1,123 @@
+"""The detectors of a crawl, their index, and the originals that they compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from dedup.config import DedupConfig
+from dedup.deduplicator import Deduplicator, OriginalsCache
+from dedup.detectors import Detector, default_detectors
+from dedup.detectors.key import KeyRecord
+from dedup.document import Document, Match
+from dedup.scrapy.scrapy_internals import refusing
+from dedup.store import JobStore, Page
+from dedup.store.records import storable
+from dedup.templates.site import OwnText
+
+
+class ContentIndex:
+    """Finds the stored page that a page duplicates.
+
+    Args:
+        key: names of the item's fields that have to be equal, too.
+
+    Attributes:
+        detectors: those in use, in the order of the pipelines that brought them in.
+    """
+
+    def __init__(self, store: JobStore, config: DedupConfig, key: Sequence[str]) -> None:
+        self._store = store
+        self._keys = KeyRecord(tuple(key))
+        self._originals = OriginalsCache(self._original, size_bytes=config.cache_bytes)
+        self._cascade = {
+            detector.stage: detector
+            for detector in default_detectors(self._originals, config, bodies=store.body)
+        }
+        self.detectors: list[Detector] = [self._keys] if key else []
+        self._deduplicator: Deduplicator | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory held by the detectors."""
+        return sum(detector.size_bytes for detector in self.detectors)
+
+    def use(self, stages: Iterable[str]) -> list[Detector]:
+        """Put the detectors of these stages to use, those that are not in use yet."""
+        detectors = [
+            self._cascade[stage] for stage in stages if self._cascade[stage] not in self.detectors
+        ]
+        self.detectors.extend(detectors)
+        return detectors
+
+    def open(self) -> Deduplicator:
+        """Rebuild the detectors' memory from the store, once all are known.
+
+        Raises:
+            SchemeError: the store was made with other detectors or settings.
+        """
+        if self._deduplicator is None:
+            with refusing():
+                self._deduplicator = Deduplicator(self.detectors, store=self._store)
+        return self._deduplicator
+
+    def add(self, page: Page) -> int:
+        """Store a page with its signatures; return its number."""
+        number = self.open().add(page)
+        if self.detectors:
+            self._originals.keep(number, _as_fetched(page, number))
+        return number
+
+    def change(self, number: int, own: OwnText) -> None:
+        """Bring a page that was stored early to the text that its template gives."""
+        page = replace(
+            self._store.page(number),
+            text=own.text,
+            heading=own.heading,
+            own_title=own.title,
+            source="box",
+            template=own.template,
+        )
+        self._store.change_text(number, page)
+        self.open().change(number, page)
+        self._originals.forget(number)
+
+    def add_version(self, number: int, page: Page) -> None:
+        """Have a stored page found by its new version."""
+        for detector in self.detectors:
+            detector.add(page, number)
+        self._originals.forget(number)
+
+    def signatures(self, page: Page) -> dict[str, bytes]:
+        """All signatures of a page, by stage."""
+        found = {detector.stage: detector.signature(page) for detector in self.detectors}
+        return {stage: value for stage, value in found.items() if value is not None}
+
+    def is_copy(self, page: Page) -> bool:
+        """Is the body that of a stored page?"""
+        return any(each.stage == "body" and each.find(page) for each in self.detectors)
+
+    def _original(self, number: int) -> Document:
+        return self._keys.give(number, self._store.document(number))
+
+
+def first_match(detectors: Sequence[Detector], page: Page) -> Match | None:
+    """The match of the first detector that has one."""
+    found = (detector.find(page) for detector in detectors)
+    return next((match for match in found if match is not None), None)
+
+
+def _as_fetched(page: Page, number: int) -> Document:
+    """The page as detectors get it from the store, with its shingles if they were needed."""
+    document = Document(
+        id=page.id or str(number),
+        text=page.text,
+        url=page.url,
+        title=storable(page.title),
+        heading=storable(page.heading),
+        own_title=storable(page.own_title),
+        source=page.source,
+        key=page.key,
+    )
+    document.take(shingles=page.known_shingles)
+    return document

@@ -1,0 +1,229 @@
+"""From an item in the pipelines to its outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from scrapy.statscollectors import StatsCollector
+
+from dedup.detectors import Detector
+from dedup.document import Match
+from dedup.html.page_text import PageText
+from dedup.scrapy.item_fields import ItemFields, fill, get
+from dedup.scrapy.job.arrivals import Arrivals
+from dedup.scrapy.job.content import ContentIndex, first_match
+from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, page_of_item
+from dedup.scrapy.job.ledger import Ledger
+from dedup.scrapy.job.outcome import Outcome, OutcomeKind
+from dedup.scrapy.reading.page import PageFacts
+from dedup.store import JobStore, Page
+
+
+class ItemJudge:
+    """Judges the items in the pipelines, each once, and has the ledger record what became of it.
+
+    The content pipelines share its work: each looks for an original by its own detectors, and the
+    last of them has the page stored.
+
+    Args:
+        fields: of others' items.
+        is_resent: may a scheduler of the project's send pages of an earlier run again?
+    """
+
+    def __init__(
+        self,
+        store: JobStore,
+        ledger: Ledger,
+        content: ContentIndex,
+        items: ItemsInPipelines,
+        arrivals: Arrivals,
+        stats: StatsCollector,
+        *,
+        fields: ItemFields,
+        is_resumed: bool,
+        is_resent: bool,
+    ) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._content = content
+        self._items = items
+        self._arrivals = arrivals
+        self._stats = stats
+        self._fields = fields
+        self._is_resumed = is_resumed
+        self._is_resent = is_resent
+        self._shares: list[list[Detector]] = []
+        self._admitted = 0
+        self._met: set[int] = set()
+        """Pages of earlier runs that have come again in this one."""
+
+    # --- For the content pipelines ---------------------------------------------------------------
+
+    def join(self, stages: Iterable[str]) -> int:
+        """Take part with the detectors of these stages; return the number of the share."""
+        self._shares.append(self._content.use(stages))
+        return len(self._shares) - 1
+
+    def open(self) -> None:
+        """Make ready to judge, once all pipelines have joined."""
+        self._content.open()
+
+    def judge(self, item: object, share: int) -> Match | None:
+        """Look for the original of an item by the detectors of a share.
+
+        In the last share an item without an original is stored. A copy that was stored since the
+        item was first looked at (another pipeline in between awaited something) is found then.
+        """
+        entry = self._items.entry(item)
+        page = self._page(entry, item)
+        is_last = share == len(self._shares) - 1
+        if page is None:
+            if is_last:
+                self._stats.inc_value("dedup/items/no_page")
+            return None
+        if entry.is_recorded:
+            return None
+        if entry.revisits is not None:  # a page stays one, also where it is now a copy of another
+            if is_last:
+                self._store_version(item, entry, page, entry.revisits)
+            return None
+        match = first_match(self._shares[share], page)
+        if match is None and is_last and entry.pages_before != self._admitted:
+            match = first_match(self._content.detectors, page)
+        if match is None:
+            if is_last:
+                self._store_page(item, entry, page)
+            return None
+        return None if self._is_met_again(entry, page, match) else self._drop(entry, page, match)
+
+    # --- For the other pipelines -----------------------------------------------------------------
+
+    def follow(self, item: object) -> None:
+        """Know the item from here on, whatever the project's pipelines make of it."""
+        self._items.arrive(item)
+
+    def has_text(self, item: object) -> bool:
+        """Does the item itself say what its text is?"""
+        return self._fields_of(self._items.entry(item)).text_of(item) is not None
+
+    def note_extracted(self, item: object, found: Mapping[str, object], said: PageText) -> None:
+        """Note what was read from the item's HTML, by field."""
+        entry = self._items.entry(item)
+        entry.extracted, entry.outline = found, said.outline
+        body, title = get(item, "body"), found["title"]
+        entry.facts = PageFacts(
+            said.text,
+            title if isinstance(title, str) else "",
+            body if isinstance(body, bytes) else None,
+            said,
+            None,
+        )
+
+    def record_unread(self, item: object, reason: str, detail: str) -> None:
+        """Record a page that an item has and that could not be read."""
+        entry = self._items.entry(item)
+        self._record_skipped(entry, self._fields.url_of(item) or "", reason, detail)
+
+    def record_lost(self, item: object, reason: str, detail: str) -> None:
+        """Record a page that a pipeline of the project's own took before it was judged."""
+        entry = self._items.entry(item)
+        fields = self._fields_of(entry)
+        names = (*fields.text, "html", "body")
+        is_page = entry.page is not None or any(get(item, name) for name in names)
+        if is_page and not entry.is_recorded:
+            url = fields.url_of(item) or (entry.page.url if entry.page else None) or ""
+            self._record_skipped(entry, url, reason, detail)
+        self._items.leave(item)
+
+    # --- Private ---------------------------------------------------------------------------------
+
+    def _fields_of(self, entry: Entry) -> ItemFields:
+        return ItemFields() if entry.is_ours else self._fields
+
+    def _page(self, entry: Entry, item: object) -> Page | None:
+        """The item as a page, made once for all pipelines; None: it has no text."""
+        if entry.page is None:
+            page = page_of_item(item, self._fields_of(entry), entry.extracted)
+            entry.pages_before = self._admitted
+            if page is not None and entry.facts is not None:
+                page = entry.facts.give(page)
+            entry.page = page
+        return entry.page
+
+    def _store_page(self, item: object, entry: Entry, page: Page) -> None:
+        with self._store.unit():
+            number = self._ledger.record(_outcome("unique", entry, page)) or 0
+            self._arrivals.note_stored(number, page, entry.outline)
+            self._arrivals.note_judged(entry.place)
+        entry.is_recorded = True
+        self._admitted += 1
+        if entry.is_ours:
+            fill(item, "id", number)
+
+    def _store_version(self, item: object, entry: Entry, page: Page, number: int) -> None:
+        self._record(entry, replace(_outcome("version", entry, page), number=number))
+        self._content.add_version(number, page)
+        if entry.is_ours:
+            fill(item, "id", number)
+
+    def _drop(self, entry: Entry, page: Page, match: Match) -> Match:
+        if self._is_recorded_before(entry, page, match):
+            self._record(entry, _outcome("done", entry, page))
+        else:
+            self._record(entry, replace(_outcome("duplicate", entry, page), match=match))
+        return match
+
+    def _is_recorded_before(self, entry: Entry, page: Page, match: Match) -> bool:
+        """Is the URL recorded already?
+
+        It was in flight for itself when a redirect led to it, or the process ended before the
+        request of another project's spider was done.
+        """
+        if entry.place is not None:
+            return False
+        keys = [each.key for each in entry.finishes if each.role == "page"]
+        if keys:
+            return self._store.urls.is_done(keys[0])
+        return self._is_resumed and self._store.document(match.original).url == page.url
+
+    def _is_met_again(self, entry: Entry, page: Page, match: Match) -> bool:
+        """Is this a page of an earlier run, which a scheduler of the project's has sent again?
+
+        Then it is no duplicate, and goes its way, once in a run.
+        """
+        if not self._is_resent or not self._is_resumed or match.original in self._met:
+            return False
+        if self._store.document(match.original).url != page.url:
+            return False
+        entry.is_recorded = True
+        self._met.add(match.original)
+        self._stats.inc_value("dedup/pages/known")
+        return True
+
+    def _record_skipped(self, entry: Entry, url: str, reason: str, detail: str) -> None:
+        outcome = Outcome(
+            kind="skipped",
+            url=url,
+            finishes=entry.finishes,
+            reason=reason,
+            detail=detail,
+            has_waited=entry.place is not None,
+        )
+        self._record(entry, outcome)
+
+    def _record(self, entry: Entry, outcome: Outcome) -> None:
+        with self._store.unit():
+            self._ledger.record(outcome)
+            self._arrivals.note_judged(entry.place)
+        entry.is_recorded = True
+
+
+def _outcome(kind: OutcomeKind, entry: Entry, page: Page) -> Outcome:
+    return Outcome(
+        kind=kind,
+        url=page.url or "",
+        finishes=entry.finishes,
+        page=page,
+        has_waited=entry.place is not None,
+    )

@@ -1,0 +1,145 @@
+"""Writes outcomes: to the job's store, to Scrapy's statistics, and to the queue."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from scrapy.statscollectors import StatsCollector
+
+from dedup.scrapy.frontier.request_queue import RequestQueue
+from dedup.scrapy.job.outcome import FinishedUrl, Outcome
+from dedup.scrapy.job.revisits import Revisits
+from dedup.store import JobStore, Page
+from dedup.urls import SeenUrls
+from dedup.urls.traps import TrapWatch
+
+
+class Ledger:
+    """The one place where what became of a URL is recorded.
+
+    Links and encodings of a page are noted by the key of its request, and recorded with its
+    outcome: a page that is fetched again after an interruption must not add to them.
+
+    Args:
+        add_page: stores a page with its signatures, and returns its number.
+
+    Attributes:
+        fetched: records for which a response arrived, those of earlier processes too.
+        fetched_before: those of earlier processes.
+        visited: stored pages that a refresh has visited in this process.
+    """
+
+    def __init__(
+        self,
+        store: JobStore,
+        stats: StatsCollector,
+        seen: SeenUrls,
+        requests: RequestQueue,
+        revisits: Revisits,
+        traps: TrapWatch | None,
+        *,
+        add_page: Callable[[Page], int],
+    ) -> None:
+        self._store = store
+        self._stats = stats
+        self._seen = seen
+        self._requests = requests
+        self._revisits = revisits
+        self._traps = traps
+        self._add_page = add_page
+        self.fetched = self.fetched_before = store.stats.fetched()
+        self.visited = 0
+        self._counts: dict[bytes | None, Counter[str]] = {}
+        self._encodings: dict[bytes, tuple[str, str]] = {}
+
+    def note_count(self, key: bytes | None, counter: str, amount: int) -> None:
+        """Have an amount added to a counter of the store once the request of `key` is done."""
+        self._counts.setdefault(key, Counter())[counter] += amount
+
+    def note_encoding(self, key: bytes, host: str, encoding: str) -> None:
+        """Have a host's encoding learned from a page once it is recorded."""
+        self._encodings[key] = host, encoding
+
+    def record(self, outcome: Outcome) -> int | None:
+        """Record an outcome whole or not at all; return the number of a page that is stored.
+
+        A duplicate that a refresh could not fetch again stays one.
+        """
+        if outcome.kind in ("skipped", "failed"):
+            outcome = self._revisits.as_visit(outcome) or outcome
+        with self._store.unit():
+            number = self._write(outcome)
+            self._finish(outcome)
+        self._count(outcome)
+        return number
+
+    def _write(self, outcome: Outcome) -> int | None:
+        store, page = self._store, outcome.page
+        if outcome.kind not in ("visited", "done", "waiting", "version"):
+            self._revisits.forget(outcome.url)
+        match outcome.kind:
+            case "unique" if page is not None:
+                return self._add_page(page)
+            case "duplicate" if page is not None and outcome.match is not None:
+                store.add_duplicate(page, outcome.match)
+            case "version" if page is not None and outcome.number is not None:
+                self._revisits.replace(outcome.number, page)
+            case "visited":
+                store.refreshes.note_visit(outcome.url, outcome.reason)
+            case "alias":
+                store.add_alias(outcome.url, outcome.target, outcome.reason)
+            case "skipped" | "failed":
+                store.add_skipped(
+                    outcome.url,
+                    outcome.reason,
+                    detail=outcome.detail,
+                    is_fetched=outcome.kind == "skipped",
+                    size_bytes=outcome.size_bytes,
+                )
+        return None
+
+    def _finish(self, outcome: Outcome) -> None:
+        finishes = outcome.finishes
+        keys = [each.key for each in finishes]
+        repeats = [each.key for each in finishes if each.role == "repeat"]
+        if repeats:
+            self._store.urls.drop(repeats)
+        self._store.urls.finish(
+            [(each.key, each.url) for each in finishes if each.role != "repeat"],
+            has_failed=outcome.kind in ("skipped", "failed"),
+        )
+        self._seen.mark(keys)
+        self._requests.done(keys)
+        self._add_aliases(finishes, outcome.url)
+        for key in (None, *keys):
+            for name, amount in self._counts.pop(key, Counter()).items():
+                self._store.add_to_counter(name, amount)
+            if key is not None and key in self._encodings:
+                self._store.learned.add_encoding(*self._encodings.pop(key))
+
+    def _add_aliases(self, finishes: tuple[FinishedUrl, ...], page_url: str) -> None:
+        for each in finishes:
+            if each.role in ("redirect", "canonical"):
+                self._store.add_alias(each.url, page_url, each.role)
+
+    def _count(self, outcome: Outcome) -> None:
+        kind = outcome.kind
+        if kind in ("visited", "version"):
+            self.visited += 1
+        if outcome.is_fetched:
+            self.fetched += 1
+            self._stats.inc_value("dedup/pages/fetched")
+        if kind in ("unique", "duplicate") and self._traps is not None and outcome.url:
+            self._traps.note(outcome.url, is_duplicate=kind == "duplicate")
+        match kind:
+            case "unique":
+                self._stats.inc_value("dedup/pages/unique")
+            case "duplicate" if outcome.match is not None:
+                self._stats.inc_value(f"dedup/pages/duplicate/{outcome.match.stage}")
+            case "skipped":
+                self._stats.inc_value(f"dedup/pages/skipped/{outcome.reason}")
+            case "failed":
+                self._stats.inc_value(f"dedup/pages/failed/{outcome.reason}")
+            case "alias":
+                self._stats.inc_value(f"dedup/url/alias/{outcome.reason}")

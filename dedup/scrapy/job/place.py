@@ -1,0 +1,194 @@
+"""Where the job of a spider is: its folder, its name, and whether it goes on."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Mapping
+from functools import cached_property
+from hashlib import sha256
+from itertools import chain, count
+from pathlib import Path
+
+from scrapy.settings import BaseSettings
+
+from dedup.detectors import default_detectors
+from dedup.detectors.key import KeyRecord
+from dedup.errors import StateError
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.spiders.own import OwnSpider, is_own
+from dedup.store import STORE_NAME, JobStore, open_store
+from dedup.store.lock import lock
+
+
+class JobPlace:
+    """The place of a spider's job, before it is opened.
+
+    Args:
+        spider: whose job it is.
+        arguments: what another project's spider was made with; None: they are not known.
+    """
+
+    def __init__(
+        self, config: CrawlConfig, spider: object, arguments: Mapping[str, object] | None = None
+    ) -> None:
+        self._config = config
+        self._own: OwnSpider | None = spider if is_own(spider) else None
+        self._spider_name = str(getattr(spider, "name", ""))
+        self._arguments = arguments if self._own is None else self._own.job_arguments
+
+    @property
+    def is_kept(self) -> bool:
+        """Is the job to be there when the crawl has ended?"""
+        return bool(self._config.job_dir or self._config.keep_jobs or self._given_name)
+
+    @property
+    def is_restarted(self) -> bool:
+        """Is the job that exists to be put aside?"""
+        return self._config.restart or (self._own is not None and self._own.restart)
+
+    @property
+    def is_refreshed(self) -> bool:
+        """Are the pages of a finished job to be visited again?"""
+        return self._own is not None and self._own.refresh
+
+    @property
+    def is_always_new(self) -> bool:
+        """Is each crawl of the spider a job of its own?"""
+        return self._own is not None and self._own.always_new
+
+    @cached_property
+    def folder(self) -> Path:
+        """`JOBDIR`, or a name given, or one made from the spider's arguments.
+
+        Where no job is kept: a new temporary one.
+        """
+        if self._config.job_dir:
+            return Path(self._config.job_dir)
+        if not self.is_kept:
+            return Path(tempfile.mkdtemp(prefix="scrapy-dedup-"))
+        folder = Path(self._config.jobs_dir, file_name(self._given_name or self._made_name))
+        if self._given_name or not self.is_always_new:
+            return folder
+        later = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+        return next(path for path in chain([folder], later) if not path.exists())
+
+    def is_finished(self) -> bool:
+        """Is there a job that is finished, and stays so?"""
+        if not self.is_kept or self.is_restarted or self.is_always_new or self.is_refreshed:
+            return False
+        path = self.folder / STORE_NAME
+        if not path.exists():
+            return False
+        try:
+            store = open_store(path, read_only=True)
+        except StateError:  # which is told when the job is opened
+            return False
+        try:
+            return store.meta("finished") is not None
+        finally:
+            store.close()
+
+    def open_store(self) -> JobStore:
+        """Open the job's store, or make a new one.
+
+        Raises:
+            StateError: it cannot be used, or was made with other URL rules.
+        """
+        store = open_store(
+            self.folder,
+            keep_bodies=False,  # until StorePage says so
+            group_units=self._config.group_pages,
+            group_seconds=self._config.group_seconds,
+            is_durable=self.is_kept,
+        )
+        try:
+            store.check_schemes({"URL": {"rules": list(self._config.url_rules.names)}}, of="URLs")
+        except StateError:
+            store.close()
+            raise
+        return store
+
+    def check(self, store: JobStore, settings: BaseSettings) -> None:
+        """Note what a new job is of, and how its pages are judged; compare that of an older one.
+
+        Raises:
+            SchemeError: the job is of another spider, of other arguments or of other settings.
+        """
+        store.check_schemes({"setting": self._config.verdict_settings}, of="verdicts")
+        if self._arguments is not None:
+            named = {name: str(value) for name, value in self._arguments.items()}
+            store.check_schemes(
+                {"spider": {"name": self._spider_name}, "spider argument": named}, of="crawl"
+            )
+        self._check_detectors(store, settings)
+
+    def move_aside(self) -> Path | None:
+        """Rename the folder so that a new job can begin there; None: there is no job.
+
+        Raises:
+            StateError: a process works on the job.
+        """
+        if not (self.folder / STORE_NAME).exists():
+            return None
+        held = lock(self.folder / STORE_NAME)
+        try:
+            name = self.folder.name
+            later = (self.folder.with_name(f"{name}.old-{number}") for number in count(1))
+            target = next(path for path in later if not path.exists())
+            self.folder.rename(target)
+        finally:
+            held.close()
+        return target
+
+    @property
+    def _given_name(self) -> str:
+        """The name given to the job. An argument `job` of others' spiders is their own affair."""
+        return (self._own.job if self._own is not None else "") or self._config.job
+
+    @property
+    def _made_name(self) -> str:
+        if self._own is not None:
+            return self._own.job_name
+        if not self._arguments:
+            return self._spider_name
+        text = json.dumps(self._arguments, sort_keys=True, default=str)
+        return f"{self._spider_name}-{sha256(text.encode()).hexdigest()[:8]}"
+
+    def _check_detectors(self, store: JobStore, settings: BaseSettings) -> None:
+        """Check the detectors of the pipelines that are in use.
+
+        The pipelines check it themselves, but not before the spider is opened.
+        """
+        from dedup.scrapy.pipelines import stages_in_use  # which need a job
+
+        if store.meta("schemes of detectors") is None:  # the pipelines will say
+            return
+        in_use = stages_in_use(settings)
+        key = self._config.item_fields.key
+        detectors = [
+            *([KeyRecord(key)] if key else []),
+            *(
+                each
+                for each in default_detectors(store.document, self._config.detection)
+                if each.stage in in_use
+            ),
+        ]
+        store.check_schemes({detector.stage: detector.scheme for detector in detectors})
+
+
+def file_name(name: str) -> str:
+    """A name that is safe as a folder's, the same for the same name.
+
+    >>> file_name("docs.example.org")
+    'docs.example.org'
+    >>> file_name("../../etc")
+    'etc-74ccf3c5'
+    """
+    safe = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)[:80].strip(".-")
+    if safe == name != "":
+        return name
+    # The command line makes lone surrogates of bytes that are not UTF-8.
+    digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{safe or 'job'}-{digest}"

@@ -1,0 +1,67 @@
+"""A refresh: what is judged anew, and new versions of stored pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from dedup.scrapy.frontier.request_queue import RequestQueue
+from dedup.scrapy.job.outcome import Outcome
+from dedup.store import JobStore, Page
+from dedup.store.records import storable
+
+
+class Revisits:
+    """Knows the duplicates that a refresh judges anew; they stay on record until then.
+
+    Args:
+        begins: queue the pages of the finished job for a visit.
+        signatures: computes the signatures of a page, by stage.
+
+    Attributes:
+        number: of the refresh under way; 0: this is the first crawl.
+    """
+
+    def __init__(
+        self, store: JobStore, *, begins: bool, signatures: Callable[[Page], Mapping[str, bytes]]
+    ) -> None:
+        self._store = store
+        self._signatures = signatures
+        self.number = store.refreshes.begin() if begins else store.refreshes.current()
+        self._to_judge = store.refreshes.duplicates() if self.number else {}
+        self.requests: RequestQueue | None = None
+        """Where the duplicates of a changed page are queued."""
+
+    def is_to_judge(self, url: str) -> bool:
+        """Is the URL on record as a duplicate that is to be judged anew?"""
+        return url in self._to_judge
+
+    def forget(self, url: str) -> None:
+        """Take a duplicate off the record whose URL is recorded anew in the same unit."""
+        number = self._to_judge.pop(url, None)
+        if number is not None:
+            self._store.refreshes.drop_duplicate(number)
+
+    def as_visit(self, outcome: Outcome) -> Outcome | None:
+        """A duplicate's visit that gave no page, by which it stays a duplicate; None: none."""
+        if outcome.url not in self._to_judge:
+            return None
+        if outcome.kind == "skipped" and not outcome.reason.startswith("http_"):
+            return None
+        is_gone = outcome.reason in {"http_404", "http_410"}
+        return replace(outcome, kind="visited", reason="gone" if is_gone else "failed")
+
+    def replace(self, number: int, page: Page) -> None:
+        """Store a page's new version, and queue its duplicates, which may be nowhere else now."""
+        refreshes = self._store.refreshes
+        refreshes.replace_page(number, page, self._signatures(page))
+        refreshes.note_visit(page.url or "", "changed")
+        for url, duplicate in refreshes.duplicates(number).items():
+            self._to_judge[url] = duplicate
+            if self.requests is not None and not self.requests.is_waiting(url):
+                self.requests.add_known(url)
+
+    def is_as_stored(self, number: int, title: str, text: str) -> bool:
+        """Are title and text those of the stored page?"""
+        stored = self._store.document(number)
+        return (stored.title, stored.text) == (storable(title), text)

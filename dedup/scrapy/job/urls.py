@@ -1,0 +1,79 @@
+"""The URLs of a crawl: which are seen, which are queued, and which a response is the end of."""
+
+from __future__ import annotations
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.fingerprinter import CanonicalFingerprinter
+from dedup.scrapy.frontier.meta import KEY
+from dedup.scrapy.frontier.request_queue import is_repeat
+from dedup.scrapy.job.outcome import FinishedUrl
+from dedup.store.interface import UrlQueue
+from dedup.urls import RULES, Canonicaliser, SeenUrls
+
+
+def seen_urls(urls: UrlQueue, config: CrawlConfig) -> SeenUrls:
+    """The filter of a job's URLs. A job that goes on gets one with room for more."""
+    seen = SeenUrls(
+        urls if config.url_exact else None,
+        error_rate_target=config.url_error_rate,
+        initial_capacity=max(config.url_capacity, len(urls) * 5 // 4),
+    )
+    seen.load(urls.keys())
+    return seen
+
+
+class ResponseUrls:
+    """Tells which URLs need no fetching any more once a response has been dealt with.
+
+    Args:
+        canonical: which canonical links count as URLs of the page: `rules`, `any` or `off`.
+    """
+
+    def __init__(self, crawler: Crawler, canonical: str) -> None:
+        self._crawler = crawler
+        self._canonical = canonical
+        self._merge = Canonicaliser(sorted(RULES))
+
+    def finished(self, response: Response) -> tuple[FinishedUrl, ...]:
+        """The response's own URL, and the one that was asked for first."""
+        key: bytes | None = response.meta.get(KEY)
+        if key is not None and is_repeat(key):
+            return (FinishedUrl(key, response.url, "repeat"),)
+        request = response.request
+        if request is None:
+            return ()
+        page = FinishedUrl(self._crawler.request_fingerprinter.fingerprint(request), response.url)
+        if key is None or key == page.key:
+            return (page,)
+        return page, FinishedUrl(key, first_url(request), "redirect")
+
+    def canonical(self, url: str, canonical: str | None) -> tuple[FinishedUrl, ...]:
+        """A page's canonical link, where it counts as a URL of the same page."""
+        fingerprinter = self._crawler.request_fingerprinter
+        if canonical is None or self._canonical == "off":
+            return ()
+        if not isinstance(fingerprinter, CanonicalFingerprinter):
+            return ()
+        try:
+            if self._canonical == "rules" and self._merge(canonical) != self._merge(url):
+                return ()
+            key = fingerprinter.key(canonical)
+        except ValueError:
+            return ()
+        return () if key == fingerprinter.key(url) else (FinishedUrl(key, canonical, "canonical"),)
+
+
+def finished_request(request: Request) -> tuple[FinishedUrl, ...]:
+    """The URL of a request without a response; none: the request came past the URL filter."""
+    key: bytes | None = request.meta.get(KEY)
+    return () if key is None else (FinishedUrl(key, first_url(request)),)
+
+
+def first_url(request: Request) -> str:
+    """Where the redirects that led to the request began; its own URL where there were none."""
+    redirected_from: list[str] = request.meta.get("redirect_urls", [])
+    return redirected_from[0] if redirected_from else request.url

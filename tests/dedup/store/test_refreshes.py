@@ -1,0 +1,84 @@
+"""What the store of a job does in a refresh; see `dedup.store.interface.Refreshes`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dedup.document import Match
+from dedup.store import JobStore, Page, open_store
+from dedup.store.records import QUEUED
+
+STORES: dict[str, Callable[[Path], JobStore]] = {"sqlite": open_store}
+SITE = "http://a.example/"
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[JobStore]:
+    store = STORES[request.param](tmp_path)
+    yield store
+    store.close()
+
+
+def _page(text: str, path: str = "", **more: str) -> Page:
+    return Page(id="", text=text, url=SITE + path, **more)
+
+
+def test_a_job_has_no_refresh_until_one_begins(store: JobStore) -> None:
+    assert store.refreshes.current() == 0
+    store.set_meta("finished", "1.0")
+    assert [store.refreshes.begin(), store.refreshes.begin()] == [1, 2]
+    assert store.refreshes.current() == 2
+    assert store.meta("finished") is None
+
+
+def test_pages_are_queued_by_their_numbers_and_duplicates_after_them(store: JobStore) -> None:
+    number = store.add(_page("A text."), {})
+    store.add_duplicate(_page("A text.", "copy"), Match(number, "text"))
+    for key, path in ((b"1" * 16, "copy"), (b"2" * 16, "")):
+        store.urls.finish([(key, SITE + path)])
+    store.refreshes.begin()
+    queued = store.urls.first_queued("a.example", 9)
+    assert [(row.url, row.request) for row in queued] == [
+        (SITE, b'{"revisit": %d}' % number),
+        (SITE + "copy", None),
+    ]
+    assert {store.urls.state(row.key) for row in queued} == {QUEUED}
+
+
+def test_validators_are_those_of_the_page(store: JobStore) -> None:
+    with_both = store.add(_page("A.", etag='"a"', last_modified="Wed, 21 Oct 2015"), {})
+    with_none = store.add(_page("B.", "b"), {})
+    assert store.refreshes.validators(with_both) == {
+        "If-None-Match": '"a"',
+        "If-Modified-Since": "Wed, 21 Oct 2015",
+    }
+    assert store.refreshes.validators(with_none) == {}
+
+
+def test_a_visit_has_a_known_result(store: JobStore) -> None:
+    store.refreshes.begin()
+    store.refreshes.note_visit(SITE, "gone")
+    with pytest.raises(ValueError, match="must be one of unchanged, changed, gone, moved, failed"):
+        store.refreshes.note_visit(SITE, "lost")
+
+
+def test_a_new_version_keeps_the_number_and_the_texts_of_duplicates(store: JobStore) -> None:
+    number = store.add(_page("Old.", title="A title"), {"text": b"1"})
+    store.add_duplicate(_page("Old.", "copy"), Match(number, "body"))
+    store.refreshes.replace_page(number, _page("New."), {"text": b"2"})
+    assert store.document(number).text == "New."
+    assert [values for _, values in store.signatures("text")] == [[b"2"]]
+    ((url, copy),) = store.refreshes.duplicates(number).items()
+    assert (url, store.dropped_page(copy).text) == (SITE + "copy", "Old.")
+
+
+def test_a_duplicate_that_is_judged_anew_leaves_the_record(store: JobStore) -> None:
+    number = store.add(_page("A text."), {})
+    store.add_duplicate(_page("A text.", "copy"), Match(number, "text"))
+    (copy,) = store.refreshes.duplicates().values()
+    assert store.refreshes.duplicates(number + 999) == {}
+    store.refreshes.drop_duplicate(copy)
+    assert store.refreshes.duplicates() == {}
