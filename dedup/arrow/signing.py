@@ -1,7 +1,7 @@
 """From texts to keys: rows that share a key may be duplicates, all others are not."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -10,9 +10,8 @@ import xxhash
 from numpy.typing import NDArray
 
 from dedup.arrow.batches import documents_of
-from dedup.collection.columns import Columns
+from dedup.batch import analyse
 from dedup.collection.rules import STAGES, Rules
-from dedup.collection.signing import Work
 from dedup.detectors.second_check import file_name
 from dedup.document import Document
 from dedup.urls.parts import host_of
@@ -55,14 +54,18 @@ def signed(batches: Iterator[pa.RecordBatch], rules: Rules) -> Iterator[pa.Recor
         batches: of `batches.GIVEN`.
         rules: the stages that are asked, and the threshold.
     """
-    work = Work(columns=Columns(), rules=rules)
+    signers = rules.signers()
     for numbers, documents in documents_of(batches):
         digests = [_digest(document) for document in documents]
-        work.sign(documents)
+        analyse(documents)
+        signatures = zip(*(signer.sign_many(documents) for signer in signers), strict=True)
+        stages = [STAGES.index(signer.stage) for signer in signers]
         rows = [
             row
-            for number, digest, document in zip(numbers, digests, documents, strict=True)
-            if (row := _row(number, digest, document, rules)) is not None
+            for number, digest, document, found in zip(
+                numbers, digests, documents, signatures, strict=True
+            )
+            if (row := _row(number, digest, document, dict(zip(stages, found, strict=True))))
         ]
         columns = list(zip(*rows, strict=True)) or [()] * len(SIGNED)
         arrays = [pa.array(values, kind.type) for values, kind in zip(columns, SIGNED, strict=True)]
@@ -72,17 +75,18 @@ def signed(batches: Iterator[pa.RecordBatch], rules: Rules) -> Iterator[pa.Recor
 _Row = tuple[int, bytes, int, int, int, NDArray[np.int64]]
 
 
-def _row(number: int, digest: bytes, document: Document, rules: Rules) -> _Row | None:
+def _row(
+    number: int, digest: bytes, document: Document, signatures: Mapping[int, bytes | None]
+) -> _Row | None:
     keys: list[NDArray[np.uint64]] = []
     first: int | None = None
     fingerprint = 0
     group = _group_of(document.key)
-    for place, stage in enumerate(STAGES):
-        signature = document.signatures.get(stage) if stage in rules.stages else None
+    for place, signature in signatures.items():
         if not signature:
             continue
         first = place if first is None else first
-        if stage == "simhash":
+        if STAGES[place] == "simhash":
             fingerprint = int(np.frombuffer(signature, ">i8")[0])
         keys.append(_keys(place, signature) | np.uint64(group))
     if first is None:
