@@ -44,6 +44,7 @@ class Decider:
         self._sketches = Sketches()
         self._least_sketched = rules.config.short_shingles
         self._names = Names()
+        self._limit_reached = 0
         self.done = self._own.count_records() if isinstance(self._own, SqliteStore) else 0
         """Documents that were judged before, by a run that was interrupted."""
         self._recorded = self._records()
@@ -77,10 +78,16 @@ class Decider:
             found.append(match)
         return found
 
+    @property
+    def limit_reached(self) -> int:
+        """How often a row had more candidates than were compared, stage by stage."""
+        return self._limit_reached + _limit_reached(self._deduplicator)
+
     def begin_group(self) -> None:
         """Forget what stays: the documents from here on are compared with each other only."""
         if isinstance(self._own, SqliteStore):
             self._own.begin_group()
+        self._limit_reached += _limit_reached(self._deduplicator)
         self._deduplicator = self._new(_since(self._store, None))
 
     def label(self, number: int) -> tuple[Any, str | None]:
@@ -118,6 +125,10 @@ class Decider:
             return number, None
         original = row.original + self._offset
         return number, Match(original, row.stage, row.distance, row.resemblance)
+
+
+def _limit_reached(deduplicator: Deduplicator) -> int:
+    return sum(getattr(detector, "limit_reached", 0) for detector in deduplicator.detectors)
 
 
 class _Since:
