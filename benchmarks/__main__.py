@@ -19,8 +19,8 @@ from benchmarks.workload import Fingerprints
 from dedup.cli.console import ERRORS
 from dedup.errors import StateError
 from dedup.evaluation import read_corpus
-from dedup.report.plain import plain
 from dedup.store import open_store
+from dedup.terminal.plain import plain
 
 _SEED = 1
 

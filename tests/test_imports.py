@@ -48,3 +48,52 @@ def test_the_name_of_a_job_s_store_is_spelled_once():
 
 def test_a_store_knows_its_path():
     assert not [path for path in ALL_SOURCES if "database_list" in (ROOT / path).read_text()]
+
+
+# What Scrapy's documentation does not name, as attributes.
+PRIVATE_PARTS = {
+    "_create_crawler",
+    "_get_slot",
+    "_maybe_fire_closing",
+    "addons",
+    "bootstrap_failed",
+    "close_spider_async",
+    "downloader",
+    "engine",
+    "getDelayedCalls",
+    "inprogress",
+    "jitter",
+    "lastseen",
+    "nextcall",
+    "randomize_delay",
+    "scraper",
+    "start_itemproc",
+    "start_itemproc_async",
+    "total_concurrency",
+}
+INTERNALS = Path("dedup/scrapy/internals")
+USES_SCRAPY = [
+    path
+    for path in ALL_SOURCES
+    if path.is_relative_to("dedup/scrapy") or path.is_relative_to("crawler")
+]
+
+
+def private_parts_in(path):
+    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+        if isinstance(node, ast.Attribute) and node.attr in PRIVATE_PARTS:
+            yield node.attr
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from {node.value} & PRIVATE_PARTS  # as in hasattr(engine, "…")
+
+
+@pytest.mark.parametrize("path", USES_SCRAPY, ids=str)
+def test_private_parts_of_scrapy_are_used_in_one_package(path):
+    if not path.is_relative_to(INTERNALS):
+        assert not set(private_parts_in(path))
+        assert "twisted.internet.reactor" not in (ROOT / path).read_text()
+
+
+def test_each_private_part_is_used():
+    used = {name for path in USES_SCRAPY for name in private_parts_in(path)}
+    assert used == PRIVATE_PARTS

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -21,12 +22,46 @@ def test_all_is_there_and_named_once(name: str) -> None:  # that it is sorted, r
     assert all(hasattr(package, exported) for exported in package.__all__)
 
 
-def test_dedup_exports_all_that_it_imports() -> None:
+def test_dedup_exports_all_that_type_checkers_see() -> None:
     package = importlib.import_module("dedup")
     tree = ast.parse(Path(package.__file__ or "").read_text(encoding="utf-8"))
-    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    (checked,) = (node for node in tree.body if isinstance(node, ast.If))
+    imports = [node for node in checked.body if isinstance(node, ast.ImportFrom)]
     imported = {alias.asname or alias.name for node in imports for alias in node.names}
-    assert imported == set(package.__all__)
+    assert imported == set(package.__all__) == set(package._MODULES)
+
+
+def test_a_name_that_there_is_not_is_an_attribute_error() -> None:
+    package = importlib.import_module("dedup")
+    with pytest.raises(AttributeError, match="module 'dedup' has no attribute 'Deduplicater'"):
+        _ = package.Deduplicater
+
+
+def test_public_names_have_types() -> None:
+    """As a user's type checker sees them, in strict mode."""
+    pytest.importorskip("mypy")
+    from mypy import api
+
+    said, errors, status = api.run(
+        ["--config-file=", "--follow-imports=silent", "--strict", "-c", USED]
+    )
+    assert (status, errors) == (0, ""), said
+
+
+USED = """
+from collections.abc import Iterator
+from dedup import Deduplicator, Document, Match, Verdict, default_detectors, resemblance
+from dedup.store import JobStore, open_store
+from dedup.urls import canonical_url
+
+deduplicator = Deduplicator()
+verdict: Verdict = deduplicator.process(Document(id="a", text="A text."))
+match: Match | None = verdict.match
+verdicts: Iterator[Verdict] = deduplicator.process_many([])
+store: JobStore = open_store("job")
+url: str = canonical_url("http://a.example/")
+number: float = resemblance(Document("a", "a").shingles, Document("b", "b").shingles)
+"""
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -36,10 +71,15 @@ def loaded_by(statement: str) -> set[str]:
 
 
 def test_import_of_dedup_is_light_and_knows_no_scrapy() -> None:
-    modules = loaded_by("import dedup, dedup.store, dedup.cli")
+    modules = loaded_by("import dedup, dedup.store, dedup.cli; dedup.Deduplicator")
     assert "dedup.deduplicator" in modules
     heavy = {"scrapy", "twisted", "crawler", "settings", "jieba", "rjieba", "numba", "trafilatura"}
     assert not modules & heavy
+
+
+def test_a_command_that_prints_its_help_loads_no_numbers() -> None:
+    modules = loaded_by("import dedup, dedup.cli; dedup.cli._parser(['--help'])")
+    assert not modules & {"numpy", "dedup.deduplicator", "dedup.store.sqlite", "fcntl", "resource"}
 
 
 def test_settings_import_nothing() -> None:
@@ -69,3 +109,11 @@ def test_every_setting_is_read() -> None:
         name for name in vars(default_settings) if name.startswith("DEDUP_") and name not in source
     ]
     assert not unread
+
+
+def test_no_module_hides_a_public_name() -> None:
+    package = importlib.import_module("dedup")
+    for path in sorted((ROOT / "dedup").glob("*.py")):
+        importlib.import_module(f"dedup.{path.stem}" if path.stem != "__init__" else "dedup")
+    for name in package.__all__:
+        assert not isinstance(getattr(package, name), ModuleType), name

@@ -14,8 +14,9 @@ import sys
 from collections.abc import Callable
 
 from dedup.config import DedupConfig
+from dedup.scrapy.reading.blocking import BlockingWorker
+from dedup.scrapy.reading.exchange import ReadingError
 from dedup.scrapy.reading.page import RawPage, Wanted
-from dedup.scrapy.reading.process import BlockingWorker, ReadingError
 
 _SIZES = (100_000, 1_000_000, 10_000_000)
 

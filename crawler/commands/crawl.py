@@ -6,7 +6,6 @@ import argparse
 import logging
 import os
 from pathlib import Path
-from typing import Any
 
 from scrapy import signals
 from scrapy.commands.crawl import Command as CrawlCommand
@@ -15,9 +14,10 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from dedup.errors import StateError
-from dedup.scrapy.clock import use_monotonic_timers
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.feeds import continue_feeds
+from dedup.scrapy.internals.commands import has_not_begun, load_addons, new_crawler
+from dedup.scrapy.internals.reactor import use_monotonic_timers
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.spiders.own import is_own_class
@@ -42,12 +42,11 @@ class Command(CrawlCommand):
         # A host that cannot be reached is no fault of the program: the message is enough.
         robots_logger = logging.getLogger("scrapy.downloadermiddlewares.robotstxt")
         robots_logger.addFilter(_drop_traceback)
-        create = getattr(self, "_create_crawler", self.crawler_process.create_crawler)
-        crawler = create(args[0])  # Scrapy 2.13 has the second
+        crawler = new_crawler(self, args[0])
         crawler.signals.connect(_be_brief_about_stores, signals.engine_started)
         self.crawler_process.crawl(crawler, **opts.spargs)
         self.crawler_process.start()
-        self.exitcode = _exit_code(crawler, self.crawler_process.bootstrap_failed)
+        self.exitcode = 1 if has_not_begun(self) else _exit_code(crawler)
 
     def _check(self, name: str, arguments: dict[str, str]) -> None:
         assert self.crawler_process is not None  # noqa: S101 -- for the type checker
@@ -64,18 +63,16 @@ class Command(CrawlCommand):
         crawler = Crawler(spider_class, self.crawler_process.settings)
         try:
             crawler.spider = spider_class(**arguments)
-            crawler.addons.load_settings(crawler.settings)
-            if crawler.settings.getbool("DEDUP_ENABLED"):
-                _check_job(crawler.settings, crawler.spider, self.crawler_process.settings)
+            load_addons(crawler)
+            config = CrawlConfig.from_settings(crawler.settings)
+            if config.is_enabled:
+                _check_job(config, crawler, self.crawler_process.settings)
         except (ValueError, StateError) as error:
             raise UsageError(str(error), print_help=False) from None
 
 
-def _exit_code(crawler: Crawler, has_not_begun: bool) -> int:
-    if has_not_begun:
-        return 1
-    stats = crawler.stats
-    if stats is None or stats.get_value("finish_reason") is None:
+def _exit_code(crawler: Crawler) -> int:
+    if crawler.stats.get_value("finish_reason") is None:
         return 130  # a second Ctrl-C ends Scrapy without a signal
     job = Job.opened(crawler)
     troubles = [] if job is None else job.troubles
@@ -84,7 +81,7 @@ def _exit_code(crawler: Crawler, has_not_begun: bool) -> int:
 
 def _has_lost_feed(crawler: Crawler) -> bool:
     """Is a feed missing that had items? Scrapy counts those that it has stored."""
-    stats: Any = crawler.stats
+    stats = crawler.stats
     prefix = "feedexport/success_count/"
     counts = stats.get_stats().items()
     n_stored = sum(count for name, count in counts if name.startswith(prefix))
@@ -114,8 +111,8 @@ def _check_writable(folder: Path) -> None:
         raise StateError(folder, "the folder cannot be written", "Choose another folder")
 
 
-def _check_job(settings: BaseSettings, spider: object, process_settings: BaseSettings) -> None:
-    place = JobPlace(CrawlConfig.from_settings(settings), spider)
+def _check_job(config: CrawlConfig, crawler: Crawler, process_settings: BaseSettings) -> None:
+    place = JobPlace(config, crawler.spider)
     if not place.is_kept or place.is_always_new:  # then it is another folder each time
         return
     _check_writable(place.folder)
@@ -125,8 +122,8 @@ def _check_job(settings: BaseSettings, spider: object, process_settings: BaseSet
         return
     store = place.open_store()
     try:
-        place.check(store, settings)
-        if store.meta("started") and settings.getdict("FEEDS"):
+        place.check(store, crawler.settings)
+        if store.meta("started") and crawler.settings.getdict("FEEDS"):
             continue_feeds(process_settings, store)
     finally:
         store.close()

@@ -3,24 +3,29 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
 
-from dedup.cli import eval as evaluation
-from dedup.cli import export, pair, report, retry, run, stats, why
 from dedup.errors import StateError
-from dedup.report.plain import plain
+from dedup.terminal.plain import plain
 
-_COMMANDS = (run, evaluation, stats, report, why, pair, export, retry)
+COMMANDS = {
+    "run": ("run", "deduplicate files: JSON Lines, CSV, Parquet or WARC"),
+    "eval": ("eval", "precision, recall, losses, time and memory on labelled pairs"),
+    "stats": ("stats", "the counts of a job, running or not, or of two jobs"),
+    "report": ("report", "one HTML file that shows a job, running or not"),
+    "why": ("why", "what became of a page, and why"),
+    "pair": ("pair", "why two pages match, or do not"),
+    "export": ("export", "a job's unique pages and its duplicates"),
+    "retry": ("retry", "queue the URLs of a job that failed once more"),
+}
+"""The module of each command, which is imported when the command is asked for, and its help."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status: 0, or 2 with one sentence on standard error."""
-    parser = argparse.ArgumentParser(prog="dedup", description="Find and drop duplicate documents.")
-    parser.add_argument("--version", action="version", version=f"dedup {version('scrapy-dedup')}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in _COMMANDS:
-        command.add_parser(commands)
-    options = parser.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser(given).parse_args(given)
     try:
         options.execute(options)
     except (StateError, ValueError, OSError, ModuleNotFoundError) as error:
@@ -29,3 +34,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser of the command that is asked for; of the others, the names."""
+    parser = argparse.ArgumentParser(prog="dedup", description="Find and drop duplicate documents.")
+    parser.add_argument("--version", action="version", version=f"dedup {version('scrapy-dedup')}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    asked = next((each for each in arguments if not each.startswith("-")), None)
+    for name, (module, text) in COMMANDS.items():
+        if name == asked:
+            import_module(f"dedup.cli.{module}").add_parser(commands, text)
+        else:
+            commands.add_parser(name, help=text)
+    return parser

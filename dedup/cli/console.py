@@ -6,7 +6,7 @@ Rich's, and without the characters that steer a terminal.
 
 from rich.console import Console
 
-from dedup.report.plain import plain as plain
+from dedup.terminal.plain import plain as plain
 
 ERRORS = Console(stderr=True, highlight=False, markup=False)
 

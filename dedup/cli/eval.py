@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from dedup.cli.commands import Commands
 from dedup.cli.console import ERRORS
 from dedup.document import Document
 from dedup.evaluation import (
@@ -27,10 +28,9 @@ from dedup.text import DocumentFrequencies, term_counts
 _WIDTH = 120
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "eval", help="precision, recall, losses, time and memory on labelled pairs"
-    )
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
+    parser = commands.add_parser("eval", help=text)
     parser.add_argument(
         "corpus",
         type=Path,

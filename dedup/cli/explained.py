@@ -11,7 +11,7 @@ from rich.text import Text
 from dedup.cli.console import plain
 from dedup.document import Document
 from dedup.explain import Candidate, Comparison, Fate, StageReport, TextOrigin
-from dedup.report.differences import Part
+from dedup.explain.text_differences import Part
 
 _SHOWN_CANDIDATES = 3
 _SHOWN_BOXES = 12
@@ -22,6 +22,7 @@ _REASONS = {
     "noindex": "the page asks not to be indexed (robots meta or header)",
     "refresh": "the page only refreshes to another",
     "not_html": "the response is no HTML",
+    "learned_rule": "a learned URL rule calls it a page that is known",
     "robots": "robots.txt forbids it",
     "offsite": "it is out of the crawl's scope",
     "redirect_offsite": "it redirects out of the crawl's scope",
@@ -92,6 +93,9 @@ def _outcome(fate: Fate) -> Iterator[str]:
 def _unrecorded(fate: Fate) -> Iterator[str]:
     if fate.outcome == "queued":
         yield "still queued: seen, and not fetched yet"
+        if fate.waits_for:
+            yield "put off to the end of the crawl by a learned URL rule:"
+            yield f"  {plain(fate.waits_for)}"
     elif fate.outcome == "done":
         yield "dealt with, without a record of its own"
     else:

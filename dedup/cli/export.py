@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from dedup.cli.commands import Commands
 from dedup.cli.console import ERRORS
 from dedup.export import DUPLICATES, ENDINGS, PAGES, check_ending, is_warc, write_table, write_warc
 from dedup.store import JobStore, open_store, store_path
@@ -17,10 +18,11 @@ from dedup.store.selection import Selection
 _TABLES: Mapping[str, Mapping[str, str]] = {"pages": PAGES, "duplicates": DUPLICATES}
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
     parser = commands.add_parser(
         "export",
-        help="a job's unique pages and its duplicates",
+        help=text,
         description="Write a job's unique pages and the records of its duplicates. A job that is"
         " still running is exported as it is now.",
         epilog=f"Formats, by the ending: {', '.join(ENDINGS)}. A WARC file that is given by -o"

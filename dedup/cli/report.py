@@ -2,13 +2,14 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
+from dedup.cli.commands import Commands
 from dedup.cli.console import ERRORS
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser("report", help="one HTML file that shows a job, running or not")
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
+    parser = commands.add_parser("report", help=text)
     parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
     parser.add_argument(
         "-o",

@@ -2,13 +2,14 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
+from dedup.cli.commands import Commands
 from dedup.store import open_store
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser("retry", help="queue the URLs of a job that failed once more")
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
+    parser = commands.add_parser("retry", help=text)
     parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
     parser.add_argument(
         "--reason",

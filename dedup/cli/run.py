@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dedup.cli import run_spark
+from dedup.cli.commands import Commands
 from dedup.cli.running import CollectionRun, execute
 from dedup.collection.columns import Columns
 from dedup.collection.rules import STAGES, Rules, read_keep, read_stages
@@ -16,10 +17,11 @@ _EPILOG = (
 )
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
     parser = commands.add_parser(
         "run",
-        help="deduplicate files: JSON Lines, CSV, Parquet or WARC",
+        help=text,
         description="Deduplicate a collection that exists already: one copy of each row stays.",
         epilog=_EPILOG,
     )

@@ -4,17 +4,19 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from dedup.cli.commands import Commands
 from dedup.cli.console import output_console
 from dedup.report.breakdown import BY, account_rows, breakdown, compare_rows, rows_table
-from dedup.report.plain import plain_json
-from dedup.report.table import summary_table
 from dedup.store import open_store, summarise
+from dedup.terminal.plain import plain_json
+from dedup.terminal.summary_table import summary_table
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
     parser = commands.add_parser(
         "stats",
-        help="the counts of a job, running or not, or of two jobs",
+        help=text,
         description="Print the counts of a job, running or not; of two jobs beside each other.",
     )
     parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
@@ -24,7 +26,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--by",
         choices=list(BY),
-        help="a row for each host, stage, or pattern of URLs, with the setting that avoids it",
+        help="a row for each host, stage, pattern of URLs, with the setting that avoids it, or URL"
+        " rule that was learned",
     )
     parser.add_argument("--json", action="store_true", help="for machines")
     parser.set_defaults(execute=_execute)
@@ -51,7 +54,8 @@ def _read(job: Path, by: str | None) -> Any:
 def _compare(options: argparse.Namespace, first: Any, second: Any) -> None:
     if options.by is None:
         first, second = account_rows(first), account_rows(second)
-    column = {None: "pages", "host": "fetched"}.get(options.by, "duplicates")
+    columns = {None: "pages", "host": "fetched", "rule": "pairs"}
+    column = columns.get(options.by, "duplicates")
     rows = compare_rows(first, second, column)
     jobs = options.job, options.other
     if options.json:

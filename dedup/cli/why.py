@@ -3,21 +3,20 @@
 import argparse
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from rich.text import Text
 
+from dedup.cli.commands import Commands
 from dedup.cli.console import output_console
 from dedup.cli.explained import document_line, fate_text, origin_text, stages_table
 from dedup.explain import Fate, Replay, StageReport, TextOrigin, find_fate, text_origin
-from dedup.report.plain import plain_json
 from dedup.store import JobStore, Page, open_store
+from dedup.terminal.plain import plain_json
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "why", help="what became of a page, and why", description=__doc__.split(": ", 1)[1]
-    )
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
+    parser = commands.add_parser("why", help=text, description=__doc__.split(": ", 1)[1])
     parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
     parser.add_argument(
         "url", metavar="URL", help="in any spelling that is the same under the job's URL rules"

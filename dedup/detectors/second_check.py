@@ -17,7 +17,7 @@ from dedup.detectors.base import Originals
 from dedup.detectors.sketches import Sketches
 from dedup.document import Document
 from dedup.names import comparable_name, do_agree
-from dedup.resemblance import resemblance
+from dedup.similarity import resemblance
 from dedup.text import normalise
 from dedup.urls.parts import host_of
 

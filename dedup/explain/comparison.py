@@ -17,7 +17,7 @@ from dedup.detectors.second_check import (
 )
 from dedup.document import Document
 from dedup.names import do_agree
-from dedup.resemblance import containment, resemblance
+from dedup.similarity import containment, resemblance
 from dedup.text import longest_sentences
 
 _SENTENCE_CHARACTERS = 160

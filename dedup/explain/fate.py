@@ -8,9 +8,10 @@ from os.path import commonprefix
 from typing import Any, Literal
 
 from dedup.store import JobStore
-from dedup.store.records import DONE
+from dedup.store.records import DONE, LEARNED_RANK, TRAP_RANK
 from dedup.store.results import FoundRecord
 from dedup.urls import Canonicaliser, url_key
+from dedup.urls.learning.telling import what_it_says
 
 Outcome = Literal["stored", "duplicate", "skipped", "waiting", "alias", "queued", "done", "unknown"]
 
@@ -29,6 +30,7 @@ class Fate:
             `waiting`: fetched, and not judged before its template is known;
             `alias`: it leads to the page at `page_url`; `queued`: still to be fetched; `done`:
             dealt with, without a record of its own; `unknown`: never seen.
+        waits_for: of a queued URL, the learned URL rule for which it was put off, and what it says.
         url: as it was recorded, where it was.
         number: of the record; of a page that waits, its place among those.
         seen_at: when it was fetched, or failed; seconds since 1970.
@@ -57,6 +59,7 @@ class Fate:
     kind: str | None = None
     duplicates: Mapping[str, int] = field(default_factory=dict)
     nearest: tuple[str, ...] = ()
+    waits_for: str = ""
 
 
 def find_fate(store: JobStore, url: str) -> Fate:
@@ -79,7 +82,8 @@ def find_fate(store: JobStore, url: str) -> Fate:
         raise ValueError(f"URL must be that of a page, got {url!r} ({error})") from None
     known = store.urls.find(key)
     if known is not None and known.state != DONE:
-        return Fate(asked=url, outcome="queued", url=known.url)
+        waits_for = _waits_for(store, key)
+        return Fate(asked=url, outcome="queued", url=known.url, waits_for=waits_for)
     found = store.explain.find([canonical(url), *([] if known is None else [known.url])])
     is_same = _has_key(canonical, key)
     if found is None:
@@ -92,6 +96,15 @@ def find_fate(store: JobStore, url: str) -> Fate:
     if known is None:
         return Fate(asked=url, outcome="unknown", nearest=_nearest(store, url))
     return Fate(asked=url, outcome="done", url=known.url)
+
+
+def _waits_for(store: JobStore, key: bytes) -> str:
+    rank = store.urls.rank(key) or 0
+    if not LEARNED_RANK <= rank < TRAP_RANK:
+        return ""
+    rules = {rule.number: rule for rule in store.url_knowledge.all_rules()}
+    rule = rules.get(rank - LEARNED_RANK)
+    return "" if rule is None else f"{rule.name} on {rule.host}: {what_it_says(rule)}"
 
 
 def _url_rules(store: JobStore) -> list[str]:

@@ -1,1 +1,1 @@
-"""What a job's counts look like to a person."""
+"""The report of a job: data, rows and page."""

@@ -7,9 +7,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dedup.report.patterns import duplicate_patterns
-from dedup.report.plain import plain
+from dedup.report.learned import rule_rows
 from dedup.store import JobStore, summarise
+from dedup.terminal.plain import plain
+from dedup.url_patterns.patterns import duplicate_patterns
 
 Row = Mapping[str, Any]
 
@@ -22,10 +23,10 @@ _STAGE_COLUMNS = (
 
 
 def breakdown(store: JobStore, by: str) -> list[dict[str, Any]]:
-    """Return a row for each host (of the 1,000 with most pages), stage or pattern.
+    """Return a row for each host (of the 1,000 with most pages), stage, pattern or learned rule.
 
     Raises:
-        ValueError: `by` is none of `host`, `stage`, `pattern`.
+        ValueError: `by` is none of `host`, `stage`, `pattern`, `rule`.
         StateError: the store is damaged.
     """
     if by not in BY:
@@ -145,4 +146,5 @@ BY: Mapping[str, Callable[[JobStore], list[dict[str, Any]]]] = {
     "host": _by_host,
     "stage": _by_stage,
     "pattern": _by_pattern,
+    "rule": rule_rows,
 }

@@ -3,11 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
+from dedup.report.learned import learned_rules
 from dedup.report.left_out import site_templates
 from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
-from dedup.report.patterns import MAX_RECORDS, duplicate_patterns, together
 from dedup.store import JobStore, summarise
+from dedup.url_patterns.patterns import MAX_RECORDS, duplicate_patterns, together
 
 TIME_STEPS = 120
 _RESEMBLANCE_STEPS = 50
@@ -40,6 +41,7 @@ def report_data(store: JobStore) -> dict[str, Any]:
         "patterns": [asdict(pattern) for pattern in patterns],
         "together": joint and asdict(joint),
         "pattern_records": MAX_RECORDS,
+        "learned": [asdict(rule) for rule in learned_rules(store)],
         "groups": listed_groups(store, places),
     }
 

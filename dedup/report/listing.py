@@ -10,8 +10,8 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from dedup.document import Document
+from dedup.explain.text_differences import Part, differences
 from dedup.fingerprints import hamming_distance, simhash
-from dedup.report.differences import Part, differences
 from dedup.report.names import has_other_name
 from dedup.store import JobStore
 from dedup.store.results import ListedDuplicate

@@ -1,9 +1,8 @@
-"""`ADDONS = {"dedup.scrapy.DedupAddon": 500}` gives a Scrapy project all of the deduplication."""
+"""The add-on, `ADDONS = {"dedup.scrapy.DedupAddon": 500}`: switches all components on."""
 
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
@@ -18,31 +17,32 @@ from dedup.scrapy.extensions.prometheus import PrometheusFile
 from dedup.scrapy.extensions.stopping import Stopping
 from dedup.scrapy.extensions.waiting import WaitingPages
 from dedup.scrapy.fingerprinter import CanonicalFingerprinter
+from dedup.scrapy.internals.commands import is_crawl, spider_arguments
+from dedup.scrapy.internals.refusal import refusing
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.middlewares.outputs import WatchOutputs
 from dedup.scrapy.middlewares.redirect import RedirectGuard
 from dedup.scrapy.middlewares.resume import ResumeMiddleware
 from dedup.scrapy.pipelines import ExactContent, ExtractText, FollowItem, NearDuplicate, StorePage
 from dedup.scrapy.scheduler import DedupScheduler
-from dedup.scrapy.scrapy_internals import is_crawl, refusing, spider_arguments
 from dedup.scrapy.spiders.own import is_own
 
 logger = logging.getLogger(__name__)
 
 
 class DedupAddon:
-    """Puts the components in their places. What the project has set itself stays as it is.
+    """Sets the components of this package; what the project has set itself stays as it is.
 
-    Only a crawl is changed: `scrapy shell`, `fetch`, `parse`, `check` and `bench`, and crawlers
-    that a test has made without a spider, are as without the add-on.
+    It changes crawls alone: `scrapy shell`, `fetch`, `parse`, `check` and `bench`, and crawlers
+    that a test makes without a spider, work as without the add-on.
 
     Attributes:
-        arguments: what the spider was made with; None: not known.
+        arguments: those that the spider was made with; None: they are not known.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._spider: Any = crawler.spider
+        self._spider = crawler.spider
         self.arguments = spider_arguments(crawler)
 
     @classmethod
@@ -70,7 +70,7 @@ class DedupAddon:
             self._check_names(settings)
             config = CrawlConfig.from_settings(settings)
         place = JobPlace(config, self._spider, self.arguments)
-        if settings.getbool("DEDUP_URL_ENABLED"):
+        if config.is_url_enabled:
             self._filter_urls(settings, is_kept=place.is_kept)
         if place.is_finished():
             _keep_feeds(settings)
@@ -82,9 +82,9 @@ class DedupAddon:
             logger.warning("%s", unknown)  # it may be another package's
 
     def _filter_urls(self, settings: BaseSettings, *, is_kept: bool) -> None:
-        """Have URLs filtered by their canonical form; of a kept job, in its store.
+        """Filter URLs by their canonical form; if the job is kept, queue them in its store.
 
-        Where no job is kept there is nothing to go on with, and Scrapy's own scheduler does.
+        A job that is not kept cannot be resumed, so Scrapy's own scheduler is enough for it.
         """
         fallback = settings["REQUEST_FINGERPRINTER_CLASS"]
         settings.setdefault("DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS", fallback, "addon")
@@ -94,7 +94,7 @@ class DedupAddon:
             return
         settings.set("SCHEDULER", DedupScheduler, "addon")
         settings.set("DUPEFILTER_CLASS", DedupDupeFilter, "addon")
-        # Just inside RedirectMiddleware (600), which it advises.
+        # It gets the responses just before RedirectMiddleware (600).
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RedirectGuard, 605)
         for middleware in (ResumeMiddleware, WatchOutputs):
             settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", middleware, 50)
@@ -105,7 +105,7 @@ def _is_of_project(settings: BaseSettings, name: str) -> bool:
 
 
 def _keep_feeds(settings: BaseSettings) -> None:
-    """A finished job has no items, and a feed without items would be written empty."""
+    """Let the crawl of a finished job, which has no items, write no empty feeds."""
     feeds = {
         uri: {**options, "store_empty": False} for uri, options in settings.getdict("FEEDS").items()
     }

@@ -1,8 +1,8 @@
-"""Which hosts a crawl may connect to: from a public host nothing leads into a private network.
+"""Which hosts a crawl may connect to: no public host can lead it into a private network.
 
-A page, a sitemap, robots.txt or a redirect of a public host may name any address, such as that of
-the crawling machine's own services, or of a cloud's metadata. What the user names to start from may
-be private, and so may what private hosts link to.
+A page, a sitemap, robots.txt or a redirect of a public host may name any address, for example that
+of a service on the crawling machine, or of a cloud's metadata. The start URLs may be private, and
+so may the URLs that private hosts link to.
 """
 
 # ruff: noqa: N802, N803 -- names of Twisted's interfaces
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -20,16 +20,19 @@ from scrapy.crawler import Crawler
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer  # type: ignore[import-untyped]
 
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.internals.reactor import Reactor, ResolutionReceiver, ResolvedAddress, Resolver
+
 _MAX_HOSTS = 100_000
 
 _NAT64 = (0x0064_FF9B << 96, 0x0064_FF9B_0001 << 80)
 
 
 class AddressPolicy:
-    """Hosts by what is known of them, for one crawl.
+    """Decides for one crawl which hosts and addresses it may connect to.
 
-    A start host that was public when it was first asked for stays so: a name whose address changes
-    to a private one afterwards leads there no more than another.
+    A start host that had a public address when it was first resolved counts as public from then on:
+    if its address changes to a private one later, the crawl does not connect to it.
 
     Attributes:
         is_open: may the crawl go anywhere (`DEDUP_ALLOW_PRIVATE`)?
@@ -40,8 +43,7 @@ class AddressPolicy:
     @classmethod
     def of(cls, crawler: Crawler) -> AddressPolicy:
         if crawler not in cls._policies:
-            is_open = crawler.settings.getbool("DEDUP_ALLOW_PRIVATE", True)
-            cls._policies[crawler] = cls(is_open=is_open)
+            cls._policies[crawler] = cls(is_open=CrawlConfig.of(crawler).is_private_allowed)
         return cls._policies[crawler]
 
     def __init__(self, *, is_open: bool = False) -> None:
@@ -52,7 +54,7 @@ class AddressPolicy:
         self._refused: set[str] = set()
 
     def start(self, url: str) -> None:
-        """Take in a URL that the user has named."""
+        """Allow the host of a start URL."""
         self._allow(host_in(url))
 
     def may_follow(self, url: str, found_on: str) -> bool:
@@ -66,7 +68,7 @@ class AddressPolicy:
         return host == origin or not self._is_private(host)
 
     def may_connect(self, host: str) -> bool:
-        """As far as the host's name tells; what its address tells, `may_use` decides."""
+        """May the crawl connect to a host, by its name? `may_use` decides by its address."""
         return self.is_open or host in self._allowed or not is_private_name(host)
 
     def may_use(self, host: str, address: str) -> bool:
@@ -84,11 +86,11 @@ class AddressPolicy:
         return False
 
     def was_refused(self, host: str) -> bool:
-        """Has the host's name led to a private address only?"""
+        """Has an address of the host been refused?"""
         return host in self._refused
 
     def has_private(self) -> bool:
-        """Is any host private that the crawl may connect to? If not, no link can lead to one."""
+        """May the crawl connect to any private host? If not, no link can lead to one."""
         return bool(self._private) or any(map(is_private_name, self._allowed))
 
     def _allow(self, host: str) -> None:
@@ -100,26 +102,26 @@ class AddressPolicy:
 
 @implementer(IHostnameResolver)
 class GuardedResolver:
-    """Passes on the addresses that a crawl of this process may connect to, and no others."""
+    """Resolves host names to those addresses that the crawls of this process may connect to."""
 
     policies: ClassVar[WeakSet[AddressPolicy]] = WeakSet()
 
-    def __init__(self, resolver: Any) -> None:
+    def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
 
     def resolveHostName(
         self,
-        resolutionReceiver: Any,
+        resolutionReceiver: ResolutionReceiver,
         hostName: str,
-        *args: Any,
-        **kwargs: Any,
-    ) -> Any:
+        *args: object,
+        **kwargs: object,
+    ) -> object:
         receiver = _GuardedReceiver(resolutionReceiver, lambda address: _may_use(hostName, address))
         return self._resolver.resolveHostName(receiver, hostName, *args, **kwargs)
 
     @classmethod
-    def install(cls, reactor: Any, policy: AddressPolicy) -> None:
-        """Put it before the reactor's resolver, unless it is there."""
+    def install(cls, reactor: Reactor, policy: AddressPolicy) -> None:
+        """Replace the reactor's resolver by a guarded one, unless it is one already."""
         cls.policies.add(policy)
         if not isinstance(reactor.nameResolver, cls):
             reactor.installNameResolver(cls(reactor.nameResolver))
@@ -127,14 +129,14 @@ class GuardedResolver:
 
 @implementer(IResolutionReceiver)
 class _GuardedReceiver:
-    def __init__(self, receiver: Any, may_use: Callable[[str], bool]) -> None:
+    def __init__(self, receiver: ResolutionReceiver, may_use: Callable[[str], bool]) -> None:
         self._receiver = receiver
         self._may_use = may_use
 
-    def resolutionBegan(self, resolutionInProgress: Any) -> None:
+    def resolutionBegan(self, resolutionInProgress: object) -> None:
         self._receiver.resolutionBegan(resolutionInProgress)
 
-    def addressResolved(self, address: Any) -> None:
+    def addressResolved(self, address: ResolvedAddress) -> None:
         if self._may_use(address.host):
             self._receiver.addressResolved(address)
 
@@ -143,7 +145,7 @@ class _GuardedReceiver:
 
 
 def _may_use(host: str, address: str) -> bool:
-    """Does every crawl of the process allow it? They share one resolver."""
+    """Does every crawl of the process allow the address? The crawls share one resolver."""
     verdicts = [policy.may_use(host.lower().rstrip("."), address) for policy in _policies()]
     return all(verdicts)
 
@@ -153,7 +155,7 @@ def _policies() -> list[AddressPolicy]:
 
 
 def host_in(url: str) -> str:
-    """The host as browsers read it: lower case, ASCII, an IPv4 address in its usual spelling.
+    """The host as browsers read it: in lower case, in ASCII, IPv4 addresses with four numbers.
 
     >>> host_in("http://0x7f.1:80/"), host_in("HTTP://A.Example./"), host_in("http://[::1]/")
     ('127.0.0.1', 'a.example', '::1')
@@ -176,13 +178,13 @@ def is_private_name(host: str) -> bool:
 
 
 def is_private_address(address: str) -> bool:
-    """Is it not public? IPv4 addresses within IPv6 ones count as themselves.
+    """Is the address not public? An IPv4 address within an IPv6 address decides for it.
 
     >>> [is_private_address(a) for a in ("169.254.169.254", "::ffff:10.0.0.1", "93.184.216.34")]
     [True, True, False]
 
     Raises:
-        ValueError: it is no address.
+        ValueError: it is not an address.
     """
     parsed = ip_address(address.partition("%")[0])
     if isinstance(parsed, IPv6Address):

@@ -1,13 +1,14 @@
-"""The `DEDUP_*` settings, read once and checked."""
+"""The `DEDUP_*` settings as values, read once for each crawler and checked."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, TypeVar, cast
+from typing import Literal, cast, get_args
 
+from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
@@ -16,27 +17,44 @@ from dedup.extras import load_extra, require_extra
 from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
 from dedup.scrapy.item_fields import ItemFields
+from dedup.scrapy.setting_values import SettingValues
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
 
-_Value = TypeVar("_Value")
+_ADDON_SETTINGS = {"DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"}
+"""Settings that the add-on itself sets."""
 
-_INNER_SETTINGS = {"DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"}
-"""Set by the add-on itself."""
+_ATTRIBUTE = "dedup_config"
+"""Of the crawler: the configuration ends with it."""
 
 CANONICAL_LINKS = ("rules", "any", "off")
+
+UrlLearning = Literal["suggest", "defer", "skip"]
+URL_LEARNING: tuple[str, ...] = get_args(UrlLearning)
 PROGRESS = ("table", "auto", "live", "plain", "off")
+STAGES = ("body", "text", "sentences", "simhash", "minhash")
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlConfig:
-    """The settings as values. `default_settings.py` says what each of them means."""
+    """The settings as values. `default_settings.py` says what each of them means.
 
+    Attributes:
+        is_enabled: is the add-on in use, and switched on?
+        is_url_enabled: are URLs filtered by it?
+        stages: those that are switched on.
+        fallback_fingerprinter: class, or its path, for requests other than plain GET requests.
+        detection: the settings of the detectors.
+    """
+
+    is_enabled: bool
+    is_url_enabled: bool
     job: str
     jobs_dir: str
     job_dir: str
     keep_jobs: bool
     restart: bool
+    is_report_enabled: bool
     report_file: str
     is_store_bodies: bool
     group_pages: int
@@ -49,6 +67,10 @@ class CrawlConfig:
     url_exact: bool
     url_canonical: str
     url_rules: UrlRules
+    url_learning: UrlLearning
+    url_learning_loss: float
+    fallback_fingerprinter: str | type
+    is_private_allowed: bool
     trap_pages: int
     host_pages: int
     extractor: str
@@ -61,70 +83,83 @@ class CrawlConfig:
     progress: str
     prometheus_file: str
     prometheus_seconds: float
+    stages: frozenset[str]
     detection: DedupConfig
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> CrawlConfig:
+        """The configuration of a crawler, read when first asked for.
+
+        Raises:
+            ValueError: a setting is out of range; the message names it.
+        """
+        config: CrawlConfig | None = getattr(crawler, _ATTRIBUTE, None)
+        if config is None:
+            config = cls.from_settings(crawler.settings)
+            setattr(crawler, _ATTRIBUTE, config)
+        return config
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> CrawlConfig:
         """Read and check the settings.
 
         Raises:
-            ValueError: one is out of range; the message names it.
+            ValueError: a setting is out of range; the message names it.
         """
+        values = SettingValues(settings)
+        number, whole = values.number, values.whole
         return cls(
-            job=str(settings.get("DEDUP_JOB") or ""),
-            jobs_dir=str(settings.get("DEDUP_JOBS_DIR")),
-            job_dir=str(settings.get("JOBDIR") or ""),
-            keep_jobs=settings.getbool("DEDUP_KEEP_JOBS"),
-            restart=settings.getbool("DEDUP_RESTART"),
-            report_file=_report_file(settings),
-            is_store_bodies=settings.getbool("DEDUP_STORE_BODIES"),
-            group_pages=_number(settings, "DEDUP_STORE_GROUP_PAGES", int, low=1),
-            group_seconds=_number(settings, "DEDUP_STORE_GROUP_SECONDS", float, low=1e-3),
-            stop_seconds=_number(settings, "DEDUP_STOP_SECONDS", float, low=0),
-            host_wait_seconds=_number(settings, "DEDUP_HOST_WAIT_SECONDS", float, low=0),
-            robots_wait_seconds=_number(settings, "DEDUP_ROBOTS_WAIT_SECONDS", float, low=0),
-            url_capacity=_number(settings, "DEDUP_URL_CAPACITY", int, low=1),
-            url_error_rate=_number(settings, "DEDUP_URL_ERROR_RATE", float, low=1e-12, high=0.5),
-            url_exact=settings.getbool("DEDUP_URL_EXACT"),
-            url_rules=_url_rules(settings),
-            trap_pages=_number(settings, "DEDUP_TRAP_PAGES", int, low=0),
-            host_pages=_number(settings, "DEDUP_HOST_PAGES", int, low=0),
-            url_canonical=_choice(settings, "DEDUP_URL_CANONICAL", CANONICAL_LINKS),
-            extractor=_extractor(settings),
+            is_enabled=settings.getbool("DEDUP_ENABLED"),  # without the add-on it is absent: off
+            is_url_enabled=settings.getbool("DEDUP_URL_ENABLED"),
+            job=values.text("DEDUP_JOB"),
+            jobs_dir=str(values.value("DEDUP_JOBS_DIR")),
+            job_dir=values.text("JOBDIR"),
+            keep_jobs=values.flag("DEDUP_KEEP_JOBS"),
+            restart=values.flag("DEDUP_RESTART"),
+            is_report_enabled=values.flag("DEDUP_REPORT_ENABLED"),
+            report_file=values.file_name("DEDUP_REPORT_FILE", ".html", ".htm"),
+            is_store_bodies=values.flag("DEDUP_STORE_BODIES"),
+            group_pages=whole("DEDUP_STORE_GROUP_PAGES", low=1),
+            group_seconds=number("DEDUP_STORE_GROUP_SECONDS", low=1e-3),
+            stop_seconds=number("DEDUP_STOP_SECONDS", low=0),
+            host_wait_seconds=number("DEDUP_HOST_WAIT_SECONDS", low=0),
+            robots_wait_seconds=number("DEDUP_ROBOTS_WAIT_SECONDS", low=0),
+            url_capacity=whole("DEDUP_URL_CAPACITY", low=1),
+            url_error_rate=number("DEDUP_URL_ERROR_RATE", low=1e-12, high=0.5),
+            url_exact=values.flag("DEDUP_URL_EXACT"),
+            url_canonical=values.choice("DEDUP_URL_CANONICAL", CANONICAL_LINKS),
+            url_rules=_url_rules(values),
+            url_learning=cast("UrlLearning", values.choice("DEDUP_URL_LEARNING", URL_LEARNING)),
+            url_learning_loss=number("DEDUP_URL_LEARNING_LOSS", low=1e-6, high=0.1),
+            fallback_fingerprinter=settings.get("DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"),
+            is_private_allowed=values.flag("DEDUP_ALLOW_PRIVATE"),
+            trap_pages=whole("DEDUP_TRAP_PAGES", low=0),
+            host_pages=whole("DEDUP_HOST_PAGES", low=0),
+            extractor=_extractor(values),
             item_fields=ItemFields(
-                text=tuple(_names(settings, "DEDUP_ITEM_TEXT_FIELDS")),
-                url=str(settings.get("DEDUP_ITEM_URL_FIELD")),
-                key=tuple(_names(settings, "DEDUP_ITEM_KEY_FIELDS", least=0)),
+                text=values.field_names("DEDUP_ITEM_TEXT_FIELDS", min_names=1),
+                url=str(values.value("DEDUP_ITEM_URL_FIELD")),
+                key=values.field_names("DEDUP_ITEM_KEY_FIELDS", min_names=0),
             ),
-            waiting_pages=_number(settings, "DEDUP_WAITING_PAGES", int, low=0),
-            read_processes=_read_processes(settings),
-            read_cpu_seconds=_number(settings, "DEDUP_READ_CPU_SECONDS", float, low=0.1, high=3600),
-            read_memory_mb=_number(settings, "DEDUP_READ_MEMORY_MB", int, low=200),
-            is_robots_meta_obeyed=settings.getbool("DEDUP_ROBOTS_META_OBEY"),
-            progress=_choice(settings, "DEDUP_PROGRESS", PROGRESS),
-            prometheus_file=_prometheus_file(settings),
-            prometheus_seconds=_number(settings, "DEDUP_PROMETHEUS_SECONDS", float, low=0.1),
-            detection=DedupConfig(
-                near_resemblance=_number(
-                    settings, "DEDUP_NEAR_RESEMBLANCE", float, low=1e-6, high=1
-                ),
-                near_names=cast("NearNames", _choice(settings, "DEDUP_NEAR_NAMES", NEAR_NAMES)),
-                short_shingles=_number(settings, "DEDUP_SHORT_SHINGLES", int, low=1),
-                sentences_count=_number(settings, "DEDUP_SENTENCES_COUNT", int, low=1),
-                simhash_bits=int(_choice(settings, "DEDUP_SIMHASH_BITS", ("64", "128"))),
-                simhash_unspaced_features=cast(
-                    "UnspacedFeatures",
-                    _choice(settings, "DEDUP_SIMHASH_CHINESE", UNSPACED_FEATURES),
-                ),
-                simhash_distance=_number(settings, "DEDUP_SIMHASH_DISTANCE", int, low=0, high=7),
+            waiting_pages=whole("DEDUP_WAITING_PAGES", low=0),
+            read_processes=_read_processes(values),
+            read_cpu_seconds=number("DEDUP_READ_CPU_SECONDS", low=0.1, high=3600),
+            read_memory_mb=whole("DEDUP_READ_MEMORY_MB", low=200),
+            is_robots_meta_obeyed=values.flag("DEDUP_ROBOTS_META_OBEY"),
+            progress=values.choice("DEDUP_PROGRESS", PROGRESS),
+            prometheus_file=_prometheus_file(values),
+            prometheus_seconds=number("DEDUP_PROMETHEUS_SECONDS", low=0.1),
+            stages=frozenset(
+                stage for stage in STAGES if values.flag(f"DEDUP_{stage.upper()}_ENABLED")
             ),
+            detection=_detection(values),
         )
 
     @property
     def verdict_settings(self) -> dict[str, object]:
         """The settings that say what a job's verdicts mean, by name.
 
-        What they are made of in detail stands in the detectors' schemes.
+        The detectors' schemes have the settings of the detectors.
         """
         return {
             "DEDUP_NEAR_RESEMBLANCE": self.detection.near_resemblance,
@@ -138,102 +173,79 @@ class CrawlConfig:
 
 
 def is_queue_stored(settings: BaseSettings) -> bool:
-    """Is the scheduler the one that queues in a job's store?"""
-    from dedup.scrapy.scheduler import DedupScheduler  # which needs a job
+    """Is the scheduler the one that queues requests in a job's store?"""
+    from dedup.scrapy.scheduler import DedupScheduler  # it needs a job, and a job this module
 
     # Not by issubclass: Scrapy's schedulers answer that by the names of their methods.
     return DedupScheduler in load_object(settings["SCHEDULER"]).__mro__
 
 
+def dedup_settings(settings: BaseSettings) -> Mapping[str, object]:
+    """All settings `DEDUP_*` as they were set, by name."""
+    return {name: settings[name] for name in sorted(settings) if name.startswith("DEDUP_")}
+
+
 def unknown_settings(settings: BaseSettings) -> list[str]:
-    """A sentence for each setting `DEDUP_*` that there is not, with the one that may be meant."""
-    known = {name for name in dir(default_settings) if name.isupper()} | _INNER_SETTINGS
+    """A sentence for each setting `DEDUP_*` that does not exist, with a setting of similar name."""
+    known = {name for name in dir(default_settings) if name.isupper()} | _ADDON_SETTINGS
     sentences = []
-    for name in sorted(str(name) for name in settings):
-        if name.startswith("DEDUP_") and name not in known:
+    for name in dedup_settings(settings):
+        if name not in known:
             near = get_close_matches(name, known, n=1, cutoff=0.8)
             meant = f"; {near[0]} may be meant" if near else ""
             sentences.append(f"there is no setting {name}{meant}")
     return sentences
 
 
-def _number(
-    settings: BaseSettings,
-    name: str,
-    kind: Callable[[Any], _Value],
-    *,
-    low: float,
-    high: float = float("inf"),
-) -> _Value:
-    value = settings.get(name)
-    rule = f"{name} must be a number of at least {low:g}" + (
-        "" if high == float("inf") else f" and at most {high:g}"
+def _detection(values: SettingValues) -> DedupConfig:
+    number, whole, choice = values.number, values.whole, values.choice
+    unspaced_features = choice("DEDUP_SIMHASH_CHINESE", UNSPACED_FEATURES)
+    return DedupConfig(
+        near_resemblance=number("DEDUP_NEAR_RESEMBLANCE", low=1e-6, high=1),
+        near_names=cast("NearNames", choice("DEDUP_NEAR_NAMES", NEAR_NAMES)),
+        short_shingles=whole("DEDUP_SHORT_SHINGLES", low=1),
+        sentences_count=whole("DEDUP_SENTENCES_COUNT", low=1),
+        simhash_bits=int(choice("DEDUP_SIMHASH_BITS", ("64", "128"))),
+        simhash_unspaced_features=cast("UnspacedFeatures", unspaced_features),
+        simhash_distance=whole("DEDUP_SIMHASH_DISTANCE", low=0, high=7),
     )
-    try:
-        number = kind(value)
-    except (OverflowError, TypeError, ValueError):
-        raise ValueError(f"{rule}, got {value!r}") from None
-    is_cut = isinstance(value, float) and number != value
-    if is_cut or not low <= number <= high:  # type: ignore[operator]
-        raise ValueError(f"{rule}, got {value!r}")
-    return number
 
 
-def _names(settings: BaseSettings, name: str, *, least: int = 1) -> list[str]:
-    names = [str(each).strip() for each in settings.getlist(name)]
-    if len(names) < least or not all(names):
-        raise ValueError(f"{name} must be names of fields, got {settings.get(name)!r}")
-    return names
-
-
-def _read_processes(settings: BaseSettings) -> int:
-    if settings.get("DEDUP_READ_PROCESSES") == "auto":
+def _read_processes(values: SettingValues) -> int:
+    name = "DEDUP_READ_PROCESSES"
+    if values.value(name) == "auto":
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         return 0 if cores in (None, 1) else cores
     try:
-        return _number(settings, "DEDUP_READ_PROCESSES", int, low=0)
+        return values.whole(name, low=0)
     except ValueError as error:
         raise ValueError(str(error).replace("must be", 'must be "auto" or')) from None
 
 
-def _url_rules(settings: BaseSettings) -> UrlRules:
+def _url_rules(values: SettingValues) -> UrlRules:
+    name = "DEDUP_URL_RULES"
     try:
-        return UrlRules(settings.getlist("DEDUP_URL_RULES"))
+        return UrlRules(values.strings(name))
     except ValueError as error:
-        raise ValueError(f"DEDUP_URL_RULES: {error}") from None
+        raise ValueError(f"{name}: {error}") from None
 
 
-def _report_file(settings: BaseSettings) -> str:
-    name = str(settings.get("DEDUP_REPORT_FILE") or "")
-    if name and not name.endswith((".html", ".htm")):
-        raise ValueError(f"DEDUP_REPORT_FILE must be the name of a .html file, got {name!r}")
-    return name
-
-
-def _extractor(settings: BaseSettings) -> str:
-    name = _choice(settings, "DEDUP_TEXT_EXTRACTOR", EXTRACTORS)
-    if name == "trafilatura":
+def _extractor(values: SettingValues) -> str:
+    extractor = values.choice("DEDUP_TEXT_EXTRACTOR", EXTRACTORS)
+    if extractor == "trafilatura":
         try:
-            require_extra(name, extra=name, purpose=f"DEDUP_TEXT_EXTRACTOR={name}")
+            require_extra(extractor, extra=extractor, purpose=f"DEDUP_TEXT_EXTRACTOR={extractor}")
         except ModuleNotFoundError as error:
             raise ValueError(str(error)) from None
-    return name
+    return extractor
 
 
-def _prometheus_file(settings: BaseSettings) -> str:
-    name = str(settings.get("DEDUP_PROMETHEUS_FILE") or "")
-    if name and not name.endswith(".prom"):
-        raise ValueError(f"DEDUP_PROMETHEUS_FILE must be the name of a .prom file, got {name!r}")
-    if name:
+def _prometheus_file(values: SettingValues) -> str:
+    name = "DEDUP_PROMETHEUS_FILE"
+    file = values.file_name(name, ".prom")
+    if file:
         try:
-            load_extra("prometheus_client", extra="prometheus", purpose="DEDUP_PROMETHEUS_FILE")
+            load_extra("prometheus_client", extra="prometheus", purpose=name)
         except ModuleNotFoundError as error:
             raise ValueError(str(error)) from None
-    return name
-
-
-def _choice(settings: BaseSettings, name: str, choices: tuple[str, ...]) -> str:
-    value = str(settings.get(name))
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
-    return value
+    return file

@@ -82,6 +82,21 @@ the same under all URL rules together: the page confirms what a rule would guess
 "any" loses pages where old versions name the current one as canonical, as large documentation sites
 do; at "rules" such a link is one more URL, fetched if linked, and compared."""
 
+DEDUP_URL_LEARNING = "suggest"
+"""What is done with URL rules that the crawl learns from equal pages, such as a parameter that
+changes nothing: "suggest" (nothing while it goes; the report names them), "defer" (URLs that a rule
+calls a known page are fetched after all others: nothing is lost, and a crawl that `max_pages`
+stops has spent its pages on new ones), or "skip" (once a rule is trusted, a random share of those
+is fetched and the others are recorded as `learned_rule`). "suggest" by default, for a crawl that
+fetches everything gains nothing from another order. For the project's own spiders; see
+docs/url_rules.md."""
+
+DEDUP_URL_LEARNING_LOSS = 0.001
+"""The share of a host's pages that "skip" may lose, 0.000001 to 0.1, at 95% for each rule; a host's
+rules share it, and each may lose one page. Audits and probes follow from it: at 0.001 a host of
+10,000 pages and one rule has 24% of the matching URLs fetched, at 0.01 5%. With fewer, the bound
+would be a guess."""
+
 DEDUP_TRAP_PAGES = 0
 """URLs that look like a trap (200 links from the start, paths that repeat themselves, calendars of
 years to come, patterns of which nearly all pages are duplicates) are fetched after all others of

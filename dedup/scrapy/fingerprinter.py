@@ -6,22 +6,21 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from dedup.scrapy.config import CrawlConfig
 from dedup.urls import Canonicaliser, url_key
 
 
 class CanonicalFingerprinter:
     """The 16-byte key of a plain GET's canonical URL, under the job's URL rules.
 
-    Everything else (other methods, requests with a body, `verbatim_url`) is left to the
-    fingerprinter that was set before, `DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS`.
+    For all other requests (other methods, requests with a body, `verbatim_url`) the fingerprinter
+    decides that was set before the add-on, `DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS`.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        settings = crawler.settings
-        self._fallback = build_from_crawler(
-            load_object(settings["DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"]), crawler
-        )
-        self.canonical = Canonicaliser(settings.getlist("DEDUP_URL_RULES"))
+        config = CrawlConfig.of(crawler)
+        self._fallback = build_from_crawler(load_object(config.fallback_fingerprinter), crawler)
+        self.canonical = Canonicaliser(config.url_rules)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> CanonicalFingerprinter:
@@ -31,7 +30,7 @@ class CanonicalFingerprinter:
         if request.method == "GET" and not request.body and not request.meta.get("verbatim_url"):
             try:
                 return self.key(request.url)
-            except ValueError:  # not a URL that has a canonical form
+            except ValueError:  # the URL has no canonical form
                 pass
         fingerprint: bytes = self._fallback.fingerprint(request)
         return fingerprint

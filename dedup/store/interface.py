@@ -20,6 +20,7 @@ from dedup.store.queries import ExplainQueries, ExportQueries, ReportQueries, St
 from dedup.store.records import KnownUrl, Outlined, Page, QueuedUrl
 from dedup.templates.outline import Outline
 from dedup.templates.template import Template
+from dedup.urls.learning.records import UrlKnowledge
 
 
 class Store(Protocol):
@@ -101,6 +102,12 @@ class UrlQueue(Protocol):
 
         The requests of URLs that `has_failed` are kept, for another try.
         """
+
+    def bring_forward(self, slot: str, rank: int) -> int:
+        """Queue those of a slot that have this rank as if they were new; return their number."""
+
+    def rank(self, key: bytes) -> int | None:
+        """The rank of a URL, queued or not; None: it is not known."""
 
     def finish_all(self) -> None:
         """Note that no URL needs fetching any more."""
@@ -258,6 +265,10 @@ class JobStore(Store, ExportQueries, Protocol):
     def refreshes(self) -> Refreshes: ...
 
     @property
+    def url_knowledge(self) -> UrlKnowledge:
+        """The learned URL rules."""
+
+    @property
     def stats(self) -> StatsQueries: ...
 
     @property
@@ -352,6 +363,12 @@ class JobStore(Store, ExportQueries, Protocol):
         Args:
             reasons: which; none: those that another try may mend, such as timeouts.
         """
+
+    def queue_skipped(self, reason: str, detail: str) -> Counter[str]:
+        """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
+
+    def count_pages_of(self, host: str) -> int:
+        """How many pages of a host are stored."""
 
     def close(self) -> None:
         """Commit and close. A second call does nothing."""

@@ -21,6 +21,13 @@ is queued again by that alone."""
 VISIT_RESULTS = ("unchanged", "changed", "gone", "moved", "failed")
 """What a refresh may find of a stored page."""
 
+LEARNED_RANK = 5_000_000
+"""From this rank on requests are put off; up to `TRAP_RANK` for the learned URL rule whose number
+is added."""
+
+TRAP_RANK = 10_000_000
+"""From this rank on requests are put off that look like a trap."""
+
 _ZSTD_LEVEL = 1
 """Two thirds of the time of level 3, for 4% more room."""
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from types import MappingProxyType
 
+from dedup.urls.named_rules import DROP, named_rule
 from dedup.urls.parts import UrlParts, parameter_name, remove_dot_segments
 
 # Parameters that tell the site where a visitor came from and never choose what it shows. Names in
@@ -118,19 +119,17 @@ RULES = MappingProxyType(
 )
 """The rules by name, in the order in which they are applied."""
 
-DROP = "drop:"
-"""Begins the rule that drops one parameter of the query: "drop:sort" makes "/?sort=up" "/"."""
-
 
 class UrlRules:
     """The rules switched on for a job; callable on the parts of an address.
 
-    Beside `RULES` there is one for every parameter, `drop:NAME`: for parameters that change nothing
-    on the site at hand. NAME is as in the query after decoding, upper and lower case told apart.
+    Beside `RULES` there are those that name what they are about, see `named_rule`: `drop:NAME` for
+    a parameter that changes nothing on the site at hand, and others. NAME is as in the query after
+    decoding, upper and lower case told apart.
 
-    The order in which rules are named changes nothing, and what has been through the rules once
-    comes through a second time unchanged: they are applied until nothing moves (each only
-    shortens, or turns http into https, so that is soon).
+    The order in which rules are named changes nothing but for `folder` and `host`, and what has
+    been through the rules once comes through a second time unchanged: they are applied until
+    nothing moves (each shortens, sorts, or turns http into https, so that is soon).
 
     Raises:
         ValueError: a name that is no rule's.
@@ -141,18 +140,25 @@ class UrlRules:
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         wanted = frozenset([names] if isinstance(names, str) else names)
-        drops = {name for name in wanted if name.startswith(DROP) and name != DROP}
-        if unknown := sorted(wanted - RULES.keys() - drops):
+        others = {name: named_rule(name) for name in sorted(wanted - RULES.keys())}
+        if unknown := [name for name, rule in others.items() if rule is None]:
             known = ", ".join(RULES)
-            raise ValueError(f"rules must be among {known}, {DROP}NAME, got {unknown[0]!r}")
+            raise ValueError(
+                f"rules must be among {known}, {DROP}NAME, bare-query, order, folder:/A/=/B/,"
+                f" host:A=B (the longer first), got {unknown[0]!r}"
+            )
+        plain_drops = [name for name in others if name.startswith(DROP) and "@" not in name]
         named = [name for name in RULES if name in wanted]
-        self.names = (*named, *sorted(drops))
-        self._functions = [RULES[name] for name in named]
-        if drops:
-            dropped = frozenset(name.removeprefix(DROP) for name in drops)
+        self.names = (*named, *others)
+        self._functions: list[Callable[[UrlParts], UrlParts]] = [RULES[name] for name in named]
+        if plain_drops:
+            dropped = frozenset(name.removeprefix(DROP) for name in plain_drops)
             self._functions.append(
                 lambda parts: _drop_fields(parts, lambda each: parameter_name(each) in dropped)
             )
+        self._functions += [
+            rule for name, rule in others.items() if rule is not None and name not in plain_drops
+        ]
 
     def __call__(self, parts: UrlParts) -> UrlParts:
         while True:

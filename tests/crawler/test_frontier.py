@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scrapy import Request
 
 from dedup.scrapy.frontier import window as module
-from dedup.scrapy.frontier.meta import DEFERRED_RANK as LATE
 from dedup.scrapy.frontier.window import Frontier
+from dedup.store.records import TRAP_RANK as LATE
 from dedup.store.sqlite.database import Database
 from dedup.store.sqlite.url_table import UrlTable
 

@@ -15,9 +15,9 @@ from scrapy.settings import BaseSettings
 
 from dedup.cli import main
 from dedup.extras import require_extra
-from dedup.report.table import summary_table
 from dedup.scrapy import default_settings
 from dedup.scrapy.config import CrawlConfig, unknown_settings
+from dedup.terminal.summary_table import summary_table
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite

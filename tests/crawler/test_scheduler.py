@@ -181,7 +181,9 @@ def test_requests_that_cannot_be_stored_stay_in_memory_and_are_counted(opened, c
 def test_a_request_that_cannot_be_read_is_recorded_and_the_next_is_given(opened):
     scheduler = opened()
     for name in "ab":
-        scheduler.enqueue_request(Request(f"http://a.com/{name}", callback=scheduler._spider.parse))
+        scheduler.enqueue_request(
+            Request(f"http://a.com/{name}", callback=scheduler.crawler.spider.parse)
+        )
     with Job.of(scheduler.crawler).store.unit() as connection:
         connection.execute("UPDATE urls SET request = replace(request, 'parse', 'gone') WHERE id=1")
     scheduler.shut()

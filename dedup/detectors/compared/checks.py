@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dedup.detectors.base import Originals
 from dedup.document import Document
-from dedup.resemblance import containment, resemblance
+from dedup.similarity import containment, resemblance
 from dedup.text import DocumentFrequencies, normalise, term_counts
 
 

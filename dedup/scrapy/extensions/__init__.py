@@ -1,1 +1,1 @@
-"""Extensions: a job's files, and progress on the terminal."""
+"""Extensions: files of the job, progress, Prometheus, stopping, waiting pages."""

@@ -1,4 +1,4 @@
-"""How a crawl goes, in numbers: gathered while it runs, read when they are shown.
+"""The numbers of a running crawl, for the panel, the log and Prometheus.
 
 Counts are those of the job, earlier runs included, as in `stats.json`; rates are those of the last
 ten seconds.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -18,18 +18,18 @@ from scrapy.http import Response
 
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.pipelines.content import DuplicatePage
-from dedup.store import summarise
+from dedup.store import JobStore, summarise
 from dedup.urls.parts import host_of
 
 _LAST_DUPLICATES = 5
 _BUSIEST_HOSTS = 5
 _RATE_SECONDS = 10.0
 _ESTIMATE_SECONDS = 10.0
-"""Between two estimates of the Bloom filter's error rate, which count its bits."""
+"""Between two estimates of the Bloom filter's error rate; an estimate counts its bits."""
 
 
-class Dropped(NamedTuple):
-    """A page that was dropped just now, and the one that was kept."""
+class DroppedPage(NamedTuple):
+    """A duplicate that was dropped, and its original."""
 
     url: str
     original_url: str
@@ -42,14 +42,15 @@ class Snapshot:
     """The numbers at one moment.
 
     Attributes:
-        duplicates, skipped: by stage, and by reason.
-        waiting: pages fetched that wait for their template to be known.
+        duplicates: number of pages by stage.
+        skipped: number of pages by reason.
+        waiting: pages fetched that wait until their template is known.
         failed: URLs that could not be fetched.
-        megabytes_per_second: received, as compressed.
-        hosts: the busiest, with the responses that they gave in this run.
-        last: duplicates, the latest first.
+        megabytes_per_second: received, compressed as on the wire.
+        hosts: those with the most responses in this run, and their number.
+        last: the last duplicates, the latest first.
         index_bytes: memory of the detectors' index.
-        error_rate: estimate of the Bloom filter's, where nothing confirmed it.
+        error_rate: estimate of the Bloom filter's, if the store did not confirm its answers.
     """
 
     job: str
@@ -66,22 +67,20 @@ class Snapshot:
     pages_per_second: float
     megabytes_per_second: float
     hosts: Sequence[tuple[str, int]]
-    last: Sequence[Dropped]
+    last: Sequence[DroppedPage]
     index_bytes: int
     filter_bytes: int
     error_rate: float
 
 
-class Figures:
-    """Gathers the numbers of a crawl; `with_details` those that only the panel shows, too."""
+class CrawlFigures:
+    """Gathers the numbers of a crawl; `with_details`: also those that only the panel shows."""
 
     def __init__(self, crawler: Crawler, *, with_details: bool) -> None:
         self._crawler = crawler
         self._job = Job.of(crawler)
         self._began = time.monotonic()
-        self._before: Mapping[str, Any] = (
-            summarise(self._job.store) if self._job.is_resumed else _NOTHING
-        )
+        self._before = _Earlier.of(self._job.store) if self._job.is_resumed else _Earlier()
         self._hosts: Counter[str] = Counter()
         self._dropped: deque[tuple[str, DuplicatePage]] = deque(maxlen=_LAST_DUPLICATES)
         self._moments = deque([(self._began, self._job.ledger.fetched, 0)])
@@ -93,19 +92,16 @@ class Figures:
     def read(self) -> Snapshot:
         job, before = self._job, self._before
         pages_per_second, bytes_per_second = self._rates()
-        counts = {
-            kind: _sum(before["pages"][kind], self._by_name(f"dedup/pages/{name}/"))
-            for kind, name in (("duplicates", "duplicate"), ("skipped", "skipped"))
-        }
         return Snapshot(
             job=str(job.folder),
             seconds=time.monotonic() - self._began,
             fetched=job.ledger.fetched,
-            unique=before["pages"]["unique"] + self._stat("dedup/pages/unique"),
-            **counts,
+            unique=before.unique + self._stat("dedup/pages/unique"),
+            duplicates=_sum(before.duplicates, self._by_name("dedup/pages/duplicate/")),
+            skipped=_sum(before.skipped, self._by_name("dedup/pages/skipped/")),
             waiting=job.arrivals.n_unjudged,
-            failed=sum(_sum(before["failed"], self._by_name("dedup/pages/failed/")).values()),
-            filtered=before["urls"]["filtered"] + self._stat("dedup/url/filtered"),
+            failed=sum(_sum(before.failed, self._by_name("dedup/pages/failed/")).values()),
+            filtered=before.filtered + self._stat("dedup/url/filtered"),
             queued=job.requests.length,
             seen=job.seen.count,
             pages_per_second=pages_per_second,
@@ -144,21 +140,37 @@ class Figures:
     def _response_received(self, response: Response) -> None:
         self._hosts[host_of(response.url)] += 1
 
-    def _item_dropped(self, item: Any, exception: Exception) -> None:
+    def _item_dropped(self, item: object, exception: Exception) -> None:
         if isinstance(exception, DuplicatePage):
             self._dropped.append((str(getattr(item, "url", "")), exception))
 
-    def _described(self, url: str, reason: DuplicatePage) -> Dropped:
+    def _described(self, url: str, reason: DuplicatePage) -> DroppedPage:
         match = reason.match
         original_url = self._job.store.page_url(match.original) or ""
-        return Dropped(url, original_url, match.stage, match.resemblance)
+        return DroppedPage(url, original_url, match.stage, match.resemblance)
 
 
-_NOTHING: Mapping[str, Any] = {
-    "pages": {"unique": 0, "duplicates": {}, "skipped": {}},
-    "failed": {},
-    "urls": {"filtered": 0},
-}
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """The counts of the job's earlier runs."""
+
+    unique: int = 0
+    duplicates: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    failed: Mapping[str, int] = field(default_factory=dict)
+    filtered: int = 0
+
+    @classmethod
+    def of(cls, store: JobStore) -> _Earlier:
+        summary = summarise(store)
+        pages = summary["pages"]
+        return cls(
+            pages["unique"],
+            pages["duplicates"],
+            pages["skipped"],
+            summary["failed"],
+            summary["urls"]["filtered"],
+        )
 
 
 def _sum(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:

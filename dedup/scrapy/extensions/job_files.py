@@ -1,4 +1,4 @@
-"""Extension: `stats.json` and `report.html` in the job's folder, and a waiting crawl's commits."""
+"""Extension: writes `stats.json` and `report.html`, and commits while a crawl waits."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import logging
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 
 from dedup.errors import StateError
 from dedup.files import write_atomically
+from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.account import account_of
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.looping import repeat
 from dedup.scrapy.spiders.own import is_own
 
 logger = logging.getLogger(__name__)
 
 
 class JobFiles:
-    """Closes the job's account when the spider closes.
+    """Records the end of the job, and writes its files, when the spider closes.
 
-    Handlers of `spider_closed` run in no fixed order; whoever needs the numbers calls `account`.
+    Handlers of `spider_closed` run in no fixed order: other components compute the numbers
+    themselves, by `account_of`.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._task: Any = None
+        self._timer: Timer | None = None
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
 
@@ -39,15 +39,15 @@ class JobFiles:
         return cls(crawler)
 
     def _spider_opened(self) -> None:
-        self._task = repeat(self._commit_if_due, 0.5)
+        self._timer = call_every(0.5, self._commit_if_due)
 
     def _commit_if_due(self) -> None:
-        with suppress(StateError):  # the job notes it, and stops
+        with suppress(StateError):  # the job notes it, and the crawl stops
             Job.of(self._crawler).store.commit_if_due()
 
     def _spider_closed(self, reason: str) -> None:
-        if self._task is not None:
-            self._task.stop()
+        if self._timer is not None:
+            self._timer.stop()
         job = Job.of(self._crawler)
         if job.failure or (job.is_finished and (job.folder / "stats.json").exists()):
             return
@@ -64,8 +64,8 @@ class JobFiles:
         store = job.store
         store.set_meta("reason", reason)
         if reason == "finished" and not is_own(self._crawler.spider):
-            # Another project's spider yields items where it likes: only its end tells that all
-            # its URLs are done.
+            # A spider of another project may yield items in any callback: all its URLs are done
+            # only when it has finished.
             store.urls.finish_all()
         if job.has_queue and reason == "finished" and not store.urls.count_queued():
             store.set_meta("finished", repr(time.time()))
@@ -80,17 +80,17 @@ class JobFiles:
         except OSError as error:
             _note(job, f"the account of {job.folder} could not be written: {error}")
         file = job.config.report_file
-        if self._crawler.settings.getbool("DEDUP_REPORT_ENABLED") or file:
+        if job.config.is_report_enabled or file:
             _write_report(job, Path(file) if file else None)
 
 
 def _write_report(job: Job, path: Path | None) -> None:
-    """The crawl is recorded already: whatever goes wrong here is worth one warning, no more."""
-    from dedup.report.page import write_report  # which most crawls of other projects do without
+    """Write the report; an error is only a warning, as the results of the crawl are stored."""
+    from dedup.report.page import write_report  # most crawls of other projects do not need it
 
     try:
         write_report(job.folder, path)
-    except Exception as error:  # noqa: BLE001 -- see above
+    except Exception as error:  # noqa: BLE001 -- the crawl itself is complete
         _note(job, f"the report of {job.folder} could not be written: {error!r}")
 
 

@@ -1,4 +1,4 @@
-"""The panel that shows a running crawl on a terminal, and the line that stands for it in a log."""
+"""Formats the numbers of a running crawl: a panel for a terminal, and a line for a log."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from dedup.report.plain import plain
 from dedup.scrapy.extensions.figures import Snapshot
+from dedup.terminal.plain import plain
 
-_WIDE = 100
-"""Columns from which hosts and memory stand side by side."""
+_MIN_WIDE_COLUMNS = 100
+"""Width of the terminal from which hosts and memory are shown beside each other."""
 
-_LEAST_RATE = 1e-12
-"""Below it the estimate of an almost empty filter says nothing."""
+_MIN_RATE = 1e-12
+"""Smaller estimates come from an almost empty filter, and have no meaning."""
 
 _LINES_WITHOUT_DUPLICATES = 20
 
 
 def panel(snapshot: Snapshot, *, width: int, height: int) -> RenderableType:
-    """The crawl at one moment, in a frame that fits into `width` columns and `height` lines.
+    """The numbers at one moment, in a frame of at most `width` columns and `height` lines.
 
-    URLs are strangers' text: shown as plain characters, cut where they are too long.
+    URLs come from other sites: control characters are removed, and long ones are shortened.
     """
     inner = width - 4
     room = max(min((height - _LINES_WITHOUT_DUPLICATES) // 2, len(snapshot.last)), 0)
@@ -49,7 +49,7 @@ def panel(snapshot: Snapshot, *, width: int, height: int) -> RenderableType:
 
 
 def line(snapshot: Snapshot) -> str:
-    """The same in one line, for a log."""
+    """The numbers at one moment, in one line."""
     counts = {
         "fetched": snapshot.fetched,
         "unique": snapshot.unique,
@@ -65,7 +65,7 @@ def line(snapshot: Snapshot) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """The text without what steers a terminal, and without its middle where it is too long.
+    """The text without control characters, and without its middle if it is too long.
 
     >>> shortened("example.com/a/long/page.html", 16)
     'examp…/page.html'
@@ -124,7 +124,7 @@ def _last(snapshot: Snapshot, room: int, width: int) -> Iterator[Text]:
 
 
 def _without_host(url: str) -> str:
-    """The path and the query: with one host, its name tells nothing."""
+    """The path and the query of a URL."""
     try:
         return urlsplit(url)._replace(scheme="", netloc="").geturl() or url
     except ValueError:
@@ -133,7 +133,7 @@ def _without_host(url: str) -> str:
 
 def _hosts_and_memory(snapshot: Snapshot, width: int) -> RenderableType:
     hosts, memory = _hosts(snapshot, width), _memory(snapshot)
-    if width + 4 < _WIDE:
+    if width + 4 < _MIN_WIDE_COLUMNS:
         return Group(hosts, Text(), memory)
     grid = Table.grid(padding=(0, 2), expand=True)
     grid.add_column(ratio=1)
@@ -152,7 +152,7 @@ def _hosts(snapshot: Snapshot, width: int) -> RenderableType:
 
 
 def _rate(rate: float) -> str:
-    return f"{rate:.1e}" if rate >= _LEAST_RATE else f"below {_LEAST_RATE:.0e}"
+    return f"{rate:.1e}" if rate >= _MIN_RATE else f"below {_MIN_RATE:.0e}"
 
 
 def _memory(snapshot: Snapshot) -> RenderableType:

@@ -1,6 +1,6 @@
-"""Extension: how the crawl goes, on standard error, and a table when it ends.
+"""Extension: shows the progress of the crawl on standard error, and a table when it ends.
 
-Rich is loaded when something is shown: most crawls of other projects show the closing table alone.
+Rich is loaded when something is shown: most crawls of other projects show only the table.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import logging
 import sys
 import time
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from dedup.scrapy.extensions.figures import Figures
+from dedup.scrapy.extensions.figures import CrawlFigures
+from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.account import account_of
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.looping import repeat
 from dedup.scrapy.spiders.own import is_own
 
 if TYPE_CHECKING:
@@ -31,25 +31,24 @@ _SECONDS = {"live": 0.5, "plain": 60.0}
 
 
 class Progress:
-    """Shows a panel that renews itself (`live`), a line a minute (`plain`) or nothing (`table`).
+    """Shows a panel that is updated twice a second (`live`), or a line a minute (`plain`).
 
-    When the crawl ends it shows a table.
-
-    While the panel is up, the log's lines appear above it. Without a terminal there is no panel.
+    When the crawl ends it shows a table; with `table` it shows nothing before. While there is a
+    panel, the lines of the log appear above it. Without a terminal there is no panel.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         mode = Job.of(crawler).config.progress
         if mode == "off" or (mode == "table" and not crawler.settings.getbool("LOG_ENABLED")):
-            raise NotConfigured  # `--nolog` means silence
+            raise NotConfigured  # `--nolog`: nothing is to be shown
         self._crawler = crawler
         is_live = mode in {"auto", "live"} and self._console.is_terminal
         self._mode = "live" if is_live else "table" if mode == "table" else "plain"
         self._live: Live | None = None
         self._width = 0
-        self._task: Any = None
-        self._figures: Figures | None = None
-        self._log_streams: list[tuple[logging.StreamHandler[Any], Any]] = []
+        self._timer: Timer | None = None
+        self._figures: CrawlFigures | None = None
+        self._log_streams: list[tuple[logging.StreamHandler[TextIO], TextIO]] = []
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
 
@@ -84,10 +83,10 @@ class Progress:
             self._print(f"Job {job.folder} begins.")
         if self._mode == "table":
             return
-        self._figures = Figures(self._crawler, with_details=self._mode == "live")
+        self._figures = CrawlFigures(self._crawler, with_details=self._mode == "live")
         if self._mode == "live":
             self._begin_live()
-        self._task = repeat(self._update, _SECONDS[self._mode])
+        self._timer = call_every(_SECONDS[self._mode], self._update)
 
     def _begin_live(self) -> None:
         from rich.live import Live
@@ -96,7 +95,7 @@ class Progress:
             console=self._console,
             auto_refresh=False,
             transient=True,
-            redirect_stdout=sys.stdout.isatty(),  # a feed may go there
+            redirect_stdout=sys.stdout.isatty(),  # a feed may be written to it
         )
         before = sys.stderr
         self._live.start()
@@ -132,13 +131,13 @@ class Progress:
             width, height = self._console.size
             note_width(self._live, self._width, width)
             self._width = width
-            # The cursor waits in a line of its own, where the ^C that a terminal echoes is erased.
+            # The cursor stands in a line of its own: the ^C that a terminal echoes there is erased.
             frame = Group(panel(snapshot, width=width, height=height - 1), Text())
             self._live.update(frame, refresh=True)
 
     def _spider_closed(self, reason: str) -> None:
-        if self._task is not None:
-            self._task.stop()
+        if self._timer is not None:
+            self._timer.stop()
         self._end_live()
         job = Job.of(self._crawler)
         if job.failure:
@@ -147,9 +146,9 @@ class Progress:
             return
         account = account_of(job, finished=time.time(), reason=reason)
         if not job.has_queue:
-            del account["urls"]  # a scheduler of the project's has them
+            del account["urls"]  # the project's own scheduler has them
         account["no_pages"] = self._crawler.stats.get_value("dedup/items/no_page", 0)
-        from dedup.report.table import summary_table
+        from dedup.terminal.summary_table import summary_table
 
         folder = job.folder if job.is_kept else None
         self._console.print(summary_table(account, folder), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Extension: the crawl's numbers in a file that Prometheus' node exporter picks up."""
+"""Extension: writes the crawl's numbers to a file for Prometheus' node exporter."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from dedup.extras import load_extra
-from dedup.scrapy.extensions.figures import Figures, Snapshot
+from dedup.scrapy.extensions.figures import CrawlFigures, Snapshot
+from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.looping import repeat
 
 
 class PrometheusFile:
     """Writes `DEDUP_PROMETHEUS_FILE` every `DEDUP_PROMETHEUS_SECONDS`, and when the crawl ends.
 
-    The file is replaced as a whole: a reader never sees half of it. docs/stats.md has the metrics.
+    The file is replaced as a whole, so a reader never sees a part of it. docs/stats.md has the
+    metrics.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -32,8 +33,8 @@ class PrometheusFile:
         self._core = load_extra("prometheus_client.core", extra="prometheus", purpose=name)
         self._path = Job.of(crawler).folder / config.prometheus_file
         self._seconds = config.prometheus_seconds
-        self._figures: Figures | None = None
-        self._task: Any = None
+        self._figures: CrawlFigures | None = None
+        self._timer: Timer | None = None
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
 
@@ -42,12 +43,12 @@ class PrometheusFile:
         return cls(crawler)
 
     def _spider_opened(self) -> None:
-        self._figures = Figures(self._crawler, with_details=False)
-        self._task = repeat(self._write, self._seconds)
+        self._figures = CrawlFigures(self._crawler, with_details=False)
+        self._timer = call_every(self._seconds, self._write)
 
     def _spider_closed(self) -> None:
-        if self._task is not None:
-            self._task.stop()
+        if self._timer is not None:
+            self._timer.stop()
         self._write(is_running=False)
 
     def _write(self, *, is_running: bool = True) -> None:
@@ -61,7 +62,7 @@ class PrometheusFile:
 
 
 class _Metrics:
-    """A snapshot as Prometheus' client collects it."""
+    """A snapshot in the form that Prometheus' client collects."""
 
     def __init__(self, core: Any, snapshot: Snapshot, *, is_running: bool) -> None:
         self._core = core

@@ -1,4 +1,4 @@
-"""Where the progress and the closing table are shown: Rich's console, mended in two places."""
+"""Rich's console with two corrections, for the progress and the closing table."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from rich.live import Live
 
 
 class TerminalConsole(Console):
-    """Falls silent when nobody reads any more what it shows, as after Ctrl-C on `scrapy … | tee`.
+    """Writes nothing more when its output is closed, as by Ctrl-C on `scrapy … | tee`.
 
-    Rich would end the process there, from within whatever runs, and leave the crawl half closed.
+    Rich would end the process at once, and the crawl would not be closed properly.
     """
 
     def on_broken_pipe(self) -> None:
@@ -17,9 +17,9 @@ class TerminalConsole(Console):
 
 
 def note_width(live: Live, before: int, now: int) -> None:
-    """Have all of the last frame erased where the terminal has become narrower since.
+    """Let Rich erase all of the last frame when the terminal has become narrower.
 
-    It breaks each line of the frame then, and the frame takes more lines than Rich has written.
+    The terminal then breaks each line of the frame, which takes more lines than Rich has written.
     """
     rendered = live._live_render
     if now < before and rendered._shape is not None:

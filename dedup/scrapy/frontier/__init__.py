@@ -1,1 +1,1 @@
-"""The queue of URLs to fetch: in the job's store, and a window of it in memory."""
+"""The queue of URLs to fetch: it is in the job's store, and a part of it in memory."""

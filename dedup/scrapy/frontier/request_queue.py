@@ -1,4 +1,4 @@
-"""A job's requests on their way into the queue in its store, and out of it."""
+"""The requests of a job, queued in its store."""
 
 from __future__ import annotations
 
@@ -6,36 +6,39 @@ import json
 import logging
 from collections.abc import Callable
 from secrets import token_bytes
-from typing import Any
+from urllib.parse import urlsplit
 
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.utils.httpobj import urlparse_cached
 
 from dedup.scrapy.frontier.meta import KEY, REVISIT
 from dedup.scrapy.frontier.stored_request import UnserialisableError, from_bytes, is_plain, to_bytes
 from dedup.scrapy.frontier.window import Frontier
+from dedup.scrapy.spiders.own import own_spider
 from dedup.store import JobStore
 from dedup.store.records import QueuedUrl
 
 logger = logging.getLogger(__name__)
 
 _REPEAT = b"again"
-"""How the keys begin of requests that no filter looks at (`dont_filter`); the rest is random."""
+"""The first bytes of the key of a request that is not filtered (`dont_filter`); the rest is
+random."""
 
 _REVISIT = b'{"revisit"'
-"""How the queued requests of a refresh begin."""
+"""The first bytes of a queued request of a refresh."""
 
 
 class RequestQueue:
-    """Queues requests under their keys, and makes requests again of what is queued.
+    """Queues requests under their keys, and makes requests from the rows of the queue.
 
     Args:
-        forget_unreadable: called with a row whose request cannot be made again, and why.
-        is_left_out: asked for each row once, when its turn comes; it records those.
+        forget_unreadable: called with a row whose request cannot be made, and the reason.
+        is_left_out: called once for each row, when it is next: is its URL not to be fetched? It
+            records the URL then.
 
     Attributes:
-        length: how many are queued or in flight; for display.
+        length: how many requests are queued or in flight; for display.
     """
 
     def __init__(
@@ -43,16 +46,14 @@ class RequestQueue:
         crawler: Crawler,
         store: JobStore,
         forget_unreadable: Callable[[QueuedUrl, str], None],
-        is_left_out: Callable[[QueuedUrl], bool] = lambda row: False,  # noqa: ARG005
+        is_left_out: Callable[[QueuedUrl], bool] = lambda _: False,
     ) -> None:
         self._crawler = crawler
-        self._spider: Any = crawler.spider
         self._store = store
         self._forget_unreadable = forget_unreadable
         self._is_left_out = is_left_out
         self._again: set[bytes] = set()
-        """Keys of requests that were handed out before: retries, and those of hosts that went away.
-        """
+        """Keys of requests that are queued again after they were in flight, for example retries."""
         n_lost = store.urls.drop_held()
         if n_lost:
             logger.warning(
@@ -64,10 +65,10 @@ class RequestQueue:
         self.length = store.urls.count_queued()
 
     def add(self, request: Request) -> bool:
-        """Queue a request in the store; False: in memory alone.
+        """Queue a request in the store; False: it cannot be stored, and is queued in memory.
 
-        It carries its key where the dupefilter has found it new, and still does where it is a
-        retry, or was redirected.
+        The request has a key in its `meta` if the dupefilter has passed it; retries and redirected
+        requests keep that key.
         """
         key: bytes | None = request.meta.get(KEY)
         is_again = key in self.frontier.in_flight
@@ -82,20 +83,32 @@ class RequestQueue:
         return self._write(key, request, is_again=is_again)
 
     def is_waiting(self, url: str) -> bool:
-        """Is the page queued, or under way?"""
-        request = self._spider.page_request(url)
+        """Is the page queued or in flight?"""
+        request = own_spider(self._crawler).page_request(url)
         key = self._crawler.request_fingerprinter.fingerprint(request)
         return self._store.urls.is_queued(key)
 
     def add_known(self, url: str) -> None:
-        """Queue a page once more that has been recorded."""
-        request = self._spider.page_request(url)
+        """Queue a page that is recorded, so that it is fetched once more."""
+        request = own_spider(self._crawler).page_request(url)
         key = self._crawler.request_fingerprinter.fingerprint(request)
         self._write(key, request, is_again=True)
         self.length += 1
 
+    def put_off(self, row: QueuedUrl, rank: int) -> None:
+        """Queue the next row again at another rank; `is_left_out` is called for it once more."""
+        slot = urlsplit(row.url).hostname or ""
+        waiting = self._store.urls.queue_again(row.key, row.request, slot=slot, rank=rank)
+        if waiting is not None:
+            self.frontier.push(slot, waiting)
+
+    def reload(self, slot: str, *, n_more: int) -> None:
+        """Read a slot again whose rows have other ranks, or `n_more` rows, in the store."""
+        self.length += n_more
+        self.frontier.reload(slot)
+
     def next(self, n_active: Callable[[str], int]) -> Request | None:
-        """The request whose turn it is, in flight from now on; see `Frontier`."""
+        """The next request, which is in flight from now on; see `Frontier`."""
         while (found := self.frontier.pop(n_active)) is not None:
             request = found if isinstance(found, Request) else self._request_of(found)
             if request is not None:
@@ -103,16 +116,23 @@ class RequestQueue:
         return None
 
     def done(self, keys: list[bytes]) -> None:
-        """These need no fetching any more."""
+        """Remove the requests of these keys: they need no fetching any more."""
         if not self.frontier.in_flight.isdisjoint(keys):
             self.length = max(self.length - 1, 0)
         self.frontier.done(keys)
+
+    @property
+    def _spider(self) -> Spider:
+        spider = self._crawler.spider
+        if spider is None:
+            raise ValueError("the crawler must have a spider before requests are queued")
+        return spider
 
     def _write(self, key: bytes, request: Request, *, is_again: bool) -> bool:
         slot, rank = _slot_of(request), -request.priority
         stored = None
         is_held = False
-        if not is_plain(request, self._spider):
+        if not is_plain(request, self._crawler.spider):
             try:
                 stored = to_bytes(request, self._spider)
             except UnserialisableError as error:
@@ -142,7 +162,6 @@ class RequestQueue:
         self._crawler.stats.inc_value("scheduler/unserializable")
 
     def _request_of(self, row: QueuedUrl) -> Request | None:
-        request: Request
         is_first = row.key not in self._again
         self._again.discard(row.key)
         is_revisit = isinstance(row.request, bytes) and row.request.startswith(_REVISIT)
@@ -150,7 +169,7 @@ class RequestQueue:
             return None
         try:
             if row.request is None:
-                request = self._spider.page_request(row.url, depth=row.depth)
+                request = own_spider(self._crawler).page_request(row.url, depth=row.depth)
             elif is_revisit:
                 request = self._revisiting(row.url, row.depth, json.loads(row.request)["revisit"])
             else:
@@ -163,14 +182,14 @@ class RequestQueue:
         return request
 
     def _revisiting(self, url: str, depth: int, number: int) -> Request:
-        request: Request = self._spider.page_request(url, depth=depth)
+        request = own_spider(self._crawler).page_request(url, depth=depth)
         request.headers.update(self._store.refreshes.validators(number))
         request.meta[REVISIT] = number
         return request
 
 
 def is_repeat(key: bytes) -> bool:
-    """Is this the key of a request that nothing filters and nothing remembers?"""
+    """Is this the key of a request that was not filtered (`dont_filter`)?"""
     return key.startswith(_REPEAT)
 
 

@@ -1,12 +1,13 @@
-"""Requests as bytes and back, for the job's store.
+"""Serialises requests for the job's store.
 
-JSON alone: a job's folder may come from anybody, and reading a pickle runs what is in it.
+The format is JSON: a job's folder may come from anyone, and reading a pickle runs code in it.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from scrapy import Request, Spider
@@ -19,10 +20,10 @@ _PLAIN_META = {"depth", KEY}
 
 
 class UnserialisableError(ValueError):
-    """The request refers to what cannot be stored, such as a callback that is no spider method."""
+    """The request cannot be stored, for example as its callback is not a method of the spider."""
 
 
-def is_plain(request: Request, spider: Any) -> bool:
+def is_plain(request: Request, spider: object) -> bool:
     """Does the spider's `page_request` make the same request from URL and depth alone?"""
     return (
         is_own(spider)
@@ -43,7 +44,7 @@ def to_bytes(request: Request, spider: Spider) -> bytes:
         fields = request.to_dict(spider=spider)
         fields["meta"] = {name: value for name, value in request.meta.items() if name != KEY}
         stored = _as_json(fields)
-    except Exception as error:  # what makes a request a dict is code of anyone's
+    except Exception as error:  # a subclass may have a `to_dict` of its own
         raise UnserialisableError(str(error)) from error
     if stored is None:
         raise UnserialisableError("JSON cannot hold all of its values as they are")
@@ -54,8 +55,8 @@ def from_bytes(stored: bytes, spider: Spider) -> Request:
     """The request that `to_bytes` stored.
 
     Raises:
-        UnserialisableError: it is none of those.
-        ValueError, KeyError, …: it is damaged, or names a method that the spider lacks.
+        UnserialisableError: the bytes are in another format.
+        ValueError, KeyError, …: they are damaged, or name a method that the spider lacks.
     """
     if not stored.startswith(b"{"):
         raise UnserialisableError("it is no JSON; pickles of earlier releases are not read")
@@ -69,10 +70,10 @@ def from_bytes(stored: bytes, spider: Spider) -> Request:
     return request_from_dict(fields, spider=spider)
 
 
-def _check_names(fields: dict[str, Any]) -> None:
-    """Let the store name nothing but request classes in use, and a spider's public methods.
+def _check_names(fields: Mapping[str, object]) -> None:
+    """Check that a stored request names a loaded request class and methods of the spider.
 
-    Scrapy would import whatever the class's name says, and call it.
+    Scrapy would import and call any class that the bytes name.
     """
     if "_class" in fields:
         module, _, name = str(fields["_class"]).rpartition(".")
@@ -85,7 +86,7 @@ def _check_names(fields: dict[str, Any]) -> None:
 
 
 def _as_json(fields: dict[str, Any]) -> bytes | None:
-    """JSON that reads back as the same values; tuples, for one, would come back as lists."""
+    """The fields as JSON; None: JSON would change them, as it turns tuples into lists."""
     plain = {**fields, "body": "", "headers": {}}
     try:
         if json.loads(json.dumps(plain)) != plain:

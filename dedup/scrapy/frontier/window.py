@@ -1,7 +1,7 @@
-"""Which queued URL is fetched next: a window in memory upon the queue in the job's store.
+"""Which queued URL is fetched next: the first URLs of each host, in memory.
 
-The store is the queue; memory holds the first few URLs of each host. So memory does not grow with
-the queue, a killed process loses nothing of it, and opening one reads hardly anything.
+The queue is in the job's store; memory holds the first few URLs of each host. So memory does not
+grow with the queue, a killed process loses no URL, and a job with a long queue opens fast.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ from itertools import count
 
 from scrapy import Request
 
-from dedup.scrapy.frontier.meta import DEFERRED_RANK
 from dedup.store.interface import UrlQueue
-from dedup.store.records import QueuedUrl
+from dedup.store.records import LEARNED_RANK, QueuedUrl
 
 _ROWS_IN_MEMORY = 20_000
-"""Of all slots together: some 10 MB. Each slot has its share of it, but one row at least."""
+"""Of all slots together: about 10 MB. Each slot has an equal share, and at least one row."""
 
 _ROWS_PER_SLOT = 256
-"""More gain nothing: a row then takes 4 µs to read."""
+"""With more rows reading is no faster: a row takes 4 µs."""
 
 
 class _Slot:
-    """A host's part of the window.
+    """The requests of one host.
 
-    `waiting` is a heap of its first queued rows. `last` is the position of the last one of them
-    where the store has more behind it; None: it has none.
+    Attributes:
+        waiting: a heap of its first queued rows.
+        held: a heap of requests that are queued in memory alone.
+        last: the position of the last row in `waiting`, if the store has more rows after it; None:
+            the store has none.
     """
 
     __slots__ = ("held", "last", "waiting")
@@ -42,61 +44,60 @@ class _Slot:
         return bool(self.waiting or self.held or self.last)
 
     def is_held_first(self) -> bool:
-        """Is a request in memory next? Of the same rank, it goes before those in the store."""
+        """Is a held request next? Of the same rank, it comes before the rows of the store."""
         return bool(self.held) and not (self.waiting and self.waiting[0].rank < self.held[0][0])
 
     def is_deferred(self) -> bool:
-        """Has it nothing left but what was put off? What is in the store alone is not looked at."""
+        """Are all its requests in memory deferred? Rows that are only in the store do not count."""
         ranks = [rows[0][0] for rows in (self.waiting, self.held) if rows]
-        return bool(ranks) and min(ranks) >= DEFERRED_RANK
+        return bool(ranks) and min(ranks) >= LEARNED_RANK
 
 
 class Frontier:
     """The queue of a job, host by host.
 
-    Hosts take turns; of those, one with fewest downloads under way is next. Within a host the
-    lowest rank comes first, and of equal ranks what was found first. Hosts that have nothing but
-    URLs that were put off wait until no other host has any. Hosts with queued URLs take some 400
-    bytes each.
+    Hosts take turns; one with the fewest downloads is next. Within a host the request of the lowest
+    rank is next, and of equal ranks the one that was queued first. A host that has only deferred
+    URLs waits until no other host has any URL. A host with queued URLs takes about 400 bytes.
 
     Attributes:
-        in_flight: the keys of URLs that were handed out and are not `done`.
+        in_flight: the keys of requests that `pop` has returned and that are not `done`.
     """
 
     def __init__(self, urls: UrlQueue) -> None:
         self._urls = urls
         self._slots = OrderedDict((name, _Slot(is_in_store=True)) for name in urls.slots())
         self._late: OrderedDict[str, _Slot] = OrderedDict()
-        """Slots that have nothing but what was put off, as far as has been looked."""
+        """Slots that have only deferred URLs, as far as their rows are in memory."""
         self._order = count()
         self._n_held = 0
         self.in_flight: set[bytes] = set()
         self._paused: Counter[str] = Counter()
 
     def pause(self, slot_name: str) -> None:
-        """Hand out nothing of a slot until it is resumed as often; what it has stays queued."""
+        """Let `pop` return no request of a slot until `resume` is called as often as this."""
         self._paused[slot_name] += 1
 
     def resume(self, slot_name: str) -> None:
-        """Hand out what a slot has again."""
+        """Let `pop` return the requests of a slot again."""
         self._paused[slot_name] -= 1
-        self._paused += Counter()  # without what is zero
+        self._paused += Counter()  # this removes the zeros
 
     def __bool__(self) -> bool:
-        """False: nothing is queued. True also where what was left has been finished unfetched."""
+        """False: nothing is queued. It may be True where nothing is queued any more."""
         return bool(self._slots or self._late)
 
     def __len__(self) -> int:
-        """How many are queued and not in flight. Counts them in the store."""
+        """How many requests are queued and not in flight; counted in the store."""
         in_flight = sum(self._urls.is_queued(key) for key in self.in_flight)
         return self._urls.count_queued() - in_flight + self._n_held
 
     def push(self, slot_name: str, row: QueuedUrl) -> None:
-        """Take up a row that is queued in the store."""
+        """Add a row that is queued in the store."""
         self.in_flight.discard(row.key)
         slot = self._slot(slot_name, row.rank)
         if slot.last is not None and (row.rank, row.id) > slot.last:
-            return  # its turn comes when the window has moved on
+            return  # it is read from the store later
         heappush(slot.waiting, row)
         room = self._room()
         if len(slot.waiting) > 2 * room:
@@ -104,17 +105,17 @@ class Frontier:
             slot.last = slot.waiting[-1][:2]
 
     def hold(self, slot_name: str, rank: int, key: bytes | None, request: Request) -> None:
-        """Queue a request in memory alone."""
+        """Queue a request in memory, not in the store."""
         if key is not None:
             self.in_flight.discard(key)
         heappush(self._slot(slot_name, rank).held, (rank, next(self._order), key, request))
         self._n_held += 1
 
     def pop(self, n_active: Callable[[str], int]) -> QueuedUrl | Request | None:
-        """The next one, now in flight; None: there is none, or all are paused.
+        """The next row or request, now in flight; None: there is none, or all hosts are paused.
 
         Args:
-            n_active: how many downloads of a slot are under way.
+            n_active: the number of downloads in a slot.
         """
         while self:
             name = self._next_slot(n_active, self._slots)
@@ -138,18 +139,26 @@ class Frontier:
                 return found
         return None
 
+    def reload(self, slot_name: str) -> None:
+        """Read a slot again whose rows have other ranks in the store."""
+        slot = self._late.pop(slot_name, None) or self._slots.get(slot_name)
+        if slot is None:
+            slot = _Slot(is_in_store=True)
+        slot.waiting, slot.last = [], (float("-inf"), 0)
+        self._slots[slot_name] = slot
+
     def done(self, keys: list[bytes]) -> None:
-        """These are no longer in flight."""
+        """Note that the requests of these keys are no longer in flight."""
         self.in_flight.difference_update(keys)
 
     def _slot(self, name: str, rank: int) -> _Slot:
-        """The slot that gets something of a rank."""
+        """The slot of that name, which gets a request of a rank."""
         slot = self._late.get(name)
-        if slot is not None and rank >= DEFERRED_RANK:
+        if slot is not None and rank >= LEARNED_RANK:
             return slot
         if slot is None:
             slot = self._slots.get(name)
-        else:  # it has something again that was not put off
+        else:  # it has a request again that is not deferred
             self._slots[name] = self._late.pop(name)
         if slot is None:
             slot = self._slots[name] = _Slot(is_in_store=False)
@@ -162,9 +171,9 @@ class Frontier:
     def _next_slot(
         self, n_active: Callable[[str], int], slots: OrderedDict[str, _Slot]
     ) -> str | None:
-        """The first slot without downloads under way, or else one with fewest; not a paused one.
+        """The first slot without downloads, else one with the fewest; paused slots do not count.
 
-        Only as many slots as there are concurrent requests can have any, so the loop is short.
+        The loop is short: at most as many slots have downloads as there are concurrent requests.
         """
         best, fewest = None, -1
         for name in slots:
@@ -191,7 +200,7 @@ class Frontier:
         return row
 
     def _refill(self, name: str, slot: _Slot) -> None:
-        """Read the slot's first rows anew; those in flight are still queued in the store."""
+        """Read the slot's first rows again, without those in flight: the store has those too."""
         room = self._room()
         limit = room + len(self.in_flight)
         rows = self._urls.first_queued(name, limit)

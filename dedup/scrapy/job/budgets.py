@@ -7,9 +7,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from dedup.scrapy.config import CrawlConfig
-from dedup.scrapy.frontier.meta import DEFERRED_RANK
 from dedup.store import JobStore
-from dedup.store.records import QueuedUrl
+from dedup.store.records import TRAP_RANK, QueuedUrl
 from dedup.urls.parts import host_of
 from dedup.urls.traps import HostBudget, TrapWatch, pattern_of
 
@@ -43,7 +42,7 @@ class UrlBudgets:
         if config.trap_pages:
             self.traps = TrapWatch(budget=config.trap_pages, year=datetime.now(UTC).year)
             if is_resumed:
-                taken = store.deferred_urls(DEFERRED_RANK)
+                taken = store.deferred_urls(TRAP_RANK)
                 self.traps.restore(taken, *store.latest_urls(_MAX_TRAP_URLS))
         self._hosts: HostBudget | None = None
         if config.host_pages:
@@ -58,7 +57,7 @@ class UrlBudgets:
         """
         if self._is_exempt(row.url):
             return "", ""
-        if row.rank >= DEFERRED_RANK and self.traps is not None and not self.traps.take(row.url):
+        if row.rank >= TRAP_RANK and self.traps is not None and not self.traps.take(row.url):
             pattern = pattern_of(row.url)
             self._warn_once(
                 pattern,

@@ -10,7 +10,7 @@ from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors import Detector, default_detectors
 from dedup.detectors.key import KeyRecord
 from dedup.document import Document, Match
-from dedup.scrapy.scrapy_internals import refusing
+from dedup.scrapy.internals.refusal import refusing
 from dedup.store import JobStore, Page
 from dedup.store.records import storable
 from dedup.templates.site import OwnText

@@ -16,8 +16,10 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from dedup.errors import StateError
-from dedup.scrapy.config import CrawlConfig, is_queue_stored
+from dedup.scrapy.config import CrawlConfig, dedup_settings, is_queue_stored
 from dedup.scrapy.frontier.request_queue import RequestQueue
+from dedup.scrapy.internals.commands import loaded_addons
+from dedup.scrapy.internals.refusal import refusing
 from dedup.scrapy.job.arrivals import Arrivals
 from dedup.scrapy.job.budgets import UrlBudgets
 from dedup.scrapy.job.content import ContentIndex
@@ -27,10 +29,11 @@ from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.job.revisits import Revisits
+from dedup.scrapy.job.url_rules import CrawlUrlRules
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
-from dedup.scrapy.scrapy_internals import refusing
 from dedup.store.records import QueuedUrl
+from dedup.urls.learning.telling import LEARNED_RULE
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +49,7 @@ class Job:
         store: the truth about it.
         seen: the filter of its URLs.
         requests: its queue.
+        url_rules: learned URL rules; None: nobody asks for them.
         response_urls: which URLs a response is the end of.
         ledger: where each outcome is recorded.
         budgets: which queued URLs are left out.
@@ -84,7 +88,7 @@ class Job:
         return job
 
     def __init__(self, crawler: Crawler) -> None:
-        self.config = config = CrawlConfig.from_settings(crawler.settings)
+        self.config = config = CrawlConfig.of(crawler)
         self.place = JobPlace(config, crawler.spider, _arguments(crawler))
         self.folder, self.is_kept = self.place.folder, self.place.is_kept
         is_restarted = self.is_kept and self.place.is_restarted
@@ -105,7 +109,7 @@ class Job:
         begins_refresh = was_finished and self.place.is_refreshed
         self.is_finished = was_finished and not begins_refresh
         self.opened_at = time.time()
-        self.dedup_settings = _dedup_settings(crawler)
+        self.dedup_settings = dedup_settings(crawler.settings)
         self._note_begin()
         stats = crawler.stats
         self.content = ContentIndex(self.store, config.detection, config.item_fields.key)
@@ -116,6 +120,9 @@ class Job:
         self.requests = self.revisits.requests = RequestQueue(
             crawler, self.store, self._record_unreadable, self._is_left_out
         )
+        self.url_rules: CrawlUrlRules | None = None
+        if self.has_queue and not (self.is_finished or self.revisits.number):
+            self.url_rules = CrawlUrlRules.of(crawler, self.store, self.seen, self.requests, config)
         self.response_urls = ResponseUrls(crawler, config.url_canonical)
         self.budgets = UrlBudgets(
             self.store,
@@ -130,6 +137,7 @@ class Job:
             self.requests,
             self.revisits,
             self.budgets.traps,
+            self.url_rules,
             add_page=self.content.add,
         )
         self._items = ItemsInPipelines()
@@ -205,7 +213,17 @@ class Job:
             logger.error("%s", error)
 
     def _is_left_out(self, row: QueuedUrl) -> bool:
-        """Record a URL of which enough have been fetched: of its trap's pattern, or of its host."""
+        """Have a URL wait that a learned rule matches, or record it where it is not fetched.
+
+        That is so for a learned rule, or where enough of its trap's pattern or host have been.
+        """
+        if self.url_rules is not None:
+            act, detail = self.url_rules.what_now(row)
+            if act == "wait":
+                return True
+            if act == "skip":
+                self._record_failed(row, LEARNED_RULE, detail)
+                return True
         reason, detail = self.budgets.reason_to_leave_out(row)
         if reason:
             self._record_failed(row, reason, detail)
@@ -232,13 +250,7 @@ class Job:
         self.judge.record_lost(item, "pipeline_error", f"{name}: {failure.getErrorMessage()}")
 
 
-def _dedup_settings(crawler: Crawler) -> Mapping[str, object]:
-    settings = crawler.settings
-    return {name: settings[name] for name in sorted(settings) if name.startswith("DEDUP_")}
-
-
 def _arguments(crawler: Crawler) -> Mapping[str, object] | None:
     """What others' spiders were made with; None: not known."""
-    addons = getattr(crawler, "addons", None)
-    found = [getattr(addon, "arguments", None) for addon in getattr(addons, "addons", [])]
+    found = [getattr(addon, "arguments", None) for addon in loaded_addons(crawler)]
     return next((arguments for arguments in found if arguments is not None), None)

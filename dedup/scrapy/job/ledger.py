@@ -10,6 +10,7 @@ from scrapy.statscollectors import StatsCollector
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.revisits import Revisits
+from dedup.scrapy.job.url_rules import CrawlUrlRules
 from dedup.store import JobStore, Page
 from dedup.urls import SeenUrls
 from dedup.urls.traps import TrapWatch
@@ -38,6 +39,7 @@ class Ledger:
         requests: RequestQueue,
         revisits: Revisits,
         traps: TrapWatch | None,
+        url_rules: CrawlUrlRules | None,
         *,
         add_page: Callable[[Page], int],
     ) -> None:
@@ -47,6 +49,7 @@ class Ledger:
         self._requests = requests
         self._revisits = revisits
         self._traps = traps
+        self._url_rules = url_rules
         self._add_page = add_page
         self.fetched = self.fetched_before = store.stats.fetched()
         self.visited = 0
@@ -71,6 +74,8 @@ class Ledger:
         with self._store.unit():
             number = self._write(outcome)
             self._finish(outcome)
+            if self._url_rules is not None:
+                self._url_rules.note(outcome, number)
         self._count(outcome)
         return number
 

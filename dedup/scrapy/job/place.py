@@ -165,7 +165,7 @@ class JobPlace:
 
         if store.meta("schemes of detectors") is None:  # the pipelines will say
             return
-        in_use = stages_in_use(settings)
+        in_use = stages_in_use(settings, self._config)
         key = self._config.item_fields.key
         detectors = [
             *([KeyRecord(key)] if key else []),

@@ -1,1 +1,1 @@
-"""Middlewares: what becomes of redirects, and of a job that goes on."""
+"""Downloader and spider middlewares."""

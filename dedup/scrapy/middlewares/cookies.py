@@ -1,4 +1,4 @@
-"""Downloader middleware: cookies bounded in number and size, as browsers have them."""
+"""Downloader middleware: bounds the number and size of cookies, as browsers do."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from scrapy.http import Response
 MAX_COOKIE_BYTES = 4096  # name, value and attributes: RFC 6265, section 6.1, and browsers
 MAX_COOKIES_PER_HOST = 180  # Chrome
 MAX_HEADER_BYTES = 8000
-"""What servers take by default in a header (Apache 8,190 bytes, nginx 8 kB) with its name."""
+"""The longest header that servers accept by default: Apache 8,190 bytes, nginx 8 kB."""
 
 _MAX_HOSTS = 100_000
 
 
 class BoundedCookies:
-    """Stands behind Scrapy's `CookiesMiddleware`: what it sets and what it sends comes by here.
+    """Bounds the cookies that Scrapy's `CookiesMiddleware`, which comes before it, takes and sends.
 
-    Cookies beyond the bounds are left out: those that are too large, those after the 180th of a
-    host, and in a request, those that no longer fit.
+    It removes cookies that are too large and those after the 180th of a host; from a request, those
+    that do not fit into the header.
     """
 
     def __init__(self, crawler: Crawler) -> None:

@@ -1,8 +1,8 @@
-"""Downloader middleware: name and password of a start URL, for its own host alone."""
+"""Downloader middleware: the name and password in a start URL are sent to its host alone."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
@@ -16,17 +16,16 @@ _SENT = "dedup_logged_in"
 
 
 class LogIn:
-    """Adds the header while a request is sent, and takes it off again.
+    """Adds the `Authorization` header while a request is sent, and removes it afterwards.
 
-    Scrapy's own middleware leaves it there, from where it would go into the job's store with a
-    retry.
+    Scrapy's own middleware leaves the header in the request: a retry would be stored with it.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        spider: Any = crawler.spider
+        credentials: Mapping[str, tuple[str, str]] = getattr(crawler.spider, "credentials", {})
         self._headers = {
-            urlsplit(url).netloc: basic_auth_header(*said)
-            for url, said in getattr(spider, "credentials", {}).items()
+            urlsplit(url).netloc: basic_auth_header(*name_and_password)
+            for url, name_and_password in credentials.items()
         }
         if not self._headers:
             raise NotConfigured
@@ -47,7 +46,7 @@ class LogIn:
         response: Response,
         spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
     ) -> Response:
-        _take_off(request)
+        _remove_header(request)
         return response
 
     def process_exception(
@@ -56,9 +55,9 @@ class LogIn:
         exception: Exception,  # noqa: ARG002 -- Scrapy's signature
         spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
     ) -> None:
-        _take_off(request)
+        _remove_header(request)
 
 
-def _take_off(request: Request) -> None:
+def _remove_header(request: Request) -> None:
     if request.meta.pop(_SENT, False):
         del request.headers[_HEADER]

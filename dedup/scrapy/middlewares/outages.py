@@ -1,11 +1,10 @@
-"""Downloader middleware: a host that goes away is waited for."""
+"""Downloader middleware: pauses a host that cannot be reached any more."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from typing import Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
@@ -14,39 +13,44 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.internals.engine import download
 from dedup.scrapy.job.failures import reason_of
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.middlewares.redirect import NotFollowed
-from dedup.scrapy.scrapy_internals import download
 
 logger = logging.getLogger(__name__)
 
 _REASONS = frozenset({"connection_failed", "connection_refused", "dns", "timeout"})
-_MANY_FAILURES = 3  # in a row: then it is asked whether the host is there
-_FIRST_SECONDS, _MOST_SECONDS = 1.0, 60.0  # between two questions
-_PROBE_SECONDS = 10.0
+_MIN_FAILURES = 3
+"""Failures of a host in a row after which a probe is sent."""
+
+_MIN_WAIT_SECONDS, _MAX_WAIT_SECONDS = 1.0, 60.0
+"""Between two probes: the first wait; it doubles up to the second value."""
+
+_PROBE_TIMEOUT_SECONDS = 10.0
 _PROBE = "dedup_probe"
 
 
 class Outages:
-    """Pauses a host that was there and cannot be reached any more; its URLs stay queued.
+    """Pauses a host that has answered before and cannot be reached now; its URLs stay queued.
 
-    After three failures in a row the host is asked for its robots.txt, a file that costs nothing.
-    Any answer tells that it is there, and that the failures are those of single URLs: Scrapy's
-    retries are for them. Without one the host's requests go back to the queue, none of them is
-    sent, and it is asked again after 1, 2, 4 and so on up to 60 seconds. After
-    `DEDUP_HOST_WAIT_SECONDS` its URLs are recorded as `host_unreachable`, which `dedup retry`
-    queues again.
+    After three failures in a row it sends a probe: a request for the host's robots.txt, which is
+    cheap to serve. If any answer comes, the failures concern single URLs, and Scrapy's retries deal
+    with them. If none comes, the host's requests return to the queue and none is sent; further
+    probes follow after 1, 2, 4 and up to 60 seconds. After `DEDUP_HOST_WAIT_SECONDS` the host's
+    URLs are recorded as `host_unreachable`; `dedup retry` queues those again.
 
-    A host that never answered is not waited for.
+    A host that has never answered is not paused.
     """
 
     def __init__(self, crawler: Crawler) -> None:
+        config = CrawlConfig.of(crawler)
+        if not config.host_wait_seconds or not config.is_url_enabled:
+            raise NotConfigured
         self._crawler = crawler
         self._job = Job.of(crawler)
-        self._most_seconds = self._job.config.host_wait_seconds
-        if not self._most_seconds or not crawler.settings.getbool("DEDUP_URL_ENABLED"):
-            raise NotConfigured
+        self._max_seconds = config.host_wait_seconds
         self._answered: set[str] = set()
         self._failures: dict[str, int] = {}
         self._probes: dict[str, asyncio.Future[bool]] = {}
@@ -82,16 +86,16 @@ class Outages:
     ) -> Request | None:
         origin = _origin(request)
         is_other = isinstance(exception, IgnoreRequest) or reason_of(exception) not in _REASONS
-        if is_other or _PROBE in request.meta or not self._was_there(origin):
+        if is_other or _PROBE in request.meta or not self._has_answered(origin):
             return None
         if origin not in self._down:
             self._failures[origin] = self._failures.get(origin, 0) + 1
-            if self._failures[origin] < _MANY_FAILURES or await self._answers(origin):
+            if self._failures[origin] < _MIN_FAILURES or await self._answers(origin):
                 return None
             self._pause(origin, str(request.meta.get("download_slot", "")))
         if origin in self._given_up:
             raise NotFollowed("host_unreachable", request.url) from exception
-        if request.meta.get("dont_obey_robotstxt"):  # for robots.txt: who wants it waits for it
+        if request.meta.get("dont_obey_robotstxt"):  # it is for robots.txt; `Robots` tries it again
             return None
         return request.replace(dont_filter=True)
 
@@ -99,7 +103,7 @@ class Outages:
         for task in self._tasks:
             task.cancel()
 
-    def _was_there(self, origin: str) -> bool:
+    def _has_answered(self, origin: str) -> bool:
         if origin not in self._answered and self._job.is_resumed:
             host = origin.partition("://")[2]
             if self._job.store.has_page_of(host):
@@ -107,7 +111,7 @@ class Outages:
         return origin in self._answered
 
     async def _answers(self, origin: str) -> bool:
-        """Ask the host, once for all who want to know."""
+        """Does the host answer a probe? Callers at the same time share one probe."""
         asked = self._probes.get(origin)
         if asked is None:
             asked = self._probes[origin] = asyncio.ensure_future(self._ask(origin))
@@ -115,12 +119,12 @@ class Outages:
         return await asyncio.shield(asked)
 
     async def _ask(self, origin: str) -> bool:
-        meta: dict[str, Any] = {_PROBE: True, "dont_obey_robotstxt": True, "dont_retry": True}
-        meta |= {"download_timeout": _PROBE_SECONDS, "download_slot": f"probe of {origin}"}
+        meta: dict[str, object] = {_PROBE: True, "dont_obey_robotstxt": True, "dont_retry": True}
+        meta |= {"download_timeout": _PROBE_TIMEOUT_SECONDS, "download_slot": f"probe of {origin}"}
         probe = Request(f"{origin}/robots.txt", meta=meta, callback=NO_CALLBACK)
         try:
             await download(self._crawler, probe)
-        except Exception as error:  # noqa: BLE001 -- whatever it is, it is no answer
+        except Exception as error:  # noqa: BLE001 -- every error means: no answer
             return reason_of(error) not in _REASONS
         return True
 
@@ -135,14 +139,14 @@ class Outages:
         task.add_done_callback(self._tasks.discard)
 
     async def _wait(self, origin: str, slot: str) -> None:
-        began, seconds, is_there = time.monotonic(), _FIRST_SECONDS, False
+        began, seconds, is_there = time.monotonic(), _MIN_WAIT_SECONDS, False
         while not (is_there or self._job.arrivals.is_closing or self._job.failure):
-            left = began + self._most_seconds - time.monotonic()
+            left = began + self._max_seconds - time.monotonic()
             if left <= 0:
                 break
             await asyncio.sleep(min(seconds, left))
             is_there = await self._answers(origin)
-            seconds = min(2 * seconds, _MOST_SECONDS)
+            seconds = min(2 * seconds, _MAX_WAIT_SECONDS)
         passed = time.monotonic() - began
         self._down.discard(origin)
         self._failures.pop(origin, None)

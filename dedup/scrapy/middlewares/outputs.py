@@ -1,22 +1,22 @@
-"""Spider middleware: when all that a callback gave is taken care of, its request is done.
+"""Spider middleware: a request is done when its callback has ended and its items are processed.
 
-The project's own spiders yield one item a page, which settles its URL. Spiders of other projects
-yield what they like, so their requests are done once the callback has ended and its items have left
-the pipelines. The requests it gave are queued by then: the engine schedules each before it asks the
-callback for the next output.
+The project's own spiders yield one item a page, and its outcome ends the request. Spiders of other
+projects yield any number of items and requests, so a request of theirs is done when the callback
+has ended and its items have left the pipelines. The requests that it yielded are queued by then:
+the engine schedules each of them before it asks the callback for the next output.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from scrapy import Request, signals
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
@@ -24,10 +24,10 @@ from dedup.scrapy.spiders.own import is_own
 
 
 class WatchOutputs:
-    """Counts what is still open of each request, by its key, and has the job note it as done."""
+    """Counts the unprocessed outputs of each request, and records the request as done at zero."""
 
     def __init__(self, crawler: Crawler) -> None:
-        if not crawler.settings.getbool("DEDUP_URL_ENABLED"):
+        if not CrawlConfig.of(crawler).is_url_enabled:
             raise NotConfigured
         if is_own(crawler.spider):
             raise NotConfigured
@@ -42,13 +42,12 @@ class WatchOutputs:
     def from_crawler(cls, crawler: Crawler) -> WatchOutputs:
         return cls(crawler)
 
-    # Scrapy 2.13 passes the spider, later releases do not.
     def process_spider_output(
         self,
         response: Response,
-        result: Iterable[Any],
-        spider: Any = None,  # noqa: ARG002
-    ) -> Iterator[Any]:
+        result: Iterable[object],
+        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
+    ) -> Iterator[object]:
         with self._watching(response) as key:
             for output in result:
                 self._add(key, output)
@@ -57,9 +56,9 @@ class WatchOutputs:
     async def process_spider_output_async(
         self,
         response: Response,
-        result: AsyncIterable[Any],
-        spider: Any = None,  # noqa: ARG002
-    ) -> AsyncIterator[Any]:
+        result: AsyncIterable[object],
+        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
+    ) -> AsyncIterator[object]:
         with self._watching(response) as key:
             async for output in result:
                 self._add(key, output)
@@ -67,8 +66,7 @@ class WatchOutputs:
 
     @contextmanager
     def _watching(self, response: Response) -> Iterator[bytes | None]:
-        request: Any = response.request
-        key: bytes | None = request.meta.get(KEY)
+        key: bytes | None = response.meta.get(KEY)
         if key is not None:
             self._open[key] = 1  # the callback itself
             self._responses[key] = response
@@ -79,9 +77,9 @@ class WatchOutputs:
             raise
         self._close_one(key)
 
-    def _add(self, key: bytes | None, output: Any) -> None:
+    def _add(self, key: bytes | None, output: object) -> None:
         if isinstance(output, Request):
-            output.meta.pop(KEY, None)  # of a callback that hands on its response's meta
+            output.meta.pop(KEY, None)  # the callback passed on its response's meta
         elif key is not None and output is not None:
             self._open[key] += 1
 
@@ -90,8 +88,8 @@ class WatchOutputs:
             del self._open[key]
             self._record("failed", self._responses.pop(key), error)
 
-    def _item_left(self, response: Any) -> None:
-        request = getattr(response, "request", None)
+    def _item_left(self, response: object) -> None:
+        request = getattr(response, "request", None)  # it may be a failure, or None
         self._close_one(None if request is None else request.meta.get(KEY))
 
     def _close_one(self, key: bytes | None) -> None:

@@ -1,9 +1,7 @@
-"""Downloader middleware: http and https alone, and no way from the web into a private network."""
+"""Downloader middleware: only http and https, and no private hosts that public ones name."""
 
 from __future__ import annotations
 
-import sys
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from scrapy import Request, Spider
@@ -13,15 +11,16 @@ from scrapy.http import Response
 from w3lib.url import safe_url_string
 
 from dedup.scrapy.addresses import AddressPolicy, GuardedResolver, host_in
+from dedup.scrapy.internals.reactor import installed_reactor
 from dedup.scrapy.middlewares.redirect import NotFollowed
 
 _SCHEMES = ("http", "https")
 
 
 class PublicWeb:
-    """Refuses what does not belong to the web, next to the downloader: pages and robots.txt alike.
+    """Refuses requests that do not go to the public web, those for robots.txt too.
 
-    By the host's spelling here, by its addresses in `GuardedResolver`.
+    This middleware decides by the name of the host; `GuardedResolver` decides by its addresses.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -54,7 +53,7 @@ class PublicWeb:
         try:
             target = urljoin(request.url, safe_url_string(location))
         except ValueError:
-            return response  # for those who follow it
+            return response  # the middlewares for redirects refuse it
         if not self._policy.may_follow(target, request.url):
             raise NotFollowed("redirect_private", target)
         return response
@@ -70,6 +69,6 @@ class PublicWeb:
 
     def _guard(self) -> None:
         self._is_guarded = True
-        reactor: Any = sys.modules.get("twisted.internet.reactor")
+        reactor = installed_reactor()
         if reactor is not None:
             GuardedResolver.install(reactor, self._policy)

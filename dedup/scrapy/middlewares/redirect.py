@@ -1,4 +1,4 @@
-"""Downloader middleware: redirects do not leave the scope, and lead to each page once."""
+"""Downloader middleware: redirects stay in the scope, and each page is fetched once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.store.records import DONE, QUEUED
@@ -21,7 +22,7 @@ _MAX_WAITS = 2
 
 
 class NotFollowed(IgnoreRequest):
-    """A redirect that is not followed; `reason` is how it is recorded."""
+    """The URL, or where it redirects to, is not fetched; `reason` is recorded."""
 
     def __init__(self, reason: str, target: str) -> None:
         super().__init__(f"{reason}: {target}")
@@ -30,7 +31,7 @@ class NotFollowed(IgnoreRequest):
 
 
 class AlreadyRecorded(IgnoreRequest):
-    """The URL leads to a page that is recorded; fetching it again would tell nothing new."""
+    """The URL redirects to a page that is recorded already, and is not fetched again."""
 
     def __init__(self, target: str) -> None:
         super().__init__(f"already recorded: {target}")
@@ -40,16 +41,18 @@ class AlreadyRecorded(IgnoreRequest):
 class RedirectGuard:
     """Decides about redirects before Scrapy's own middleware follows them.
 
-    It looks only at requests that the dupefilter has seen, so not at those for robots.txt.
-    A target out of the spider's scope, or of another scheme than http(s), is not followed. A target
-    that is recorded already makes the URL an alias of it; one that is queued for itself is waited
-    for, since fetching it here would fetch it twice. Any other target is fetched, past the
-    dupefilter: a redirect that comes back to where it began (a cookie was set) is a page too, and
-    Scrapy's redirect limit ends those that never arrive.
+    It decides for the requests that the dupefilter has seen, so not for those for robots.txt.
+
+    - A target out of the spider's scope, or of another scheme than http(s), is not fetched.
+    - If the target is recorded already, the URL becomes an alias of it.
+    - If the target is queued itself, the request is queued again behind it: fetching the target
+      here would fetch it twice.
+    - Every other target is fetched, and the dupefilter does not see it: a redirect may lead back to
+      its own URL after a cookie was set. Scrapy's limit of redirects ends endless ones.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        if not crawler.settings.getbool("DEDUP_URL_ENABLED"):
+        if not CrawlConfig.of(crawler).is_url_enabled:
             raise NotConfigured
         self._crawler = crawler
         self._job = Job.of(crawler)
@@ -60,7 +63,7 @@ class RedirectGuard:
         return cls(crawler)
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
-        """Drop a queued URL that a redirect has led to in the meantime."""
+        """Drop a queued URL that has been recorded since, as the target of a redirect."""
         key = request.meta.get(KEY)
         if key and "redirect_times" not in request.meta and self._job.store.urls.is_done(key):
             raise AlreadyRecorded(request.url)
@@ -69,7 +72,7 @@ class RedirectGuard:
         self,
         request: Request,
         response: Response,
-        spider: Spider | None = None,  # noqa: ARG002
+        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
     ) -> Request | Response:
         location = response.headers.get("Location")
         if response.status not in _REDIRECT_STATUSES or not location or KEY not in request.meta:
@@ -84,7 +87,7 @@ class RedirectGuard:
         is_in_scope = getattr(self._crawler.spider, "is_in_scope", None)
         if is_in_scope is not None and not is_in_scope(target, request):
             raise NotFollowed("redirect_offsite", target)
-        if not self._came_by(request, target):
+        if not self._has_passed(request, target):
             state = self._job.store.urls.state(self._key(request, target))
             if state == DONE:
                 raise AlreadyRecorded(target)
@@ -93,8 +96,8 @@ class RedirectGuard:
         request.dont_filter = True  # the request to the target is a copy of this one
         return _with_location(response, target)
 
-    def _came_by(self, request: Request, target: str) -> bool:
-        """Is the target a URL that the redirects have been at before?"""
+    def _has_passed(self, request: Request, target: str) -> bool:
+        """Have the redirects passed the target before?"""
         key = self._key(request, target)
         urls = [request.url, *request.meta.get("redirect_urls", [])]
         return any(self._key(request, url) == key for url in urls)
@@ -104,14 +107,14 @@ class RedirectGuard:
 
 
 def _with_location(response: Response, target: str) -> Response:
-    """The response with what was decided about: Scrapy reads hosts by IDNA 2003."""
+    """The response with the target that was checked: Scrapy reads hosts by IDNA 2003."""
     headers = response.headers.copy()
     headers["Location"] = target
     return response.replace(headers=headers)
 
 
 def _later(request: Request) -> Request:
-    """The same request once more, behind those that are queued at its depth and the next."""
+    """The same request, to be fetched after those that are queued at its depth and the next."""
     waits = {_WAITS: request.meta.get(_WAITS, 0) + 1}
     return request.replace(
         dont_filter=True, priority=request.priority - 2, meta={**request.meta, **waits}

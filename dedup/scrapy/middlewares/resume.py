@@ -1,26 +1,27 @@
-"""Spider middleware: a job goes on where it stopped."""
+"""Spider middleware: a job that was interrupted continues where it stopped."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from dedup.scrapy.addresses import AddressPolicy
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.job.job import Job
 
 
 class ResumeMiddleware:
-    """Leaves out start requests that the job knows, and gives a finished job nothing to do.
+    """Drops the start requests that the job has seen; of a finished job, all of them.
 
-    What an interrupted job left is queued in its store, from where the scheduler takes it.
+    The requests that an interrupted job left are queued in its store, and the scheduler takes them
+    from there.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        if not crawler.settings.getbool("DEDUP_URL_ENABLED"):
+        if not CrawlConfig.of(crawler).is_url_enabled:
             raise NotConfigured
         self._job = Job.of(crawler)
         self._fingerprinter = crawler.request_fingerprinter
@@ -30,7 +31,7 @@ class ResumeMiddleware:
     def from_crawler(cls, crawler: Crawler) -> ResumeMiddleware:
         return cls(crawler)
 
-    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async def process_start(self, start: AsyncIterator[object]) -> AsyncIterator[object]:
         async for request in start:
             if isinstance(request, Request):
                 self._policy.start(request.url)
@@ -39,7 +40,7 @@ class ResumeMiddleware:
             if not self._is_done(request):
                 yield request
 
-    def _is_done(self, request: Any) -> bool:
+    def _is_done(self, request: object) -> bool:
         return (
             self._job.is_resumed
             and isinstance(request, Request)

@@ -1,4 +1,4 @@
-"""Downloader middleware: a host that asks to be left alone for a while is left alone."""
+"""Downloader middleware: a host that asks for a pause gets no requests for that time."""
 
 from __future__ import annotations
 
@@ -7,28 +7,43 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
+from dedup.scrapy.internals.downloads import has_slot, postpone
+
 logger = logging.getLogger(__name__)
 
 _TOO_MANY_REQUESTS, _UNAVAILABLE = 429, 503
-_UNSAID_SECONDS = 10.0  # after a 429 that does not say how long
-_MOST_SECONDS = 60.0  # others wait, too: beyond it the URL is recorded, for `dedup retry`
-_MOST_PAUSES = 3  # without an answer in between: they do not help
-_LONG_SECONDS = 10.0  # who watches wonders
-_LEAST_DELAY = 0.01  # seconds between requests; without any a host does not look when it may go on
+_DEFAULT_SECONDS = 10.0
+"""The pause after a 429 without `Retry-After`."""
+
+_MAX_SECONDS = 60.0
+"""The longest pause, as all other URLs of the host wait too. For a longer one the URL is recorded
+as failed, and `dedup retry` queues it again."""
+
+_MAX_PAUSES = 3
+"""Pauses of a host without another answer in between; after these, pauses do not help."""
+
+_WARNING_SECONDS = 10.0
+"""Pauses from this length on are logged as warnings: a user who watches the crawl sees them."""
+
+_MIN_PAUSE_SECONDS = 0.5
+"""Answers of the same burst prolong the pause by less than this; they count as one pause."""
+
+_MIN_DELAY_SECONDS = 0.01
+"""Between the requests of a host that pauses: Scrapy's downloader postpones no request of a host
+without a delay."""
 
 
 class RetryAfter:
-    """Pauses a host that answers 429, or 503 with Retry-After, for as long as it says.
+    """Pauses a host that answers 429, or 503 with `Retry-After`, for as long as the header says.
 
-    Scrapy's own retries (`RETRY_TIMES`) queue behind the pause, as do all other requests to the
-    host. Over a minute is not waited for, and not retried; nor are there more than three pauses
-    without another answer in between.
+    Scrapy's own retries (`RETRY_TIMES`) and all other requests to the host wait until the pause
+    ends. A host that asks for more than a minute is not paused, and the request is not retried. A
+    host is paused at most three times without another answer in between.
 
     Source: RFC 9110, section 10.2.3; RFC 6585, section 4.
     """
@@ -52,32 +67,29 @@ class RetryAfter:
         if response.status not in (_TOO_MANY_REQUESTS, _UNAVAILABLE):
             self._n_pauses.pop(host, None)
             return response
-        said = seconds_of(response.headers.get("Retry-After") or b"")
-        unsaid = _UNSAID_SECONDS if response.status == _TOO_MANY_REQUESTS else 0.0
-        seconds = unsaid if said is None else said
-        if seconds > _MOST_SECONDS:
+        seconds = seconds_of(response.headers.get("Retry-After") or b"")
+        if seconds is None:
+            seconds = _DEFAULT_SECONDS if response.status == _TOO_MANY_REQUESTS else 0.0
+        if seconds > _MAX_SECONDS:
             request.meta["dont_retry"] = True
-        elif self._n_pauses.get(host, 0) < _MOST_PAUSES:
+        elif self._n_pauses.get(host, 0) < _MAX_PAUSES:
             self._pause(host, seconds)
         return response
 
     def _pause(self, host: str, seconds: float) -> None:
-        engine: Any = self._crawler.engine
-        slot = engine.downloader.slots.get(host)
         now = time.monotonic()
         more = now + seconds - max(self._until.get(host, now), now)
-        if slot is None or more < 0.5:  # others of the same burst have been answered before
+        if more < _MIN_PAUSE_SECONDS or not has_slot(self._crawler, host):
             return
-        level = logging.WARNING if seconds >= _LONG_SECONDS else logging.INFO
+        level = logging.WARNING if seconds >= _WARNING_SECONDS else logging.INFO
         logger.log(level, "%s asks for a pause of %.0f seconds", host, seconds)
         self._until[host] = now + seconds
         self._n_pauses[host] = self._n_pauses.get(host, 0) + 1
-        slot.delay = max(slot.delay, _LEAST_DELAY)
-        slot.lastseen += more  # from which the slot counts its delay
+        postpone(self._crawler, host, more, min_delay_seconds=_MIN_DELAY_SECONDS)
 
 
 def seconds_of(retry_after: bytes) -> float | None:
-    """What a Retry-After header says, in seconds from now; None if it says nothing.
+    """The pause that a `Retry-After` header asks for, in seconds from now; None: it has no time.
 
     >>> seconds_of(b"120"), seconds_of(b"Wed, 21 Oct 2015 07:28:00 GMT"), seconds_of(b"soon")
     (120.0, 0.0, None)

@@ -1,11 +1,11 @@
-"""Downloader middleware: robots.txt as RFC 9309 has it, in place of Scrapy's own."""
+"""Downloader middleware: robots.txt by RFC 9309; it replaces Scrapy's middleware."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from protego import Protego
@@ -16,10 +16,12 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from w3lib.url import safe_url_string
 
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.internals.downloads import raise_delay
+from dedup.scrapy.internals.engine import download
 from dedup.scrapy.job.failures import reason_of
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.middlewares.redirect import NotFollowed
-from dedup.scrapy.scrapy_internals import download
 
 logger = logging.getLogger(__name__)
 
@@ -30,14 +32,17 @@ _MAX_DELAY_SECONDS = 60.0
 _VALID_SECONDS = 24 * 3600.0  # section 2.4
 _PRIORITY = 1000
 _MAX_ORIGINS = 100_000
-_FIRST_SECONDS, _MOST_SECONDS = 1.0, 60.0  # between two tries
-_NOBODY = frozenset({"connection_refused", "dns"})
-_TRIES_OF_NOBODY = 3
+
+_MIN_WAIT_SECONDS, _MAX_WAIT_SECONDS = 1.0, 60.0
+"""Between two tries: the first wait; it doubles up to the second value."""
+
+_NO_SERVER = frozenset({"connection_refused", "dns"})
+_MAX_TRIES_WITHOUT_SERVER = 3
 _TOO_MANY_REQUESTS = 429
 
 
 class _Rules(NamedTuple):
-    """What a host allows. `reason`: it allows nothing, as it could not be asked."""
+    """What a host allows; with a `reason` it allows nothing, as its robots.txt was not received."""
 
     parser: Protego | None
     fetched_at: float
@@ -46,7 +51,7 @@ class _Rules(NamedTuple):
 
 
 class _UnreachableError(Exception):
-    """No answer, or a server's error; `reason` is the failure's name."""
+    """The host gave no answer, or a server error; `reason` is the failure's name."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -54,28 +59,29 @@ class _UnreachableError(Exception):
 
 
 class Robots:
-    """Asks each host once a day for its robots.txt, and obeys it.
+    """Fetches robots.txt of each host once a day, and obeys it.
 
-    Answers of 4xx, and more than five redirects, mean that there is none: all is allowed. On 5xx,
-    429 or no answer nothing is: the host's URLs stay queued, and robots.txt is asked for again
-    after 1, 2, 4 and up to 60 seconds. After `DEDUP_ROBOTS_WAIT_SECONDS` its URLs are recorded as
-    `robots_unavailable`; where nobody listens at all, after three tries, as the connection fails.
+    After an answer of 4xx, or more than five redirects, the host has no robots.txt, and everything
+    is allowed. After 5xx, 429 or no answer nothing is allowed: the host's URLs stay queued, and
+    robots.txt is fetched again after 1, 2, 4 and up to 60 seconds. After
+    `DEDUP_ROBOTS_WAIT_SECONDS` the host's URLs are recorded as `robots_unavailable`. If the host
+    has no address or refuses the connection, they are recorded as such after three tries.
 
     `Crawl-delay` is a lower bound of the delay between requests, up to a minute.
 
-    Source: RFC 9309. `Crawl-delay` is not in it; many sites say it, and it costs them less.
+    Source: RFC 9309. `Crawl-delay` is not part of it, but many sites have it.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
-        if not settings.getbool("ROBOTSTXT_OBEY") or not settings.getbool("DEDUP_URL_ENABLED"):
+        if not settings.getbool("ROBOTSTXT_OBEY") or not CrawlConfig.of(crawler).is_url_enabled:
             raise NotConfigured
         self._crawler = crawler
         self._job = Job.of(crawler)
-        self._most_seconds = self._job.config.robots_wait_seconds
+        self._max_seconds = self._job.config.robots_wait_seconds
         self._agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
         self._rules: dict[str, _Rules] = {}
-        self._asking: dict[str, asyncio.Future[_Rules | None]] = {}
+        self._requests: dict[str, asyncio.Future[_Rules | None]] = {}
         self._waiting: set[str] = set()
         self._tasks: set[asyncio.Future[None]] = set()
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
@@ -97,7 +103,7 @@ class Robots:
         if rules is None or time.monotonic() - rules.fetched_at > _VALID_SECONDS:
             rules = await self._ask(origin, str(parts.hostname)) or rules
         if rules is None:
-            return request.replace(dont_filter=True)  # back into the queue, which is paused
+            return request.replace(dont_filter=True)  # it returns to the queue
         if rules.reason:
             raise NotFollowed(rules.reason, request.url)
         if rules.parser is not None and not rules.parser.can_fetch(request.url, self._agent):
@@ -119,33 +125,26 @@ class Robots:
         return response
 
     def _hold_delay(self, request: Request, rules: _Rules) -> None:
-        """Keep the delay of the request's slot from falling below what the host asks for."""
-        if not rules.crawl_delay:
-            return
-        engine: Any = self._crawler.engine
-        _, slot = engine.downloader._get_slot(request)
-        slot.delay = max(slot.delay, rules.crawl_delay)
-        if hasattr(slot, "jitter"):
-            slot.jitter = 0.0  # which would halve it
-        else:
-            slot.randomize_delay = False
+        """Keep the delay between the host's requests at least as long as the host asks for."""
+        if rules.crawl_delay:
+            raise_delay(self._crawler, request, rules.crawl_delay)
 
     async def _ask(self, origin: str, slot: str) -> _Rules | None:
-        """The rules; None: they cannot be had now, and are waited for. Once for all who ask."""
+        """The rules; None: the host is paused until it has them. Callers share one request."""
         if origin in self._waiting:
             return None
-        asked = self._asking.get(origin)
+        asked = self._requests.get(origin)
         if asked is None:
-            asked = self._asking[origin] = asyncio.ensure_future(self._first(origin, slot))
-            asked.add_done_callback(lambda _: self._asking.pop(origin))
+            asked = self._requests[origin] = asyncio.ensure_future(self._fetch_first(origin, slot))
+            asked.add_done_callback(lambda _: self._requests.pop(origin))
         return await asyncio.shield(asked)
 
-    async def _first(self, origin: str, slot: str) -> _Rules | None:
+    async def _fetch_first(self, origin: str, slot: str) -> _Rules | None:
         try:
             return self._keep(origin, await self._fetch(origin))
         except _UnreachableError as error:
             old = self._rules.get(origin)
-            if old is not None:  # section 2.4: what was cached counts on
+            if old is not None:  # section 2.4: the cached rules may be used
                 return self._keep(origin, old._replace(fetched_at=time.monotonic()))
             self._waiting.add(origin)
             self._job.requests.frontier.pause(slot)
@@ -155,21 +154,21 @@ class Robots:
             return None
 
     async def _wait(self, origin: str, slot: str, reason: str) -> None:
-        began, seconds, n_tries = time.monotonic(), _FIRST_SECONDS, 1
+        began, seconds, n_tries = time.monotonic(), _MIN_WAIT_SECONDS, 1
         rules: _Rules | None = None
         while rules is None:
-            left = began + self._most_seconds - time.monotonic()
+            left = began + self._max_seconds - time.monotonic()
             if self._job.arrivals.is_closing or self._job.failure:
                 break
-            if left <= 0 or (reason in _NOBODY and n_tries >= _TRIES_OF_NOBODY):
-                kind = reason if reason in _NOBODY else "robots_unavailable"
+            if left <= 0 or (reason in _NO_SERVER and n_tries >= _MAX_TRIES_WITHOUT_SERVER):
+                kind = reason if reason in _NO_SERVER else "robots_unavailable"
                 logger.error("%s/robots.txt could not be read: %s", origin, reason)
                 rules = _Rules(None, time.monotonic(), reason=kind)
                 break
-            if n_tries == 1 and reason not in _NOBODY:
+            if n_tries == 1 and reason not in _NO_SERVER:
                 logger.warning("%s/robots.txt: %s; the host's URLs wait for it", origin, reason)
             await asyncio.sleep(min(seconds, left))
-            seconds, n_tries = min(2 * seconds, _MOST_SECONDS), n_tries + 1
+            seconds, n_tries = min(2 * seconds, _MAX_WAIT_SECONDS), n_tries + 1
             try:
                 rules = await self._fetch(origin)
             except _UnreachableError as error:
@@ -210,8 +209,8 @@ class Robots:
         return _Rules(None, time.monotonic())
 
     async def _download(self, url: str) -> Response | None:
-        """The answer; None: there is none, for no fault of the host's."""
-        meta: dict[str, Any] = {
+        """The answer; None: the request was not sent, as the URL is in a private network."""
+        meta: dict[str, object] = {
             "dont_obey_robotstxt": True,
             "dont_redirect": True,
             "dont_retry": True,
@@ -222,15 +221,15 @@ class Robots:
         request = Request(url, meta=meta, callback=NO_CALLBACK, priority=_PRIORITY)
         try:
             return await download(self._crawler, request)
-        except IgnoreRequest:  # it leads into a private network
+        except IgnoreRequest:
             return None
         except Exception as error:
             raise _UnreachableError(reason_of(error)) from error
 
     def _parsed(self, body: bytes) -> _Rules:
         parser = Protego.parse(body[:_MAX_BYTES].decode("utf-8-sig", "ignore"))
-        said = parser.crawl_delay(self._agent)
-        delay = min(max(float(said or 0), 0.0), _MAX_DELAY_SECONDS)
+        delay = float(parser.crawl_delay(self._agent) or 0)
+        delay = min(max(delay, 0.0), _MAX_DELAY_SECONDS)
         return _Rules(parser, time.monotonic(), delay)
 
     def _spider_closed(self) -> None:

@@ -8,10 +8,10 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.settings import BaseSettings
-from scrapy.utils.conf import build_component_list
-from scrapy.utils.misc import load_object
 
 from dedup.document import Match
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.internals.commands import components
 from dedup.scrapy.job.job import Job
 
 
@@ -39,20 +39,20 @@ class ContentPipeline:
 
     drops: ClassVar[type[DuplicatePage]] = DuplicatePage
 
-    switches: ClassVar[dict[str, str]] = {}
-    """The setting that switches each stage on."""
+    stages: ClassVar[tuple[str, ...]] = ()
+    """The stages that this pipeline runs where they are switched on."""
 
     def __init__(self, crawler: Crawler) -> None:
-        stages = self.stages(crawler.settings)
-        if self.switches and not stages:
+        stages = self.stages_in_use(CrawlConfig.of(crawler))
+        if self.stages and not stages:
             raise NotConfigured
         self._job = Job.of(crawler)
         self._share = self._job.judge.join(stages)
 
     @classmethod
-    def stages(cls, settings: BaseSettings) -> list[str]:
-        """The stages that are switched on."""
-        return [stage for stage, name in cls.switches.items() if settings.getbool(name)]
+    def stages_in_use(cls, config: CrawlConfig) -> list[str]:
+        """The stages of this pipeline that are switched on."""
+        return [stage for stage in cls.stages if stage in config.stages]
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -68,17 +68,11 @@ class ContentPipeline:
         return item
 
 
-def stages_in_use(settings: BaseSettings) -> set[str]:
-    """The stages of all content pipelines in `ITEM_PIPELINES`."""
-    try:
-        components = settings.get_component_priority_dict_with_base("ITEM_PIPELINES")
-    except AttributeError:  # Scrapy 2.13
-        components = settings.getwithbase("ITEM_PIPELINES")
-    names = build_component_list(components)
-    pipelines = [load_object(name) for name in names]
+def stages_in_use(settings: BaseSettings, config: CrawlConfig) -> set[str]:
+    """The stages that are switched on of all content pipelines in `ITEM_PIPELINES`."""
     return {
         stage
-        for pipeline in pipelines
+        for pipeline in components(settings, "ITEM_PIPELINES")
         if isinstance(pipeline, type) and issubclass(pipeline, ContentPipeline)
-        for stage in pipeline.stages(settings)
+        for stage in pipeline.stages_in_use(config)
     }

@@ -11,8 +11,4 @@ class ExactContent(ContentPipeline):
     """Drops equal bodies, equal texts, and texts that resemble one with the same long sentences."""
 
     drops: ClassVar[type[DuplicatePage]] = ExactDuplicate
-    switches: ClassVar[dict[str, str]] = {
-        "body": "DEDUP_BODY_ENABLED",
-        "text": "DEDUP_TEXT_ENABLED",
-        "sentences": "DEDUP_SENTENCES_ENABLED",
-    }
+    stages: ClassVar[tuple[str, ...]] = ("body", "text", "sentences")

@@ -11,8 +11,9 @@ from dedup.html import HtmlPage, bounded, decode, parse_page
 from dedup.html.page_text import PageText, page_text
 from dedup.scrapy.item_fields import fill, get
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.reading.blocking import BlockingWorker
+from dedup.scrapy.reading.exchange import ReadingError
 from dedup.scrapy.reading.page import RawPage, Wanted
-from dedup.scrapy.reading.process import BlockingWorker, ReadingError
 from dedup.scrapy.reading.reader import is_small
 from dedup.templates.site import Site
 from dedup.urls.parts import host_of

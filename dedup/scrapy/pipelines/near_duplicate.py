@@ -15,8 +15,4 @@ class NearDuplicate(ContentPipeline):
     """
 
     drops: ClassVar[type[DuplicatePage]] = NearDuplicatePage
-    switches: ClassVar[dict[str, str]] = {
-        "text": "DEDUP_TEXT_ENABLED",
-        "simhash": "DEDUP_SIMHASH_ENABLED",
-        "minhash": "DEDUP_MINHASH_ENABLED",
-    }
+    stages: ClassVar[tuple[str, ...]] = ("text", "simhash", "minhash")

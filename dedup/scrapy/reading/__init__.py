@@ -1,1 +1,1 @@
-"""From a response to what it says, in a process of its own where there is a core for it."""
+"""Reads pages: decodes, parses and extracts them, in other processes where possible."""

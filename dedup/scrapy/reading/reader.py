@@ -7,84 +7,66 @@ import logging
 import time
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
 
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 
-from dedup.html import HtmlPage
-from dedup.scrapy.items import PageItem
+from dedup.scrapy.reading.blocking import BlockingWorker
+from dedup.scrapy.reading.exchange import NotReadError, ReadingError, TooSlowError
 from dedup.scrapy.reading.page import Content, ContentReader, PageFacts, RawPage, Unread, Wanted
-from dedup.scrapy.reading.process import (
-    BlockingWorker,
-    NotReadError,
-    ReadingError,
-    SlowLane,
-    TooSlowError,
-    WorkerProcess,
-)
+from dedup.scrapy.reading.process import WorkerProcess
+from dedup.scrapy.reading.reading import Reading, header, reading_of
+from dedup.scrapy.reading.slow_lane import SlowLane
 from dedup.templates.site import Site
 from dedup.urls.parts import host_of
 
 logger = logging.getLogger(__name__)
 
 _BINARY = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
-"""How files begin that servers take for HTML."""
+"""The first bytes of files that servers send as HTML by mistake."""
 
 _SMALL_BYTES = 128 * 1024
 _SMALL_TAGS = 2_000
-"""A page of no more takes half a second at most, whatever it is made of (1,000 formatting elements
-opened anew in 1,000 paragraphs), and 2 ms as pages go."""
+"""A page up to these sizes takes at most half a second, whatever it contains (the worst case: 1,000
+formatting elements that are opened again in 1,000 paragraphs), and normally 2 ms."""
 
 _LARGE_BYTES = 2_000_000
 _LARGE_TAGS = 100_000
-"""A page of more may take seconds, and is slow from the beginning."""
+"""A larger page may take seconds, and counts as slow from the beginning."""
 
-_LEAST_CPU_SECONDS = 0.5  # for a slow page that is read a second time
+_MIN_CPU_SECONDS = 0.5  # for a slow page that is read a second time
 
-_LOOK_PAGES = 50  # after so many it is asked whether one more process is needed
-_MANY_WAITING = 4  # pages, for each process
-_BEHIND_SHARE = 0.8
-_BUSY_SHARE = 0.5
+_LOOK_PAGES = 50
+"""Pages after which the reader decides whether it starts one more process."""
 
+_MIN_WAITING_PAGES = 4
+"""Pages that wait, for each process, from which the processes are behind."""
 
-class Reading(NamedTuple):
-    """An HTML page: its item, its metadata, its links, and what else is known of its item.
+_MIN_BEHIND_SHARE = 0.8
+"""Share of the pages at whose arrival the processes were behind, for one more process."""
 
-    Attributes:
-        nofollow_links: those that are left alone because robots are asked not to follow them.
-        raw: the page as received.
-        is_encoding_sure: see `Decoded`.
-        n_templates: how many templates of its host were known when it was read.
-    """
-
-    item: PageItem
-    page: HtmlPage
-    links: list[str]
-    nofollow_links: list[str]
-    facts: PageFacts
-    raw: RawPage
-    is_encoding_sure: bool
-    n_templates: int
+_MAX_BUSY_SHARE = 0.5
+"""Share of the time that the crawl's process is busy, up to which another process helps."""
 
 
 class PageReader:
-    """Reads pages: in processes of their own, small ones also here while no process is ready.
+    """Reads pages in other processes; small pages also in this one, while no process is ready.
 
-    No other page is read in this process, which would stand still over a page made to take long.
-    Of slow pages, large ones or those that have taken a second, one is read at a time, and always
-    another process is there for the others: one more than `processes` if need be.
+    Larger pages are not read in this process: one that takes long would block the crawl. Slow pages
+    are large ones and those that have taken a second. One slow page is read at a time, and another
+    process stays free for the other pages: one more than `processes` if necessary.
 
     Args:
         wanted: what is to be read from pages.
-        processes: that read pages beside this one, at most; 0: small pages are read here, others
-            in one process. The first starts with the first page, others when they are needed.
-            Without an asyncio event loop pages that are not small are waited for.
+        processes: maximum number of processes that read pages beside this one. The first starts
+            with the first page, others when they are needed. 0: this process reads small pages,
+            and one process the others. Without an asyncio event loop this process waits for each
+            page that is not small.
     """
 
     def __init__(self, wanted: Wanted, processes: int) -> None:
         self._wanted = wanted
-        # Here the features are computed when they are asked for, and some never are.
+        # In this process features are computed when a detector asks for them; some are not needed.
         self._here = ContentReader(replace(wanted, stages=frozenset()))
         self._max_processes = processes
         self._lane = SlowLane()
@@ -96,24 +78,27 @@ class PageReader:
         self._is_abandoned = False
 
     def __len__(self) -> int:
-        """Pages that wait for being read."""
+        """The number of pages that are not read yet."""
         return sum(map(len, self._workers))
 
     @property
     def n_slow(self) -> int:
-        """Slow pages that wait for the one that is being read."""
+        """The number of slow pages that wait until another slow page is read."""
         return self._lane.waiting
 
     async def read(
         self, response: Response, site: Site | None = None, host_encoding: str | None = None
     ) -> Reading | None:
-        """What the page says, by what is known of its site; None: the response carries no HTML.
+        """Read a page by the templates that are known of its site; None: it is not HTML.
 
-        `host_encoding` is that of the host's other pages.
+        Args:
+            response: of the page.
+            site: the templates that are known.
+            host_encoding: the encoding of the host's other pages.
 
         Raises:
-            ReadingError: it cannot be read.
-            CloseSpider: it is not to be read any more; see `abandon`.
+            ReadingError: the page cannot be read.
+            CloseSpider: `abandon` has been called.
         """
         if not isinstance(response, HtmlResponse):  # by header, URL and first bytes
             return None
@@ -135,24 +120,24 @@ class PageReader:
                 content.n_links_left,
                 len(content.links),
             )
-        return _reading(response, raw, content)
+        return reading_of(response, raw, content)
 
     async def decode_again(
         self, reading: Reading, response: Response, site: Site | None, host_encoding: str | None
     ) -> Reading:
-        """Read a page once more, by what is known now of its host.
+        """Read a page again, with another encoding for its host.
 
         Raises:
-            As `read`.
+            ReadingError, CloseSpider: as `read`.
         """
         raw = reading.raw._replace(host_encoding=host_encoding)
-        return _reading(response, raw, await self._read_now(raw, site))
+        return reading_of(response, raw, await self._read_now(raw, site))
 
     async def read_again(self, reading: Reading, site: Site) -> Reading:
-        """Read a page once more, by what has been learned of its site since.
+        """Read a page again, by the templates that are known now.
 
         Raises:
-            As `read`.
+            ReadingError, CloseSpider: as `read`.
         """
         content = await self._read_now(reading.raw, site)
         item = replace(reading.item, text=content.said.text)
@@ -160,7 +145,7 @@ class PageReader:
         return reading._replace(item=item, facts=facts, n_templates=content.n_templates)
 
     def abandon(self) -> None:
-        """Read nothing more: what waits raises CloseSpider."""
+        """Stop reading: for the pages that wait, `read` raises CloseSpider."""
         self._is_abandoned = True
         for worker in self._workers:
             worker.abandon()
@@ -183,17 +168,17 @@ class PageReader:
             try:
                 return await self._read_next(raw, host, site)
             except TooSlowError as error:
-                cpu_seconds = max(cpu_seconds - error.seconds, _LEAST_CPU_SECONDS)
+                cpu_seconds = max(cpu_seconds - error.seconds, _MIN_CPU_SECONDS)
         async with self._lane:
             return await self._read_next(raw, host, site, slow_seconds=cpu_seconds)
 
     async def _read_next(
         self, raw: RawPage, host: str | None, site: Site | None, slow_seconds: float | None = None
     ) -> Content:
-        """Read a page where it is done soonest; `slow_seconds`: what is left for one in the lane.
+        """Read a page by the process with the least work; `slow_seconds`: CPU time of a slow one.
 
         Raises:
-            TooSlowError: it is to wait for the lane.
+            TooSlowError: the page is slow, and has to wait for the lane.
         """
         while True:
             worker = self._worker_for(raw)
@@ -215,7 +200,7 @@ class PageReader:
         return self._here.read(raw, site)
 
     def _worker_for(self, raw: RawPage) -> WorkerProcess | None:
-        """The process that is to read a page; None: this one, or none can be started."""
+        """The process that is to read a page; None: no other than this one."""
         if self._is_abandoned:
             return None
         workers = self._workers
@@ -225,7 +210,7 @@ class PageReader:
             workers.append(WorkerProcess(self._wanted))
         if (not ready or not self._max_processes) and is_small(raw.body):
             return None
-        # There may be none, or all that there are may be busy with slow pages.
+        # There may be no process, or all of them may read slow pages.
         if not quick and len(workers) < max(self._max_processes + 1, 2):
             workers.append(WorkerProcess(self._wanted))
         usable = ready or quick or [each for each in workers if not each.is_gone]
@@ -239,27 +224,27 @@ class PageReader:
         return self._blocking.read(raw, host, site)
 
     def _is_another_needed(self) -> bool:
-        """Asked for each page while there might be one more: would that make the crawl faster?
+        """Would one more process make the crawl faster? Called once for each page.
 
-        It would where pages wait for the processes that there are, while this one has half of its
-        time left.
+        It would if pages wait for the processes, and this process is busy for less than half of the
+        time.
         """
         if not self._workers:
             self._looked_at = _seconds()
             return True
         self._n_looks += 1
-        self._n_behind += len(self) >= _MANY_WAITING * len(self._workers)
+        self._n_behind += len(self) >= _MIN_WAITING_PAGES * len(self._workers)
         if self._n_looks < _LOOK_PAGES:
             return False
         now = _seconds()
         seconds, busy_seconds = now[0] - self._looked_at[0], now[1] - self._looked_at[1]
-        is_behind = self._n_behind > _BEHIND_SHARE * _LOOK_PAGES
+        is_behind = self._n_behind > _MIN_BEHIND_SHARE * _LOOK_PAGES
         self._n_looks, self._n_behind, self._looked_at = 0, 0, now
-        return is_behind and busy_seconds < _BUSY_SHARE * seconds
+        return is_behind and busy_seconds < _MAX_BUSY_SHARE * seconds
 
 
 def _seconds() -> tuple[float, float]:
-    """Those that have passed, and those of them that this process was busy."""
+    """The time by the clock, and the CPU time of this process."""
     return time.monotonic(), time.process_time()
 
 
@@ -270,43 +255,6 @@ def is_small(body: bytes) -> bool:
 
 def _is_large(body: bytes) -> bool:
     return len(body) > _LARGE_BYTES or body.count(b"<") > _LARGE_TAGS
-
-
-def header(response: Response, name: str) -> str:
-    """A header's value; "" where it is missing."""
-    return (response.headers.get(name) or b"").decode("latin-1")
-
-
-def _reading(response: Response, raw: RawPage, content: Content) -> Reading:
-    item = _item(response, raw, content)
-    return Reading(
-        item=item,
-        page=content.page,
-        links=content.links,
-        nofollow_links=content.nofollow_links,
-        facts=PageFacts(item.text, item.title, item.body, content.said, content.features),
-        raw=raw,
-        is_encoding_sure=content.is_encoding_sure,
-        n_templates=content.n_templates,
-    )
-
-
-def _item(response: Response, raw: RawPage, content: Content) -> PageItem:
-    return PageItem(
-        url=response.url,
-        text=content.said.text,
-        title=content.page.title,
-        language=content.page.language or header(response, "Content-Language"),
-        canonical_url=content.page.canonical_url,
-        status=response.status,
-        content_type=raw.content_type,
-        encoding=content.encoding,
-        fetched_at=time.time(),
-        depth=response.meta.get("depth", 0),
-        body=raw.body,
-        etag=header(response, "ETag") or None,
-        last_modified=header(response, "Last-Modified") or None,
-    )
 
 
 def _has_event_loop() -> bool:

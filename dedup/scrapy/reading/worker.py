@@ -1,12 +1,12 @@
-"""The process that reads pages: `python -m dedup.scrapy.reading.worker`; it loads no Scrapy.
+"""The process that reads pages: `python -m dedup.scrapy.reading.worker`; it does not load Scrapy.
 
-Takes from standard input, and writes to standard output, pickles after their length in 8 bytes:
-first what is `Wanted`, answered by one byte when all is ready; then for each `Question` its
-`Content`, or `Unread` with what went wrong, in their order.
+It reads pickles from standard input and writes pickles to standard output, each after its length
+in 8 bytes. The first is a `Wanted`, which it answers by one byte when it is ready. Each further one
+is a `Question`, which it answers, in the same order, by a `Content`, or by an `Unread` if the page
+cannot be read.
 
-A page that takes more CPU seconds than `Wanted` allows ends the process with SIGPROF, in whatever
-library it is; memory beyond the bound is refused to it. Both hold for pages that no parser was
-tested with.
+If a page takes more CPU time than `Wanted` allows, the system ends the process with SIGPROF,
+whatever library it is in; the system also bounds its memory. So the bounds hold for every page.
 """
 
 from __future__ import annotations
@@ -16,60 +16,36 @@ import os
 import pickle
 import signal
 import sys
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO
 
+from dedup.scrapy.reading.exchange import LENGTH_BYTES, Question, packed
 from dedup.scrapy.reading.page import (
     Content,
     ContentReader,
-    RawPage,
     TooComplexError,
     Unread,
     Wanted,
 )
 from dedup.templates.site import Site
-from dedup.templates.template import Template
-
-LENGTH_BYTES = 8
 
 _GC_THRESHOLDS = 20_000, 50, 50
-"""A page is thousands of small objects without circles, gone when it is answered."""
-
-
-class Question(NamedTuple):
-    """A page to be read.
-
-    Attributes:
-        host: whose templates count; None: nothing is to be learned of the page.
-        templates: those of the host; None: they are as they were told before.
-        is_first: forget what was told before.
-        cpu_seconds: that are left for the page; None: all that are allowed.
-    """
-
-    raw: RawPage
-    host: str | None = None
-    templates: tuple[Template, ...] | None = None
-    is_first: bool = False
-    cpu_seconds: float | None = None
-
-
-def packed(value: object) -> bytes:
-    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    return len(data).to_bytes(LENGTH_BYTES, "big") + data
+"""A page is thousands of small objects without reference cycles, freed after the answer."""
 
 
 def serve(questions: BinaryIO, answers: BinaryIO) -> None:
-    """Answer until the other side closes, or is gone. Bounds memory and time of this process."""
-    if (wanted := _next(questions)) is None:
+    """Answer questions until there are no more; bound the memory and CPU time of this process."""
+    wanted = _next(questions)
+    if not isinstance(wanted, Wanted):
         return
     _bound_memory(wanted)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     reader = ContentReader(wanted)
     answers.write(b"!")
     answers.flush()
-    gc.freeze()  # what has been imported stays
+    gc.freeze()  # modules are never freed
     gc.set_threshold(*_GC_THRESHOLDS)
     sites: dict[str | None, Site] = {}
-    while (question := _next(questions)) is not None:
+    while isinstance(question := _next(questions), Question):
         signal.setitimer(signal.ITIMER_PROF, question.cpu_seconds or wanted.cpu_seconds)
         answer = packed(_answer(reader, question, sites))
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -78,7 +54,7 @@ def serve(questions: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _bound_memory(wanted: Wanted) -> None:
-    import resource  # not on Windows, which has no such process either
+    import resource  # Windows has neither this nor SIGPROF
 
     size_bytes = wanted.memory_mb << 20
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
@@ -87,8 +63,8 @@ def _bound_memory(wanted: Wanted) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (size_bytes, hard))
 
 
-def _next(questions: BinaryIO) -> Any:
-    """The next question; None: there is no more, or only a part of it."""
+def _next(questions: BinaryIO) -> object:
+    """The next value; None: there are no more, or only a part of one."""
     length = int.from_bytes(questions.read(LENGTH_BYTES), "big")
     data = questions.read(length)
     return pickle.loads(data) if 0 < length == len(data) else None  # noqa: S301 -- the crawl's
@@ -107,18 +83,18 @@ def _answer(
         return Unread("too_complex", str(error))
     except MemoryError:
         return Unread("too_complex", "takes more memory than DEDUP_READ_MEMORY_MB allows")
-    except Exception as error:  # noqa: BLE001 -- of one page
+    except Exception as error:  # noqa: BLE001 -- it concerns one page
         return Unread("parse_error", f"{type(error).__name__}: {error}")
 
 
-def main() -> None:
+def run_worker() -> None:
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # a library that prints must not write among the answers
     try:
         serve(sys.stdin.buffer, answers)
     except BrokenPipeError:  # the crawl was killed
-        os._exit(1)  # without another try to write what is left
+        os._exit(1)  # without another attempt to write the rest
 
 
 if __name__ == "__main__":
-    main()
+    run_worker()

@@ -1,1 +1,1 @@
-"""What the project's spiders share: the scope, links, sitemaps, and the way of a page."""
+"""What the project's spiders share: scope, links, sitemaps, and reading pages."""

@@ -1,4 +1,4 @@
-"""Spider arguments: from what the command line says to values."""
+"""Converts and checks the arguments of spiders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def split_urls(urls: str) -> list[str]:
     """The URLs in a list separated by commas; commas within a URL stay.
 
     Raises:
-        ValueError: one of them is no http(s) URL.
+        ValueError: one of them is not an http(s) URL.
 
     >>> split_urls("http://a.example/?x=1,2,https://b.example/")
     ['http://a.example/?x=1,2', 'https://b.example/']
@@ -28,10 +28,10 @@ def split_urls(urls: str) -> list[str]:
 
 
 def whole_number(name: str, value: str | int) -> int:
-    """An argument that is a number of 0 or more.
+    """The value of an argument that is a number of 0 or more.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not such a number.
     """
     try:
         number = int(value)
@@ -43,7 +43,7 @@ def whole_number(name: str, value: str | int) -> int:
 
 
 def flag(name: str, value: object) -> bool:
-    """An argument that is on or off.
+    """The value of an argument that is on or off.
 
     Raises:
         ValueError: it is neither.

@@ -1,24 +1,26 @@
 """Which spiders are the project's own.
 
-They read pages in processes of their own, queue links without `Request` objects, and let pages wait
-for their template. The items of all other spiders are taken as they come.
+For these, pages are read in other processes, links are queued without `Request` objects, and pages
+wait for their template. Spiders of other projects yield items of any kind, which are judged at
+once.
 """
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Protocol, TypeGuard
 
 from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from dedup.scrapy.items import PageItem
 
 
 class OwnSpider(Protocol):
-    """A spider of the project's own; `PageSpider` says what each part is.
+    """A spider of the project's own; `PageSpider` documents each part.
 
     Attributes:
-        name: the spider's.
-        job: name given to the job; "": it is made from the arguments.
+        name: of the spider.
+        job: the name that the user gave to the job; "": the name is made from the arguments.
         always_new: is each crawl a job of its own?
     """
 
@@ -44,9 +46,21 @@ class OwnSpider(Protocol):
 def is_own(spider: object) -> TypeGuard[OwnSpider]:
     """Is it a spider of the project's own?
 
-    Those have `page_request`, which makes a request anew from a queued URL; see `PageSpider`.
+    Own spiders have `page_request`, which makes a request from a queued URL; see `PageSpider`.
     """
     return hasattr(spider, "page_request")
+
+
+def own_spider(crawler: Crawler) -> OwnSpider:
+    """The crawler's spider, where it is one of the project's own.
+
+    Raises:
+        TypeError: it is another project's.
+    """
+    spider = crawler.spider
+    if not is_own(spider):
+        raise TypeError(f"the spider must be one of the project's own, got {spider!r}")
+    return spider
 
 
 def is_own_class(spider_class: type[Spider]) -> bool:

@@ -17,19 +17,21 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from dedup.scrapy.config import CrawlConfig
-from dedup.scrapy.frontier.meta import DEFERRED_RANK, REVISIT
+from dedup.scrapy.frontier.meta import REVISIT
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.failures import NotSentError, reason_of
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
 from dedup.scrapy.job.urls import finished_request, first_url
 from dedup.scrapy.middlewares.redirect import AlreadyRecorded, NotFollowed
+from dedup.scrapy.reading.exchange import ReadingError
 from dedup.scrapy.reading.page import Wanted
-from dedup.scrapy.reading.process import ReadingError
-from dedup.scrapy.reading.reader import PageReader, Reading, header
+from dedup.scrapy.reading.reader import PageReader
+from dedup.scrapy.reading.reading import Reading, header
 from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
+from dedup.store.records import TRAP_RANK
 from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.parts import remove_dot_segments, with_ascii_host
 
@@ -188,7 +190,7 @@ class PageSpider(Spider):
         traps = None if self.dedup_job is None else self.dedup_job.budgets.traps
         if traps is not None and (reason := traps.reason_to_defer(request.url, depth)):
             self.crawler.stats.inc_value(f"dedup/url/deferred/{reason}")
-            return request.replace(priority=request.priority - DEFERRED_RANK)
+            return request.replace(priority=request.priority - TRAP_RANK)
         return request
 
     def _is_unchanged(self, reading: Reading, response: Response) -> bool:
@@ -230,12 +232,12 @@ class PageSpider(Spider):
     @cached_property
     def dedup_job(self) -> Job | None:
         """The crawl's job; None where deduplication is off."""
-        return Job.of(self.crawler) if self.settings.getbool("DEDUP_ENABLED") else None
+        return Job.of(self.crawler) if CrawlConfig.of(self.crawler).is_enabled else None
 
     @cached_property
     def reader(self) -> PageReader:
         """Reads this crawl's pages."""
-        config = CrawlConfig.from_settings(self.settings)
+        config = CrawlConfig.of(self.crawler)
         job = self.dedup_job
         stages = [] if job is None else [each.stage for each in job.content.detectors]
         wanted = Wanted(
@@ -261,9 +263,9 @@ class PageSpider(Spider):
     def _links(self) -> LinkFilter:
         return LinkFilter(self.crawler, self.scope, self.dedup_job)
 
-    @cached_property
+    @property
     def _is_robots_meta_obeyed(self) -> bool:
-        return self.settings.getbool("DEDUP_ROBOTS_META_OBEY")
+        return CrawlConfig.of(self.crawler).is_robots_meta_obeyed
 
     def is_full(self) -> bool:
         """Have `max_pages` been fetched?"""

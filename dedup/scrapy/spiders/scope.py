@@ -19,8 +19,8 @@ class Scope:
 
     Args:
         start_urls: their hosts (with port) are in scope.
-        allow: a regular expression; only URLs in which it is found are in scope. One that contains
-            "://" names hosts itself, and then stands instead of the start hosts.
+        allow: a regular expression; only URLs in which it is found are in scope. If it contains
+            "://" it names hosts itself, and the hosts of the start URLs do not count.
         deny: a regular expression; URLs in which it is found are out of scope, whatever else holds.
 
     Raises:
@@ -41,20 +41,20 @@ class Scope:
         return self._deny is None or not self._deny.search(url)
 
     def follow_start(self, url: str, start_url: str) -> None:
-        """Take in the host that a start URL redirects to, if only "www." tells the two apart."""
+        """Add the host that a start URL redirects to, if the two differ only by "www."."""
         if _without_www(host_key(url)) == _without_www(host_key(start_url)):
             self.hosts.add(host_key(url))
 
 
 def _origin(url: str) -> str:
-    """A URL up to its path; what is plain enough, so that few different ones come to `host_key`."""
+    """A URL up to its path, so that the cache of `host_key` serves all URLs of a host."""
     origin = _PLAIN_ORIGIN.match(url)
     return origin[0] if origin else url
 
 
 @lru_cache(1_000)
 def host_key(url: str) -> str:
-    """Host, lower case, with the port unless it is the scheme's own; "" for what is not a URL.
+    """The host in lower case, with the port unless it is the scheme's default; "" if not a URL.
 
     Hosts with letters beyond ASCII take their form in the DNS, as they do in Scrapy's requests.
 

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from lxml import etree
 
 MAX_SIZE_BYTES = 64 * 1024 * 1024
-"""The protocol allows 50 MB uncompressed; more is a mistake or an attack."""
+"""The protocol allows 50 MB uncompressed; a larger file is a mistake or an attack."""
 
 _PART_BYTES = 65_536
 
@@ -29,15 +29,15 @@ class SitemapError(ValueError):
 
 
 def read_sitemap(body: bytes) -> Sitemap:
-    """Read a sitemap as far as it can be read; broken XML counts up to the damage.
+    """Read a sitemap; of broken XML, the part before the error.
 
-    RSS 2.0 and Atom feeds are sitemaps of what their entries link to.
+    RSS 2.0 and Atom feeds list the pages that their entries link to.
 
-    A document type declaration is refused: sitemaps have none, and entities can be made to expand
-    without bound or to read files.
+    A document type declaration is refused: sitemaps have none, and its entities could expand
+    without bound or read files.
 
     Raises:
-        SitemapError: not a sitemap, too large, or with a document type declaration.
+        SitemapError: it is not a sitemap, too large, or has a document type declaration.
     """
     body = _gunzip(body)
     if len(body) > MAX_SIZE_BYTES:
@@ -60,7 +60,7 @@ def read_sitemap(body: bytes) -> Sitemap:
         raise SitemapError("not XML")
     if root.getroottree().docinfo.internalDTD is not None:
         raise SitemapError("has a document type declaration")
-    name = str(root.tag).rpartition("}")[2]  # a namespace may have braces in it: no QName
+    name = str(root.tag).rpartition("}")[2]  # not by QName: a namespace may have braces in it
     if name in ("urlset", "sitemapindex"):
         locations: Iterator[str] = (loc.text or "" for loc in root.iterfind("{*}*/{*}loc"))
     elif name == "rss":
@@ -74,7 +74,7 @@ def read_sitemap(body: bytes) -> Sitemap:
 
 
 def _rss_link(item: etree._Element) -> str:
-    """The link of an entry, or its identifier, which is a link unless it says otherwise.
+    """The link of an entry, or its identifier, unless that is marked as no link.
 
     Source: RSS 2.0 (https://www.rssboard.org/rss-specification), elements of <item>.
     """
@@ -86,7 +86,7 @@ def _rss_link(item: etree._Element) -> str:
 
 
 def _atom_links(feed: etree._Element) -> Iterator[str]:
-    """The page of each entry: a link without a relation, or to an alternate form.
+    """The page of each entry: its first link that is "alternate" or has no relation.
 
     Source: RFC 4287, sections 2 (xml:base) and 4.2.7.
     """
@@ -114,7 +114,7 @@ def sitemaps_in_robots(body: bytes) -> list[str]:
 
 
 def _gunzip(body: bytes) -> bytes:
-    """Decompress up to a little more than the limit; what is damaged or cut off, up to there."""
+    """Decompress up to just above the limit; of a damaged file, the part before the error."""
     if not body.startswith(b"\x1f\x8b"):
         return body
     plain = bytearray()

@@ -14,6 +14,7 @@ from dedup.urls.parts import host_of
 _FINAL = {
     "host_pages",
     "ignored",
+    "learned_rule",
     "invalid_url",
     "offsite",
     "private_address",
@@ -55,6 +56,22 @@ def queue_failed(database: Database, reasons: Collection[str] = ()) -> Counter[s
             queued[reason] += 1
         if queued:
             connection.execute("DELETE FROM meta WHERE name = 'finished'")
+    return queued
+
+
+def queue_skipped(database: Database, reason: str, detail: str) -> Counter[str]:
+    """Take URLs off the record that were not fetched, and queue them; return how many, by slot."""
+    queued: Counter[str] = Counter()
+    with database.unit(weight=0) as connection:
+        rows = connection.execute(
+            "SELECT s.number, u.id, u.slot FROM skipped AS s JOIN urls AS u ON u.url = s.url"
+            " WHERE NOT s.is_fetched AND s.reason = ? AND s.detail = ? AND u.state = ?",
+            (reason, detail, DONE),
+        ).fetchall()
+        for number, row, slot in rows:
+            connection.execute("DELETE FROM skipped WHERE number = ?", (number,))
+            connection.execute("UPDATE urls SET state = ?, rank = 0 WHERE id = ?", (QUEUED, row))
+            queued[slot] += 1
     return queued
 
 

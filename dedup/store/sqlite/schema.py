@@ -10,10 +10,28 @@ from dedup.store.records import QUEUED
 APPLICATION_ID = 0x44454455
 """Marks the file as ours (`PRAGMA application_id`): "DEDU"."""
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
-READABLE_VERSIONS = (2, 3)
-"""Of earlier releases: these can be read, not crawled on with."""
+READABLE_VERSIONS = (2, 3, 4)
+"""Those of earlier releases can be read. Version 3 gets the tables that it lacks when it is opened
+to be crawled on with; version 2 cannot be."""
+
+_URL_RULES = """
+-- URL rules that were learned, see `dedup.urls.learning`.
+CREATE TABLE url_rules (
+    number INTEGER PRIMARY KEY,
+    host TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL             -- JSON
+);
+CREATE INDEX url_rules_host ON url_rules (host);
+
+-- Which page each known form of an address shows, by the 16-byte key of rule and form.
+CREATE TABLE url_forms (
+    key BLOB PRIMARY KEY,
+    page INTEGER                    -- -1: it is no evidence; NULL: not fetched yet
+) WITHOUT ROWID;
+"""
 
 SCHEMA = f"""
 BEGIN;
@@ -179,12 +197,21 @@ CREATE TABLE signatures (
     value BLOB NOT NULL,
     PRIMARY KEY (stage, page)
 ) WITHOUT ROWID;
+{_URL_RULES}
 COMMIT;
 """
 
+UPGRADE_3 = f"BEGIN; {_URL_RULES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+"""Makes a job of version 3 one of this version."""
+
 _NEW_COLUMNS = "'' AS heading, NULL AS own_title, 'given' AS source, NULL AS template"
 
-OLD_JOB = f"""
+_NO_URL_RULES = """
+CREATE TEMP TABLE url_rules (number INTEGER, host TEXT, name TEXT, value TEXT);
+CREATE TEMP TABLE url_forms (key BLOB, page INTEGER);
+"""
+
+_OLD_PAGES = f"""
 CREATE TEMP VIEW pages AS SELECT *, {_NEW_COLUMNS} FROM main.pages;
 CREATE TEMP VIEW duplicates AS SELECT *, {_NEW_COLUMNS} FROM main.duplicates;
 CREATE TEMP TABLE templates (host TEXT, number INTEGER, value TEXT);
@@ -192,4 +219,6 @@ CREATE TEMP TABLE waiting (
     place INTEGER, host TEXT, url TEXT, size_bytes INTEGER, title TEXT, fetched_at REAL
 );
 """  # noqa: S608 -- the columns above
-"""Has a job of version 2 look like one of this version to those who read it."""
+
+OLD_JOBS = {2: _OLD_PAGES + _NO_URL_RULES, 3: _NO_URL_RULES}
+"""What has a job of an earlier version look like one of this version to those who read it."""

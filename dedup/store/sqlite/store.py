@@ -25,8 +25,9 @@ from dedup.store.sqlite.learned import Learned
 from dedup.store.sqlite.reading import GROUP_KEY, StoreReader, is_body_kept
 from dedup.store.sqlite.refresh import SqliteRefreshes
 from dedup.store.sqlite.report import SqliteReportQueries
-from dedup.store.sqlite.retry import queue_failed
+from dedup.store.sqlite.retry import queue_failed, queue_skipped
 from dedup.store.sqlite.stats import SqliteStatsQueries
+from dedup.store.sqlite.url_knowledge import SqliteUrlKnowledge
 from dedup.store.sqlite.url_table import UrlTable
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import host_of
@@ -77,6 +78,7 @@ class SqliteStore(StoreReader):
         self.urls = UrlTable(self.database)
         self.keep_bodies = keep_bodies
         self.learned = Learned(self.database, self.unpacked)
+        self.url_knowledge = SqliteUrlKnowledge(self.database)
         self.refreshes = SqliteRefreshes(self.database, self._replace_page)
         self.stats = SqliteStatsQueries(self.database, self.unpacked)
         self.report = SqliteReportQueries(self.database, self.unpacked)
@@ -249,6 +251,10 @@ class SqliteStore(StoreReader):
     def queue_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
         """Queue failed URLs once more; return how many, by reason."""
         return queue_failed(self.database, reasons)
+
+    def queue_skipped(self, reason: str, detail: str) -> Counter[str]:
+        """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
+        return queue_skipped(self.database, reason, detail)
 
     def __enter__(self) -> Self:
         return self

@@ -88,6 +88,21 @@ class UrlTable:
                 [(key, DONE, storable(url)) for key, url in urls],
             )
 
+    def bring_forward(self, slot: str, rank: int) -> int:
+        """Queue those of a slot that have this rank as if they were new; return their number."""
+        with self._database.unit(weight=0) as connection:
+            return connection.execute(
+                "UPDATE urls SET rank = 0 WHERE state = ? AND slot = ? AND rank = ?",
+                (QUEUED, storable(slot), rank),
+            ).rowcount
+
+    def rank(self, key: bytes) -> int | None:
+        """The rank of a URL, queued or not; None: it is not known."""
+        query = "SELECT rank FROM urls WHERE key = ?"
+        with self._database.reporting():
+            row = self._database.connection.execute(query, (key,)).fetchone()
+        return None if row is None else int(row[0])
+
     def finish_all(self) -> None:
         """Note that no URL needs fetching any more."""
         with self._database.unit(weight=0) as connection:

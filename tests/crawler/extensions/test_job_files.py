@@ -6,8 +6,8 @@ import shlex
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from dedup.report.patterns import duplicate_patterns
 from dedup.store import SqliteStore
+from dedup.url_patterns.patterns import duplicate_patterns
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawled, Crawler, WebSite

@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from dedup.scrapy.extensions.figures import Dropped, Snapshot
+from dedup.scrapy.extensions.figures import DroppedPage, Snapshot
 from dedup.scrapy.extensions.panel import line, panel
 from dedup.scrapy.extensions.terminal import note_width
 
@@ -31,8 +31,8 @@ SNAPSHOT = Snapshot(
     megabytes_per_second=6.78,
     hosts=[("a.example", 9_000), ("b.example:8080", 345)],
     last=[
-        Dropped("http://a.example/copy", "http://a.example/original", "body", 1.0),
-        Dropped("http://b.example:8080/" + "long/" * 60 + "end", HOSTILE, "simhash", 0.875),
+        DroppedPage("http://a.example/copy", "http://a.example/original", "body", 1.0),
+        DroppedPage("http://b.example:8080/" + "long/" * 60 + "end", HOSTILE, "simhash", 0.875),
     ],
     index_bytes=1_600_000,
     filter_bytes=400_000,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dedup import Document, Match
-from dedup.scrapy.extensions.figures import Figures
+from dedup.scrapy.extensions.figures import CrawlFigures
 from dedup.scrapy.job.job import Job
 from dedup.store import SqliteStore
 from dedup.urls import SeenUrls
@@ -163,7 +163,7 @@ def test_the_counts_are_those_of_all_runs_of_the_job(
     )
     crawler: Any = FakeCrawler()
     monkeypatch.setattr(Job, "of", lambda crawler: job)
-    figures = Figures(crawler, with_details=True)
+    figures = CrawlFigures(crawler, with_details=True)
     crawler.counts |= {"dedup/pages/unique": 1, "dedup/pages/duplicate/body": 1}
     snapshot = figures.read()
     store.close()

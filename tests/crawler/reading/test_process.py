@@ -14,14 +14,10 @@ from typing import Any
 import pytest
 
 from dedup.config import DedupConfig
+from dedup.scrapy.reading.blocking import BlockingWorker
+from dedup.scrapy.reading.exchange import WORKER_COMMAND, NotReadError, ReadingError
 from dedup.scrapy.reading.page import RawPage, Wanted
-from dedup.scrapy.reading.process import (
-    WORKER,
-    BlockingWorker,
-    NotReadError,
-    ReadingError,
-    WorkerProcess,
-)
+from dedup.scrapy.reading.process import WorkerProcess
 
 WANTED = Wanted(
     "resiliparse",
@@ -51,7 +47,7 @@ def mortal(self, raw, site=None):
     print("a library prints")
     return read(self, raw, site)
 page.ContentReader.read = mortal
-worker.main()
+worker.run_worker()
 """
 
 
@@ -62,7 +58,7 @@ def raw(name: str) -> RawPage:
 
 def run(
     use: Callable[[WorkerProcess], Awaitable[Any]],
-    command: tuple[str, ...] = WORKER,
+    command: tuple[str, ...] = WORKER_COMMAND,
     wanted: Wanted = WANTED,
 ) -> tuple[Any, WorkerProcess]:
     async def go() -> tuple[Any, WorkerProcess]:
@@ -114,7 +110,7 @@ def test_a_page_is_read_though_its_first_process_died(tmp_path: Any) -> None:
 def test_a_page_that_is_never_read_is_given_up(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("dedup.scrapy.reading.process._MOST_SECONDS", 2)
+    monkeypatch.setattr("dedup.scrapy.reading.process.MAX_PAGE_SECONDS", 2)
     monkeypatch.setattr("dedup.scrapy.reading.process._LOOK_SECONDS", 0.1)
     command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
     titles, _ = run(lambda worker: _read_all(worker, ["1", "endless", "2"]), command)
@@ -193,7 +189,7 @@ def hostile(self, raw, site=None):
         held = [bytearray(10 << 20) for _ in range(1000)]
     return read(self, raw, site)
 page.ContentReader.read = hostile
-worker.main()
+worker.run_worker()
 """
 LIMITED = replace(WANTED, cpu_seconds=0.5, memory_mb=300)
 

@@ -12,8 +12,9 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 
 from dedup.config import DedupConfig
+from dedup.scrapy.reading.exchange import ReadingError
 from dedup.scrapy.reading.page import Wanted
-from dedup.scrapy.reading.process import ReadingError, WorkerProcess
+from dedup.scrapy.reading.process import WorkerProcess
 from dedup.scrapy.reading.reader import PageReader
 
 URL = "http://a.example/"
@@ -57,7 +58,7 @@ def endless(self, raw, site=None):
         pass
     return read(self, raw, site)
 page.ContentReader.read = endless
-worker.main()
+worker.run_worker()
 """
 
 

@@ -8,7 +8,7 @@ from dedup.fingerprints.minhash import (
     minhash_resemblance,
     permutations,
 )
-from dedup.resemblance import resemblance
+from dedup.similarity import resemblance
 
 MERSENNE_PRIME = 2**61 - 1
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup.resemblance import containment, resemblance
+from dedup.similarity import containment, resemblance
 from dedup.text import normalise, shingle_hashes
 from dedup.text.codepoints import hash_windows
 from dedup.text.shingles import count_distinct, word_hashes

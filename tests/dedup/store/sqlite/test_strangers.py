@@ -43,7 +43,7 @@ ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELEC
     ],
     ids=["view", "trigger", "virtual table", "table", "index", "computed column"],
 )
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [2, 3, 4])
 def test_tables_that_are_none_of_a_store_are_refused(path, statements, version):
     change(path, *statements, (f"PRAGMA user_version = {version}",))
     if version == 2 and statements[0][0].startswith(("CREATE TABLE", "DROP", "ALTER TABLE meta")):

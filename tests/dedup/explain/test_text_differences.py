@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup.report import differences as module
-from dedup.report.differences import differences
+from dedup.explain import text_differences as module
+from dedup.explain.text_differences import differences
 
 CASES = [
     # first, second, expected, why

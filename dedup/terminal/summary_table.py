@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dedup.report.plain import plain
+from dedup.terminal.plain import plain
 
 
 def summary_table(account: Mapping[str, Any], folder: Path | None) -> RenderableType:

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from dedup.document import Match
 from dedup.errors import StateError
-from dedup.report.patterns import Together, UrlPattern, duplicate_patterns, together
-from dedup.report.url_differences import _PARTS_OF_RULES
 from dedup.store import Page, SqliteStore
+from dedup.url_patterns.differences import _PARTS_OF_RULES
+from dedup.url_patterns.patterns import Together, UrlPattern, duplicate_patterns, together
 from dedup.urls import RULES
 
 SITE = "http://a.example"

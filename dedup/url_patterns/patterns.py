@@ -16,10 +16,11 @@ from urllib.parse import quote_plus
 
 from xxhash import xxh3_64_intdigest
 
-from dedup.report.url_differences import UrlDifference, split_web_url, url_differences
 from dedup.store import JobStore
+from dedup.url_patterns.differences import UrlDifference, split_web_url, url_differences
+from dedup.urls.named_rules import DROP
 from dedup.urls.parts import UrlParts
-from dedup.urls.rules import DROP, RULES, UrlRules
+from dedup.urls.rules import RULES, UrlRules
 
 MAX_RECORDS = 200_000
 """Records of the job that are looked at, the earliest: a second or two, and 50 MB."""
@@ -39,7 +40,8 @@ class UrlPattern:
 
     Attributes:
         kind: a URL rule (`tracking`, `session`, `slash`, `index`, `www`, `https`), `parameter`,
-            `print`, `host`, `path`, or `other` for duplicates that show none of the patterns.
+            `bare-query` (a query without "="), `print`, `host`, `path`, or `other` for duplicates
+            that show none of the patterns.
         detail: what differs: the parameter, both hosts, both parts of the path; "" for a rule.
         duplicates: dropped pages whose URL differs from its original's in this way. Where it
             differs in two ways, both count it.
@@ -199,7 +201,7 @@ def _most_common(
 
 def _ways_out(difference: UrlDifference, tally: _Tally) -> Iterator[_Way]:
     kind, first, second, place = difference
-    if kind in RULES:
+    if kind in RULES or kind == "bare-query":
         yield _merging(difference, tally, kind, "")
     elif kind == "parameter" and _PLAIN_NAME.fullmatch(first):
         yield _merging(difference, tally, DROP + first, first)

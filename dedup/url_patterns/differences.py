@@ -70,6 +70,8 @@ def _query_differences(first: str, second: str) -> Iterator[UrlDifference]:
     for text in set(first.split("&")) ^ set(second.split("&")):
         if _PRINT.search(text):
             yield UrlDifference("print", text)
+        elif text in (first, second) and text and "=" not in text:
+            yield UrlDifference("bare-query")
         elif text:
             yield UrlDifference("parameter", parameter_name(text))
 

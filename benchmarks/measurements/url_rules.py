@@ -1,0 +1,217 @@
+"""What learned URL rules save and lose, simulated: `url_rules.py [SEEDS] [URLS]`.
+
+Each site has as many pages as URLs that one rule matches (`/page/7?ref=x` beside `/page/7`); of
+these a share q shows a page of its own. The learner itself decides, in the order of a crawl: all
+links are known at the start, in random order. `fetched` is the share of the matching URLs that was
+fetched, `lost` the pages that were not found: mean, and the worst of all seeds.
+
+Beside it: no learning, a rule that is trusted after three equal pairs, and katana's (`-fsu`, as in
+its pathtrie.go): all children of a path's node beyond ten are one.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass
+from itertools import count
+
+from dedup.store.memory.url_knowledge import MemoryUrlKnowledge
+from dedup.urls import url_key
+from dedup.urls.learning import FetchedPage, UrlLearner
+
+SHARES = (0.0, 0.001, 0.01, 0.05)
+LOSS = 0.001
+
+
+@dataclass
+class Outcome:
+    fetched: int
+    """Of the URLs that the rule matches."""
+    lost: int
+
+
+@dataclass
+class Site:
+    """URLs and what each shows; `own` are matching URLs with pages of their own."""
+
+    urls: list[str]
+    content: dict[str, str]
+
+    @classmethod
+    def planted(cls, n_urls: int, share: float, seed: int, breaks_after: int = 0) -> Site:
+        draw = random.Random(f"{n_urls} {share} {seed}")
+        content: dict[str, str] = {}
+        for number in range(n_urls):
+            base = f"http://site.example/page/{number}"
+            content[base] = base
+            matching = f"{base}?ref={draw.randrange(1000)}"
+            is_own = draw.random() < share or (breaks_after and number >= breaks_after)
+            content[matching] = matching if is_own else base
+        urls = list(content)
+        if not breaks_after:
+            draw.shuffle(urls)
+        return cls(urls, content)
+
+    def lost(self, fetched: list[str]) -> int:
+        return len(set(self.content.values())) - len({self.content[url] for url in fetched})
+
+    def outcome(self, fetched: list[str]) -> Outcome:
+        return Outcome(sum("?" in url for url in fetched), self.lost(fetched))
+
+
+def learned(
+    site: Site, mode: str, seed: int, *, max_pages: int = 0
+) -> tuple[Outcome, UrlLearner, MemoryUrlKnowledge]:
+    """A crawl with the learner: a queue, and one of what was put off."""
+    known = {url_key(url) for url in site.urls}
+    knowledge = MemoryUrlKnowledge()
+    numbers: dict[str, int] = {}
+    urls: dict[int, str] = {}
+    learner = UrlLearner(
+        knowledge,
+        is_seen=known.__contains__,
+        mode=mode,
+        loss=LOSS,
+        n_pages=lambda _: len(numbers),
+        url_of=urls.get,
+        seed=seed,
+    )
+    queue = deque((url, 0) for url in site.urls)
+    late: deque[tuple[str, int]] = deque()
+    skipped: list[tuple[str, int]] = []
+    fetched: list[str] = []
+    next_number = count(1)
+    while queue or late:
+        if max_pages and len(fetched) >= max_pages:
+            break
+        url, number = (queue or late).popleft()
+        if number:
+            turn, _ = learner.turn(url, number)
+            if turn == "skip":
+                skipped.append((url, number))
+                continue
+        elif (deferral := learner.deferral(url)) is not None:
+            late.append((url, deferral.rule.number))
+            continue
+        fetched.append(url)
+        content = site.content[url]
+        is_own = content not in numbers
+        if is_own:
+            numbers[content] = next(next_number)
+            urls[numbers[content]] = url
+        page = FetchedPage(url, numbers[content], is_own, original_url=urls[numbers[content]])
+        for rule in learner.note(page):
+            back = [each for each, held in (*late, *skipped) if held == rule.number]
+            late = deque(each for each in late if each[1] != rule.number)
+            skipped = [each for each in skipped if each[1] != rule.number]
+            queue.extend((each, 0) for each in back)
+        learner.save()
+    return site.outcome(fetched), learner, knowledge
+
+
+def naive(site: Site) -> Outcome:
+    """Drop what matches after three pairs with equal content, and none against."""
+    pairs, is_wrong = 0, False
+    seen: dict[str, str] = {}
+    fetched = []
+    for url in site.urls:
+        base = url.partition("?")[0]
+        if "?" in url and pairs >= 3 and not is_wrong:
+            continue
+        fetched.append(url)
+        if base in seen:
+            pairs += seen[base] == site.content[url]
+            is_wrong = is_wrong or seen[base] != site.content[url]
+        seen[base] = site.content[url]
+    return site.outcome(fetched)
+
+
+def katana(site: Site) -> Outcome:
+    """One of the children of a node of the path trie stands for all, once there are over ten."""
+    children: dict[str, set[str]] = {}
+    seen: set[str] = set()
+    fetched = []
+    for url in site.urls:
+        path, _, query = url.partition("?")
+        parent, _, last = path.rpartition("/")
+        known = children.setdefault(parent, set())
+        known.add(last)
+        shape = f"{parent}/{last if len(known) <= 10 else '{param}'}?{bool(query)}"
+        if shape not in seen:
+            seen.add(shape)
+            fetched.append(url)
+    return site.outcome(fetched)
+
+
+def shown(outcomes: list[Outcome], n_urls: int) -> str:
+    share = sum(each.fetched for each in outcomes) / len(outcomes) / n_urls
+    lost = sum(each.lost for each in outcomes) / len(outcomes)
+    return f"{share:7.1%} {lost:8.1f} ({max(each.lost for each in outcomes)})"
+
+
+def main(n_seeds: int, n_urls: int) -> None:
+    print(f"{n_urls:,} matching URLs, {n_seeds} seeds, loss {LOSS}: fetched, lost (worst)")
+    print(f"{'':32}" + "".join(f"{f'q = {share:.1%}':>26}" for share in SHARES))
+    for name, crawl in (
+        ("no learning", lambda site, _: site.outcome(site.urls)),
+        ("defer", lambda site, seed: learned(site, "defer", seed)[0]),
+        ("skip", lambda site, seed: learned(site, "skip", seed)[0]),
+        ("trusted after 3 pairs", lambda site, _: naive(site)),
+        ("katana -fsu", lambda site, _: katana(site)),
+    ):
+        cells = []
+        for share in SHARES:
+            sites = (Site.planted(n_urls, share, seed) for seed in range(n_seeds))
+            cells.append(shown([crawl(site, seed) for seed, site in enumerate(sites)], n_urls))
+        print(f"{name:32}" + "".join(f"{cell:>26}" for cell in cells))
+    half(n_urls)
+    breaks(2_000)
+    cost(n_urls)
+
+
+def half(n_urls: int) -> None:
+    site = Site.planted(n_urls, 0.0, 0)
+    without = len({site.content[url] for url in site.urls[: len(site.urls) // 2]})
+    outcome = learned(site, "defer", 0, max_pages=len(site.urls) // 2)[0]
+    found = len(set(site.content.values())) - outcome.lost
+    print(f"max_pages at half of {len(site.urls):,} URLs: {without:,} pages, {found:,} with defer")
+
+
+def breaks(after: int) -> None:
+    site = Site.planted(2 * after, 0.0, 0, breaks_after=after)
+    outcome, _, knowledge = learned(site, "skip", 0)
+    (rule,) = (each for each in knowledge.all_rules() if each.name == "drop:ref")
+    print(
+        f"a rule that breaks after {after:,} of {2 * after:,} URLs: {outcome.lost} pages lost,"
+        f" {rule.deferred:,} put off, then {rule.stage}"
+    )
+
+
+def cost(n_urls: int) -> None:
+    site = Site.planted(n_urls, 0.0, 0)
+    _, learner, knowledge = learned(site, "defer", 0)
+    urls = [url for url in site.urls if "?" in url]
+    start = time.process_time()
+    for url in urls:
+        learner.deferral(url)
+    active = time.process_time() - start
+    start = time.process_time()
+    for url in urls:
+        learner.deferral(url.replace("site", "other"))
+    idle = time.process_time() - start
+    numbers = {url: number for number, url in enumerate(site.urls)}
+    start = time.process_time()
+    for url, number in numbers.items():
+        learner.note(FetchedPage(url, number, is_own=False))
+    noted = time.process_time() - start
+    size = sum(len(rule.to_json()) for rule in knowledge.all_rules())
+    print(f"a URL's turn: {idle / len(urls) * 1e6:.2f} us on a host without rules,", end=" ")
+    print(f"{active / len(urls) * 1e6:.1f} us with one;", end=" ")
+    print(f"a page: {noted / len(numbers) * 1e6:.1f} us; {size:,} bytes of rules")
+
+
+if __name__ == "__main__":
+    main(*(int(each) for each in (*sys.argv[1:], *("20", "10000")[len(sys.argv) - 1 :])))

@@ -1,0 +1,70 @@
+"""The downloader's slots: a slot has the requests of one host and the delay between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+
+
+def count_downloads(crawler: Crawler) -> int:
+    """How many requests are in the downloader, those that wait for their delay included."""
+    return len(crawler.engine.downloader.active)
+
+
+def max_downloads(crawler: Crawler) -> int:
+    """How many requests may be in the downloader at the same time: `CONCURRENT_REQUESTS`."""
+    return crawler.engine.downloader.total_concurrency
+
+
+def downloads_by_slot(crawler: Crawler) -> Callable[[str], int]:
+    """A function that tells how many requests of a slot are in the downloader."""
+    slots = crawler.engine.downloader.slots
+
+    def n_active(name: str) -> int:
+        return len(slots[name].active) if name in slots else 0
+
+    return n_active
+
+
+def drop_unsent(crawler: Crawler, make_error: Callable[[], Exception]) -> None:
+    """End all requests that wait in their slot, each with an error of its own."""
+    for slot in crawler.engine.downloader.slots.values():
+        unsent = [answer for _, answer in slot.queue]
+        slot.queue.clear()
+        for answer in unsent:
+            answer.errback(make_error())
+
+
+def has_slot(crawler: Crawler, name: str) -> bool:
+    """Is there a slot of this name?"""
+    return name in crawler.engine.downloader.slots
+
+
+def postpone(crawler: Crawler, name: str, seconds: float, *, min_delay_seconds: float) -> None:
+    """Have a slot send its next request so many seconds later than it would.
+
+    Args:
+        crawler: whose downloader has the slot.
+        name: of the slot.
+        seconds: are added to the time from which the slot counts its delay.
+        min_delay_seconds: the slot's delay is raised to this. It is to be above 0: a slot without
+            delay sends at once, whatever that time is.
+    """
+    slot = crawler.engine.downloader.slots[name]
+    slot.delay = max(slot.delay, min_delay_seconds)
+    slot.lastseen += seconds
+
+
+def raise_delay(crawler: Crawler, request: Request, min_seconds: float) -> None:
+    """Have the slot of a request leave at least so many seconds between two requests.
+
+    The delay is not varied at random any more: that could halve it.
+    """
+    _, slot = crawler.engine.downloader._get_slot(request)
+    slot.delay = max(slot.delay, min_seconds)
+    if hasattr(slot, "jitter"):
+        slot.jitter = 0.0
+    else:  # Scrapy before 2.19
+        slot.randomize_delay = False

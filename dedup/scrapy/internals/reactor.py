@@ -1,0 +1,96 @@
+"""Twisted's reactor: its timers, its resolver, and calling a function repeatedly."""
+
+# ruff: noqa: N802, N803 -- names of Twisted's interfaces
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol, cast
+
+from twisted.internet.base import ReactorBase
+
+
+class Timer(Protocol):
+    """Calls a function repeatedly until it is stopped."""
+
+    def start(self, interval: float, now: bool = True) -> object: ...
+
+    def stop(self) -> None: ...
+
+
+class ResolvedAddress(Protocol):
+    """An address of a host: the used part of Twisted's `IAddress`."""
+
+    host: str
+
+
+class ResolutionReceiver(Protocol):
+    """Takes the addresses of a host: Twisted's `IResolutionReceiver`."""
+
+    def resolutionBegan(self, resolutionInProgress: object) -> None: ...
+
+    def addressResolved(self, address: ResolvedAddress) -> None: ...
+
+    def resolutionComplete(self) -> None: ...
+
+
+class Resolver(Protocol):
+    """Looks up the addresses of a host: the used part of Twisted's `IHostnameResolver`."""
+
+    def resolveHostName(
+        self,
+        resolutionReceiver: ResolutionReceiver,
+        hostName: str,
+        *args: object,
+        **kwargs: object,
+    ) -> object: ...
+
+
+class Reactor(Protocol):
+    """The parts of Twisted's reactor that are used here."""
+
+    @property
+    def nameResolver(self) -> Resolver: ...
+
+    def installNameResolver(self, resolver: Resolver) -> Resolver: ...
+
+    def getDelayedCalls(self) -> Sequence[object]: ...
+
+
+def call_every(seconds: float, function: Callable[[], None]) -> Timer:
+    """Call `function` every `seconds`, the first time after `seconds`, until the timer is stopped.
+
+    It works with and without a Twisted reactor.
+    """
+    timer = _timer(function)
+    timer.start(seconds, now=False)
+    return timer
+
+
+def _timer(function: Callable[[], None]) -> Timer:
+    try:
+        from scrapy.utils.asyncio import create_looping_call  # since Scrapy 2.14
+    except ImportError:
+        from twisted.internet.task import LoopingCall
+
+        return LoopingCall(function)
+    return create_looping_call(function)
+
+
+def installed_reactor() -> Reactor | None:
+    """Twisted's reactor, if one is installed; asking for it installs none."""
+    return cast("Reactor | None", sys.modules.get("twisted.internet.reactor"))
+
+
+def use_monotonic_timers() -> None:
+    """Let Twisted's timers follow the monotonic clock, unless a timer already waits.
+
+    By default they follow the time of day (`twisted.python.runtime.seconds`): when that is set back
+    by an hour, for example by a time server, each retry, delay and timeout waits an hour longer.
+    Scrapy 2.13 computes the delays between requests by the time of day in any case.
+    """
+    reactor = installed_reactor()
+    if reactor is None or not reactor.getDelayedCalls():
+        ReactorBase.seconds = staticmethod(time.monotonic)

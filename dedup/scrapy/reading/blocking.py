@@ -1,0 +1,106 @@
+"""Reads pages in another process and waits for each: where there is no asyncio event loop."""
+
+from __future__ import annotations
+
+import pickle
+import select
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from subprocess import PIPE
+from typing import IO
+
+from dedup.scrapy.reading.exchange import (
+    BUFFER_BYTES,
+    LENGTH_BYTES,
+    MAX_PAGE_SECONDS,
+    WORKER_COMMAND,
+    ReadingError,
+    packed,
+    question_for,
+    unread_by_death,
+    worker_environment,
+)
+from dedup.scrapy.reading.page import Content, RawPage, Unread, Wanted
+from dedup.templates.site import Site
+
+
+class BlockingWorker:
+    """Reads pages in another process while this process waits.
+
+    The bounds of `WorkerProcess` hold, so a page blocks this process no longer than that.
+    """
+
+    def __init__(self, wanted: Wanted, command: Sequence[str] = WORKER_COMMAND) -> None:
+        self._wanted = wanted
+        self._command = command
+        self._process: subprocess.Popen[bytes] | None = None
+        self._told: dict[str, int] = {}
+
+    def read(self, raw: RawPage, host: str | None = None, site: Site | None = None) -> Content:
+        """Read a page.
+
+        Raises:
+            ReadingError: the page cannot be read.
+        """
+        try:
+            process = self._process or self._start()
+            _stream(process.stdin).write(packed(question_for(raw, host, site, self._told)))
+            _stream(process.stdin).flush()
+            found = self._answer(_stream(process.stdout))
+        except (EOFError, BrokenPipeError):
+            status = self._end()
+            raise ReadingError(unread_by_death(status, self._wanted)) from None
+        if isinstance(found, Content):
+            return found
+        raise ReadingError(found)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._end()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(  # noqa: S603 -- this program itself
+            self._command,
+            stdin=PIPE,
+            stdout=PIPE,
+            bufsize=BUFFER_BYTES,
+            env=worker_environment(),
+            start_new_session=True,
+        )
+        self._process = process
+        self._told.clear()
+        _stream(process.stdin).write(packed(self._wanted))
+        _stream(process.stdin).flush()
+        _exactly(_stream(process.stdout), 1)
+        return process
+
+    def _answer(self, answers: IO[bytes]) -> Content | Unread:
+        if not select.select([answers], [], [], MAX_PAGE_SECONDS)[0]:
+            raise EOFError
+        length = int.from_bytes(_exactly(answers, LENGTH_BYTES), "big")
+        found: Content | Unread = pickle.loads(_exactly(answers, length))  # noqa: S301 -- the worker's
+        return found
+
+    def _end(self) -> int:
+        process, self._process = self._process, None
+        assert process is not None  # noqa: S101 -- for the type checker
+        process.kill()  # one that has ended keeps its status
+        status = process.wait()
+        with suppress(BrokenPipeError):
+            _stream(process.stdin).close()
+        _stream(process.stdout).close()
+        return status
+
+
+def _exactly(file: IO[bytes], length: int) -> bytes:
+    data = file.read(length)
+    if len(data) < length:
+        raise EOFError
+    return data
+
+
+def _stream(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None  # noqa: S101 -- for the type checker: both are pipes
+    return stream

@@ -1,0 +1,99 @@
+"""What the crawl and a reading process exchange; this module does not load Scrapy."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from typing import NamedTuple
+
+from dedup.scrapy.reading.page import RawPage, Unread, Wanted
+from dedup.templates.site import Site
+from dedup.templates.template import Template
+
+WORKER_COMMAND = (sys.executable, "-P", "-m", "dedup.scrapy.reading.worker")
+
+BUFFER_BYTES = 1 << 20
+LENGTH_BYTES = 8
+
+MAX_PAGE_SECONDS = 60.0
+"""For one page, by the clock: CPU time is bounded in the process, and a machine may be busy."""
+
+_MAX_SITES = 2_000
+"""Hosts whose templates a process knows; with one more it forgets all."""
+
+
+class Question(NamedTuple):
+    """A page to be read.
+
+    Attributes:
+        host: the host whose templates are used; None: no templates are used.
+        templates: those of the host; None: those of an earlier question.
+        is_first: the process forgets the templates of all earlier questions.
+        cpu_seconds: CPU time that is left for the page; None: all that a page may take.
+    """
+
+    raw: RawPage
+    host: str | None = None
+    templates: tuple[Template, ...] | None = None
+    is_first: bool = False
+    cpu_seconds: float | None = None
+
+
+def packed(value: object) -> bytes:
+    """The value as a pickle after its length."""
+    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    return len(data).to_bytes(LENGTH_BYTES, "big") + data
+
+
+class ReadingError(Exception):
+    """A page cannot be read; the message says why, and `reason` is recorded."""
+
+    def __init__(self, unread: Unread) -> None:
+        super().__init__(unread.detail)
+        self.reason = unread.reason
+
+
+class NotReadError(Exception):
+    """A page was not read, for a reason that is not in the page."""
+
+
+class TooSlowError(Exception):
+    """A page is slow, and its reading was stopped because another slow page is being read.
+
+    Attributes:
+        seconds: CPU time that it has taken.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+def question_for(
+    raw: RawPage, host: str | None, site: Site | None, told: dict[str, int]
+) -> Question:
+    """The question about a page, with the templates that the process does not know yet.
+
+    `told` has the number of templates that the process knows of each host; it is updated.
+    """
+    if host is None or site is None:
+        return Question(raw)
+    is_first = host not in told and len(told) >= _MAX_SITES
+    if is_first:
+        told.clear()
+    n_templates = len(site.templates)
+    is_told = told.get(host) == n_templates
+    told[host] = n_templates
+    return Question(raw, host, None if is_told else site.templates, is_first)
+
+
+def unread_by_death(status: int, wanted: Wanted) -> Unread:
+    if status == -signal.SIGPROF:
+        return Unread("too_complex", f"takes over {wanted.cpu_seconds:g} s of CPU")
+    return Unread("too_complex", f"the process that reads it ends with status {status}")
+
+
+def worker_environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

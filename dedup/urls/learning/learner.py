@@ -1,0 +1,332 @@
+"""Learns URL rules while a crawl goes, and tells which URLs may wait.
+
+For each page that was fetched, the page that another address of the same form has shown is looked
+up. Two equal pages are a pair for the rule, two different ones end it. A rule with enough pairs is
+on probation, then trusted: URLs whose form is known are *deferred* to the end of the queue, and a
+random share of them is fetched at once, as probes and audits. See docs/url_rules.md.
+
+What teaches: pages with equal text or equal bodies (for), pages that are kept beside each other
+(against). Near duplicates, failures and errors teach nothing. A short text that is unequal teaches
+nothing before a rule is proposed; after that it ends the rule, for the page would be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from dedup.urls.canonical import url_key
+from dedup.urls.learning.book import RuleBook
+from dedup.urls.learning.bounds import AUDIT_RATE, PROBE_RATE, audit_rate, budget, n_probes
+from dedup.urls.learning.evidence import Partner, candidates, partners, shown_forms
+from dedup.urls.learning.life import HostRule
+from dedup.urls.learning.records import NEAR, UrlKnowledge
+from dedup.urls.learning.rewrites import (
+    OPPOSITES,
+    form_key,
+    is_kept_by_form,
+    mirrors,
+    rewriter,
+    rewrites,
+    share_of,
+    under_prefix,
+)
+from dedup.urls.parts import UrlParts, split_canonical, split_url
+
+Mode = Literal["defer", "skip"]
+Turn = Literal["fetch", "skip"]
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """A page that was judged.
+
+    Attributes:
+        url: in canonical spelling.
+        content: the number of the stored page that it is, or is equal to; `NEAR`: it was dropped
+            for a page that is not equal to it, or has nothing to tell it by.
+        is_own: it was stored: nothing stored before is like it.
+        is_short: its text is too short to tell two pages apart.
+        original_url: of the page that it is equal to, where it is another one.
+    """
+
+    url: str
+    content: int
+    is_own: bool
+    is_short: bool = False
+    original_url: str | None = None
+
+
+class Deferral(NamedTuple):
+    """Why a URL is put off.
+
+    Attributes:
+        rule: for which.
+        instead: a URL that is to be fetched first: the site redirects the other to it; "": none.
+    """
+
+    rule: HostRule
+    instead: str
+
+
+class UrlLearner:
+    """The rules of a job's hosts, and what is to be done with a URL by them.
+
+    The same pages in the same order give the same rules on every machine. What has been learned is
+    written by `save`, with the pages that it was learned from.
+
+    Args:
+        knowledge: where rules and forms are kept.
+        is_seen: is this URL key known to the queue, fetched or not?
+        mode: `defer`: every URL is fetched in the end; `skip`: not those of trusted rules.
+        loss: the share of a host's pages that `skip` may lose, 0 to 1.
+        n_pages: how many pages of a host are stored.
+        url_of: the URL of a stored page.
+        seed: of what is drawn at random.
+    """
+
+    def __init__(
+        self,
+        knowledge: UrlKnowledge,
+        *,
+        is_seen: Callable[[bytes], bool],
+        mode: Mode,
+        loss: float,
+        n_pages: Callable[[str], int],
+        url_of: Callable[[int], str | None],
+        seed: int = 0,
+    ) -> None:
+        if not 0 < loss < 1:
+            raise ValueError(f"loss must be above 0 and below 1, got {loss!r}")
+        self._knowledge = knowledge
+        self._is_seen = is_seen
+        self._mode = mode
+        self._loss = loss
+        self._n_pages = n_pages
+        self._url_of = url_of
+        self._seed = seed
+        self._n_probes = n_probes(loss)
+        self._book = RuleBook(knowledge)
+
+    # --- URLs ------------------------------------------------------------------------------------
+
+    def deferral(self, url: str) -> Deferral | None:
+        """Why a URL whose turn has come is to be put off; None: it is to be fetched.
+
+        Then it stands for its form from now on. A URL is fetched where any rule has drawn it.
+
+        Args:
+            url: in canonical spelling.
+        """
+        matching = self._matching(url)
+        if not matching:
+            return None
+        key = url_key(url)
+        is_sampled = any(self._is_sampled(rule, key) for rule, _ in matching)
+        for rule, form in [] if is_sampled else matching:
+            instead = ""
+            if not self._is_form_known(rule, form):
+                if not rule.redirects or rule.redirects < rule.pairs:
+                    continue
+                instead = str(form)
+            rule.deferred += 1
+            self._book.change(rule)
+            return Deferral(rule, instead)
+        self._knowledge.add_forms(
+            [(form_key(each.name, form), None) for each, form in matching if _is_kept(each)]
+        )
+        return None
+
+    def turn(self, url: str, number: int) -> tuple[Turn, HostRule | None]:
+        """What becomes of a URL that was put off, now that nothing else is left; and its rule.
+
+        Args:
+            url: in canonical spelling.
+            number: of the rule for which it was put off.
+        """
+        matching = self._matching(url)
+        found = next((each for each in matching if each[0].number == number), None)
+        if found is None:
+            return "fetch", None
+        rule, form = found
+        if (
+            self._mode == "defer"
+            or rule.stage != "trusted"
+            or not self._is_form_fetched(rule, form)
+        ):
+            return "fetch", rule
+        key = url_key(url)
+        for each, _ in matching:
+            rate = self._sample_rate(each) if each.stage == "trusted" else PROBE_RATE
+            if share_of(each.name, key, self._seed) < rate:
+                return "fetch", rule
+        rule.skipped += 1
+        self._book.change(rule)
+        return "skip", rule
+
+    # --- Pages -----------------------------------------------------------------------------------
+
+    def note(self, page: FetchedPage) -> list[HostRule]:
+        """Learn from a page; return the rules that it has ended, whose URLs are to be fetched."""
+        parts = _split(page.url)
+        rules = self._book.rules(host_in(parts))
+        found = candidates(parts, rules)
+        for each in found:
+            if is_kept_by_form(each.rule):  # from now on it is asked about other URLs, too
+                self._book.rule(each.rule, host_in(parts))
+        ended = []
+        for partner in partners(self._knowledge, found, parts, rules):
+            rule = self._rule(partner, parts)
+            if rule is not None and self._learn(rule, partner, page):
+                ended.append(rule)
+        self._note_mirrors(page, parts, rules)
+        self._knowledge.add_forms(shown_forms(page.url, found, page.content))
+        return ended
+
+    def note_redirect(self, url: str, target: str) -> None:
+        """Learn from a redirect, where it leads to the URL's form by one rule."""
+        parts, aim = _split(url), _split(target)
+        for each in rewrites(parts):
+            if each.form == aim:
+                found = self._book.rule(each.rule, host_in(parts))
+                if found is not None and found.stage != "unlearned":
+                    is_sampled = self._is_sampled(found, url_key(url))
+                    found.note_pair(
+                        _number_of(target),
+                        each.value,
+                        (url, target),
+                        is_sampled=is_sampled,
+                        n_probes=self._n_probes,
+                        is_redirect=True,
+                    )
+                    self._book.change(found)
+
+    def save(self) -> None:
+        """Write what has changed; within the unit that records the page it was learned from."""
+        self._book.save()
+
+    # --- Private ---------------------------------------------------------------------------------
+
+    def _matching(self, url: str) -> list[tuple[HostRule, UrlParts]]:
+        """The rules of a URL's host that rewrite it and are in use, and what they make of it."""
+        host = url[url.find("//") + 2 :].partition("/")[0]
+        rules = self._book.rules(host)
+        active = [rule for rule in rules.values() if rule.is_active]
+        if not active:
+            return []
+        parts = _split(url)
+        active = [rule for rule in active if not _is_second(rule, rules)]
+        forms = [(rule, rewriter(rule.name)(parts)) for rule in active]
+        return [(rule, form) for rule, form in forms if form != parts]
+
+    def _is_sampled(self, rule: HostRule, key: bytes) -> bool:
+        rate = PROBE_RATE if rule.stage == "probation" else AUDIT_RATE
+        return share_of(rule.name, key, self._seed) < max(rate, rule.sample_rate)
+
+    def _is_form_known(self, rule: HostRule, form: UrlParts) -> bool:
+        if self._is_seen(url_key(str(form))):
+            return True
+        return _is_kept(rule) and bool(self._knowledge.forms([form_key(rule.name, form)]))
+
+    def _is_form_fetched(self, rule: HostRule, form: UrlParts) -> bool:
+        keys = [url_key(str(form)), form_key(rule.name, form)]
+        return any(content is not None for content in self._knowledge.forms(keys).values())
+
+    def _sample_rate(self, rule: HostRule) -> float:
+        """The share that is fetched in the end, determined once and kept."""
+        if not rule.sample_rate:
+            trusted = [
+                each for each in self._book.rules(rule.host).values() if each.stage == "trusted"
+            ]
+            n_lost = budget(self._loss, self._n_pages(rule.host), len(trusted))
+            rule.sample_rate = audit_rate(n_lost)
+            self._book.change(rule)
+        return rule.sample_rate
+
+    def _rule(self, partner: Partner, parts: UrlParts) -> HostRule | None:
+        """The host's rule of a partner; in place of one that has ended, the one under a prefix."""
+        host = host_in(parts)
+        rule = self._book.rule(partner.rule, host)
+        if rule is not None and rule.stage == "unlearned":
+            name = under_prefix(partner.rule, parts)
+            return self._book.rule(name, host) if name else None
+        return rule
+
+    def _learn(self, rule: HostRule, partner: Partner, page: FetchedPage) -> bool:
+        """Note a pair; has it ended a rule for which URLs were put off?"""
+        if rule.stage == "unlearned" or page.content == NEAR:
+            return False
+        urls = (page.url, self._url_of(partner.content) or str(partner.form))
+        if partner.content == page.content:
+            rule.note_pair(
+                page.content,
+                partner.value
+                or _split(urls[1]).query,  # the partner's, where it has what is dropped
+                urls,
+                is_sampled=self._is_sampled(rule, url_key(page.url)),
+                n_probes=self._n_probes,
+            )
+        elif page.is_own and (rule.is_active or not page.is_short):
+            was_active = rule.is_active
+            rule.note_failure(urls)
+            self._book.change(rule)
+            self._end_under_prefix(rule, urls)
+            return was_active
+        else:
+            return False
+        self._book.change(rule)
+        return False
+
+    def _end_under_prefix(self, rule: HostRule, urls: tuple[str, str]) -> None:
+        """Where a rule has failed, it is not tried under the prefix of the failure either."""
+        name = under_prefix(rule.name, _split(urls[0]))
+        narrow = self._book.rule(name, rule.host) if name else None
+        if narrow is not None and narrow.stage != "unlearned":
+            narrow.note_failure(urls)
+            self._book.change(narrow)
+
+    def _note_mirrors(self, page: FetchedPage, parts: UrlParts, rules: dict[str, HostRule]) -> None:
+        """Propose a mirror of a host or folder that a duplicate and its original show."""
+        if page.is_own or page.content == NEAR or page.original_url is None:
+            return
+        for name in mirrors(parts, _split(page.original_url)):
+            host = host_in(parts)
+            if name.startswith("host:") and not name.startswith(f"host:{host}="):
+                continue  # it rewrites the other host's URLs
+            if name in rules:
+                continue
+            rule = self._book.rule(name, host)
+            if rule is not None:
+                rule.note_pair(
+                    page.content,
+                    "",
+                    (page.url, page.original_url),
+                    is_sampled=False,
+                    n_probes=self._n_probes,
+                )
+                self._book.change(rule)
+
+
+def _is_second(rule: HostRule, rules: dict[str, HostRule]) -> bool:
+    """Is the opposite rule in use, and older? By both, two URLs would wait for each other."""
+    other = rules.get(OPPOSITES.get(rule.name, ""))
+    return other is not None and other.is_active and other.number < rule.number
+
+
+def _is_kept(rule: HostRule) -> bool:
+    return is_kept_by_form(rule.name)
+
+
+def _number_of(url: str) -> int:
+    """A number that tells one redirect's target from others."""
+    return int.from_bytes(url_key(url)[:6], "big")
+
+
+def host_in(parts: UrlParts) -> str:
+    """Host and port, as rules are kept by."""
+    return parts.host + parts.port
+
+
+def _split(url: str) -> UrlParts:
+    return split_canonical(url) or split_url(url)

@@ -1,0 +1,76 @@
+"""What SQLite alone has to do for learned URL rules: URLs come back, old jobs get the tables."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from dedup.document import Document
+from dedup.errors import StateError
+from dedup.store import open_store
+from dedup.store.records import DONE, QUEUED
+from dedup.store.sqlite.schema import OLD_JOBS, SCHEMA_VERSION
+from dedup.urls.learning import HostRule
+
+A, B, C = (bytes([number]) * 16 for number in range(3))
+
+
+def test_skipped_urls_come_back_by_reason_and_detail(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        for key, detail in ((A, "one"), (B, "two"), (C, "one")):
+            url = f"http://a.example/{key[0]}"
+            store.urls.queue(key, url, 1, slot="a.example", rank=9)
+            store.add_skipped(url, "learned_rule", detail=detail, is_fetched=False)
+            store.urls.finish([(key, url)])
+        assert store.queue_skipped("learned_rule", "one") == {"a.example": 2}
+        assert [store.urls.state(key) for key in (A, B, C)] == [QUEUED, DONE, QUEUED]
+        assert [row.rank for row in store.urls.first_queued("a.example", 9)] == [0, 0]
+        assert store.stats.failed() == {"learned_rule": 1}
+        assert store.queue_skipped("learned_rule", "one") == {}
+
+
+def test_pages_are_counted_by_host(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        for url in ("http://a.example/1", "http://a.example/2", "http://b.example/"):
+            store.add(Document(url, url, url=url), {})
+        assert [store.count_pages_of(f"{name}.example") for name in "abc"] == [2, 1, 0]
+
+
+@pytest.fixture
+def old_job(tmp_path: Path) -> Path:
+    """A job of version 3, which had no tables for rules."""
+    with open_store(tmp_path) as store:
+        store.add(Document("a", "A text.", url="http://a.example/"), {})
+        path = store.path
+    with sqlite3.connect(path) as connection:
+        connection.executescript(
+            "DROP TABLE url_rules; DROP TABLE url_forms; PRAGMA user_version = 3;"
+        )
+    connection.close()
+    return path
+
+
+def test_a_job_of_version_3_is_read(old_job: Path) -> None:
+    assert 3 in OLD_JOBS
+    with open_store(old_job, read_only=True) as store:
+        assert store.url_knowledge.all_rules() == []
+        assert store.page(1).text == "A text."
+
+
+def test_a_job_of_version_3_gets_the_tables(old_job: Path) -> None:
+    with open_store(old_job) as store:
+        store.url_knowledge.put_rules([HostRule(0, "a.example", "slash")])
+    with open_store(old_job, read_only=True) as store:
+        assert [rule.name for rule in store.url_knowledge.all_rules()] == ["slash"]
+        version = store.database.connection.execute("PRAGMA user_version").fetchone()[0]
+    assert version == SCHEMA_VERSION
+
+
+def test_a_job_of_version_3_with_tables_of_others_is_refused(old_job: Path) -> None:
+    with sqlite3.connect(old_job) as connection:
+        connection.execute("CREATE TABLE more (name TEXT)")
+    connection.close()
+    with pytest.raises(StateError, match="its tables are not those of a crawl's store"):
+        open_store(old_job)
