@@ -1,4 +1,4 @@
-"""`scrapy crawl`, which first looks whether the job can be used at all."""
+"""`scrapy crawl`: checks arguments, settings and the job before the crawl."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from dedup.store.lock import lock
 class Command(CrawlCommand):
     """Says in one sentence what is wrong with an argument, a setting or the job's store.
 
-    Exit codes: 0, done or stopped as asked; 1, something to look at: no page was found, the store
-    failed, a feed or the report could not be written; 2, not started; 130, ended by a second
+    Exit codes: 0, done or stopped as asked; 1, a problem: no page was found, the store failed, a
+    feed or the report could not be written; 2, not started; 130, ended by a second
     Ctrl-C.
     """
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1 or self.crawler_process is None:
-            super().run(args, opts)  # which says what is wrong
+            super().run(args, opts)  # it says what is wrong
             return
         self._check(args[0], opts.spargs)
         use_monotonic_timers()
-        # A host that cannot be reached is no fault of the program: the message is enough.
+        # A host that cannot be reached is not an error of the program: no traceback.
         robots_logger = logging.getLogger("scrapy.downloadermiddlewares.robotstxt")
         robots_logger.addFilter(_drop_traceback)
         crawler = new_crawler(self, args[0])
@@ -59,7 +59,7 @@ class Command(CrawlCommand):
             ) from None
         if not is_own_class(spider_class):
             return
-        # Not by `create_crawler`: Scrapy 2.13 lets the first that it makes install the reactor.
+        # Not by `create_crawler`: in Scrapy 2.13 its first crawler installs the reactor.
         crawler = Crawler(spider_class, self.crawler_process.settings)
         try:
             crawler.spider = spider_class(**arguments)
@@ -80,7 +80,7 @@ def _exit_code(crawler: Crawler) -> int:
 
 
 def _has_lost_feed(crawler: Crawler) -> bool:
-    """Is a feed missing that had items? Scrapy counts those that it has stored."""
+    """Is a feed with items missing? Scrapy counts the feeds that it has stored."""
     stats = crawler.stats
     prefix = "feedexport/success_count/"
     counts = stats.get_stats().items()
@@ -90,7 +90,7 @@ def _has_lost_feed(crawler: Crawler) -> bool:
 
 
 def _be_brief_about_stores() -> None:
-    """When a job's store has failed, one sentence is enough, not a traceback for each page."""
+    """After an error of the store, log one sentence instead of a traceback for each page."""
     for handler in logging.root.handlers:
         handler.addFilter(_is_no_state_error)
 
@@ -113,7 +113,7 @@ def _check_writable(folder: Path) -> None:
 
 def _check_job(config: CrawlConfig, crawler: Crawler, process_settings: BaseSettings) -> None:
     place = JobPlace(config, crawler.spider)
-    if not place.is_kept or place.is_always_new:  # then it is another folder each time
+    if not place.is_kept or place.is_always_new:  # it has a new folder each time
         return
     _check_writable(place.folder)
     if place.is_restarted:

@@ -233,10 +233,10 @@ class _Handler(BaseHTTPRequestHandler):
         if not known and self.command != "HEAD":
             self.wfile.write(answer.body)
 
-    do_HEAD = do_GET  # noqa: N815 (http.server's name)
+    do_HEAD = do_GET  # noqa: N815 -- http.server's name
 
-    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 (the base's name)
-        """Keep quiet: the crawl's own log tells what was fetched."""
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 -- the base's name
+        """Log nothing: the log of the crawl has the fetched URLs."""
 
 
 class _Server(ThreadingHTTPServer):

@@ -1,15 +1,17 @@
-"""`scrapy crawl site -a url=…`: a whole site, by its links."""
+"""`scrapy crawl site -a url=…`: crawls a site by its links."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from typing import Any, ClassVar
 
+from scrapy import Request
+
 from dedup.scrapy.spiders.page_spider import PageSpider
 
 
 class SiteSpider(PageSpider):
-    """Follows the links in scope from the given URLs on. Arguments: see `PageSpider`."""
+    """Fetches the given URLs, and follows all links in scope. Arguments: see `PageSpider`."""
 
     name = "site"
     follows_links: ClassVar[bool] = True
@@ -19,6 +21,6 @@ class SiteSpider(PageSpider):
         if not self.urls:
             raise ValueError("url is missing: give -a url=https://…")
 
-    async def start(self) -> AsyncIterator[Any]:
+    async def start(self) -> AsyncIterator[Request]:
         for url in self.urls:
             yield self.page_request(url)

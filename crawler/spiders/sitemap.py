@@ -8,29 +8,31 @@ from urllib.parse import urljoin, urlsplit
 
 from scrapy import Request
 from scrapy.http import Response
+from twisted.python.failure import Failure
 
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.job.outcome import Outcome
+from dedup.scrapy.spiders.errors import request_of
 from dedup.scrapy.spiders.page_spider import PageSpider
 from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap, sitemaps_in_robots
 from dedup.urls.credentials import without_credentials
 
 _LEVEL = "dedup_sitemap_level"
 _MAX_LEVEL = 4
-"""Of indexes in indexes, from robots.txt on. By the protocol an index lists no other index."""
+"""Of an index within an index; robots.txt has level 0. The protocol allows no nested indexes."""
 
 _MAX_SITEMAPS = 50_000
-"""That one file may name, by the protocol; no further index is read when so many are named."""
+"""The protocol allows this number in one file; when it is reached, no other index is read."""
 
 _SITEMAP_ENDINGS = (".xml", ".gz", ".txt", ".rss", ".atom")
 
 
 class SitemapSpider(PageSpider):
-    """Fetches the pages in scope of the sitemaps at `url`, or of those that the site names.
+    """Fetches the pages in scope that the sitemaps at `url`, or of the site, list.
 
-    A `url` whose path ends in ".xml", ".gz", ".txt", ".rss" or ".atom" is a sitemap. Of any other
-    URL the site's robots.txt is read for its sitemaps, and /sitemap.xml is tried where it names
-    none. Links in pages are not followed. Other arguments: see `PageSpider`.
+    A `url` whose path ends in ".xml", ".gz", ".txt", ".rss" or ".atom" is a sitemap. For any other
+    URL the spider reads the sitemaps that the site's robots.txt names; if that names none, it tries
+    /sitemap.xml. It does not follow links in pages. Other arguments: see `PageSpider`.
     """
 
     name = "sitemap"
@@ -41,7 +43,7 @@ class SitemapSpider(PageSpider):
         if not self.urls:
             raise ValueError("url is missing: give -a url=https://…, of a site or a sitemap")
 
-    async def start(self) -> AsyncIterator[Any]:
+    async def start(self) -> AsyncIterator[Request]:
         for url in self.urls:
             if urlsplit(url).path.endswith(_SITEMAP_ENDINGS):
                 yield self._sitemap_request(url)
@@ -50,20 +52,20 @@ class SitemapSpider(PageSpider):
                 yield Request(robots, callback=self.parse_robots, errback=self.no_robots)
 
     def parse_robots(self, response: Response) -> Iterator[Request]:
-        """Go on to the sitemaps that robots.txt names."""
+        """Request the sitemaps that robots.txt names."""
         self.take_page()
         sitemaps = sitemaps_in_robots(response.body) or [urljoin(response.url, "/sitemap.xml")]
         for url in sitemaps[:_MAX_SITEMAPS]:
             yield from self._named_sitemap(url, response)
         self._skip(response, "robots_txt", "")
 
-    def no_robots(self, failure: Any) -> Iterator[Request]:
-        """Try /sitemap.xml where there is no robots.txt."""
-        yield self._sitemap_request(urljoin(failure.request.url, "/sitemap.xml"))
+    def no_robots(self, failure: Failure) -> Iterator[Request]:
+        """Request /sitemap.xml if there is no robots.txt."""
+        yield self._sitemap_request(urljoin(request_of(failure).url, "/sitemap.xml"))
         self.failed(failure)
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
-        """Go on to the pages, or to the sitemaps, that a sitemap lists."""
+        """Request the pages, or the sitemaps, that a sitemap lists."""
         self.take_page()
         try:
             sitemap = read_sitemap(response.body)
@@ -86,7 +88,7 @@ class SitemapSpider(PageSpider):
         self._skip(response, "sitemap", "")
 
     def _named_sitemap(self, url: str, response: Response) -> Iterator[Request]:
-        """The request for a sitemap that another file names, if it may lead there."""
+        """The request for a sitemap that another file names, if that is allowed."""
         target = _joined(response.url, url)
         policy = AddressPolicy.of(self.crawler)
         if target and policy.may_follow(target, response.url):
@@ -107,7 +109,7 @@ class SitemapSpider(PageSpider):
 
 
 def _joined(base: str, url: str) -> str:
-    """The absolute URL; "" for what is none."""
+    """The absolute URL; "" if it is not a URL."""
     try:
         return urljoin(base, url)
     except ValueError:

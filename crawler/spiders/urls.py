@@ -1,4 +1,4 @@
-"""`scrapy crawl urls -a file=…`: the pages of a list, and no others."""
+"""`scrapy crawl urls -a file=…`: fetches the pages of a list, and no others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from scrapy import Request
 from scrapy.exceptions import CloseSpider
 
 from dedup.scrapy.job.outcome import Outcome
@@ -15,9 +16,9 @@ from dedup.urls import canonical_url
 
 
 class UrlsSpider(PageSpider):
-    """Fetches each URL of a text file, one a line; blank lines and those with # first are passed.
+    """Fetches each URL of a text file, one a line; skips blank lines and those that begin with #.
 
-    Redirects are followed wherever they lead. Other arguments: see `PageSpider`.
+    Redirects are followed to any host. Other arguments: see `PageSpider`.
     """
 
     name = "urls"
@@ -41,10 +42,10 @@ class UrlsSpider(PageSpider):
     def first_urls(self) -> list[str]:
         return [line for _, line in islice(self._lines(), 100)]
 
-    def is_in_scope(self, url: str, request: Any = None) -> bool:  # noqa: ARG002
+    def is_in_scope(self, url: str, request: Request | None = None) -> bool:  # noqa: ARG002 -- any URL
         return True
 
-    async def start(self) -> AsyncIterator[Any]:
+    async def start(self) -> AsyncIterator[Request]:
         for number, line in self._lines():
             if self.is_full():
                 raise CloseSpider("max_pages")

@@ -3,13 +3,11 @@
 The only part of `dedup` that knows Scrapy.
 """
 
-from typing import Any
-
 __all__ = ["DedupAddon"]
 
 
-def __getattr__(name: str) -> Any:
-    """The add-on, imported when it is asked for: a reading process loads no Scrapy."""
+def __getattr__(name: str) -> type[object]:
+    """Import the add-on when it is used: a process that reads pages does not load Scrapy."""
     if name != "DedupAddon":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from dedup.scrapy.addon import DedupAddon

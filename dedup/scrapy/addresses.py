@@ -55,13 +55,13 @@ class AddressPolicy:
 
     def start(self, url: str) -> None:
         """Allow the host of a start URL."""
-        self._allow(host_in(url))
+        self._allow(resolved_host(url))
 
     def may_follow(self, url: str, found_on: str) -> bool:
         """May `url` be requested because the page at `found_on` names it?"""
         if self.is_open:
             return True
-        host, origin = host_in(url), host_in(found_on)
+        host, origin = resolved_host(url), resolved_host(found_on)
         if self._is_private(origin):
             self._allow(host)
             return True
@@ -154,10 +154,10 @@ def _policies() -> list[AddressPolicy]:
     return list(GuardedResolver.policies)
 
 
-def host_in(url: str) -> str:
+def resolved_host(url: str) -> str:
     """The host as browsers read it: in lower case, in ASCII, IPv4 addresses with four numbers.
 
-    >>> host_in("http://0x7f.1:80/"), host_in("HTTP://A.Example./"), host_in("http://[::1]/")
+    >>> resolved_host("http://0x7f.1:80/"), resolved_host("HTTP://A.Example./"), resolved_host("http://[::1]/")
     ('127.0.0.1', 'a.example', '::1')
     """
     try:

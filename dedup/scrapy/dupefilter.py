@@ -16,8 +16,8 @@ class DedupDupeFilter(BaseDupeFilter):
     """Filters requests whose URL the job has seen.
 
     Raises:
-        ValueError: another scheduler than the project's is set. It would not store what is queued,
-            and an interrupted job would lose it without a word.
+        ValueError: another scheduler than `DedupScheduler` is set. It would not store the queue, so
+            an interrupted job would lose requests.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -49,7 +49,7 @@ class DedupDupeFilter(BaseDupeFilter):
         self._stats.inc_value("dedup/url/filtered")
 
     def _count_link(self, request: Request) -> None:
-        """Count a request as a link, where its spider has not counted the links of the page."""
+        """Count a request as a link, unless its spider counts the links of the page."""
         is_counted = self._is_own and getattr(self._spider, "parse", None) == request.callback
         if request.meta.get("depth") and not is_counted:
             self._job.ledger.note_count(None, "links", 1)

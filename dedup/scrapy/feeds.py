@@ -1,8 +1,8 @@
-"""Feeds of a job that goes on: JSON Lines files end up with each stored page once.
+"""Feeds of a resumed job: JSON Lines files get each stored page once.
 
-Scrapy would overwrite the feed (`-O`) or repeat and miss pages in it (`-o`): a killed process has
-written fewer pages to the feed than to its store, or more. So before a job goes on, its feed is
-brought to what the store holds; from there on the crawl appends.
+Scrapy would overwrite the feed (`-O`), or repeat and miss pages in it (`-o`), as a killed process
+may have written fewer or more pages to the feed than to its store. So before a job is resumed, its
+feed is completed from the store; then the crawl appends to it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _FORMATS = {"jsonl", "jsonlines", "jl"}
 def continue_feeds(settings: BaseSettings, store: JobStore) -> None:
     """Complete the feeds of `settings` from the store, and make the crawl append to them.
 
-    Feeds of other formats, in other places than local files, or of other fields than a stored page
-    has, are left to Scrapy, with a warning that says how to get such a file.
+    Feeds in other formats or places than local files, or with other fields than those of a stored
+    page, do not change; a warning says how to get such a file.
     """
     feeds = dict(settings.getdict("FEEDS"))
     for uri, options in feeds.items():

@@ -1,4 +1,4 @@
-"""What an item of any kind says: which of its fields hold text and URL, and which make its key."""
+"""The fields of items of any kind: which of them hold the text, the URL and the key."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class ItemFields:
     """The names of fields, from the settings `DEDUP_ITEM_*`.
 
     Attributes:
-        text: whose values together are the text.
-        url: whose value is the URL.
-        key: whose values have to be equal, too.
+        text: of the fields whose values together are the text.
+        url: of the field whose value is the URL.
+        key: of the fields whose values have to be equal in duplicates.
     """
 
     text: tuple[str, ...] = ("text",)
@@ -26,7 +26,7 @@ class ItemFields:
     key: tuple[str, ...] = ()
 
     def text_of(self, item: object) -> str | None:
-        """The text, a line for each value; None: no field has one."""
+        """The text, with a line for each value; None: no field has a text."""
         lines = [line for name in self.text for line in _lines(get(item, name))]
         return "\n".join(lines) if lines else None
 
@@ -35,7 +35,7 @@ class ItemFields:
         return url if isinstance(url, str) else None
 
     def key_of(self, item: object) -> str:
-        """A digest of the key fields' values; "" where there are no such fields."""
+        """A digest of the values of the key fields; "" if there are no key fields."""
         if not self.key:
             return ""
         values = json.dumps([get(item, name) for name in self.key], sort_keys=True, default=repr)
@@ -43,8 +43,8 @@ class ItemFields:
 
 
 def get(item: object, name: str) -> object:
-    """A field's value; None: it has none. Objects that are no items have attributes."""
-    if isinstance(item, dict):  # most are, and adapters take their time
+    """The value of a field; None: there is none. Of an object that is not an item, an attribute."""
+    if isinstance(item, dict):  # most items are, and an adapter is slow
         return item.get(name)
     if ItemAdapter.is_item(item):
         return ItemAdapter(item).get(name)
@@ -54,12 +54,14 @@ def get(item: object, name: str) -> object:
 
 
 def fill(item: object, name: str, value: object) -> None:
-    """Give an empty field of the item a value, if it has such a field and takes it."""
+    """Set a field of the item, if the item has the field, it is empty, and it can be set."""
     if not ItemAdapter.is_item(item):
         return
     adapter = ItemAdapter(item)
     if name in adapter.field_names() and not adapter.get(name):
-        with suppress(AttributeError, KeyError, TypeError, ValueError):  # frozen, or of other type
+        with suppress(
+            AttributeError, KeyError, TypeError, ValueError
+        ):  # it cannot be set
             adapter[name] = value
 
 

@@ -11,7 +11,7 @@ class PageItem:
         id: number of the page in the job's store; None until it is stored.
         fetched_at: seconds since 1970, UTC.
         body: as received, after decompression; not part of feeds.
-        etag, last_modified: what the server tells versions of the page by.
+        etag, last_modified: the headers by which the server identifies versions of the page.
     """
 
     url: str

@@ -12,7 +12,7 @@ from scrapy import Request
 from scrapy.http import Response
 from twisted.internet.address import IPv4Address
 
-from dedup.scrapy.addresses import AddressPolicy, GuardedResolver, host_in, is_private_name
+from dedup.scrapy.addresses import AddressPolicy, GuardedResolver, is_private_name, resolved_host
 from dedup.scrapy.middlewares.public_web import PublicWeb
 from dedup.scrapy.middlewares.redirect import NotFollowed
 
@@ -67,10 +67,10 @@ def middleware(policy: AddressPolicy) -> PublicWeb:
 
 @pytest.mark.parametrize("url", PRIVATE)
 def test_private_addresses_are_known_in_any_spelling(url: str, policy: AddressPolicy) -> None:
-    assert is_private_name(host_in(url))
+    assert is_private_name(resolved_host(url))
     assert not policy.may_follow(url, "http://a.example/")
     assert policy.may_follow(url, "http://192.168.7.7/")
-    assert policy.may_connect(host_in(url))  # from now on, as private hosts link to it
+    assert policy.may_connect(resolved_host(url))  # from now on, as private hosts link to it
 
 
 @pytest.mark.parametrize("url", PRIVATE)

@@ -23,7 +23,7 @@ from dedup import Document, StateError
 from dedup.collection import read_documents
 from dedup.config import DedupConfig
 from dedup.export.tables import guarded
-from dedup.scrapy.addresses import AddressPolicy, host_in
+from dedup.scrapy.addresses import AddressPolicy, resolved_host
 from dedup.scrapy.reading.page import ContentReader, RawPage, TooComplexError, Wanted
 from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap, sitemaps_in_robots
 from dedup.store import SqliteStore
@@ -134,7 +134,7 @@ _URLS = st.lists(
 @given(url=_URLS)
 def test_urls(url: str) -> None:
     with _no_hang():
-        host_in(url)
+        resolved_host(url)
         credentials_of(url)
         suspicion_url = f"http://a.example/{without_credentials(url).replace('[', '')}"
         suspicion(suspicion_url, depth=1, year=2026)

@@ -1,1 +1,1 @@
-"""One crawl's state, shared by the components of a crawler."""
+"""The job of a crawl: its state, which the components of a crawler share."""

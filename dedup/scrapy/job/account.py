@@ -9,12 +9,12 @@ from dedup.store import summarise
 
 
 def account_of(job: Job, *, finished: float, reason: str) -> dict[str, object]:
-    """What the job has stored, dropped, skipped and seen, and by what settings.
+    """The pages that the job has stored, dropped and skipped, its URLs, and its settings.
 
     Args:
-        job: still open.
+        job: it has to be open.
         finished: seconds since 1970, UTC.
-        reason: why the crawl ended, in Scrapy's words.
+        reason: why the crawl ended, for example `finished`.
     """
     summary = summarise(job.store)
     seen, ledger = job.seen, job.ledger

@@ -1,4 +1,4 @@
-"""Pages on their way from the spider to the pipelines: some wait for their template first."""
+"""Pages between the spider and the pipelines: some wait until their template is known."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _ITEM_FIELDS = tuple(
 
 
 class Arrivals:
-    """Takes pages in the order of their arrival, and lets those go that are ready to be judged.
+    """Takes pages in the order of their arrival, and returns those that are ready to be judged.
 
     Args:
-        max_waiting: pages that wait at most, see `TemplateLearner`.
-        is_learning: are templates asked for?
+        max_waiting: the maximum number of pages that wait, see `TemplateLearner`.
+        is_learning: are templates learned?
 
     Attributes:
-        is_closing: do pages wait no longer, and is nothing new fetched?
+        is_closing: does the crawl stop? Then no page begins to wait, and no URL is fetched.
     """
 
     def __init__(
@@ -59,26 +59,26 @@ class Arrivals:
 
     @property
     def n_waiting(self) -> int:
-        """How many pages wait, those left out that are being judged."""
+        """The number of pages that wait; those that are being judged do not count."""
         return self._learner.n_waiting
 
     @property
     def n_unjudged(self) -> int:
-        """How many pages have been fetched and are not judged yet."""
+        """The number of pages that have been fetched and are not judged yet."""
         return self._learner.n_unjudged
 
     # --- What is known of a host -----------------------------------------------------------------
 
     def site(self, url: str) -> Site | None:
-        """What is known of the templates of a page's host; None: templates are not asked for."""
+        """The known templates of a page's host; None: templates are not learned."""
         return self._learner.site(host_of(url)) if self._is_learning else None
 
     def encoding(self, response: Response) -> str | None:
-        """What most pages of the host are in that are not UTF-8; None: there are none."""
+        """The encoding of most pages of the host that are not UTF-8; None: there are none."""
         return self._store.learned.encoding(host_of(response.url))
 
     def note_encoding(self, response: Response, encoding: str) -> None:
-        """Learn from a page's encoding, once the page is recorded."""
+        """Learn the host's encoding from a page, when the page is recorded."""
         key = response.meta.get(KEY)
         if key is not None and not encoding.startswith("utf"):
             self._ledger.note_encoding(key, host_of(response.url), encoding)
@@ -92,15 +92,16 @@ class Arrivals:
         finishes: Sequence[FinishedUrl],
         revisits: int | None = None,
     ) -> list[PageItem]:
-        """Take a page and what is known of it; return the items that are ready to be judged.
+        """Take a page; return the items that are ready to be judged.
 
-        The page is among them, or it waits for its template: then its URLs are done all the same.
+        Either the page is among them, or it waits for its template. In both cases its URLs are
+        done.
 
         Args:
-            item: the page, as read by what is known of its site.
+            item: the page, as read by the known templates of its site.
             facts: what its reader found besides the item's fields.
             finishes: the page's URLs.
-            revisits: the number of the stored page that this is a new version of.
+            revisits: the number of the stored page of which this is a new version.
         """
         released = [self._item_of(ready) for ready in self._learner.release(item.url).ready]
         entry = self._note(item, facts, finishes)
@@ -110,23 +111,23 @@ class Arrivals:
             entry.outline = outline
             return [*released, item]
         page = facts.give(page)
-        if self._content.is_copy(page):  # then its template does not matter
+        if self._content.is_copy(page):  # its template cannot change that
             return [*released, item]
-        self._items.forget(item)  # another takes its place
+        self._items.forget(item)  # another item is made of the page later
         return [*released, *self._wait(page, outline, finishes)]
 
     def resume(self) -> list[PageItem]:
-        """The items whose turn had come when an earlier process ended."""
+        """The items that were ready when an earlier process ended."""
         return [self._item_of(ready) for ready in self._learner.resume().ready]
 
     def finish(self) -> list[PageItem]:
-        """Some of the items that still wait, to be judged by what is known; none: there is none."""
+        """Some of the items that still wait, to be judged by the known templates; []: none wait."""
         with self._store.unit():
             progress = self._learner.finish()
             self._reread(progress)
         return [self._item_of(ready) for ready in progress.ready]
 
-    # --- What becomes of them --------------------------------------------------------------------
+    # --- Outcomes --------------------------------------------------------------------
 
     def note_stored(self, number: int, page: Page, outline: Outline | None) -> None:
         """Learn from a page that was stored without its template."""
@@ -134,7 +135,7 @@ class Arrivals:
             self._reread(self._learner.early(number, page, outline))
 
     def note_judged(self, place: int | None) -> None:
-        """Note that a page waits no longer, where it did; in the unit of its outcome."""
+        """Note that a page that waited has been judged; in the unit that records its outcome."""
         if place is not None:
             self._learner.done(place)
 
@@ -145,7 +146,7 @@ class Arrivals:
     ) -> list[PageItem]:
         with self._store.unit():
             progress = self._learner.arrive(page, outline)
-            if any(ready.place is None for ready in progress.ready):  # read by itself, and no other
+            if any(ready.place is None for ready in progress.ready):  # it need not wait
                 (ready,) = progress.ready
                 return [self._item_of(ready, finishes)]
             self._ledger.record(
@@ -162,14 +163,14 @@ class Arrivals:
             body=page.body or b"",
             **{name: getattr(page, name) for name in _ITEM_FIELDS},
         )
-        said = PageText(
+        page_text = PageText(
             page.text,
             page.heading,
             page.title if page.own_title is None else page.own_title,
             page.source,
             page.template,
         )
-        facts = PageFacts(item.text, item.title, item.body, said, None)
+        facts = PageFacts(item.text, item.title, item.body, page_text, None)
         entry = self._note(item, facts, finishes)
         entry.place, entry.outline = ready.place, ready.outline
         return item

@@ -1,4 +1,4 @@
-"""Budgets of a crawl: how many pages of a trap's pattern, and of a host, are fetched."""
+"""Budgets of a crawl: the maximum number of pages of a trap's pattern, and of a host."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from dedup.urls.traps import HostBudget, TrapWatch, pattern_of
 logger = logging.getLogger(__name__)
 
 _MAX_TRAP_URLS = 10_000
-"""Of pages and of duplicates, that a resumed crawl looks for traps in."""
+"""The number of pages, and of duplicates, in which a resumed crawl looks for traps."""
 
 
 class UrlBudgets:
-    """Decides when a URL's turn comes whether it is still fetched.
+    """Decides for the next URL of the queue whether it is fetched.
 
     Args:
-        is_exempt: is a URL fetched whatever the budgets say?
+        is_exempt: is a URL fetched in any case?
 
     Attributes:
-        traps: watches for URLs that look like a trap; None: nobody asks for it.
+        traps: finds URLs that look like a trap; None: `DEDUP_TRAP_PAGES` is 0.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class UrlBudgets:
         if config.host_pages:
             self._hosts = HostBudget(config.host_pages, store.fetched_by_host())
         self._warned: set[str] = set()
-        """Patterns and hosts whose URLs are left out, as the log says once."""
+        """Patterns and hosts of which the log has said that their URLs are left out."""
 
     def reason_to_leave_out(self, row: QueuedUrl) -> tuple[str, str]:
-        """The reason and the detail by which a URL is recorded and not fetched; "": it is fetched.
+        """The reason and the detail of a URL that is recorded and not fetched; "": it is fetched.
 
-        A URL that is fetched is taken from its budgets.
+        A URL that is fetched is counted in its budgets.
         """
         if self._is_exempt(row.url):
             return "", ""

@@ -1,4 +1,4 @@
-"""The detectors of a crawl, their index, and the originals that they compare with."""
+"""The detectors of a crawl, their index, and the originals with which they compare pages."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class ContentIndex:
     """Finds the stored page that a page duplicates.
 
     Args:
-        key: names of the item's fields that have to be equal, too.
+        key: names of the item's fields whose values have to be equal, too.
 
     Attributes:
-        detectors: those in use, in the order of the pipelines that brought them in.
+        detectors: those in use, in the order of their pipelines.
     """
 
     def __init__(self, store: JobStore, config: DedupConfig, key: Sequence[str]) -> None:
@@ -43,7 +43,7 @@ class ContentIndex:
         return sum(detector.size_bytes for detector in self.detectors)
 
     def use(self, stages: Iterable[str]) -> list[Detector]:
-        """Put the detectors of these stages to use, those that are not in use yet."""
+        """Switch the detectors of these stages on; return those that were off."""
         detectors = [
             self._cascade[stage] for stage in stages if self._cascade[stage] not in self.detectors
         ]
@@ -51,7 +51,7 @@ class ContentIndex:
         return detectors
 
     def open(self) -> Deduplicator:
-        """Rebuild the detectors' memory from the store, once all are known.
+        """Load the detectors' index from the store, when all detectors are known.
 
         Raises:
             SchemeError: the store was made with other detectors or settings.
@@ -69,7 +69,7 @@ class ContentIndex:
         return number
 
     def change(self, number: int, own: OwnText) -> None:
-        """Bring a page that was stored early to the text that its template gives."""
+        """Change the text of a stored page to the one that its template gives."""
         page = replace(
             self._store.page(number),
             text=own.text,
@@ -83,7 +83,7 @@ class ContentIndex:
         self._originals.forget(number)
 
     def add_version(self, number: int, page: Page) -> None:
-        """Have a stored page found by its new version."""
+        """Add the new version of a stored page to the index."""
         for detector in self.detectors:
             detector.add(page, number)
         self._originals.forget(number)

@@ -1,4 +1,4 @@
-"""Why a URL gave no page: one word for the counts."""
+"""The reasons for which a URL gave no page: one word each, for the counts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _IGNORED = {
 
 
 class NotSentError(IgnoreRequest):
-    """The crawl stops, and the request was not sent; its URL stays queued."""
+    """The request was not sent because the crawl stops; its URL stays queued."""
 
 
 def reason_of(error: BaseException) -> str:

@@ -1,8 +1,8 @@
-"""The items that are on their way through the pipelines, each analysed once for all of them.
+"""The items in the pipelines; each is analysed once for all pipelines of this package.
 
-A pipeline of the project may hand on another object than it was given, of any type. So what is
-known of an item does not hang on the object: it follows the item through the pipelines, as Scrapy
-runs those of one item in one context (`contextvars`).
+A pipeline of the project may return another object than it was given, of any type. So what is known
+of an item is kept in the context (`contextvars`) in which Scrapy runs all pipelines for the item,
+not at the object.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from dedup.scrapy.reading.page import PageFacts
 from dedup.store import Page
 from dedup.templates.outline import Outline
 
-_MAX_NOTED = 1_000  # a spider middleware that takes an item out leaves its entry behind
+_MAX_NOTED = 1_000
+"""Entries of items that have not arrived; one stays if a spider middleware drops its item."""
 
 
 @dataclass(slots=True, eq=False)
@@ -27,18 +28,18 @@ class Entry:
     """What is known of an item.
 
     Attributes:
-        objects: what the item was and is, held, so that no identity passes to another object.
-        finishes: the URLs that need no fetching any more once the page is recorded.
-        revisits: number of the stored page that this is a new version of.
-        is_ours: it is of one of the project's own spiders.
-        extracted: what was read from its HTML, by field, for what the item itself does not say.
+        objects: all objects that the item has been. They are kept, so that `id` stays unique.
+        finishes: the URLs that need no fetching any more when the page is recorded.
+        revisits: number of the stored page of which this is a new version.
+        is_ours: does it come from one of the project's own spiders?
+        extracted: values that were read from its HTML, by field; for fields that the item lacks.
         facts: what its reader found besides its fields.
-        place: its place among the pages that waited for their template, if it did.
-        outline: what its template may be learned from, if that is not known.
-        page: the item as a document; None: it is not a page, or not yet.
-        pages_before: pages that the job had admitted when the item was first looked at.
-        is_recorded: it is stored, or recorded as a duplicate.
-        has_left: it has come to the end of the pipelines, or was dropped.
+        place: its number among the pages that wait for their template; None: it did not wait.
+        outline: its template is learned from this, if it is not known.
+        page: the item as a document; None: it is not a page, or not analysed yet.
+        pages_before: number of pages that were stored in this run when the item was analysed.
+        is_recorded: is it stored, or recorded as a duplicate?
+        has_left: has it passed all pipelines, or been dropped?
     """
 
     objects: list[object] = field(default_factory=list)
@@ -59,7 +60,7 @@ _CURRENT: ContextVar[tuple[ItemsInPipelines, Entry] | None] = ContextVar("item",
 
 
 class ItemsInPipelines:
-    """Entries of items: noted by the spider, arrived at the pipelines, left."""
+    """The entries of items, from the spider to the end of the pipelines."""
 
     def __init__(self) -> None:
         self._noted: OrderedDict[int, Entry] = OrderedDict()
@@ -75,22 +76,22 @@ class ItemsInPipelines:
         return entry
 
     def forget(self, item: object) -> None:
-        """Take back that an item is on its way."""
+        """Remove the entry of an item that does not go to the pipelines."""
         self._noted.pop(id(item), None)
 
     def arrive(self, item: object) -> None:
-        """Begin to follow an item. Called before any other pipeline sees it."""
+        """Note that an item arrives at the pipelines; called before all other pipelines."""
         entry = self._noted.pop(id(item), None) or Entry([item])
         self._arrived[id(item)] = entry
         _CURRENT.set((self, entry))
 
     def entry(self, item: object) -> Entry:
-        """The entry of an item in the pipelines, whatever it has become."""
+        """The entry of an item in the pipelines, also if pipelines have replaced the object."""
         found = self._arrived.get(id(item))
         owner, current = _CURRENT.get() or (None, None)
         is_followed = owner is self and current is not None and not current.has_left
-        # Scrapy 2.13 loses the context behind a pipeline that gives a Deferred; then the object
-        # tells. The same object may be two items, if the spider has yielded it twice.
+        # Scrapy 2.13 loses the context after a pipeline that returns a Deferred; the object then
+        # identifies the item. A spider may yield the same object twice, as two items.
         if is_followed and current is not None:
             if any(each is item for each in current.objects):
                 return current
@@ -104,7 +105,7 @@ class ItemsInPipelines:
         return found
 
     def leave(self, item: object) -> Entry:
-        """The entry of an item that has come to its end; it is forgotten."""
+        """Remove and return the entry of an item that leaves the pipelines."""
         entry = self.entry(item)
         entry.has_left = True
         for each in entry.objects:

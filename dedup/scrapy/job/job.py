@@ -1,4 +1,4 @@
-"""One crawl's job: what its components share, opened and closed together."""
+"""The job of a crawl: the parts that the components share, opened and closed together."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from dedup.urls.learning.telling import LEARNED_RULE
 logger = logging.getLogger(__name__)
 
 _ATTRIBUTE = "dedup_job"
-"""Of the crawler: so the job ends with it, though both know each other."""
+"""Of the crawler. The job and the crawler refer to each other, and are freed together."""
 
 
 class Job:
@@ -46,25 +46,25 @@ class Job:
 
     Attributes:
         place: its folder and name.
-        store: the truth about it.
+        store: it has all that is stored of the job.
         seen: the filter of its URLs.
         requests: its queue.
-        url_rules: learned URL rules; None: nobody asks for them.
-        response_urls: which URLs a response is the end of.
-        ledger: where each outcome is recorded.
-        budgets: which queued URLs are left out.
-        revisits: what a refresh judges anew.
+        url_rules: learned URL rules; None: they are not used.
+        response_urls: tells which URLs a response finishes.
+        ledger: records each outcome.
+        budgets: tells which queued URLs are left out.
+        revisits: the pages that a refresh judges again.
         content: the detectors and their index.
         arrivals: pages that wait for their template.
-        judge: what becomes of items.
-        reader: reads pages for the spider, where it is one of the project's own.
-        is_kept: is it there for a later crawl to go on with?
-        has_queue: are URLs queued in its store, not by a scheduler of the project's?
-        is_resumed: has an earlier process begun it?
-        is_finished: had it ended before this crawl began?
-        moved_to: where the job is now that stood in the way of this one.
-        failure: why the store cannot be used any more; `extensions.stopping` then ends the crawl.
-        troubles: what somebody should look at once the crawl has ended, a sentence each.
+        judge: judges items.
+        reader: reads pages for a spider of the project's own; None: it has read none.
+        is_kept: can a later crawl resume it?
+        has_queue: are URLs queued in its store, and not by the project's own scheduler?
+        is_resumed: did an earlier process start it?
+        is_finished: was it finished before this crawl?
+        moved_to: new path of the job that was in this folder before.
+        failure: the error of the store; `extensions.stopping` then ends the crawl.
+        troubles: problems of the crawl, a sentence each; the exit status is 1 if there are any.
 
     Raises:
         StateError: the job's store cannot be used.
@@ -73,7 +73,7 @@ class Job:
 
     @classmethod
     def of(cls, crawler: Crawler) -> Job:
-        """The crawler's job, opened when first asked for; it ends with the crawler."""
+        """The crawler's job; the first call opens it."""
         job = cls.opened(crawler)
         if job is None:
             with refusing():
@@ -173,7 +173,7 @@ class Job:
         self.ledger.record(outcome)
 
     def record_skipped(self, response: Response, reason: str, detail: str = "") -> None:
-        """Record a response that gave no page to compare."""
+        """Record a response without a page to compare."""
         self.ledger.record(
             Outcome(
                 kind="skipped",
@@ -193,7 +193,7 @@ class Job:
     def close(self) -> None:
         """Commit and close the store. A second call does nothing."""
         atexit.unregister(self.close)
-        with suppress(StateError):  # which is the job's `failure` then
+        with suppress(StateError):  # it is the job's `failure`
             self.store.close()
         if not self.is_kept:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -213,12 +213,12 @@ class Job:
             logger.error("%s", error)
 
     def _is_left_out(self, row: QueuedUrl) -> bool:
-        """Have a URL wait that a learned rule matches, or record it where it is not fetched.
+        """Is a queued URL not to be fetched now? It is queued again, or recorded, then.
 
-        That is so for a learned rule, or where enough of its trap's pattern or host have been.
+        A learned rule may let it wait or skip it; a budget may leave it out.
         """
         if self.url_rules is not None:
-            act, detail = self.url_rules.what_now(row)
+            act, detail = self.url_rules.decide(row)
             if act == "wait":
                 return True
             if act == "skip":
@@ -251,6 +251,6 @@ class Job:
 
 
 def _arguments(crawler: Crawler) -> Mapping[str, object] | None:
-    """What others' spiders were made with; None: not known."""
+    """The arguments of another project's spider; None: they are not known."""
     found = [getattr(addon, "arguments", None) for addon in loaded_addons(crawler)]
     return next((arguments for arguments in found if arguments is not None), None)

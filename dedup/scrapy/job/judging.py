@@ -1,4 +1,4 @@
-"""From an item in the pipelines to its outcome."""
+"""Judges items in the pipelines, and records their outcomes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from dedup.store import JobStore, Page
 
 
 class ItemJudge:
-    """Judges the items in the pipelines, each once, and has the ledger record what became of it.
+    """Judges each item once, and has the ledger record its outcome.
 
-    The content pipelines share its work: each looks for an original by its own detectors, and the
-    last of them has the page stored.
+    Each content pipeline looks for the original by its own share of the detectors; the last of them
+    stores a page that has no original.
 
     Args:
-        fields: of others' items.
-        is_resent: may a scheduler of the project's send pages of an earlier run again?
+        fields: the fields of items of other projects' spiders.
+        is_resent: does the project's own scheduler send pages of an earlier run again?
     """
 
     def __init__(
@@ -55,25 +55,25 @@ class ItemJudge:
         self._is_resent = is_resent
         self._shares: list[list[Detector]] = []
         self._admitted = 0
-        self._met: set[int] = set()
-        """Pages of earlier runs that have come again in this one."""
+        self._resent: set[int] = set()
+        """Pages of earlier runs that were fetched again in this one."""
 
     # --- For the content pipelines ---------------------------------------------------------------
 
     def join(self, stages: Iterable[str]) -> int:
-        """Take part with the detectors of these stages; return the number of the share."""
+        """Add a share with the detectors of these stages; return its number."""
         self._shares.append(self._content.use(stages))
         return len(self._shares) - 1
 
     def open(self) -> None:
-        """Make ready to judge, once all pipelines have joined."""
+        """Load the detectors' index, when all pipelines have joined."""
         self._content.open()
 
     def judge(self, item: object, share: int) -> Match | None:
         """Look for the original of an item by the detectors of a share.
 
-        In the last share an item without an original is stored. A copy that was stored since the
-        item was first looked at (another pipeline in between awaited something) is found then.
+        The last share stores an item without an original. Before that it looks for a copy that was
+        stored after the item was analysed, as other pipelines may have awaited something since.
         """
         entry = self._items.entry(item)
         page = self._page(entry, item)
@@ -84,7 +84,7 @@ class ItemJudge:
             return None
         if entry.is_recorded:
             return None
-        if entry.revisits is not None:  # a page stays one, also where it is now a copy of another
+        if entry.revisits is not None:  # it stays a page, also if it is a copy of another one now
             if is_last:
                 self._store_version(item, entry, page, entry.revisits)
             return None
@@ -95,38 +95,38 @@ class ItemJudge:
             if is_last:
                 self._store_page(item, entry, page)
             return None
-        return None if self._is_met_again(entry, page, match) else self._drop(entry, page, match)
+        return None if self._is_resent_page(entry, page, match) else self._drop(entry, page, match)
 
     # --- For the other pipelines -----------------------------------------------------------------
 
     def follow(self, item: object) -> None:
-        """Know the item from here on, whatever the project's pipelines make of it."""
+        """Identify the item from here on, also if other pipelines replace the object."""
         self._items.arrive(item)
 
     def has_text(self, item: object) -> bool:
-        """Does the item itself say what its text is?"""
+        """Has the item a text of its own?"""
         return self._fields_of(self._items.entry(item)).text_of(item) is not None
 
-    def note_extracted(self, item: object, found: Mapping[str, object], said: PageText) -> None:
-        """Note what was read from the item's HTML, by field."""
+    def note_extracted(self, item: object, found: Mapping[str, object], text: PageText) -> None:
+        """Note the values that were read from the item's HTML, by field."""
         entry = self._items.entry(item)
-        entry.extracted, entry.outline = found, said.outline
+        entry.extracted, entry.outline = found, text.outline
         body, title = get(item, "body"), found["title"]
         entry.facts = PageFacts(
-            said.text,
+            text.text,
             title if isinstance(title, str) else "",
             body if isinstance(body, bytes) else None,
-            said,
+            text,
             None,
         )
 
     def record_unread(self, item: object, reason: str, detail: str) -> None:
-        """Record a page that an item has and that could not be read."""
+        """Record an item whose page could not be read."""
         entry = self._items.entry(item)
         self._record_skipped(entry, self._fields.url_of(item) or "", reason, detail)
 
     def record_lost(self, item: object, reason: str, detail: str) -> None:
-        """Record a page that a pipeline of the project's own took before it was judged."""
+        """Record an item that another pipeline has dropped, if it was not recorded before."""
         entry = self._items.entry(item)
         fields = self._fields_of(entry)
         names = (*fields.text, "html", "body")
@@ -142,7 +142,7 @@ class ItemJudge:
         return ItemFields() if entry.is_ours else self._fields
 
     def _page(self, entry: Entry, item: object) -> Page | None:
-        """The item as a page, made once for all pipelines; None: it has no text."""
+        """The item as a page, which is made once for all pipelines; None: it has no text."""
         if entry.page is None:
             page = page_of_item(item, self._fields_of(entry), entry.extracted)
             entry.pages_before = self._admitted
@@ -177,8 +177,8 @@ class ItemJudge:
     def _is_recorded_before(self, entry: Entry, page: Page, match: Match) -> bool:
         """Is the URL recorded already?
 
-        It was in flight for itself when a redirect led to it, or the process ended before the
-        request of another project's spider was done.
+        That happens if a redirect led to it while its own request was in flight, or if the process
+        ended before the request of another project's spider was done.
         """
         if entry.place is not None:
             return False
@@ -187,17 +187,17 @@ class ItemJudge:
             return self._store.urls.is_done(keys[0])
         return self._is_resumed and self._store.document(match.original).url == page.url
 
-    def _is_met_again(self, entry: Entry, page: Page, match: Match) -> bool:
-        """Is this a page of an earlier run, which a scheduler of the project's has sent again?
+    def _is_resent_page(self, entry: Entry, page: Page, match: Match) -> bool:
+        """Is this a page of an earlier run, which the project's own scheduler has sent again?
 
-        Then it is no duplicate, and goes its way, once in a run.
+        Then it is not a duplicate, and passes the pipelines, once in a run.
         """
-        if not self._is_resent or not self._is_resumed or match.original in self._met:
+        if not self._is_resent or not self._is_resumed or match.original in self._resent:
             return False
         if self._store.document(match.original).url != page.url:
             return False
         entry.is_recorded = True
-        self._met.add(match.original)
+        self._resent.add(match.original)
         self._stats.inc_value("dedup/pages/known")
         return True
 

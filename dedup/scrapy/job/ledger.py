@@ -1,4 +1,4 @@
-"""Writes outcomes: to the job's store, to Scrapy's statistics, and to the queue."""
+"""Records outcomes in the job's store, in Scrapy's statistics, and in the queue."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from dedup.urls.traps import TrapWatch
 
 
 class Ledger:
-    """The one place where what became of a URL is recorded.
+    """Records what became of each URL.
 
-    Links and encodings of a page are noted by the key of its request, and recorded with its
-    outcome: a page that is fetched again after an interruption must not add to them.
+    The number of links and the encoding of a page are noted by the key of its request, and recorded
+    with its outcome. So a page that is fetched again after an interruption counts once.
 
     Args:
         add_page: stores a page with its signatures, and returns its number.
 
     Attributes:
-        fetched: records for which a response arrived, those of earlier processes too.
-        fetched_before: those of earlier processes.
-        visited: stored pages that a refresh has visited in this process.
+        fetched: number of records with a response, those of earlier processes too.
+        fetched_before: the number of earlier processes.
+        visited: number of stored pages that a refresh has visited in this process.
     """
 
     def __init__(
@@ -57,17 +57,17 @@ class Ledger:
         self._encodings: dict[bytes, tuple[str, str]] = {}
 
     def note_count(self, key: bytes | None, counter: str, amount: int) -> None:
-        """Have an amount added to a counter of the store once the request of `key` is done."""
+        """Add an amount to a counter of the store when the request of `key` is done."""
         self._counts.setdefault(key, Counter())[counter] += amount
 
     def note_encoding(self, key: bytes, host: str, encoding: str) -> None:
-        """Have a host's encoding learned from a page once it is recorded."""
+        """Learn a host's encoding from a page when the page is recorded."""
         self._encodings[key] = host, encoding
 
     def record(self, outcome: Outcome) -> int | None:
         """Record an outcome whole or not at all; return the number of a page that is stored.
 
-        A duplicate that a refresh could not fetch again stays one.
+        A duplicate that a refresh cannot fetch again stays a duplicate.
         """
         if outcome.kind in ("skipped", "failed"):
             outcome = self._revisits.as_visit(outcome) or outcome

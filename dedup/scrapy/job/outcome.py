@@ -1,4 +1,4 @@
-"""What became of a URL: one value, which `Ledger.record` writes to the job's store."""
+"""What became of a URL: one value, which `Ledger.record` records."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ OutcomeKind = Literal[
 
 
 class FinishedUrl(NamedTuple):
-    """A URL that needs no fetching any more once an outcome is recorded.
+    """A URL that needs no fetching any more when an outcome is recorded.
 
     Attributes:
         role: `page`, the page's own URL; `redirect`, one that was redirected to it; `canonical`,
-            its canonical link; `repeat`, of a request that is neither filtered nor remembered.
+            its canonical link; `repeat`, that of a request that was not filtered.
     """
 
     key: bytes
@@ -62,7 +62,7 @@ class Outcome:
 
     @property
     def is_fetched(self) -> bool:
-        """Does a response that is counted here belong to it?"""
+        """Is the outcome counted as a fetched response?"""
         return self.kind in _FETCHED and not self.has_waited
 
 

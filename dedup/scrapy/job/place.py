@@ -1,4 +1,4 @@
-"""Where the job of a spider is: its folder, its name, and whether it goes on."""
+"""Where the job of a spider is: its folder and name, and whether it is resumed."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from dedup.store.lock import lock
 
 
 class JobPlace:
-    """The place of a spider's job, before it is opened.
+    """The folder of a spider's job, before the job is opened.
 
     Args:
         spider: whose job it is.
-        arguments: what another project's spider was made with; None: they are not known.
+        arguments: those that another project's spider was made with; None: they are not known.
     """
 
     def __init__(
@@ -40,17 +40,17 @@ class JobPlace:
 
     @property
     def is_kept(self) -> bool:
-        """Is the job to be there when the crawl has ended?"""
+        """Is the job kept when the crawl has ended?"""
         return bool(self._config.job_dir or self._config.keep_jobs or self._given_name)
 
     @property
     def is_restarted(self) -> bool:
-        """Is the job that exists to be put aside?"""
+        """Is an existing job to be renamed, and a new one started?"""
         return self._config.restart or (self._own is not None and self._own.restart)
 
     @property
     def is_refreshed(self) -> bool:
-        """Are the pages of a finished job to be visited again?"""
+        """Does the crawl visit the pages of a finished job again?"""
         return self._own is not None and self._own.refresh
 
     @property
@@ -60,9 +60,9 @@ class JobPlace:
 
     @cached_property
     def folder(self) -> Path:
-        """`JOBDIR`, or a name given, or one made from the spider's arguments.
+        """`JOBDIR`, or a folder by the given name, or by a name made from the spider's arguments.
 
-        Where no job is kept: a new temporary one.
+        If the job is not kept: a new temporary folder.
         """
         if self._config.job_dir:
             return Path(self._config.job_dir)
@@ -75,7 +75,7 @@ class JobPlace:
         return next(path for path in chain([folder], later) if not path.exists())
 
     def is_finished(self) -> bool:
-        """Is there a job that is finished, and stays so?"""
+        """Is there a finished job that this crawl leaves as it is?"""
         if not self.is_kept or self.is_restarted or self.is_always_new or self.is_refreshed:
             return False
         path = self.folder / STORE_NAME
@@ -83,7 +83,7 @@ class JobPlace:
             return False
         try:
             store = open_store(path, read_only=True)
-        except StateError:  # which is told when the job is opened
+        except StateError:  # opening the job raises it again
             return False
         try:
             return store.meta("finished") is not None
@@ -98,7 +98,7 @@ class JobPlace:
         """
         store = open_store(
             self.folder,
-            keep_bodies=False,  # until StorePage says so
+            keep_bodies=False,  # StorePage may switch it on
             group_units=self._config.group_pages,
             group_seconds=self._config.group_seconds,
             is_durable=self.is_kept,
@@ -111,10 +111,10 @@ class JobPlace:
         return store
 
     def check(self, store: JobStore, settings: BaseSettings) -> None:
-        """Note what a new job is of, and how its pages are judged; compare that of an older one.
+        """Store the spider, arguments and settings of a new job; compare those of an existing one.
 
         Raises:
-            SchemeError: the job is of another spider, of other arguments or of other settings.
+            SchemeError: the job has another spider, other arguments or other settings.
         """
         store.check_schemes({"setting": self._config.verdict_settings}, of="verdicts")
         if self._arguments is not None:
@@ -125,10 +125,10 @@ class JobPlace:
         self._check_detectors(store, settings)
 
     def move_aside(self) -> Path | None:
-        """Rename the folder so that a new job can begin there; None: there is no job.
+        """Rename the folder of an existing job; return its new path. None: there is no job.
 
         Raises:
-            StateError: a process works on the job.
+            StateError: a process uses the job.
         """
         if not (self.folder / STORE_NAME).exists():
             return None
@@ -144,7 +144,7 @@ class JobPlace:
 
     @property
     def _given_name(self) -> str:
-        """The name given to the job. An argument `job` of others' spiders is their own affair."""
+        """The job name that the user gave. Arguments `job` of other spiders do not count."""
         return (self._own.job if self._own is not None else "") or self._config.job
 
     @property
@@ -159,11 +159,11 @@ class JobPlace:
     def _check_detectors(self, store: JobStore, settings: BaseSettings) -> None:
         """Check the detectors of the pipelines that are in use.
 
-        The pipelines check it themselves, but not before the spider is opened.
+        The pipelines check them too, but only after the spider is opened.
         """
-        from dedup.scrapy.pipelines import stages_in_use  # which need a job
+        from dedup.scrapy.pipelines import stages_in_use  # pipelines import the job
 
-        if store.meta("schemes of detectors") is None:  # the pipelines will say
+        if store.meta("schemes of detectors") is None:  # the pipelines store them
             return
         in_use = stages_in_use(settings, self._config)
         key = self._config.item_fields.key
@@ -179,7 +179,7 @@ class JobPlace:
 
 
 def file_name(name: str) -> str:
-    """A name that is safe as a folder's, the same for the same name.
+    """A name for a folder without special characters; equal names give equal folders.
 
     >>> file_name("docs.example.org")
     'docs.example.org'
@@ -189,6 +189,6 @@ def file_name(name: str) -> str:
     safe = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)[:80].strip(".-")
     if safe == name != "":
         return name
-    # The command line makes lone surrogates of bytes that are not UTF-8.
+    # Bytes of the command line that are not UTF-8 become lone surrogates.
     digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{safe or 'job'}-{digest}"

@@ -1,4 +1,4 @@
-"""A refresh: what is judged anew, and new versions of stored pages."""
+"""A refresh: duplicates that are judged again, and new versions of stored pages."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dedup.store.records import storable
 
 
 class Revisits:
-    """Knows the duplicates that a refresh judges anew; they stay on record until then.
+    """Keeps the duplicates that a refresh judges again; they stay recorded until then.
 
     Args:
-        begins: queue the pages of the finished job for a visit.
+        begins: does a refresh begin? Then the pages of the finished job are queued for a visit.
         signatures: computes the signatures of a page, by stage.
 
     Attributes:
-        number: of the refresh under way; 0: this is the first crawl.
+        number: of the current refresh; 0: this is the first crawl.
     """
 
     def __init__(
@@ -33,17 +33,17 @@ class Revisits:
         """Where the duplicates of a changed page are queued."""
 
     def is_to_judge(self, url: str) -> bool:
-        """Is the URL on record as a duplicate that is to be judged anew?"""
+        """Is the URL recorded as a duplicate that is to be judged again?"""
         return url in self._to_judge
 
     def forget(self, url: str) -> None:
-        """Take a duplicate off the record whose URL is recorded anew in the same unit."""
+        """Delete the record of a duplicate whose URL is recorded again in the same unit."""
         number = self._to_judge.pop(url, None)
         if number is not None:
             self._store.refreshes.drop_duplicate(number)
 
     def as_visit(self, outcome: Outcome) -> Outcome | None:
-        """A duplicate's visit that gave no page, by which it stays a duplicate; None: none."""
+        """The outcome of a duplicate's visit that gave no page; None: it is not such a visit."""
         if outcome.url not in self._to_judge:
             return None
         if outcome.kind == "skipped" and not outcome.reason.startswith("http_"):
@@ -52,7 +52,7 @@ class Revisits:
         return replace(outcome, kind="visited", reason="gone" if is_gone else "failed")
 
     def replace(self, number: int, page: Page) -> None:
-        """Store a page's new version, and queue its duplicates, which may be nowhere else now."""
+        """Store the new version of a page, and queue its duplicates: they may be unique now."""
         refreshes = self._store.refreshes
         refreshes.replace_page(number, page, self._signatures(page))
         refreshes.note_visit(page.url or "", "changed")
@@ -62,6 +62,6 @@ class Revisits:
                 self.requests.add_known(url)
 
     def is_as_stored(self, number: int, title: str, text: str) -> bool:
-        """Are title and text those of the stored page?"""
+        """Are title and text equal to those of the stored page?"""
         stored = self._store.document(number)
         return (stored.title, stored.text) == (storable(title), text)

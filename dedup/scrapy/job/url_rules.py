@@ -1,13 +1,12 @@
-"""Learned URL rules in a crawl: which queued URLs wait, and what the pages that came teach."""
+"""Learned URL rules in a crawl: which queued URLs wait, and what is learned from pages."""
 
 from __future__ import annotations
 
 import logging
 import re
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from scrapy import Request
 from scrapy.crawler import Crawler
 
 from dedup.document import Match
@@ -16,7 +15,7 @@ from dedup.scrapy.fingerprinter import CanonicalFingerprinter
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.job.outcome import Outcome
-from dedup.scrapy.spiders.own import is_own
+from dedup.scrapy.spiders.own import is_own, own_spider
 from dedup.store import JobStore, Page
 from dedup.store.records import LEARNED_RANK, TRAP_RANK, QueuedUrl
 from dedup.urls import Canonicaliser, SeenUrls, url_key
@@ -28,14 +27,14 @@ logger = logging.getLogger(__name__)
 
 _EXACT = ("body", "text")
 _LINKS = re.compile(rb"(?i)<(?:a|area|frame|iframe)\s[^>]*?(?:href|src)\s*=")
-"""What a page without text may have of its own; the shell that a script fills has none."""
+"""A page without text is a page of its own if it has links or frames; a script's shell has none."""
 
 
-class WhatNow(NamedTuple):
-    """What is done with a URL whose turn has come.
+class UrlDecision(NamedTuple):
+    """What is done with the next URL of the queue.
 
     Attributes:
-        act: `fetch` it, `wait` for all others to be fetched, or `skip` it.
+        act: `fetch` it, let it `wait` until all others are fetched, or `skip` it.
         detail: of `skip`, the rule and the bound on what it loses, for the record.
     """
 
@@ -43,7 +42,7 @@ class WhatNow(NamedTuple):
     detail: str = ""
 
 
-_FETCH = WhatNow("fetch")
+_FETCH = UrlDecision("fetch")
 
 
 class CrawlUrlRules:
@@ -66,7 +65,7 @@ class CrawlUrlRules:
         requests: RequestQueue,
         config: CrawlConfig,
     ) -> CrawlUrlRules | None:
-        """The rules of a crawl; None: nothing is to be done with them, or URLs have other keys."""
+        """The rules of a crawl; None: they are not applied, or another fingerprinter is set."""
         fingerprinter = crawler.request_fingerprinter
         if config.url_learning == "suggest" or not is_own(crawler.spider):
             return None
@@ -95,7 +94,7 @@ class CrawlUrlRules:
         loss: float,
         short_shingles: int,
     ) -> None:
-        self._spider: Any = crawler.spider
+        self._spider = own_spider(crawler)
         self._stats = crawler.stats
         self._store = store
         self._seen = seen
@@ -111,8 +110,8 @@ class CrawlUrlRules:
             url_of=store.page_url,
         )
 
-    def what_now(self, row: QueuedUrl) -> WhatNow:
-        """Decide about a URL whose turn has come; have it wait, where it is to wait."""
+    def decide(self, row: QueuedUrl) -> UrlDecision:
+        """Decide about the next URL of the queue; queue it again if it is to wait."""
         if row.request is not None or row.rank >= TRAP_RANK:
             return _FETCH
         url = self._spelt(row.url)
@@ -129,14 +128,14 @@ class CrawlUrlRules:
             self._requests.put_off(row, LEARNED_RANK + deferral.rule.number)
             self._learner.save()
         self._stats.inc_value(f"dedup/url/deferred/{LEARNED_RULE}")
-        return WhatNow("wait")
+        return UrlDecision("wait")
 
     def note(self, outcome: Outcome, number: int | None) -> None:
-        """Learn from what became of a URL; within the unit that records it.
+        """Learn from an outcome; in the unit that records it.
 
         Args:
             outcome: as it is recorded.
-            number: of the page that was stored.
+            number: of the page, if one was stored.
         """
         redirected = [each.url for each in outcome.finishes if each.role == "redirect"]
         target = outcome.url
@@ -177,18 +176,18 @@ class CrawlUrlRules:
 
     def _find(self, url: str, row: QueuedUrl) -> None:
         """Queue a URL that a rule gives in place of a queued one, if it is new and in scope."""
-        request: Request = self._spider.page_request(url, depth=row.depth)
+        request = self._spider.page_request(url, depth=row.depth)
         key = url_key(self._canonical(request.url))
         if self._spider.is_in_scope(url) and self._seen.unseen([key]):
             self._seen.mark([key])
             request.meta[KEY] = key
             self._requests.add(request)
 
-    def _second_turn(self, url: str, number: int) -> WhatNow:
+    def _second_turn(self, url: str, number: int) -> UrlDecision:
         turn, rule = self._learner.turn(url, number)
         if turn == "fetch" or rule is None:
             return _FETCH
-        return WhatNow("skip", skip_detail(rule))
+        return UrlDecision("skip", skip_detail(rule))
 
     def _spelt(self, url: str | None) -> str | None:
         try:
@@ -197,7 +196,7 @@ class CrawlUrlRules:
             return None
 
     def _release(self, rule: HostRule) -> None:
-        """Queue what an ended rule has held back, what was skipped for it, too."""
+        """Queue the URLs that an ended rule has deferred or skipped."""
         slot = urlsplit(f"//{rule.host}").hostname or ""
         n_waiting = self._store.urls.bring_forward(slot, LEARNED_RANK + rule.number)
         skipped = self._store.queue_skipped(LEARNED_RULE, skip_detail(rule))

@@ -1,4 +1,4 @@
-"""The URLs of a crawl: which are seen, which are queued, and which a response is the end of."""
+"""The URLs of a crawl: the filter of seen URLs, and the URLs that a response finishes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dedup.urls import RULES, Canonicaliser, SeenUrls
 
 
 def seen_urls(urls: UrlQueue, config: CrawlConfig) -> SeenUrls:
-    """The filter of a job's URLs. A job that goes on gets one with room for more."""
+    """The filter of a job's URLs. That of a resumed job has room for a quarter more."""
     seen = SeenUrls(
         urls if config.url_exact else None,
         error_rate_target=config.url_error_rate,
@@ -27,7 +27,7 @@ def seen_urls(urls: UrlQueue, config: CrawlConfig) -> SeenUrls:
 
 
 class ResponseUrls:
-    """Tells which URLs need no fetching any more once a response has been dealt with.
+    """Tells which URLs need no fetching any more when a response is recorded.
 
     Args:
         canonical: which canonical links count as URLs of the page: `rules`, `any` or `off`.
@@ -39,7 +39,7 @@ class ResponseUrls:
         self._merge = Canonicaliser(sorted(RULES))
 
     def finished(self, response: Response) -> tuple[FinishedUrl, ...]:
-        """The response's own URL, and the one that was asked for first."""
+        """The URL of the response, and the URL of the first request, if it was redirected."""
         key: bytes | None = response.meta.get(KEY)
         if key is not None and is_repeat(key):
             return (FinishedUrl(key, response.url, "repeat"),)
@@ -52,7 +52,7 @@ class ResponseUrls:
         return page, FinishedUrl(key, first_url(request), "redirect")
 
     def canonical(self, url: str, canonical: str | None) -> tuple[FinishedUrl, ...]:
-        """A page's canonical link, where it counts as a URL of the same page."""
+        """A page's canonical link, if it counts as a URL of the same page."""
         fingerprinter = self._crawler.request_fingerprinter
         if canonical is None or self._canonical == "off":
             return ()
@@ -68,12 +68,12 @@ class ResponseUrls:
 
 
 def finished_request(request: Request) -> tuple[FinishedUrl, ...]:
-    """The URL of a request without a response; none: the request came past the URL filter."""
+    """The URL of a request without a response; none: the URL filter has not seen it."""
     key: bytes | None = request.meta.get(KEY)
     return () if key is None else (FinishedUrl(key, first_url(request)),)
 
 
 def first_url(request: Request) -> str:
-    """Where the redirects that led to the request began; its own URL where there were none."""
+    """The URL from which redirects led to the request; without redirects, its own URL."""
     redirected_from: list[str] = request.meta.get("redirect_urls", [])
     return redirected_from[0] if redirected_from else request.url

@@ -10,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from w3lib.url import safe_url_string
 
-from dedup.scrapy.addresses import AddressPolicy, GuardedResolver, host_in
+from dedup.scrapy.addresses import AddressPolicy, GuardedResolver, resolved_host
 from dedup.scrapy.internals.reactor import installed_reactor
 from dedup.scrapy.middlewares.redirect import NotFollowed
 
@@ -38,7 +38,7 @@ class PublicWeb:
             self._guard()
         if urlsplit(request.url).scheme not in _SCHEMES:
             raise NotFollowed("unsupported_scheme", request.url)
-        if not self._policy.may_connect(host_in(request.url)):
+        if not self._policy.may_connect(resolved_host(request.url)):
             raise NotFollowed("private_address", request.url)
 
     def process_response(
@@ -64,7 +64,7 @@ class PublicWeb:
         exception: Exception,
         spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
     ) -> None:
-        if self._policy.was_refused(host_in(request.url)):
+        if self._policy.was_refused(resolved_host(request.url)):
             raise NotFollowed("private_address", request.url) from exception
 
     def _guard(self) -> None:

@@ -1,4 +1,4 @@
-"""Item pipelines, in their order. Each can be taken out or moved in `ITEM_PIPELINES`."""
+"""The item pipelines. Each can be removed or moved in `ITEM_PIPELINES`."""
 
 from dedup.scrapy.pipelines.content import (
     DuplicatePage,

@@ -1,4 +1,4 @@
-"""What the content pipelines share: look for an original, and drop the item for it."""
+"""What the content pipelines share: they look for an item's original, and drop the item."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DuplicatePage(DropItem):
 
 
 class ExactDuplicate(DuplicatePage):
-    """Its body or its sentences are those of a stored page."""
+    """Its body, text or longest sentences are those of a stored page."""
 
 
 class NearDuplicatePage(DuplicatePage):
@@ -32,9 +32,9 @@ class NearDuplicatePage(DuplicatePage):
 
 
 class ContentPipeline:
-    """Drops items that duplicate a stored page, by the detectors of one stage of the cascade.
+    """Drops items that duplicate a stored page, by the detectors of its stages.
 
-    The page that passes is stored by the last of the content pipelines, normally `StorePage`.
+    The last of the content pipelines, normally `StorePage`, stores a page that has no original.
     """
 
     drops: ClassVar[type[DuplicatePage]] = DuplicatePage

@@ -1,4 +1,4 @@
-"""Pipeline 100: main text, title, language and canonical link, where the item lacks them."""
+"""Pipeline 100: extracts text, title, language and canonical link if the item has none."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from dedup.urls.parts import host_of
 class ExtractText:
     """Reads `body` (bytes) or `html` (text) of items that have no text.
 
-    The project's own spiders fill `text` in while they parse for links; this is for the items of
-    other spiders. What is read is for the judgement; the item gets it only where it has an empty
-    field of that name. Items with neither text nor HTML are not pages, and pass through all of the
-    project's pipelines untouched, and so does an item whose page takes too long to read: it is
-    recorded as `too_complex`, and not judged.
+    The project's own spiders yield items with text; this pipeline is for the items of other
+    spiders. The extracted values are used to judge the item; the item itself gets a value only if
+    it has an empty field of that name. Items with neither text nor HTML are not pages: all
+    pipelines of this package pass them on unchanged. An item whose page cannot be read in time is
+    recorded as `too_complex`, is not judged, and is passed on as well.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -62,17 +62,17 @@ class ExtractText:
         url = self._fields.url_of(item) or ""
         site = self._job.arrivals.site(url) if url else None
         try:
-            page, said = self._read(body, url, _word(get(item, "content_type")), site)
+            page, extracted = self._read(body, url, _word(get(item, "content_type")), site)
         except ReadingError as error:
             self._job.judge.record_unread(item, error.reason, str(error))
             return item
         found = {
-            "text": said.text,
+            "text": extracted.text,
             "title": page.title,
             "language": page.language,
             "canonical_url": page.canonical_url,
         }
-        self._job.judge.note_extracted(item, found, said)
+        self._job.judge.note_extracted(item, found, extracted)
         for name, value in found.items():
             fill(item, name, value)
         return item
@@ -83,10 +83,10 @@ class ExtractText:
     def _read(
         self, body: bytes, url: str, content_type: str, site: Site | None
     ) -> tuple[HtmlPage, PageText]:
-        """What the page says: read here, or in a process of its own where it may take long.
+        """Read a page: in this process if it is small, else in another one.
 
         Raises:
-            ReadingError: it takes longer than a page may.
+            ReadingError: the page cannot be read, or takes longer than a page may.
         """
         if is_small(body):
             html = bounded(decode(body, content_type or None).text)

@@ -1,4 +1,4 @@
-"""The first pipeline of all: from here on an item is known, whatever others make of it."""
+"""The first pipeline: identifies an item, also if later pipelines replace it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dedup.scrapy.job.job import Job
 
 
 class FollowItem:
-    """Changes nothing. Without it an item that a pipeline replaces counts as another one."""
+    """Changes nothing. Without it, an object that replaces an item counts as another item."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._job = Job.of(crawler)

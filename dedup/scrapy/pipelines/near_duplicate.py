@@ -8,10 +8,10 @@ from dedup.scrapy.pipelines.content import ContentPipeline, DuplicatePage, NearD
 
 
 class NearDuplicate(ContentPipeline):
-    """Drops near duplicates: found by simhash or MinHash, decided by their resemblance.
+    """Drops near duplicates: simhash and MinHash find candidates, their resemblance decides.
 
-    Texts too short for a fingerprint have to be equal; where `ExactContent` stands before this
-    pipeline, it has looked for those already.
+    A text that is too short for a fingerprint has to be equal to that of its original; if
+    `ExactContent` comes before this pipeline, it has looked for equal texts already.
     """
 
     drops: ClassVar[type[DuplicatePage]] = NearDuplicatePage

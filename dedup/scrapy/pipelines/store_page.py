@@ -1,4 +1,4 @@
-"""Pipeline 900: keeps the page, with its body."""
+"""Pipeline 900: stores the page, with its body."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dedup.scrapy.pipelines.content import ContentPipeline
 
 
 class StorePage(ContentPipeline):
-    """Stores what the other content pipelines let through, bodies too (`DEDUP_STORE_BODIES`).
+    """Stores the pages that the other content pipelines pass on (`DEDUP_STORE_BODIES`: bodies too).
 
-    Without this pipeline the store keeps only what a second check needs: texts and signatures.
+    Without this pipeline the last content pipeline stores only texts and signatures, which later
+    comparisons need.
     """
 
     def __init__(self, crawler: Crawler) -> None:

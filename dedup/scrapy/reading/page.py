@@ -1,4 +1,4 @@
-"""What takes a page's time and needs no state: from its bytes to text, links and signatures."""
+"""Reads a page without state: from its bytes to its text, links and signatures."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from dedup.store import Page
 from dedup.templates.site import Site
 
 MAX_TAGS = 1_000_000
-"""A page of so many takes a parser over 5 s and 1 GB. The HTML standard in one page has half."""
+"""A parser takes over 5 s and 1 GB for more. The HTML standard on one page has half of this."""
 
 
 class TooComplexError(Exception):
-    """The page is beyond what is read of one."""
+    """The page is larger than the parser is given."""
 
 
 class Unread(NamedTuple):
-    """Why a page could not be read; `reason` as it is recorded."""
+    """Why a page could not be read; `reason` is recorded."""
 
     reason: str
     detail: str
@@ -38,7 +38,7 @@ class RawPage(NamedTuple):
         body: after decompression.
         content_type: the header's value; "" if there was none.
         robots_headers: the values of the X-Robots-Tag headers.
-        host_encoding: that of the host's other pages, as far as it is known.
+        host_encoding: the encoding of the host's other pages, if it is known.
     """
 
     body: bytes
@@ -55,12 +55,13 @@ class Wanted:
     Attributes:
         extractor: see `extract_text`.
         links: are links wanted?
-        is_nofollow_obeyed: are links left alone that robots are asked not to follow?
+        is_nofollow_obeyed: are links omitted that the page asks robots not to follow?
         bodies: are bodies stored?
-        stages: the detectors that look at the page; none: features are computed where they are
-            needed.
-        detection: the settings of those.
-        cpu_seconds, memory_mb: what a reading process may take of each, for one page.
+        stages: of the detectors that judge the page; none: the crawl's process computes features
+            when a detector asks for them.
+        detection: the settings of the detectors.
+        cpu_seconds: CPU time that a reading process may take for one page.
+        memory_mb: memory that a reading process may take.
     """
 
     extractor: str
@@ -83,11 +84,11 @@ class Features(NamedTuple):
 
 
 class PageFacts(NamedTuple):
-    """What is known of an item besides its fields, and of which fields.
+    """Facts about an item besides its fields, and the values of the fields that they concern.
 
     Attributes:
         said: heading, source and so on of the text.
-        features: None where no detector wants any.
+        features: None: no detector needs any.
     """
 
     text: str
@@ -97,7 +98,7 @@ class PageFacts(NamedTuple):
     features: Features | None
 
     def give(self, page: Page) -> Page:
-        """The page with what is known of it, as far as no pipeline has changed its text."""
+        """The page with these facts; without them if a pipeline has changed its text."""
         if page.text is not self.text:
             return page
         said = self.said
@@ -116,17 +117,17 @@ class PageFacts(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a page says.
+    """What was read from a page.
 
     Attributes:
         page: its metadata, without `hrefs`.
-        said: its text, and how that is known.
-        links: to follow, as `HtmlPage.links`; none where they are not wanted.
-        nofollow_links: those that are left alone because robots are asked not to follow them.
-        n_links_left: targets of links that are left out: there are too many.
-        features: None where no detector wants any.
+        said: its text, and where the text comes from.
+        links: to follow, as `HtmlPage.links`; none if they are not wanted.
+        nofollow_links: those that the page asks robots not to follow.
+        n_links_left: number of links that are omitted because there are too many.
+        features: None: no detector needs any.
         is_encoding_sure: see `Decoded`.
-        n_templates: how many templates of its host were known then.
+        n_templates: number of templates of its host that were known.
     """
 
     page: HtmlPage
@@ -141,10 +142,10 @@ class Content(NamedTuple):
 
 
 class ContentReader:
-    """Decodes once, parses once, and takes out what is wanted.
+    """Decodes and parses a page once, and reads what is wanted from it.
 
-    Raises nothing for a bad page but `TooComplexError`. Time and memory of a large page are for the
-    process to bound that it is read in: see `dedup.scrapy.reading.worker`.
+    For a bad page it raises only `TooComplexError`. It does not bound its time and memory; the
+    process that it runs in does: see `dedup.scrapy.reading.worker`.
     """
 
     def __init__(self, wanted: Wanted) -> None:
@@ -153,7 +154,7 @@ class ContentReader:
         self._signers = [each for each in signers if each.stage in wanted.stages]
 
     def read(self, raw: RawPage, site: Site | None = None) -> Content:
-        """Read a page by the templates known of its site; None: nothing is to be learned of it."""
+        """Read a page by the known templates of its site; None: no templates are learned."""
         n_tags = raw.body.count(b"<")
         if n_tags > MAX_TAGS:
             raise TooComplexError(f"{n_tags:,} tags, of at most {MAX_TAGS:,}")
@@ -177,7 +178,7 @@ class ContentReader:
         )
 
     def _links(self, page: HtmlPage) -> tuple[list[str], list[str], int]:
-        """Those to follow, those to leave alone, and how many targets are too many."""
+        """The links to follow, those not to follow, and the number of those omitted."""
         if not self._wanted.links:
             return [], [], 0
         every, n_left = page.bounded_links(with_nofollow=True)

@@ -174,7 +174,7 @@ PIECES = """
     ... www. a A 1 80 :80 :443 :08080 example.com 例え.jp é ß 。 ． ℀ ½ ⅷ ::1 [::1] [fe80::1%25e]
     [v1.a] index.html /index.php/ ;jsessionid=1 /..;jsessionid=1 utm_a=1 PHPSESSID=1 sid=
     abcdefghij0123456789 | ' " < { ~ xn-- - _
-""".split()  # noqa: SIM905 - a list of 70 literals would hide them
+""".split()  # noqa: SIM905 -- a list of 70 literals would hide them
 BLANKS = [" ", "\t", "\n", "\0", "\ud800", "\xa0", "\u200b", "\u00ad"]
 PREFIXES = [
     "http://",
@@ -204,7 +204,7 @@ def test_any_text_has_a_stable_ascii_spelling_or_is_refused(url, rules):
     try:
         canonical = canonical_url(url, rules)
     except ValueError as error:
-        assert str(error).startswith("url must be ")  # noqa: PT017 - the one error allowed
+        assert str(error).startswith("url must be ")  # noqa: PT017 -- the one error allowed
         return
     assert canonical_url(canonical, rules) == canonical
     assert canonical_url(canonical_url(url), rules) == canonical

@@ -1,0 +1,53 @@
+"""What became of a URL whose request ended with an error."""
+
+from __future__ import annotations
+
+from scrapy import Request
+from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.python.failure import Failure
+
+from dedup.scrapy.job.failures import reason_of
+from dedup.scrapy.job.outcome import Outcome, OutcomeKind
+from dedup.scrapy.job.urls import finished_request, first_url
+from dedup.scrapy.middlewares.redirect import AlreadyRecorded, NotFollowed
+
+
+def outcome_of_error(error: BaseException, request: Request) -> Outcome | None:
+    """What became of a URL; None: its page is recorded under the same URL already."""
+    url, finishes = first_url(request), finished_request(request)
+    if isinstance(error, AlreadyRecorded):
+        if error.target == url:
+            return None
+        return Outcome(
+            kind="alias", url=url, finishes=finishes, target=error.target, reason="redirect"
+        )
+    kind: OutcomeKind = "skipped" if isinstance(error, HttpError) else "failed"
+    return Outcome(
+        kind=kind,
+        url=url,
+        finishes=finishes,
+        reason=error.reason if isinstance(error, NotFollowed) else reason_of(error),
+        detail=str(error),
+        size_bytes=len(error.response.body) if isinstance(error, HttpError) else 0,
+    )
+
+
+def outcome_of_visit(error: BaseException, request: Request) -> Outcome:
+    """What became of the visit of a stored page in a refresh; the stored page does not change."""
+    result = "failed"
+    if isinstance(error, HttpError):
+        results = {304: "unchanged", 404: "gone", 410: "gone"}
+        result = results.get(error.response.status, "failed")
+    elif isinstance(error, AlreadyRecorded):
+        result = "moved"
+    elif isinstance(error, NotFollowed) and error.reason.startswith("redirect_"):
+        result = "moved"  # other reasons: the host cannot be reached
+    return Outcome(
+        kind="visited", url=first_url(request), finishes=finished_request(request), reason=result
+    )
+
+
+def request_of(failure: Failure) -> Request:
+    """The request that failed: Scrapy adds it to the failure."""
+    request: Request = getattr(failure, "request")  # noqa: B009 -- no attribute that Twisted names
+    return request

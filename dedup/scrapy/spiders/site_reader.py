@@ -1,0 +1,82 @@
+"""Reads the pages of a crawl by what its job knows of their sites."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from scrapy.http import Response
+
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.reading.exchange import ReadingError
+from dedup.scrapy.reading.page import Wanted
+from dedup.scrapy.reading.reader import PageReader
+from dedup.scrapy.reading.reading import Reading
+
+
+class SiteReader:
+    """Reads pages by the templates and encodings that the job has learned of their hosts.
+
+    Args:
+        config: of the crawl.
+        job: of the crawl; None: deduplication is off, and nothing is learned.
+        follows_links: are the links of pages wanted?
+    """
+
+    def __init__(self, config: CrawlConfig, job: Job | None, *, follows_links: bool) -> None:
+        self._job = job
+        stages = [] if job is None else [each.stage for each in job.content.detectors]
+        wanted = Wanted(
+            config.extractor,
+            links=follows_links,
+            is_nofollow_obeyed=config.is_robots_meta_obeyed,
+            bodies=job is not None and job.store.keep_bodies,
+            stages=frozenset(stages),
+            detection=config.detection,
+            cpu_seconds=config.read_cpu_seconds,
+            memory_mb=config.read_memory_mb,
+        )
+        self._pages = PageReader(wanted, config.read_processes)
+        if job is not None:
+            job.reader = self._pages
+
+    async def read(self, response: Response) -> Reading | None:
+        """Read a page; None: the response is not HTML.
+
+        Raises:
+            ReadingError: the page cannot be read.
+            CloseSpider: the crawl stops.
+        """
+        if self._job is None:
+            return await self._pages.read(response)
+        arrivals = self._job.arrivals
+        site, encoding = arrivals.site(response.url), arrivals.encoding(response)
+        reading = await self._pages.read(response, site, encoding)
+        if reading is None:
+            return None
+        encoding = arrivals.encoding(response)
+        if not reading.is_encoding_sure and encoding != reading.raw.host_encoding:
+            # It was learned since: the result must not depend on how long reading takes.
+            site = arrivals.site(response.url)
+            reading = await self._pages.decode_again(reading, response, site, encoding)
+        if reading.is_encoding_sure:
+            arrivals.note_encoding(response, reading.item.encoding)
+        return reading
+
+    async def update(self, reading: Reading, response: Response) -> Reading:
+        """Read a page again if templates of its site have been learned since.
+
+        If it cannot be read again, the first reading counts.
+
+        Raises:
+            CloseSpider: the crawl stops.
+        """
+        site = None if self._job is None else self._job.arrivals.site(response.url)
+        if site is not None and len(site.templates) != reading.n_templates:
+            with suppress(ReadingError):
+                return await self._pages.read_again(reading, site)
+        return reading
+
+    async def close(self) -> None:
+        """End the processes that read pages."""
+        await self._pages.close()
