@@ -3,9 +3,10 @@
 Run: python benchmarks/measurements/collection_kills.py COLLECTION [--kills 20] [--seed 1]
 
 COLLECTION is what `collection_rows.py` has made; 40,000 rows last long enough. Each run is killed
-with SIGKILL at a time drawn from the first 1 to 90% of what the whole takes, or sooner, where it
-would end before. Prints how often it was killed, how far the store was each time, and whether the
-outputs are those of a run that was left alone, byte for byte.
+with SIGKILL up to a second, as a seeded draw decides, after the store has grown by a part of what
+the whole takes: so the kills spread over all of the run. Prints how often it was killed, how many
+rows were judged each time, and whether the outputs are those of a run that was left alone, byte for
+byte.
 """
 
 import argparse
@@ -33,28 +34,27 @@ def main() -> None:
     choose = random.Random(options.seed)
     with tempfile.TemporaryDirectory(prefix="dedup-kills-") as name:
         folder = Path(name)
-        began = time.monotonic()
         subprocess.run(command(options.collection, folder, "whole"), check=True)
-        seconds = time.monotonic() - began
-        killed, at = 0, []
-        while killed < options.kills:
+        step = size_bytes(folder / "whole-job") / (1.4 * options.kills)
+        at: list[int] = []
+        while len(at) < options.kills:
+            until = size_bytes(folder / "out-job") + step
             with subprocess.Popen(command(options.collection, folder, "out")) as run:
-                try:
-                    run.wait(timeout=choose.uniform(0.01, 0.9) * seconds)
-                    raise SystemExit(f"it ended after {killed} kills: the collection is too short")
-                except subprocess.TimeoutExpired:
-                    run.send_signal(signal.SIGKILL)
-                killed += 1
+                while run.poll() is None and size_bytes(folder / "out-job") < until:
+                    time.sleep(0.01)
+                time.sleep(choose.random())
+                if run.poll() is not None:
+                    raise SystemExit(f"it ended after {len(at)} kills: the collection is too short")
+                run.send_signal(signal.SIGKILL)
             at.append(records(folder / "out-job"))
-            seconds = min(seconds, max(seconds * 0.8, 3.0))
             if any((folder / f"out.{end}").exists() for end in ("jsonl", "d.jsonl")):
-                raise SystemExit(f"an output is there after kill {killed}")
+                raise SystemExit(f"an output is there after kill {len(at)}")
         subprocess.run(command(options.collection, folder, "out"), check=True)
         same = [
             (folder / f"out.{end}").read_bytes() == (folder / f"whole.{end}").read_bytes()
             for end in ("jsonl", "d.jsonl")
         ]
-        print(f"{killed} kills, rows judged by then: {at}; unique rows equal: {same[0]},", end=" ")
+        print(f"{len(at)} kills, rows judged by then: {at}; unique rows equal: {same[0]},", end=" ")
         print(f"duplicates equal: {same[1]}")
 
 
@@ -62,6 +62,11 @@ def command(collection: Path, folder: Path, name: str) -> list[str]:
     outputs = ["-o", str(folder / f"{name}.jsonl"), "-d", str(folder / f"{name}.d.jsonl")]
     job = ["--job", str(folder / f"{name}-job"), "--processes", "1"]
     return [sys.executable, "-c", _CODE, "run", str(collection), *outputs, *job]
+
+
+def size_bytes(job: Path) -> int:
+    """Of the store with its journal."""
+    return sum(each.stat().st_size for each in job.glob(f"{STORE_NAME}*"))
 
 
 def records(job: Path) -> int:

@@ -59,9 +59,7 @@ def fill(item: object, name: str, value: object) -> None:
         return
     adapter = ItemAdapter(item)
     if name in adapter.field_names() and not adapter.get(name):
-        with suppress(
-            AttributeError, KeyError, TypeError, ValueError
-        ):  # it cannot be set
+        with suppress(AttributeError, KeyError, TypeError, ValueError):  # it cannot be set
             adapter[name] = value
 
 

@@ -20,7 +20,7 @@ from dedup.arrow.signing import signed  # noqa: E402
 from dedup.arrow.verifying import comparable, verified  # noqa: E402
 from dedup.collection.columns import Columns  # noqa: E402
 from dedup.collection.rules import Rules  # noqa: E402
-from dedup.resemblance import resemblance  # noqa: E402
+from dedup.similarity import resemblance  # noqa: E402
 from tests.dedup.arrow.families import planted  # noqa: E402
 
 

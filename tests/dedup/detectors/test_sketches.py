@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup.detectors.sketches import Sketches
-from dedup.resemblance import resemblance
+from dedup.similarity import resemblance
 
 
 def hashes(count: int, seed: int) -> np.ndarray:
