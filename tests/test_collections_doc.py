@@ -128,7 +128,7 @@ def test_every_option_is_in_an_example() -> None:
         def add_parser(self, *_: object, **__: object) -> "Group":
             return self
 
-    add_parser(Group())
+    add_parser(Group(), "")
     examples = "\n".join(blocks("console"))
     missing = {name for name in names if f"{name} " not in examples} - {"--overwrite", "--html"}
     assert not missing
