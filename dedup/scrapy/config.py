@@ -108,9 +108,10 @@ class CrawlConfig:
         """
         values = SettingValues(settings)
         number, whole = values.number, values.whole
+        is_enabled = settings.getbool("DEDUP_ENABLED")  # it is absent without the add-on: off
         return cls(
-            is_enabled=settings.getbool("DEDUP_ENABLED"),  # without the add-on it is absent: off
-            is_url_enabled=settings.getbool("DEDUP_URL_ENABLED"),
+            is_enabled=is_enabled,
+            is_url_enabled=is_enabled and values.flag("DEDUP_URL_ENABLED"),
             job=values.text("DEDUP_JOB"),
             jobs_dir=str(values.value("DEDUP_JOBS_DIR")),
             job_dir=values.text("JOBDIR"),

@@ -108,18 +108,6 @@ PAGE_FIELDS = tuple(
 """The fields of a stored page that are kept as they are. Besides these a store keeps its number,
 its name, its host, and, compressed, its text and its body."""
 
-EXPORTED_FIELDS = (
-    *("id", "url", "title", "language", "text", "canonical_url", "status", "content_type"),
-    *("fetched_at", "depth", "etag", "last_modified"),
-)
-"""The columns of an exported page, in every format; feeds may have these fields, too."""
-
-DUPLICATE_FIELDS = (
-    *("id", "url", "duplicate_of", "duplicate_of_url", "stage", "distance", "resemblance"),
-    "first_seen",
-)
-"""The columns of an exported duplicate. Ids are the callers' own, or else numbers."""
-
 
 def as_page(document: Document) -> Page:
     if isinstance(document, Page):
