@@ -1,5 +1,6 @@
 """Runs detectors over a stream of documents and keeps one of each."""
 
+import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -163,8 +164,12 @@ class OriginalsCache:
 
     def __call__(self, number: int) -> Document:
         if number in self._kept:
+            document, size_bytes = self._kept[number]
+            now = _analysed_bytes(document)  # since it was kept, more may have been computed
+            self._kept[number] = document, now
             self._kept.move_to_end(number)
-            return self._kept[number][0]
+            self._kept_bytes += now - size_bytes
+            return document
         document = self._originals(number)
         self.keep(number, document)
         return document
@@ -185,5 +190,15 @@ class OriginalsCache:
 
 
 def _analysed_bytes(document: Document) -> int:
-    """Estimate the memory of a document, its normal text and its shingles, from above."""
-    return 16 * len(document.text) + 2_000
+    """Estimate the memory of a document, its normal text and its shingles, from above.
+
+    Shingles that are not computed yet may be as many as there are characters.
+    """
+    text = sys.getsizeof(document.text)
+    shingles = document.known_shingles
+    length = len(document.text) if shingles is None else len(shingles)
+    return 2 * text + 8 * length + _OBJECTS_BYTES
+
+
+_OBJECTS_BYTES = 1_500
+"""Of a document, its dict, names and arrays."""

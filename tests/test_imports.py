@@ -97,3 +97,18 @@ def test_private_parts_of_scrapy_are_used_in_one_package(path):
 def test_each_private_part_is_used():
     used = {name for path in USES_SCRAPY for name in private_parts_in(path)}
     assert used == PRIVATE_PARTS
+
+
+READS_SETTINGS = {
+    INTERNALS.parent / name for name in ("addon.py", "config.py", "setting_values.py")
+}
+READING = re.compile(r"""settings(?:\.get\w*\(|\[)\s*["']DEDUP_""")
+
+
+@pytest.mark.parametrize("path", sorted(set(USES_SCRAPY) - READS_SETTINGS), ids=str)
+def test_settings_are_read_in_one_place(path):
+    assert not READING.findall((ROOT / path).read_text())
+
+
+def test_the_place_where_settings_are_read_is_found():
+    assert READING.findall((ROOT / "dedup/scrapy/config.py").read_text())

@@ -104,7 +104,10 @@ def test_every_setting_is_read() -> None:
         if path.name != "default_settings.py"
     )
     from dedup.scrapy import default_settings
+    from dedup.scrapy.config import STAGES
 
+    assert "DEDUP_{stage.upper()}_ENABLED" in source  # the switches, read by their stages' names
+    source += "".join(f"DEDUP_{stage.upper()}_ENABLED" for stage in STAGES)
     unread = [
         name for name in vars(default_settings) if name.startswith("DEDUP_") and name not in source
     ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -20,16 +20,21 @@ from dedup.store import open_store
 from dedup.urls import canonical_url
 
 
-def read_job(path: Path) -> tuple[list[str], dict[str, str], dict[str, str]]:
-    """Start URLs; of each fetched URL its page's; and where other URLs lead to."""
+def read_job(path: Path) -> tuple[list[str], dict[str, str]]:
+    """Start URLs, and of each fetched URL its page's."""
     with open_store(path, read_only=True) as store:
         shows = {str(each["url"]): str(each["url"]) for each in store.pages()}
         shows |= {str(each["url"]): str(each["duplicate_of_url"]) for each in store.duplicates()}
-        aliases = dict(store.database.connection.execute("SELECT url, page_url FROM aliases"))
         starts = json.loads(store.meta("schemes of crawl") or "{}")["spider argument"]["url"]
     spelt = {canonical_url(url): canonical_url(page) for url, page in shows.items()}
-    leads = {canonical_url(url): canonical_url(page) for url, page in aliases.items()}
-    return [canonical_url(starts)], spelt, leads
+    return [canonical_url(starts)], spelt
+
+
+def other_urls(path: Path, urls: Iterable[str]) -> dict[str, str]:
+    """Where URLs lead to that were not fetched for themselves."""
+    with open_store(path, read_only=True) as store:
+        found = {url: store.explain.alias(url, lambda _: False) for url in urls}
+    return {url: canonical_url(alias.page_url) for url, alias in found.items() if alias}
 
 
 def links_of(url: str) -> list[str]:
@@ -78,8 +83,10 @@ def replay(
 
 
 def main(job: Path) -> None:
-    starts, shows, leads = read_job(job)
+    starts, shows = read_job(job)
     links = {url: links_of(url) for url in shows}
+    linked = {link for found in [starts, *links.values()] for link in found}
+    leads = other_urls(job, linked - shows.keys())
     half = 0
     for way in ("follow", "defer", "skip"):
         counts = replay(starts, links, shows, leads, way)

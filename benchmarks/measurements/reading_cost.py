@@ -26,7 +26,8 @@ from dedup.html import bounded, decode, parse_page
 try:
     from dedup.html.page_text import page_text
     from dedup.html.unfolding import unfolded
-    from dedup.templates.learning import Sample, learn
+    from dedup.templates.learning import learn
+    from dedup.templates.measuring import Sample
     from dedup.templates.outline import outline
     from dedup.templates.site import Site
 except ModuleNotFoundError:

@@ -104,15 +104,14 @@ def crawl(url: str, mode: str, folder: Path, options: argparse.Namespace) -> dic
         original = {str(each["url"]): str(each["url"]) for each in store.pages()}
         original |= {str(each["url"]): str(each["duplicate_of_url"]) for each in store.duplicates()}
         titles = {str(each["title"]) for each in store.pages()}
+        known = store.url_knowledge.all_rules()
         rules = [
             f"{rule.name}: {rule.stage}, {rule.pairs} for, {rule.against} against,"
             f" {rule.deferred} put off, {rule.skipped} skipped"
-            for rule in store.url_knowledge.all_rules()
+            for rule in known
             if rule.pairs > 1
         ]
-        sizes = store.database.connection.execute(
-            "SELECT (SELECT count(*) FROM url_forms), (SELECT total(length(value)) FROM url_rules)"
-        ).fetchone()
+        size_bytes = sum(len(rule.to_json()) for rule in known)
     return {
         "fetched": stats["pages"]["fetched"],
         "original": original,
@@ -121,7 +120,7 @@ def crawl(url: str, mode: str, folder: Path, options: argparse.Namespace) -> dic
         "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         "skipped": stats["failed"].get("learned_rule", 0),
         "rules": rules,
-        "sizes": sizes,
+        "size_bytes": size_bytes,
     }
 
 
@@ -148,8 +147,7 @@ def compare(name: str, url: str, options: argparse.Namespace, names: set[str]) -
                 flush=True,
             )
             if mode != "suggest":
-                forms, size = found["sizes"]
-                print(f"    {forms:,} forms, {size:,.0f} bytes of rules")
+                print(f"    {found['size_bytes']:,} bytes of rules")
             for rule in found["rules"]:
                 print(f"    {rule}")
 

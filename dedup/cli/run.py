@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from dedup.cli import run_spark
 from dedup.cli.commands import Commands
 from dedup.cli.running import CollectionRun, execute
 from dedup.collection.columns import Columns
@@ -47,6 +48,16 @@ def add_parser(commands: Commands, text: str) -> None:
         metavar="DIR",
         help="keep the store in this folder: the same command goes on after an interruption, and"
         " `dedup why|pair|report|stats DIR` tell about it",
+    )
+    group.add_argument(
+        "--engine",
+        choices=("local", "spark"),
+        default="local",
+        help="where: here (local), or on Spark, where IN, OUT and DUPLICATES are folders or files"
+        " of any file system that it knows, and OUT and DUPLICATES are written as folders",
+    )
+    group.add_argument(
+        "--master", metavar="URL", help="of the Spark cluster (default: Spark's own, or local[*])"
     )
     parser.set_defaults(execute=_execute)
 
@@ -110,21 +121,25 @@ def _execute(options: argparse.Namespace) -> None:
         raise ValueError("--within and --against exclude each other: a baseline has no groups")
     if options.mark and options.unique is None:
         raise ValueError("--mark needs -o OUT, which the marked rows go to")
-    execute(
-        CollectionRun(
-            inputs=tuple(options.inputs),
-            unique=options.unique,
-            duplicates=options.duplicates,
-            broken=options.broken,
-            overwrite=options.overwrite,
-            columns=_columns(options, rules),
-            rules=rules,
-            mark=options.mark,
-            against=options.against,
-            processes=_processes(options.processes),
-            job=options.job,
-        )
+    run = CollectionRun(
+        inputs=tuple(options.inputs),
+        unique=options.unique,
+        duplicates=options.duplicates,
+        broken=options.broken,
+        overwrite=options.overwrite,
+        columns=_columns(options, rules),
+        rules=rules,
+        mark=options.mark,
+        against=options.against,
+        processes=_processes(options.processes),
+        job=options.job,
     )
+    if options.engine == "spark":
+        run_spark.execute(run, options.master)
+    elif options.master is not None:
+        raise ValueError("--master needs --engine spark")
+    else:
+        execute(run)
 
 
 def _columns(options: argparse.Namespace, rules: Rules) -> Columns:

@@ -118,6 +118,13 @@ def execute(run: CollectionRun) -> None:
             f"{repeated:,} rows have the id of another row: `duplicate_of` may mean either"
         )
     ERRORS.print(closing_table(counts, run.rules.stages, time.monotonic() - began))
+    if decider.limit_reached:
+        limit = run.rules.config.max_candidates
+        ERRORS.print(
+            f"{decider.limit_reached:,} times a row had more than {limit} candidates in a stage:"
+            f" the {limit} most promising were compared",
+            soft_wrap=True,
+        )
 
 
 def _write(judged: Judged, writers: dict[str, Writer], *, is_marked: bool) -> None:

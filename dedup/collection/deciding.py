@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,15 @@ from dedup.collection.names import Names
 from dedup.collection.rules import Rules
 from dedup.collection.spool import SpoolStore
 from dedup.deduplicator import Deduplicator, OriginalsCache
+from dedup.detectors.sketches import Sketches
 from dedup.document import Document, Match
 from dedup.store.interface import Store
 from dedup.store.layered import KNOWN, LayeredStore
+from dedup.store.records import storable
 from dedup.store.results import RecordRow
 from dedup.store.sqlite import SqliteStore
+
+T = TypeVar("T")
 
 _RECORDS_AT_ONCE = 10_000
 
@@ -37,7 +41,10 @@ class Decider:
         self._own = store.own if isinstance(store, LayeredStore) else store
         self._offset = store.offset if isinstance(store, LayeredStore) else 0
         self._cache = OriginalsCache(store.document, size_bytes=rules.config.cache_bytes)
+        self._sketches = Sketches()
+        self._least_sketched = rules.config.short_shingles
         self._names = Names()
+        self._limit_reached = 0
         self.done = self._own.count_records() if isinstance(self._own, SqliteStore) else 0
         """Documents that were judged before, by a run that was interrupted."""
         self._recorded = self._records()
@@ -49,9 +56,13 @@ class Decider:
         """Judge documents that have their signatures; each comes with its id, or the id's kind."""
         verdicts = self._deduplicator.process_many([document for document, _ in documents])
         found: list[Match | None] = []
-        for (_, name), verdict in zip(documents, verdicts, strict=True):
+        for (document, name), verdict in zip(documents, verdicts, strict=True):
             if verdict.number is not None:
                 self._note(verdict.number, name, are_kinds=are_kinds)
+                stored = _as_stored(document, is_cleaned=isinstance(self._own, SqliteStore))
+                self._cache.keep(verdict.number, stored)
+                if len(stored.shingles) >= self._least_sketched:
+                    self._sketches.add(verdict.number, stored.shingles)
             found.append(verdict.match)
         return found
 
@@ -67,10 +78,16 @@ class Decider:
             found.append(match)
         return found
 
+    @property
+    def limit_reached(self) -> int:
+        """How often a row had more candidates than were compared, stage by stage."""
+        return self._limit_reached + _limit_reached(self._deduplicator)
+
     def begin_group(self) -> None:
         """Forget what stays: the documents from here on are compared with each other only."""
         if isinstance(self._own, SqliteStore):
             self._own.begin_group()
+        self._limit_reached += _limit_reached(self._deduplicator)
         self._deduplicator = self._new(_since(self._store, None))
 
     def label(self, number: int) -> tuple[Any, str | None]:
@@ -79,7 +96,7 @@ class Decider:
         return self._names.value(number, text), url
 
     def _new(self, store: Store) -> Deduplicator:
-        return Deduplicator(self._rules.detectors(self._cache), store=store)
+        return Deduplicator(self._rules.detectors(self._cache, self._sketches), store=store)
 
     def _note(self, number: int, name: Any, *, are_kinds: bool) -> None:
         if are_kinds:
@@ -110,6 +127,10 @@ class Decider:
         return number, Match(original, row.stage, row.distance, row.resemblance)
 
 
+def _limit_reached(deduplicator: Deduplicator) -> int:
+    return sum(getattr(detector, "limit_reached", 0) for detector in deduplicator.detectors)
+
+
 class _Since:
     """A store of which only the signatures from a number on are there; None: none."""
 
@@ -128,6 +149,31 @@ class _Since:
         if self._first is None:
             return
         yield from self._all(stage, after=max(after, self._first - 1))
+
+
+def _as_stored(document: Document, *, is_cleaned: bool) -> Document:
+    """The document as the store gives it back, with its shingles, which are compared.
+
+    Args:
+        document: that was just stored.
+        is_cleaned: does the store replace what databases refuse?
+    """
+    clean = storable if is_cleaned else _as_it_is
+    stored = Document(
+        id=document.id,
+        text=document.text,
+        url=clean(document.url),
+        title=clean(document.title),
+        heading=clean(document.heading),
+        own_title=clean(document.own_title),
+        source=document.source,
+    )
+    stored.take(shingles=document.shingles.copy())  # not a part of a portion's array
+    return stored
+
+
+def _as_it_is(text: T) -> T:
+    return text
 
 
 def _since(store: Any, first: int | None) -> Store:

@@ -82,7 +82,7 @@ def read_given(given: Given, columns: Columns, sites: Mapping[str, Site], number
     """
     if isinstance(given, WebPage):
         return _read_page(given, columns, sites)
-    fields = fields_of(_object(given), columns)
+    fields = fields_of(object_of(given), columns)
     name = fields.url if fields.id is None else fields.id
     text = (
         str(number)
@@ -99,7 +99,13 @@ def read_given(given: Given, columns: Columns, sites: Mapping[str, Site], number
     return Read(document, name, fields.others, fields.present, fields.names)
 
 
-def _object(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
+def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row by its columns.
+
+    Raises:
+        ValueError: it is a line, and no JSON object.
+        RecursionError: it is JSON that is nested too deeply.
+    """
     if not isinstance(given, bytes):
         return given
     row = json.loads(given.decode("utf-8", "replace"))

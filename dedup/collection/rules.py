@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dedup.config import DedupConfig
-from dedup.detectors import Detector, Originals, Signer, default_detectors, default_signers
+from dedup.detectors import (
+    Detector,
+    Originals,
+    SecondCheck,
+    Signer,
+    default_detectors,
+    default_signers,
+)
+from dedup.detectors.sketches import Sketches
 
 STAGES = ("body", "text", "sentences", "simhash", "minhash")
 
@@ -67,9 +75,16 @@ class Rules:
         """What computes the signatures of the stages that are asked."""
         return [each for each in default_signers(self.config) if each.stage in self.stages]
 
-    def detectors(self, originals: Originals) -> list[Detector]:
-        """The stages of the cascade that are asked."""
-        cascade = default_detectors(originals, self.config)
+    def detectors(self, originals: Originals, sketches: Sketches | None = None) -> list[Detector]:
+        """The stages of the cascade that are asked; see `SecondCheck` for `sketches`."""
+        check = SecondCheck(
+            originals,
+            near_resemblance=self.config.near_resemblance,
+            short_shingles=self.config.short_shingles,
+            names=self.config.near_names,
+            sketches=sketches,
+        )
+        cascade = default_detectors(originals, self.config, check=check)
         return [detector for detector in cascade if detector.stage in self.stages]
 
 

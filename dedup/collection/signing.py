@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from dedup.batch import analyse
@@ -20,12 +20,13 @@ from dedup.collection.columns import Columns
 from dedup.collection.documents import Read, read_given
 from dedup.collection.rows import Given
 from dedup.collection.rules import Rules
+from dedup.collection.transfer import SentDocuments, SentRows
 from dedup.document import Document
-from dedup.store.records import Page, as_page
 from dedup.templates.site import Site
 
 T = TypeVar("T")
 R = TypeVar("R")
+S = TypeVar("S")
 
 _AHEAD = 3
 """Portions for each process that wait to be worked on or taken."""
@@ -122,33 +123,34 @@ class Workers:
 
     def read(self, tasks: Iterable[tuple[T, Task]]) -> Iterator[tuple[T, list[Read | str]]]:
         """Yield for each portion what its rows say, in their order, beside what came with it."""
-        return self._each(tasks, self._work.read, _read_packed)
+        return self._each(tasks, self._work.read, _read_packed, SentRows.unpack)
 
     def sign(
         self, portions: Iterable[tuple[T, Sequence[Document]]]
     ) -> Iterator[tuple[T, Sequence[Document]]]:
         """Yield each portion of documents with their signatures."""
-        return self._each(portions, self._work.sign, _sign_packed)
+        return self._each(portions, self._work.sign, _sign_packed, SentDocuments.unpack)
 
     def _each(
         self,
         portions: Iterable[tuple[T, Any]],
         here: Callable[[Any], R],
-        there: Callable[[Any], R],
+        there: Callable[[Any], S],
+        unpack: Callable[[S], R],
     ) -> Iterator[tuple[T, R]]:
         if self._pool is None:
             for beside, portion in portions:
                 yield beside, here(portion)
             return
-        waiting: deque[tuple[T, Future[R]]] = deque()
+        waiting: deque[tuple[T, Future[S]]] = deque()
         for beside, portion in portions:
             waiting.append((beside, _submitted(self._pool, there, portion)))
             if len(waiting) > _AHEAD * self._processes:
                 beside, future = waiting.popleft()
-                yield beside, _result(self._pool, future)
+                yield beside, unpack(_result(self._pool, future))
         while waiting:
             beside, future = waiting.popleft()
-            yield beside, _result(self._pool, future)
+            yield beside, unpack(_result(self._pool, future))
 
 
 def _submitted(pool: ProcessPoolExecutor, work: Callable[..., R], *arguments: Any) -> Future[R]:
@@ -186,23 +188,9 @@ def _begin(work: Work) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that decides
 
 
-def _read_packed(task: Task) -> list[Read | str]:
-    return [
-        replace(each, document=_packed(each.document)) if isinstance(each, Read) else each
-        for each in _work.read(task)
-    ]
+def _read_packed(task: Task) -> SentRows:
+    return SentRows.pack(_work.read(task))
 
 
-def _sign_packed(documents: Sequence[Document]) -> Sequence[Document]:
-    return [_packed(document) for document in _work.sign(documents)]
-
-
-def _packed(document: Document) -> Page:
-    """The document as it is sent: with its signatures and what the store keeps, without the rest.
-
-    The shingles go along, for they are what is compared.
-    """
-    page = replace(as_page(document), body=None)  # compared by its digest, and the text
-    _ = page.packed_text
-    page.take(shingles=document.known_shingles, signatures=document.signatures)
-    return page
+def _sign_packed(documents: Sequence[Document]) -> SentDocuments:
+    return SentDocuments.pack(_work.sign(documents))

@@ -15,7 +15,9 @@ from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.rows import Broken, Row, WebPage
 from dedup.html import bounded, decode, parse_page
 from dedup.html.unfolding import unfolded
-from dedup.templates.learning import FEW_PAGES, PAGES, Sample, learn
+from dedup.templates.grouping import FEW_PAGES, PAGES
+from dedup.templates.learning import learn
+from dedup.templates.measuring import Sample
 from dedup.templates.outline import Outline, outline
 from dedup.templates.site import MAX_TEMPLATES, Site
 from dedup.urls.parts import host_of

@@ -71,14 +71,20 @@ class JsonLinesWriter:
     def write(self, row: Row, document: Document, marks: Values | None) -> None:
         if isinstance(row, JsonRow):
             line = row.line.rstrip()
-            spliced = line if marks is None else _spliced(line, marks)
-            if spliced is not None:
-                self._file.write(spliced + b"\n")
-                return
+            self._file.write(line + b"\n" if marks is None else marked_line(line, marks))
+            return
         self._file.write(json_line({**row.values(document), **(marks or {})}))
 
     def finish(self) -> None:
         """Nothing is left."""
+
+
+def marked_line(line: bytes, marks: Values) -> bytes:
+    """A line of JSON with the marks at its end, in place of columns of their names."""
+    spliced = _spliced(line.rstrip(), marks)
+    if spliced is not None:
+        return spliced + b"\n"
+    return json_line({**json.loads(line.decode("utf-8", "replace")), **marks})
 
 
 def _spliced(line: bytes, marks: Values) -> bytes | None:

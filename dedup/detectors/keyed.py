@@ -29,6 +29,8 @@ class KeyedDetector:
         self._check = check
         self._signer = signer
         self._max_candidates = max_candidates
+        self.limit_reached = 0
+        """Documents that had more candidates than were compared."""
         self._index = Multimap()
 
     @property
@@ -51,8 +53,9 @@ class KeyedDetector:
     def find(self, document: Document) -> Match | None:
         keys = self._signer.keys(document)
         numbers, shared = self._index.find(keys)
-        numbers = numbers[shared >= self._min_shared(len(keys))][: self._max_candidates]
-        nearest = self._check.nearest(document, numbers.tolist())
+        numbers = numbers[shared >= self._min_shared(len(keys))]
+        self.limit_reached += len(numbers) > self._max_candidates
+        nearest = self._check.nearest(document, numbers[: self._max_candidates].tolist())
         return nearest and Match(nearest[0], self.stage, resemblance=nearest[1])
 
     def add(self, document: Document, number: int) -> None:

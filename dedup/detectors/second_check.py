@@ -10,8 +10,11 @@ from collections.abc import Iterable
 from typing import Literal
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from dedup.config import NearNames
 from dedup.detectors.base import Originals
+from dedup.detectors.sketches import Sketches
 from dedup.document import Document
 from dedup.names import comparable_name, do_agree
 from dedup.similarity import resemblance
@@ -105,7 +108,7 @@ def have_same_name(first: Document, second: Document) -> bool:
     a caller gives without them, they are not known.
     """
     titles, headings = (_title(first), _title(second)), (first.heading, second.heading)
-    have_one_file_name = _file_name(first.url) == _file_name(second.url)
+    have_one_file_name = file_name(first.url) == file_name(second.url)
     if not any((*titles, *headings)):
         return have_one_file_name or "given" in (first.source, second.source)
     if not (do_agree(*titles) and do_agree(*headings)):
@@ -121,10 +124,10 @@ def _are_beyond_furniture(first: Document, second: Document) -> bool:
     A manual on one page comes in some versions, too few pages to learn their template from.
     """
     shortest = min(len(first.shingles), len(second.shingles))
-    return shortest >= _MAX_FURNITURE_SHINGLES and _file_name(first.url) == _file_name(second.url)
+    return shortest >= _MAX_FURNITURE_SHINGLES and file_name(first.url) == file_name(second.url)
 
 
-def _file_name(url: str | None) -> str:
+def file_name(url: str | None) -> str:
     """The last part of the path without its ending; the folder's for an index."""
     path = _INDEX_FILE.sub("", urlsplit(url or "").path)
     return _ENDING.sub("", path.rstrip("/").rpartition("/")[2])
@@ -154,6 +157,8 @@ class SecondCheck:
     Args:
         originals: fetches a candidate.
         names: with "ignore", names do not count: only texts do.
+        sketches: of originals, which save to fetch those that are surely not near; None: of none.
+            They change no answer.
     """
 
     def __init__(
@@ -163,7 +168,9 @@ class SecondCheck:
         near_resemblance: float,
         short_shingles: int,
         names: NearNames = "agree",
+        sketches: Sketches | None = None,
     ) -> None:
+        self._sketches = sketches
         self.near_resemblance = near_resemblance
         self.short_shingles = short_shingles
         self.names: NearNames = names
@@ -190,13 +197,24 @@ class SecondCheck:
         """
         near = [
             (-likeness, number)
-            for number in numbers
+            for number in self._not_ruled_out(document, numbers)
             if (likeness := self.likeness(document, number)) >= self.near_resemblance
         ]
         if not near:
             return None
         negative, number = min(near)
         return number, -negative
+
+    def _not_ruled_out(self, document: Document, numbers: Iterable[int]) -> Iterable[int]:
+        if self._sketches is None or self.is_short(document):
+            return numbers
+        every = np.array(list(numbers), np.int64)
+        if not len(every):
+            return ()
+        least = self.near_resemblance
+        may = self._sketches.may_resemble(document.shingles, every, at_least=least)
+        found: list[int] = every[may].tolist()
+        return found
 
     def likeness(self, document: Document, number: int) -> float:
         """Return the resemblance to an original; 0 where they are no near duplicates."""

@@ -121,6 +121,8 @@ class SimhashDetector:
         )
         self._is_batched = n_bits <= 64 and weighting is None
         self._max_candidates = max_candidates
+        self.limit_reached = 0
+        """Documents that had more candidates than were compared."""
         self._index = PermutedTables(n_bits, max_distance)
 
     @property
@@ -150,7 +152,9 @@ class SimhashDetector:
         signature = self.signature(document)
         if signature is None:
             return None
-        distances = dict(self._index.find(int.from_bytes(signature))[: self._max_candidates])
+        found = self._index.find(int.from_bytes(signature))
+        self.limit_reached += len(found) > self._max_candidates
+        distances = dict(found[: self._max_candidates])
         nearest = self._check.nearest(document, distances)
         if nearest is None:
             return None

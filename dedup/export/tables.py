@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from dedup.extras import load_extra
 from dedup.files import create_text, replacing
-from dedup.store.records import DUPLICATE_FIELDS, EXPORTED_FIELDS
+from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
 
 Row = Mapping[str, Any]
 

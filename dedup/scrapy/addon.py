@@ -55,6 +55,7 @@ class DedupAddon:
             settings.setdefault(name, getattr(default_settings, name), "default")
         if not is_crawl(self._crawler):
             settings.set("DEDUP_ENABLED", False, "cmdline")
+            settings.set("DEDUP_ALLOW_PRIVATE", True, "cmdline")  # the user names each URL
         if not settings.getbool("DEDUP_ENABLED"):
             raise NotConfigured
         for pipeline, order in (

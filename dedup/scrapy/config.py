@@ -121,9 +121,10 @@ class CrawlConfig:
                 'DEDUP_URL_LEARNING must be "suggest" where processes share a job (DEDUP_STORE),'
                 f" got {learning!r}"
             )
+        is_enabled = settings.getbool("DEDUP_ENABLED")  # it is absent without the add-on: off
         return cls(
-            is_enabled=settings.getbool("DEDUP_ENABLED"),  # without the add-on it is absent: off
-            is_url_enabled=settings.getbool("DEDUP_URL_ENABLED"),
+            is_enabled=is_enabled,
+            is_url_enabled=is_enabled and values.flag("DEDUP_URL_ENABLED"),
             store=_store(values),
             worker_hosts=whole("DEDUP_WORKER_HOSTS", low=1),
             worker_lease_seconds=number("DEDUP_WORKER_LEASE_SECONDS", low=5),

@@ -1,18 +1,18 @@
 """Every setting of deduplication, with its default; `dedup.scrapy.config` reads and checks them.
 
-They hold wherever the add-on does. Override any of them in a project's settings, in a spider's
+They apply wherever the add-on is used. Override any of them in a project's settings, in a spider's
 `custom_settings`, or with `-s NAME=VALUE`.
 """
 
 # --- The job -----------------------------------------------------------------------------------
 
 DEDUP_ENABLED = True
-"""Switch for everything below."""
+"""Switches everything below on or off."""
 
 DEDUP_KEEP_JOBS = False
-"""Keep every crawl's job, so that the same command goes on where it stopped. Off, as Scrapy's users
-expect: a job is kept where JOBDIR or DEDUP_JOB is set, and else ends with the crawl and leaves no
-file. The project's own settings switch it on."""
+"""Keep every crawl's job, so that the same command resumes it. Off, as Scrapy's users expect: a job
+is kept if JOBDIR or DEDUP_JOB is set; if not, it ends with the crawl and leaves no file. The
+project's own settings switch it on."""
 
 DEDUP_STORE = ""
 """Where jobs are kept: "": in SQLite, in the job's folder; `postgresql://USER@HOST:PORT/DATABASE`:
@@ -32,16 +32,17 @@ loses its hosts to others, and cannot write any more. A sign is given each secon
 hard to read may hold a process up for DEDUP_READ_CPU_SECONDS, a busy machine for longer."""
 
 DEDUP_JOBS_DIR = "crawls"
-"""Folder that holds the folders of jobs. Scrapy's JOBDIR, where set, names the job's own folder."""
+"""Folder of the folders of jobs. If Scrapy's JOBDIR is set, that is the job's folder."""
 
 DEDUP_JOB = ""
-"""Name of the job, a folder below DEDUP_JOBS_DIR. "": of the project's own spiders, the argument
-`job`; where jobs are kept, else made from the spider's name and arguments, so that the same command
-means the same job. A job is refused to a spider of another name, or with other arguments."""
+"""Name of the job, a folder below DEDUP_JOBS_DIR. "": for the project's own spiders, the argument
+`job`; otherwise, if jobs are kept, a name made from the spider's name and arguments, so that the
+same command is the same job. A spider of another name or with other arguments cannot use the job.
+"""
 
 DEDUP_RESTART = False
-"""Begin a kept job anew (`-s DEDUP_RESTART=1`); the job that exists is kept beside it, under the
-name JOB.old-1. The project's own spiders also take `-a restart=1`."""
+"""Start a new job in place of a kept one (`-s DEDUP_RESTART=1`), which is renamed to JOB.old-1. The
+project's own spiders also take `-a restart=1`."""
 
 DEDUP_STORE_BODIES = True
 """Keep the body of each unique page (zstd), so that it can be exported or extracted anew. Off:
@@ -57,19 +58,19 @@ a slow crawl."""
 
 DEDUP_STOP_SECONDS = 5.0
 """How long a crawl that is asked to stop (Ctrl-C) waits for the responses under way, seconds, 0 or
-more. What has not come by then stays queued. Most pages come within a second; a silent server would
-keep the crawl for DOWNLOAD_TIMEOUT."""
+more. URLs without a response stay queued. Most pages arrive within a second; without this setting
+the crawl would wait for a silent server until DOWNLOAD_TIMEOUT."""
 
 DEDUP_HOST_WAIT_SECONDS = 0.0
-"""How long a host is waited for that was there and cannot be reached any more, seconds, 0 or more.
-Its URLs stay queued, and it is asked after 1, 2, 4 and up to 60 seconds; then they are recorded as
-`host_unreachable`, for `dedup retry`. 0: not at all, Scrapy's retries are all. This project's own
-crawls wait for 900: a server's restart takes seconds, a provider's fault some minutes."""
+"""How long a host is paused that has answered before and cannot be reached now, seconds, 0 or more.
+Its URLs stay queued, and it is tried after 1, 2, 4 and up to 60 seconds; then its URLs are recorded
+as `host_unreachable`, for `dedup retry`. 0: no pause, only Scrapy's retries. This project's own
+crawls wait for 900: a server restarts within seconds, a provider's fault lasts some minutes."""
 
 DEDUP_ROBOTS_WAIT_SECONDS = 300.0
-"""How long a host is waited for whose robots.txt answers 5xx, 429 or not at all, seconds, 0 or
-more; then its URLs are recorded as `robots_unavailable`. RFC 9309 has such a host taken for closed.
-For the middleware `Robots`, which this project's own crawls have in place of Scrapy's."""
+"""How long a host is paused whose robots.txt gives 5xx, 429 or no answer, seconds, 0 or more; then
+its URLs are recorded as `robots_unavailable`. By RFC 9309 such a host allows nothing. It applies to
+the middleware `Robots`, which this project's own crawls use in place of Scrapy's."""
 
 # --- URLs --------------------------------------------------------------------------------------
 
@@ -82,22 +83,22 @@ https, and drop:NAME, which ignores the parameter NAME. None by default: on some
 merges different pages. `dedup report` tells which would help. See dedup.urls.rules."""
 
 DEDUP_URL_CAPACITY = 100_000
-"""URLs the Bloom filter is first made for, 1 or more; it grows by itself. 0.4 MB at the default
-error rate."""
+"""Initial capacity of the Bloom filter in URLs, 1 or more; it grows automatically. 0.4 MB at the
+default error rate."""
 
 DEDUP_URL_ERROR_RATE = 1e-6
-"""Chance that a new URL needs a look into the store, 0 to 1. Costs some 34 bits a URL at 1e-6 when
-the filter is full; 1e-3 costs half, and one look-up in a thousand."""
+"""Probability that a new URL has to be looked up in the store, 0 to 1. A full filter takes about 34
+bits a URL at 1e-6; at 1e-3 it takes half, and a thousandth of the new URLs is looked up."""
 
 DEDUP_URL_EXACT = True
-"""Confirm in the store what the Bloom filter calls seen. Off: no look-ups, and a share of
+"""Look URLs up in the store that the Bloom filter reports as seen. Off: a share of
 DEDUP_URL_ERROR_RATE of the new URLs is never fetched."""
 
 DEDUP_URL_CANONICAL = "rules"
 """When a page's canonical link counts as a seen URL of the same page: "rules" (the two URLs are
-the same under all URL rules together: the page confirms what a rule would guess), "any", or "off".
-"any" loses pages where old versions name the current one as canonical, as large documentation sites
-do; at "rules" such a link is one more URL, fetched if linked, and compared."""
+equal if all URL rules are applied: the page confirms what a rule would guess), "any", or "off".
+With "any" pages are lost where old versions name the current one as canonical, as large
+documentation sites do; with "rules" such a link is another URL, fetched if linked, and compared."""
 
 DEDUP_URL_LEARNING = "suggest"
 """What is done with URL rules that the crawl learns from equal pages, such as a parameter that
@@ -115,57 +116,58 @@ rules share it, and each may lose one page. Audits and probes follow from it: at
 would be a guess."""
 
 DEDUP_TRAP_PAGES = 0
-"""URLs that look like a trap (200 links from the start, paths that repeat themselves, calendars of
-years to come, patterns of which nearly all pages are duplicates) are fetched after all others of
-all hosts, at most so many of each pattern, 0 or more; the others are recorded as `trap`. 0: they
-are fetched as any other. This project's own crawls fetch 2,000: more than any chain of "next" links
-that we have seen. What was fetched before an interruption counts. For the project's own spiders."""
+"""Maximum number of pages of each pattern of URLs that looks like a trap, 0 or more; other URLs of
+the pattern are recorded as `trap`. Such URLs are fetched after all others of all hosts. These look
+like a trap: URLs 200 links from the start, paths that repeat themselves, calendars of future years,
+and patterns of which nearly all pages are duplicates. 0: they are fetched like all others. This
+project's own crawls fetch 2,000: more than any chain of "next" links that we have seen. Pages that
+were fetched before an interruption count. For the project's own spiders."""
 
 DEDUP_HOST_PAGES = 0
-"""How many pages of a host are fetched, 0 or more, all runs of the job together; its other URLs are
-recorded as `host_pages`, and are fetched by `dedup retry --reason host_pages` once the setting is
-raised. Pages that are known and visited again by a refresh do not count. 0: no limit, as most sites
-end by themselves; a crawl of many hosts that nobody watches is bounded by 100,000 or so."""
+"""Maximum number of pages of a host, 0 or more, in all runs of the job; the host's other URLs are
+recorded as `host_pages`, and `dedup retry --reason host_pages` queues them again when the setting
+is raised. Pages that a refresh visits again do not count. 0: no limit, as most sites are finite;
+100,000 is a useful limit for a crawl of many hosts without supervision."""
 
 DEDUP_ALLOW_PRIVATE = True
 """May links, redirects and sitemaps of public hosts lead to private, loopback and link-local
-addresses, and to other schemes than http and https? False in this project's own crawls, where the
-middleware `PublicWeb` is on: what the user starts from may be private, and what private hosts link
-to, and nothing else. True there opens it, for those who crawl an intranet."""
+addresses, and to other schemes than http and https? False in this project's own crawls, which use
+the middleware `PublicWeb`: only start URLs, and URLs that private hosts link to, may be private.
+True is for crawls of an intranet."""
 
 # --- Items -------------------------------------------------------------------------------------
 
 DEDUP_ITEM_TEXT_FIELDS = ["text"]
-"""Fields of items that hold their text, one name or more; several are compared together, one after
-the other. An item without any is read from its `html` or `body`; one without those is no page, and
-passes. The project's own spiders' items are not meant."""
+"""Fields of items that have their text, one name or more; the texts of several fields are joined.
+For an item without such text, the text is extracted from its `html` or `body`; an item without
+these is not a page, and is passed on. It does not apply to items of the project's own spiders."""
 
 DEDUP_ITEM_URL_FIELD = "url"
-"""The field that holds an item's URL. It tells of which host a page is, and is in all records."""
+"""The field that has an item's URL. The URL gives the page's host, and is in all records."""
 
 DEDUP_ITEM_KEY_FIELDS: list[str] = []
-"""Fields whose values have to be equal, too, for two items to be duplicates: of 30 reviews with
-equal text for different products, ["product"] keeps all. None by default: texts decide."""
+"""Fields whose values have to be equal in duplicates: of 30 reviews with equal text for different
+products, ["product"] keeps all. None by default: the texts decide."""
 
 # --- Main text ---------------------------------------------------------------------------------
 
 DEDUP_TEXT_EXTRACTOR = "content"
-"""What takes the text out of a page: "content" (by the templates of its site, which are learned
-while the crawl goes; where none is known, by what the page declares, and by rules), "resiliparse"
-(rules alone), "trafilatura" (install the extra of that name), or "all" (all visible text). See
+"""How the text of a page is extracted: "content" (by the templates of its site, which are learned
+during the crawl; without a template, by what the page declares, and by rules), "resiliparse" (by
+rules), "trafilatura" (needs the extra of that name), or "all" (all visible text). See
 docs/detection.md for the figures."""
 
 DEDUP_WAITING_PAGES = 10_000
-"""Pages of all hosts that wait for their template at the same time, 0 or more. A page waits until
-ten pages of its template have come, in the job's store, some 20 kB each. What would be one too many
-goes on without its template: it is kept, and read anew later. 0: no page waits."""
+"""Maximum number of pages, of all hosts, that wait for their template, 0 or more. A page waits in
+the job's store, about 20 kB each, until ten pages of its template have been fetched. A page beyond
+the maximum is judged without its template: it is stored, and read again later. 0: no page waits."""
 
 DEDUP_READ_PROCESSES = "auto"
-"""Processes that read pages (decode, parse, extract, sign) beside the crawl's own, 0 or more, some
-90 MB each. This is how many there may be: the first starts with the first page, others while pages
-wait and the crawl's own process has time to spare. "auto": one for each core, none where there is
-a single one. Beside a slow page there is one more where none is left for the others. For the
-project's own spiders; docs/benchmarks.md has what they gain."""
+"""Maximum number of processes that read pages (decode, parse, extract, sign) beside the crawl's,
+0 or more, about 90 MB each. The first starts with the first page, others when pages wait and the
+crawl's own process is not busy. "auto": one for each core, none on a machine with one core. While
+slow pages occupy all of them, one more is started. For the project's own spiders; the gain is in
+docs/benchmarks.md."""
 
 DEDUP_READ_CPU_SECONDS = 5.0
 """CPU time that the reading of a page may take, seconds, 0.1 to 3,600. A page that takes more is

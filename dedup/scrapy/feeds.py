@@ -17,7 +17,7 @@ from scrapy.exporters import JsonLinesItemExporter
 from scrapy.settings import BaseSettings
 
 from dedup.store import JobStore
-from dedup.store.records import EXPORTED_FIELDS
+from dedup.store.export_columns import EXPORTED_FIELDS
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,7 @@
 """The records that every store keeps: pages, queued URLs, and pages to learn templates from."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -119,18 +120,6 @@ PAGE_FIELDS = tuple(
 """The fields of a stored page that are kept as they are. Besides these a store keeps its number,
 its name, its host, and, compressed, its text and its body."""
 
-EXPORTED_FIELDS = (
-    *("id", "url", "title", "language", "text", "canonical_url", "status", "content_type"),
-    *("fetched_at", "depth", "etag", "last_modified"),
-)
-"""The columns of an exported page, in every format; feeds may have these fields, too."""
-
-DUPLICATE_FIELDS = (
-    *("id", "url", "duplicate_of", "duplicate_of_url", "stage", "distance", "resemblance"),
-    "first_seen",
-)
-"""The columns of an exported duplicate. Ids are the callers' own, or else numbers."""
-
 
 def as_page(document: Document) -> Page:
     if isinstance(document, Page):
@@ -152,8 +141,12 @@ def as_page(document: Document) -> Page:
 
 def compressed(data: bytes) -> bytes:
     """As the store keeps what is large."""
-    # One for each call, 10 µs: a compressor is not for several threads.
-    return zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True).compress(data)
+    return text_compressor()(data)
+
+
+def text_compressor() -> Callable[[bytes], bytes]:
+    """What compresses as the store does; to make one takes 10 µs. Not for several threads."""
+    return zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True).compress
 
 
 def _encode(text: str) -> bytes:

@@ -49,7 +49,7 @@ def test_the_cache_changes_no_answer(cache_bytes):
 
 def test_the_cache_keeps_what_was_used_last():
     fetched = []
-    cache = OriginalsCache(lambda n: fetched.append(n) or Document(str(n), "x"), size_bytes=5_000)
+    cache = OriginalsCache(lambda n: fetched.append(n) or Document(str(n), "x"), size_bytes=4_000)
     for number in (1, 2, 1, 3, 1, 2):
         assert cache(number).id == str(number)
     assert fetched == [1, 2, 3, 2]

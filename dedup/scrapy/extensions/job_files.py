@@ -14,8 +14,8 @@ from scrapy.crawler import Crawler
 from dedup.errors import StateError
 from dedup.files import write_atomically
 from dedup.scrapy.internals.reactor import Timer, call_every
-from dedup.scrapy.job.account import account_of
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.job.stats_json import stats_json
 from dedup.scrapy.spiders.own import is_own
 
 logger = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class JobFiles:
 
     def _write_account(self, job: Job) -> None:
         reason = job.store.meta("reason") or "unknown"
-        account = account_of(job, finished=time.time(), reason=reason)
+        account = stats_json(job, finished=time.time(), reason=reason)
         text = json.dumps(account, ensure_ascii=False, indent=2, default=str)
         try:
             write_atomically(job.folder / "stats.json", text + "\n")

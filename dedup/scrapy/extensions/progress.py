@@ -18,8 +18,8 @@ from scrapy.exceptions import NotConfigured
 
 from dedup.scrapy.extensions.figures import CrawlFigures
 from dedup.scrapy.internals.reactor import Timer, call_every
-from dedup.scrapy.job.account import account_of
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.job.stats_json import stats_json
 from dedup.scrapy.spiders.own import is_own
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Progress:
             if job.is_kept:
                 self._print("The same command goes on from here once that is mended.")
             return
-        account = account_of(job, finished=time.time(), reason=reason)
+        account = stats_json(job, finished=time.time(), reason=reason)
         if not job.has_queue:
             del account["urls"]  # the project's own scheduler has them
         account["no_pages"] = self._crawler.stats.get_value("dedup/items/no_page", 0)

@@ -8,7 +8,6 @@ from dataclasses import fields
 from scrapy.http import Response
 
 from dedup.html.page_text import PageText
-from dedup.learner import LearningStep, Ready, TemplateLearner
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.items import PageItem
@@ -19,6 +18,7 @@ from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.reading.page import PageFacts
 from dedup.store import JobStore, Page
 from dedup.store.records import PAGE_FIELDS
+from dedup.template_learner import LearningStep, Ready, TemplateLearner
 from dedup.templates.outline import Outline
 from dedup.templates.site import Site
 from dedup.urls.parts import host_of
@@ -130,7 +130,7 @@ class Arrivals:
         released = [self._item_of(ready) for ready in self._learner.release(item.url).ready]
         entry = self._note(item, facts, finishes)
         entry.revisits = revisits
-        outline, page = facts.said.outline, page_of_item(item, ItemFields())
+        outline, page = facts.extracted.outline, page_of_item(item, ItemFields())
         if outline is None or page is None or self.is_closing or revisits is not None:
             entry.outline = outline
             return [*released, item]

@@ -94,7 +94,7 @@ class ExtractText:
             return page, page_text(html, page.title, extractor=self._extractor, site=site)
         raw = RawPage(body, url, content_type, (), None)
         content = self._worker.read(raw, None if site is None else host_of(url), site)
-        return content.page, content.said
+        return content.page, content.extracted
 
 
 def _word(value: object) -> str:

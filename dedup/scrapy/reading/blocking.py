@@ -35,7 +35,7 @@ class BlockingWorker:
         self._wanted = wanted
         self._command = command
         self._process: subprocess.Popen[bytes] | None = None
-        self._told: dict[str, int] = {}
+        self._known: dict[str, int] = {}
 
     def read(self, raw: RawPage, host: str | None = None, site: Site | None = None) -> Content:
         """Read a page.
@@ -45,7 +45,7 @@ class BlockingWorker:
         """
         try:
             process = self._process or self._start()
-            _stream(process.stdin).write(packed(question_for(raw, host, site, self._told)))
+            _stream(process.stdin).write(packed(question_for(raw, host, site, self._known)))
             _stream(process.stdin).flush()
             found = self._answer(_stream(process.stdout))
         except (EOFError, BrokenPipeError):
@@ -70,7 +70,7 @@ class BlockingWorker:
             start_new_session=True,
         )
         self._process = process
-        self._told.clear()
+        self._known.clear()
         _stream(process.stdin).write(packed(self._wanted))
         _stream(process.stdin).flush()
         _exactly(_stream(process.stdout), 1)

@@ -72,21 +72,21 @@ class TooSlowError(Exception):
 
 
 def question_for(
-    raw: RawPage, host: str | None, site: Site | None, told: dict[str, int]
+    raw: RawPage, host: str | None, site: Site | None, known: dict[str, int]
 ) -> Question:
     """The question about a page, with the templates that the process does not know yet.
 
-    `told` has the number of templates that the process knows of each host; it is updated.
+    `known` has the number of templates that the process knows of each host; it is updated.
     """
     if host is None or site is None:
         return Question(raw)
-    is_first = host not in told and len(told) >= _MAX_SITES
+    is_first = host not in known and len(known) >= _MAX_SITES
     if is_first:
-        told.clear()
+        known.clear()
     n_templates = len(site.templates)
-    is_told = told.get(host) == n_templates
-    told[host] = n_templates
-    return Question(raw, host, None if is_told else site.templates, is_first)
+    is_known = known.get(host) == n_templates
+    known[host] = n_templates
+    return Question(raw, host, None if is_known else site.templates, is_first)
 
 
 def unread_by_death(status: int, wanted: Wanted) -> Unread:

@@ -87,27 +87,27 @@ class PageFacts(NamedTuple):
     """Facts about an item besides its fields, and the values of the fields that they concern.
 
     Attributes:
-        said: heading, source and so on of the text.
+        extracted: heading, source and so on of the text.
         features: None: no detector needs any.
     """
 
     text: str
     title: str
     body: bytes | None
-    said: PageText
+    extracted: PageText
     features: Features | None
 
     def give(self, page: Page) -> Page:
         """The page with these facts; without them if a pipeline has changed its text."""
         if page.text is not self.text:
             return page
-        said = self.said
+        extracted = self.extracted
         page = replace(
             page,
-            heading=said.heading,
-            own_title=said.title if page.title is self.title else None,
-            source=said.source,
-            template=said.template,
+            heading=extracted.heading,
+            own_title=extracted.title if page.title is self.title else None,
+            source=extracted.source,
+            template=extracted.template,
         )
         if self.features and page.title is self.title and page.body is self.body:
             features = self.features
@@ -121,7 +121,7 @@ class Content(NamedTuple):
 
     Attributes:
         page: its metadata, without `hrefs`.
-        said: its text, and where the text comes from.
+        extracted: its text, and where the text comes from.
         links: to follow, as `HtmlPage.links`; none if they are not wanted.
         nofollow_links: those that the page asks robots not to follow.
         n_links_left: number of links that are omitted because there are too many.
@@ -131,7 +131,7 @@ class Content(NamedTuple):
     """
 
     page: HtmlPage
-    said: PageText
+    extracted: PageText
     encoding: str
     is_encoding_sure: bool
     links: list[str]
@@ -163,17 +163,17 @@ class ContentReader:
         page = parse_page(
             html, raw.url, encoding=decoded.encoding, robots_headers=raw.robots_headers
         )
-        said = page_text(html, page.title, extractor=self._wanted.extractor, site=site)
+        extracted = page_text(html, page.title, extractor=self._wanted.extractor, site=site)
         links, nofollow_links, n_links_left = self._links(page)
         return Content(
             page=replace(page, hrefs=(), nofollow_hrefs=frozenset()),
-            said=said,
+            extracted=extracted,
             encoding=decoded.encoding,
             is_encoding_sure=decoded.is_sure,
             links=links,
             nofollow_links=nofollow_links,
             n_links_left=n_links_left,
-            features=self._features(raw, page, said),
+            features=self._features(raw, page, extracted),
             n_templates=len(site.templates) if site else 0,
         )
 
@@ -192,17 +192,17 @@ class ContentReader:
         followed = set(links)
         return links, [url for url in every if url not in followed], n_left
 
-    def _features(self, raw: RawPage, page: HtmlPage, said: PageText) -> Features | None:
+    def _features(self, raw: RawPage, page: HtmlPage, extracted: PageText) -> Features | None:
         if not self._signers:
             return None
         document = Page(
             id="",
-            text=said.text,
+            text=extracted.text,
             title=page.title,
             body=raw.body,
-            heading=said.heading,
-            own_title=said.title,
-            source=said.source,
+            heading=extracted.heading,
+            own_title=extracted.title,
+            source=extracted.source,
         )
         return Features(
             shingles=document.shingles,

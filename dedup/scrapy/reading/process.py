@@ -96,7 +96,7 @@ class WorkerProcess:
         self._command = command
         self._process: Process | None = None
         self._waiting: deque[_OpenQuestion] = deque()
-        self._told: dict[str, int] = {}
+        self._known: dict[str, int] = {}
         """The number of templates that the process knows of each host."""
         self._is_closing = False
         self._is_replaced = False
@@ -200,7 +200,7 @@ class WorkerProcess:
             start_new_session=True,  # Ctrl-C goes to the crawl, which ends this process
         )
         self._process, self._is_replaced = process, False
-        self._told.clear()
+        self._known.clear()
         self._send(self._wanted)
         self._waiting = deque(each for each in self._waiting if not each.answer.done())
         for question in self._waiting:
@@ -284,7 +284,7 @@ class WorkerProcess:
                 self._waiting.popleft().settle(unread_by_death(status, self._wanted))
 
     def _ask(self, question: _OpenQuestion) -> None:
-        asked = question_for(question.raw, question.host, question.site, self._told)
+        asked = question_for(question.raw, question.host, question.site, self._known)
         self._send(asked._replace(cpu_seconds=question.cpu_seconds))
 
     def _send(self, value: object) -> None:

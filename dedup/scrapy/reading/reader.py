@@ -140,8 +140,8 @@ class PageReader:
             ReadingError, CloseSpider: as `read`.
         """
         content = await self._read_now(reading.raw, site)
-        item = replace(reading.item, text=content.said.text)
-        facts = PageFacts(item.text, item.title, item.body, content.said, content.features)
+        item = replace(reading.item, text=content.extracted.text)
+        facts = PageFacts(item.text, item.title, item.body, content.extracted, content.features)
         return reading._replace(item=item, facts=facts, n_templates=content.n_templates)
 
     def abandon(self) -> None:

@@ -45,7 +45,7 @@ def reading_of(response: Response, raw: RawPage, content: Content) -> Reading:
         page=content.page,
         links=content.links,
         nofollow_links=content.nofollow_links,
-        facts=PageFacts(item.text, item.title, item.body, content.said, content.features),
+        facts=PageFacts(item.text, item.title, item.body, content.extracted, content.features),
         raw=raw,
         is_encoding_sure=content.is_encoding_sure,
         n_templates=content.n_templates,
@@ -55,7 +55,7 @@ def reading_of(response: Response, raw: RawPage, content: Content) -> Reading:
 def _item(response: Response, raw: RawPage, content: Content) -> PageItem:
     return PageItem(
         url=response.url,
-        text=content.said.text,
+        text=content.extracted.text,
         title=content.page.title,
         language=content.page.language or header(response, "Content-Language"),
         canonical_url=content.page.canonical_url,

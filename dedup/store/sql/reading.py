@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from dedup.document import Document
 from dedup.errors import StateError
-from dedup.store.records import DONE, EXPORTED_FIELDS, PAGE_FIELDS, Page
+from dedup.store.export_columns import EXPORTED_FIELDS
+from dedup.store.records import DONE, PAGE_FIELDS, Page
 from dedup.store.results import DuplicateRow, RecordRow
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sql.database import Database

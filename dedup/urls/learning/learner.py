@@ -170,11 +170,11 @@ class UrlLearner:
     def note(self, page: FetchedPage) -> list[HostRule]:
         """Learn from a page; return the rules that it has ended, whose URLs are to be fetched."""
         parts = _split(page.url)
-        rules = self._book.rules(host_in(parts))
+        rules = self._book.rules(_host_and_port(parts))
         found = candidates(parts, rules)
         for each in found:
             if is_kept_by_form(each.rule):  # from now on it is asked about other URLs, too
-                self._book.rule(each.rule, host_in(parts))
+                self._book.rule(each.rule, _host_and_port(parts))
         ended = []
         for partner in partners(self._knowledge, found, parts, rules):
             rule = self._rule(partner, parts)
@@ -189,7 +189,7 @@ class UrlLearner:
         parts, aim = _split(url), _split(target)
         for each in rewrites(parts):
             if each.form == aim:
-                found = self._book.rule(each.rule, host_in(parts))
+                found = self._book.rule(each.rule, _host_and_port(parts))
                 if found is not None and found.stage != "unlearned":
                     is_sampled = self._is_sampled(found, url_key(url))
                     found.note_pair(
@@ -246,7 +246,7 @@ class UrlLearner:
 
     def _rule(self, partner: Partner, parts: UrlParts) -> HostRule | None:
         """The host's rule of a partner; in place of one that has ended, the one under a prefix."""
-        host = host_in(parts)
+        host = _host_and_port(parts)
         rule = self._book.rule(partner.rule, host)
         if rule is not None and rule.stage == "unlearned":
             name = under_prefix(partner.rule, parts)
@@ -291,7 +291,7 @@ class UrlLearner:
         if page.is_own or page.content == NEAR or page.original_url is None:
             return
         for name in mirrors(parts, _split(page.original_url)):
-            host = host_in(parts)
+            host = _host_and_port(parts)
             if name.startswith("host:") and not name.startswith(f"host:{host}="):
                 continue  # it rewrites the other host's URLs
             if name in rules:
@@ -323,7 +323,7 @@ def _number_of(url: str) -> int:
     return int.from_bytes(url_key(url)[:6], "big")
 
 
-def host_in(parts: UrlParts) -> str:
+def _host_and_port(parts: UrlParts) -> str:
     """Host and port, as rules are kept by."""
     return parts.host + parts.port
 

@@ -18,7 +18,7 @@ import pytest
 from resiliparse.extract.html2text import extract_plain_text
 
 from crawler.demo import SITE, DemoServer
-from crawler.demo.server import ROUTES, Page, Redirect
+from crawler.demo.server import ROUTES, DemoPage, Redirect
 
 EXPECTED: dict[str, Any] = json.loads((SITE.parent / "expected.json").read_text("utf-8"))
 PAGES: dict[str, dict[str, str]] = {page["name"]: page["urls"] for page in EXPECTED["pages"]}
@@ -129,7 +129,7 @@ def file_of(url: str) -> str:
     parameters = address.query.split("&")
     keys = [path, *(f"{path}?{parameter}" for parameter in parameters)]
     for route in (ROUTES[key] for key in keys if key in ROUTES):
-        return route.file if isinstance(route, Page) else file_of(route.location)
+        return route.file if isinstance(route, DemoPage) else file_of(route.location)
     return path.lstrip("/") + "index.html" * path.endswith("/")
 
 
@@ -142,7 +142,7 @@ def test_every_file_is_reachable_by_links(fetched: dict[str, tuple[int, str]]) -
 def test_every_route_is_linked(fetched: dict[str, tuple[int, str]]) -> None:
     routes = set(ROUTES) - {"/robots.txt", "/sitemap.xml"}
     assert routes <= set(fetched)
-    assert all(isinstance(route, Redirect | Page) for route in ROUTES.values())
+    assert all(isinstance(route, Redirect | DemoPage) for route in ROUTES.values())
 
 
 def test_sitemap_names_pages_only() -> None:

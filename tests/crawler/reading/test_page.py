@@ -39,9 +39,11 @@ def test_signatures_are_those_of_the_detectors() -> None:
         raw = _raw(text)
         content = pickle.loads(pickle.dumps(ContentReader(WANTED).read(raw)))
         assert content.features is not None
-        page = Page(id="", text=content.said.text, title=content.page.title, body=raw.body)
+        page = Page(id="", text=content.extracted.text, title=content.page.title, body=raw.body)
         alone = replace(page)
-        page = PageFacts(page.text, page.title, raw.body, content.said, content.features).give(page)
+        page = PageFacts(page.text, page.title, raw.body, content.extracted, content.features).give(
+            page
+        )
         assert {key.partition(" ")[0] for key in page.signatures} == set(STAGES), name
         for given, computed in zip(
             default_detectors(_nothing), default_detectors(_nothing), strict=True
@@ -75,8 +77,8 @@ def test_features_are_not_those_of_a_page_that_a_pipeline_has_changed() -> None:
     raw = _raw(SENTENCES)
     content = ContentReader(WANTED).read(raw)
     assert content.features is not None
-    text = content.said.text
-    known = PageFacts(text, content.page.title, raw.body, content.said, content.features)
+    text = content.extracted.text
+    known = PageFacts(text, content.page.title, raw.body, content.extracted, content.features)
     for changed in (
         Page(id="", text=text.upper(), title=content.page.title, body=raw.body),
         Page(id="", text=text, title="Another", body=raw.body),

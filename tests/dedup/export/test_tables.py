@@ -13,7 +13,7 @@ import zstandard
 from dedup.export import DUPLICATES, PAGES, write_table
 from dedup.export.tables import guarded
 from dedup.store import Page, SqliteStore
-from dedup.store.records import EXPORTED_FIELDS
+from dedup.store.export_columns import EXPORTED_FIELDS
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from dedup.scrapy.items import PageItem
 from dedup.store import Page, open_store
-from dedup.store.records import EXPORTED_FIELDS, PAGE_FIELDS, storable_fields
+from dedup.store.export_columns import EXPORTED_FIELDS
+from dedup.store.records import PAGE_FIELDS, storable_fields
 from dedup.store.sqlite.schema import SCHEMA
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from dedup.templates.learning import Sample
+from dedup.templates.measuring import Sample
 from dedup.templates.outline import outline
 
 _WORDS = [f"{a}{b}{c}" for a in ("ba", "ke", "lo", "mi", "su") for b in "nrstv" for c in "aeiouy"]

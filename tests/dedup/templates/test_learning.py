@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dedup.templates.learning import Sample, learn
+from dedup.templates.learning import learn
+from dedup.templates.measuring import Sample
 from dedup.templates.outline import Outline
 from dedup.templates.site import OwnText, Site
 from dedup.templates.template import Template

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from dedup.store.interface import HostKnowledge
 from dedup.store.records import Outlined, Page
-from dedup.templates.learning import FEW_PAGES, PAGES, Sample, learn
+from dedup.templates.grouping import FEW_PAGES, PAGES
+from dedup.templates.learning import learn
+from dedup.templates.measuring import Sample
 from dedup.templates.outline import Outline
 from dedup.templates.site import MAX_TEMPLATES, OwnText, Site
 from dedup.urls.parts import host_of, name_of

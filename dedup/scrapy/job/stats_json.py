@@ -8,7 +8,7 @@ from dedup.scrapy.job.job import Job
 from dedup.store import summarise
 
 
-def account_of(job: Job, *, finished: float, reason: str) -> dict[str, object]:
+def stats_json(job: Job, *, finished: float, reason: str) -> dict[str, object]:
     """The pages that the job has stored, dropped and skipped, its URLs, and its settings.
 
     Args:

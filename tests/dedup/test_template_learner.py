@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dedup.learner import POOL_PAGES, LearningStep, TemplateLearner
 from dedup.store import Page, SqliteStore
+from dedup.template_learner import POOL_PAGES, LearningStep, TemplateLearner
 from dedup.templates.outline import Outline
 from tests.dedup.templates.conftest import FOOTER, blog_post, flat, prose, sample, sphinx
 

@@ -1,0 +1,56 @@
+"""Documents in Arrow batches."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from dedup.document import Document
+
+GIVEN = pa.schema(
+    [
+        ("number", pa.int64()),
+        ("text", pa.large_string()),
+        ("url", pa.string()),
+        ("title", pa.string()),
+        ("group", pa.string()),
+    ]
+)
+"""What is asked of a row: its number, the lower the earlier; only rows of one group are compared.
+`url`, `title` and `group` may be null."""
+
+_ROWS = 512
+_BYTES = 4 * 2**20
+
+
+def documents_of(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[list[int], list[Document]]]:
+    """Cut rows of `GIVEN` into portions that are worked on at once; without rows of no text."""
+    numbers: list[int] = []
+    documents: list[Document] = []
+    size = 0
+    for batch in batches:
+        for row in _rows(batch):
+            text = row["text"]
+            if text is None:
+                continue
+            if documents and (len(documents) == _ROWS or size + len(text) > _BYTES):
+                yield numbers, documents
+                numbers, documents, size = [], [], 0
+            numbers.append(row["number"])
+            documents.append(
+                Document(
+                    id=str(row["number"]),
+                    text=text,
+                    url=row["url"] or None,
+                    title=row["title"] or "",
+                    key=row["group"] or "",
+                )
+            )
+            size += len(text)
+    if documents:
+        yield numbers, documents
+
+
+def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+    for start in range(0, batch.num_rows, _ROWS):
+        yield from batch.slice(start, _ROWS).to_pylist()

@@ -1,0 +1,136 @@
+"""Rows of files: their places in the collection, and what they say."""
+
+import json
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from dedup.collection.columns import Columns, fields_of
+from dedup.collection.documents import object_of
+from dedup.collection.writing import json_line, marked_line
+
+NUMBERED = pa.schema([("place", pa.int64()), ("value", pa.string())])
+"""`place`: from 0, of all lines of the collection that are not blank."""
+
+READ = pa.schema(
+    [
+        ("place", pa.int64()),
+        ("value", pa.string()),
+        ("name", pa.string()),
+        ("text", pa.string()),
+        ("url", pa.string()),
+        ("title", pa.string()),
+        ("group", pa.string()),
+        ("reason", pa.string()),
+        ("present", pa.list_(pa.string())),
+    ]
+)
+"""`value`: the line as it came. `name`: of the row, as JSON. `reason`: why the line is no document;
+then it has no text. `present`: which of the columns that the user has named it has."""
+
+MAX_ROW_CHARACTERS = 64 * 2**20
+
+Block = tuple[int, str, int]
+"""Which of the inputs, which file of it, and where in the file the block begins."""
+
+
+def numbered(
+    batches: Iterator[pa.RecordBatch], starts: Mapping[Block, int]
+) -> Iterator[pa.RecordBatch]:
+    """Give each line its place: that of its block's first line, and on from there.
+
+    A block is read from its beginning to its end by one task, whichever it is: so a line has the
+    same place however often, and in whatever order, tasks are run.
+
+    Args:
+        batches: `input`, `file`, `block` and `value`.
+        starts: the place of each block's first line.
+    """
+    seen: dict[Block, int] = {}
+    for batch in batches:
+        keys = (batch.column(name).to_pylist() for name in ("input", "file", "block"))
+        places = []
+        for block in zip(*keys, strict=True):
+            places.append(starts[block] + seen.get(block, 0))
+            seen[block] = seen.get(block, 0) + 1
+        yield pa.record_batch([pa.array(places, pa.int64()), batch.column("value")], NUMBERED)
+
+
+def read(
+    batches: Iterator[pa.RecordBatch], columns: Columns, within: str | None
+) -> Iterator[pa.RecordBatch]:
+    """Read lines of JSON: what is `NUMBERED`."""
+    for batch in batches:
+        places = batch.column("place").to_pylist()
+        lines = batch.column("value").to_pylist()
+        rows = [
+            _row(place, line, columns, within) for place, line in zip(places, lines, strict=True)
+        ]
+        values = list(zip(*rows, strict=True)) or [()] * len(READ)
+        arrays = [pa.array(each, kind.type) for each, kind in zip(values, READ, strict=True)]
+        yield pa.record_batch(arrays, schema=READ)
+
+
+_Row = tuple[object, ...]
+
+
+def _row(place: int, line: str, columns: Columns, within: str | None) -> _Row:
+    try:
+        if len(line) > MAX_ROW_CHARACTERS:
+            raise ValueError("it is longer than 64 Mi characters")
+        fields = fields_of(object_of(line.removeprefix("\ufeff").encode()), columns)
+        if fields.text is None:
+            raise ValueError(f"markup (`{columns.html}`) is not read with --engine spark")
+    except (ValueError, RecursionError) as error:
+        return place, line, None, None, None, None, None, str(error), []
+    name = fields.url if fields.id is None else fields.id
+    named = json.dumps(place + 1 if name is None else name, default=str, ensure_ascii=False)
+    # Halves of surrogate pairs, which JSON can escape, have no place in Arrow's text.
+    text, url, title = (_whole(each) for each in (fields.text, fields.url, fields.title))
+    group = None if within is None else _whole(repr(fields.others[0]))
+    return place, line, _whole(named), text, url, title, group, None, sorted(fields.present)
+
+
+def _whole(text: str | None) -> str | None:
+    return text if text is None or text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+MARKED = pa.schema([("value", pa.string())])
+
+
+def spliced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Add the columns of `--mark` to lines; what they are named is JSON."""
+    for batch in batches:
+        lines = []
+        for row in batch.to_pylist():
+            marks = {
+                "duplicate_of": _value(row["duplicate_of"]),
+                "resemblance": row["resemblance"],
+                "stage": row["stage"],
+                "group": _value(row["group"]),
+            }
+            lines.append(marked_line(row["value"].encode(), marks).decode().rstrip("\n"))
+        yield pa.record_batch([pa.array(lines, pa.string())], MARKED)
+
+
+def records(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Records of duplicates as lines."""
+    for batch in batches:
+        lines = []
+        for row in batch.to_pylist():
+            record = {
+                "id": _value(row["name"]),
+                "url": row["url"],
+                "duplicate_of": _value(row["duplicate_of"]),
+                "duplicate_of_url": row["duplicate_of_url"],
+                "stage": row["stage"],
+                "distance": row["distance"],
+                "resemblance": row["resemblance"],
+                "first_seen": None,
+            }
+            lines.append(json_line(record).decode().rstrip("\n"))
+        yield pa.record_batch([pa.array(lines, pa.string())], MARKED)
+
+
+def _value(name: str | None) -> object:
+    return None if name is None else json.loads(name)

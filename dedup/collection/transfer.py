@@ -1,0 +1,128 @@
+"""Documents with their signatures on the way from one process to another.
+
+A portion is sent as a few large objects: one array of all shingles, and lists of plain values. Sent
+one by one, 512 documents would take several times as long to pack and to unpack.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup.collection.documents import Read
+from dedup.document import Document, TextSource
+from dedup.store.records import Page, text_compressor
+
+
+class _Fields(NamedTuple):
+    """What the store keeps of a document, under the names of `Page`."""
+
+    id: str
+    text: str
+    url: str | None
+    title: str
+    heading: str
+    own_title: str | None
+    source: TextSource
+    size_bytes: int
+    packed_text: bytes
+    signatures: dict[str, bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SentDocuments:
+    """Documents without their bodies, which are compared by digest and text.
+
+    Attributes:
+        fields: of each document.
+        shingles: of all, one after the other; of those without signatures, none.
+        bounds: where the shingles of each begin, and where the last ones end.
+        fetched_at: seconds since 1970, UTC.
+    """
+
+    fields: list[_Fields]
+    shingles: NDArray[np.uint64]
+    bounds: list[int]
+    fetched_at: float
+
+    @classmethod
+    def pack(cls, documents: Sequence[Document]) -> "SentDocuments":
+        known = (document.known_shingles for document in documents)
+        parts = [_NONE if shingles is None else shingles for shingles in known]
+        compress = text_compressor()
+        return cls(
+            [_fields(document, compress) for document in documents],
+            np.concatenate([_NONE, *parts]),
+            np.cumsum([0, *map(len, parts)]).tolist(),
+            time.time(),
+        )
+
+    def unpack(self) -> list[Page]:
+        return [
+            self._page(fields, start, stop)
+            for fields, (start, stop) in zip(self.fields, pairwise(self.bounds), strict=True)
+        ]
+
+    def _page(self, fields: _Fields, start: int, stop: int) -> Page:
+        page = Page(
+            id=fields.id,
+            text=fields.text,
+            url=fields.url,
+            title=fields.title,
+            heading=fields.heading,
+            own_title=fields.own_title,
+            source=fields.source,
+            size_bytes=fields.size_bytes,
+            fetched_at=self.fetched_at,
+        )
+        page.take_packed(fields.packed_text, None)
+        if fields.signatures:
+            page.take(shingles=self.shingles[start:stop], signatures=fields.signatures)
+        return page
+
+
+_NONE = np.empty(0, np.uint64)
+
+
+def _fields(document: Document, compress: Callable[[bytes], bytes]) -> _Fields:
+    return _Fields(
+        document.id,
+        document.text,
+        document.url,
+        document.title,
+        document.heading,
+        document.own_title,
+        document.source,
+        len(document.text.encode("utf-8", "replace")),
+        compress(document.text.encode("utf-8", "surrogatepass")),
+        document.signatures,
+    )
+
+
+_Beside = tuple[Any, tuple[Any, ...], frozenset[str], tuple[str, ...]]
+"""`Read.id`, `others`, `present` and `names`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentRows:
+    """What the rows of a portion say: the place of its document and what is no part of it."""
+
+    rows: list[_Beside | str]
+    documents: SentDocuments
+
+    @classmethod
+    def pack(cls, found: Sequence[Read | str]) -> "SentRows":
+        rows: list[_Beside | str] = [
+            each if isinstance(each, str) else (each.id, each.others, each.present, each.names)
+            for each in found
+        ]
+        documents = [each.document for each in found if isinstance(each, Read)]
+        return cls(rows, SentDocuments.pack(documents))
+
+    def unpack(self) -> list[Read | str]:
+        pages = iter(self.documents.unpack())
+        return [each if isinstance(each, str) else Read(next(pages), *each) for each in self.rows]

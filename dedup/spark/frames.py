@@ -1,0 +1,132 @@
+"""Deduplicating a DataFrame of Spark."""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
+
+from dedup.collection.columns import nearest
+from dedup.collection.rules import STAGES, Rules, read_keep
+from dedup.spark.engine import Engine
+
+_PLACE_BITS = 35
+PLACE_MASK = 2**_PLACE_BITS - 1
+"""Of a number by which a row is judged, its place."""
+
+_LENGTH_LIMIT = 2**27
+
+
+def deduplicate(
+    dataframe: DataFrame,
+    *,
+    order: str,
+    text: str = "text",
+    id: str | None = None,  # noqa: A002 -- as the column is called
+    url: str | None = None,
+    title: str | None = None,
+    threshold: float = 0.8,
+    stages: Sequence[str] = STAGES,
+    within: str | None = None,
+    keep: str = "first",
+    engine: Engine | None = None,
+) -> DataFrame:
+    """Return the rows with four more columns that tell which duplicate which; drop none.
+
+    As `dedup.deduplicate`, whose verdicts it gives, but for the limit of candidates, which is not
+    there: see docs/collections.md. The rows that stay: `.filter("duplicate_of is null")`.
+
+    Args:
+        dataframe: is read several times; what is read must be the same each time.
+        order: the column of whole numbers, 0 to 2^35 - 1, each once, that says which row comes
+            first. A DataFrame has no order of its own.
+        text: the column of the texts; a row without one (null) stays.
+        id: that which names a row, in `duplicate_of` and `group`; None: `order`.
+        url: that of the URLs; two rows of one host with titles of their own are two pages.
+        title: that of the titles.
+        threshold: the resemblance from which on two rows are near duplicates.
+        stages: of the cascade, those that are asked.
+        within: the column in which duplicates must agree.
+        keep: which row stays: `first` or `longest`.
+        engine: for other sizes of its parts; its rules are not used.
+
+    Raises:
+        ValueError: a column is missing, or an argument out of its range; `order` names two rows.
+    """
+    kept, _ = read_keep(keep)
+    if kept == "newest":
+        raise ValueError("keep must be first or longest on Spark, got 'newest'")
+    rules = Rules(threshold=threshold, stages=tuple(stages), within=within, keep=kept)
+    for name in (order, text, id, url, title, within):
+        if name is not None and name not in dataframe.columns:
+            raise ValueError(f"there is no column `{name}`{nearest(name, dataframe.columns)}")
+    check_order(dataframe, order)
+    given = dataframe.select(
+        judging_number(F.col(order), F.col(text), rules).alias("number"),
+        F.col(text).alias("text"),
+        _text(url).alias("url"),
+        _text(title).alias("title"),
+        (F.lit(None) if within is None else F.col(within)).cast("string").alias("group"),
+    ).fillna("None" if within is not None else "", ["group"])
+    sizes = engine or Engine(rules=rules)
+    found = Engine(
+        rules=rules,
+        large_bucket=sizes.large_bucket,
+        serial_pairs=sizes.serial_pairs,
+        on_stage=sizes.on_stage,
+    ).duplicates(given)
+    return with_marks(dataframe, found, order=order, id=id or order)
+
+
+def check_order(dataframe: DataFrame, order: str) -> None:
+    """Check that a column orders the rows.
+
+    Raises:
+        ValueError: it is of another type, or out of its range, or two rows have one number.
+    """
+    kind = dict(dataframe.dtypes)[order]
+    if kind not in ("bigint", "int", "smallint", "tinyint"):
+        raise ValueError(f"order must be a column of whole numbers, got `{order}` of type {kind}")
+    number = F.col(order)
+    row = dataframe.agg(
+        F.count("*"), F.count(number), F.countDistinct(number), F.min(number), F.max(number)
+    ).first()
+    if row is None or not row[0]:
+        return
+    rows, numbers, different, least, greatest = row
+    if numbers != rows or different != rows:
+        raise ValueError(f"order must name each row once, got {different:,} names of {rows:,} rows")
+    if not 0 <= least <= greatest < 2**_PLACE_BITS:
+        raise ValueError(f"order must be 0 to {2**_PLACE_BITS - 1}, got {least} to {greatest}")
+
+
+def judging_number(place: Column, text: Column, rules: Rules) -> Column:
+    """In which order rows are judged: by their places, or the longest first."""
+    place = place.cast("bigint")
+    if rules.keep == "first":
+        return place
+    shorter = F.lit(_LENGTH_LIMIT) - F.coalesce(F.length(text), F.lit(0)).cast("bigint")
+    return F.shiftleft(shorter, _PLACE_BITS).bitwiseOR(place)
+
+
+def with_marks(dataframe: DataFrame, found: DataFrame, *, order: str, id: str) -> DataFrame:  # noqa: A002 -- as the column is called
+    """Add what was found to the rows; `found` has judging numbers."""
+    mask = F.lit(PLACE_MASK)
+    stage = F.element_at(F.array(*map(F.lit, STAGES)), F.col("stage") + 1)
+    marks = found.select(
+        F.col("number").bitwiseAND(mask).alias("__place"),
+        F.col("original").bitwiseAND(mask).alias("__original"),
+        "resemblance",
+        stage.alias("stage"),
+    )
+    names = dataframe.select(F.col(order).alias("__original"), F.col(id).alias("duplicate_of"))
+    marks = marks.join(names, "__original").drop("__original")
+    plain = dataframe.drop("duplicate_of", "resemblance", "stage", "group")
+    joined = plain.join(marks, plain[order] == marks["__place"], "left").drop("__place")
+    group = F.coalesce(F.col("duplicate_of"), F.col(id))
+    added = [F.col(name) for name in ("duplicate_of", "resemblance", "stage")]
+    return joined.select(*plain.columns, *added, group.alias("group"))
+
+
+def _text(name: str | None) -> Column:
+    """A column as text under the name of its part; null where there is none."""
+    return F.lit(None).cast("string") if name is None else F.col(name).cast("string")

@@ -1,0 +1,94 @@
+"""Which rows are dropped: first come, in parallel.
+
+A row is kept once no earlier duplicate of it is undecided, and dropped once one is kept. A few
+rounds of this decide all but long chains in order; what is left falls into components, and each is
+decided in one task.
+
+Source: Blelloch, Fineman, Shun, Greedy sequential maximal independent set and matching are parallel
+on average, SPAA 2012; components: Kiveris and others, Connected components in MapReduce and beyond,
+SOCC 2014.
+"""
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
+
+from dedup.arrow.first_come import first_come
+from dedup.spark.schemas import spark_schema
+
+ROUNDS = 8
+
+_DROPPED = pa.schema([("number", pa.int64())])
+
+
+def dropped_rows(pairs: DataFrame, *, serial_pairs: int) -> DataFrame:
+    """Return the column `number` of the rows that are dropped.
+
+    Args:
+        pairs: of duplicates, `a` before `b`.
+        serial_pairs: so many pairs, or fewer, are decided in one task.
+    """
+    undecided = settled(pairs.select("a", "b"))
+    dropped = undecided.select(F.col("b").alias("number")).limit(0)
+    for _ in range(ROUNDS):
+        count = undecided.count()
+        if count <= serial_pairs:
+            break
+        later = undecided.select(F.col("b").alias("a")).distinct()
+        kept = undecided.join(later, "a", "left_anti").select("a").distinct()
+        now = settled(undecided.join(kept, "a", "left_semi").select("b").distinct())
+        dropped = dropped.union(now.toDF("number"))
+        undecided = settled(
+            undecided.join(now, "b", "left_anti").join(now.toDF("a"), "a", "left_anti")
+        )
+    else:
+        count = undecided.count()
+    if not count:
+        return settled(dropped)
+    in_one = undecided.withColumn("component", F.lit(0))
+    parted = in_one if count <= serial_pairs else _with_components(undecided)
+    rest = parted.groupBy("component").applyInArrow(_solve, spark_schema(_DROPPED))
+    return settled(dropped.union(rest))
+
+
+def settled(frame: DataFrame) -> DataFrame:
+    """Compute a frame now, and forget how: plans of many rounds would grow without end.
+
+    Where the application has a checkpoint folder, it is kept there, and outlives executors.
+    """
+    if frame.sparkSession.sparkContext.getCheckpointDir() is not None:
+        return frame.checkpoint()
+    return frame.localCheckpoint()
+
+
+def _solve(table: pa.Table) -> pa.Table:
+    numbers = first_come(table.column("a").to_numpy(), table.column("b").to_numpy())
+    return pa.table([pa.array(numbers)], schema=_DROPPED)
+
+
+def _with_components(pairs: DataFrame) -> DataFrame:
+    """Add the column `component`: the lowest row that pairs lead to."""
+    stars = settled(pairs.select(F.col("b").alias("node"), F.col("a").alias("low")))
+    state: object = None
+    while True:
+        both = stars.union(stars.select(F.col("low").alias("node"), F.col("node").alias("low")))
+        large = _star(both).filter("low > node").select(F.col("low").alias("node"), "least")
+        large = large.filter("node != least").distinct().toDF("node", "low")
+        small = _star(large)
+        members = small.select(F.col("low").alias("node"), "least")
+        itself = small.select("node", "least")
+        stars = settled(
+            members.union(itself).filter("node != least").distinct().toDF("node", "low")
+        )
+        sums = stars.agg(F.count("*"), F.sum(F.hash("node", "low"))).first()
+        if sums == state:
+            break
+        state = sums
+    labels = stars.toDF("b", "component")
+    return pairs.join(labels, "b")
+
+
+def _star(edges: DataFrame) -> DataFrame:
+    """Each edge with the least of its node and the node's neighbours."""
+    least = edges.groupBy("node").agg(F.least(F.min("low"), F.first("node")).alias("least"))
+    return edges.join(least, "node")

@@ -1,0 +1,78 @@
+"""A session of Spark for the command line."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+_LEAST_JAVA = 17
+_ROWS_A_BATCH = 512
+"""Rows that go to Python at once; they may be long."""
+
+
+def open_session(master: str | None) -> SparkSession:
+    """Open a session, or take the one that there is.
+
+    Args:
+        master: where it runs; None: as Spark's own configuration says, or else on this machine.
+
+    Raises:
+        OSError: there is no Java.
+    """
+    require_java()
+    builder = SparkSession.builder.appName("dedup")
+    if master is not None:
+        builder = builder.master(master)
+    elif "SPARK_MASTER" not in os.environ and "SPARK_CONF_DIR" not in os.environ:
+        builder = builder.config("spark.master", "local[*]")
+    if (master or "local").startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    session = (
+        builder.config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.log.level", "FATAL")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", str(_ROWS_A_BATCH))
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("FATAL")
+    return session
+
+
+def require_java() -> None:
+    """Look whether there is a Java that Spark can run on.
+
+    Raises:
+        OSError: there is none, or it is too old.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    remedy = (
+        "on Debian `apt-get install openjdk-17-jre-headless` brings one, JAVA_HOME names another"
+    )
+    if java is None or not Path(java).is_file():
+        where = f"JAVA_HOME is {home!r}, where there is no Java" if home else "there is none"
+        raise OSError(f"Spark needs Java {_LEAST_JAVA} or later, and {where}; {remedy}")
+    done = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603 -- found above
+    words = done.stderr.split('"')
+    version = words[1].split(".")[0].split("-")[0] if len(words) > 1 else ""
+    if version.isdecimal() and int(version) < _LEAST_JAVA:
+        raise OSError(f"Spark needs Java {_LEAST_JAVA} or later, found {words[1]}; {remedy}")
+
+
+def sentence_of(error: Exception) -> str | None:
+    """What Spark says is wrong, without its plans and traces; None: it is no error of Spark's."""
+    if not isinstance(error, PySparkException):
+        return None
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    last = next((line for line in reversed(lines) if _PYTHON_ERROR.match(line)), None)
+    return f"Spark: {last or (lines or ['it failed'])[0]}"
+
+
+_PYTHON_ERROR = re.compile(r"(?:OSError|ValueError|MemoryError|ModuleNotFoundError): ")
+"""The last line of a trace of Python, of what goes wrong in tasks."""

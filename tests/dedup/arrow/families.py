@@ -1,0 +1,53 @@
+"""Planted families: groups of copies, chains of versions, short and empty texts, pages of hosts."""
+
+import random
+from typing import Any
+
+WORDS = [f"{a}{b}{c}" for a in ("ka", "lo", "mi") for b in "bcdfghjklmnpqrst" for c in "aeiou"]
+
+
+def planted(seed: int, families: int = 12) -> list[dict[str, Any]]:
+    """Rows in a seeded order; chains of some families stay in order, one after the other."""
+    choose = random.Random(seed)
+    rows: list[dict[str, Any]] = []
+    chains: list[dict[str, Any]] = []
+    for family in range(families):
+        base = choose.choices(WORDS, k=choose.choice([70, 120, 300]))
+        kind = family % 6
+        if kind == 0:  # copies, in another case or with other spaces
+            spaced = ("  ".join(base), " ".join(base).upper(), "\n".join(base), " ".join(base))
+            rows += [_row(choose, text) for text in spaced]
+        elif kind == 1:  # near copies of one
+            rows += [_row(choose, " ".join(_edited(choose, base, 2))) for _ in range(5)]
+        elif kind in (2, 3):  # versions, each made of the one before
+            versions = []
+            for _ in range(12):
+                versions.append(_row(choose, " ".join(base)))
+                base = _edited(choose, base, max(len(base) // 40, 2))
+            (chains if kind == 2 else rows).extend(versions)
+        elif kind == 4:  # short, empty, without a word
+            words = " ".join(base[:6])
+            rows += [_row(choose, text) for text in (words, words.upper(), "", "  ", "?!", words)]
+        else:  # Chinese
+            text = "".join(
+                choose.choices("的一是在不了有和人这中大为上个国我以要他时来用们生到作地", k=260)
+            )
+            rows += [_row(choose, each) for each in (text, text[:-3], text[5:], text + "。" + text)]
+    choose.shuffle(rows)
+    middle = len(rows) // 2
+    found = rows[:middle] + chains + rows[middle:]
+    return [{"id": number, **row} for number, row in enumerate(found)]
+
+
+def _row(choose: random.Random, text: str) -> dict[str, Any]:
+    host = choose.choice(["", "", "http://a.example", "http://b.example"])
+    url = f"{host}/{choose.randrange(3)}.html" if host else None
+    title = choose.choice(["", "One", "Two"]) if host else ""
+    return {"text": text, "url": url, "title": title, "group": choose.choice("xy")}
+
+
+def _edited(choose: random.Random, words: list[str], count: int) -> list[str]:
+    found = list(words)
+    for place in choose.sample(range(len(found)), count):
+        found[place] = f"new{choose.randrange(10**6)}"
+    return found

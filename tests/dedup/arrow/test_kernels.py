@@ -1,0 +1,171 @@
+"""The kernels, joined in memory by plain dicts, keep the rows that one machine keeps."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+import dedup  # noqa: E402 -- the next ones need pyarrow
+from dedup.arrow.batches import GIVEN  # noqa: E402
+from dedup.arrow.first_come import first_come  # noqa: E402
+from dedup.arrow.pairing import paired, prefix_tokens  # noqa: E402
+from dedup.arrow.rows import numbered, read  # noqa: E402
+from dedup.arrow.signing import signed  # noqa: E402
+from dedup.arrow.verifying import comparable, verified  # noqa: E402
+from dedup.collection.columns import Columns  # noqa: E402
+from dedup.collection.rules import Rules  # noqa: E402
+from dedup.similarity import resemblance  # noqa: E402
+from tests.dedup.arrow.families import planted  # noqa: E402
+
+
+def batches(rows: list[dict[str, Any]], parts: int, *, within: bool) -> Iterator[Any]:
+    """Rows as they come from so many partitions, in an order of their own."""
+    for part in range(parts):
+        found = [
+            {**row, "number": row["id"], "group": repr(row["group"]) if within else None}
+            for row in rows[part::parts]
+        ]
+        yield pa.Table.from_pylist(found, GIVEN).combine_chunks().to_batches()[0]
+
+
+def kept(rows: list[dict[str, Any]], rules: Rules, parts: int) -> list[int]:
+    def given_rows() -> Iterator[Any]:
+        return batches(rows, parts, within=rules.within is not None)
+
+    keyed = [row for batch in signed(given_rows(), rules) for row in batch.to_pylist()]
+    first: dict[bytes, int] = {}
+    for row in keyed:
+        first[row["digest"]] = min(row["number"], first.get(row["digest"], row["number"]))
+    buckets = defaultdict(list)
+    for row in keyed:
+        if first[row["digest"]] == row["number"]:
+            for key in row["keys"]:
+                buckets[key].append(row)
+    columns = {
+        "key": list(buckets),
+        "numbers": [[row["number"] for row in found] for found in buckets.values()],
+        "sizes": [[row["size"] for row in found] for found in buckets.values()],
+        "fingerprints": [[row["fingerprint"] for row in found] for found in buckets.values()],
+    }
+    pairs: dict[tuple[int, int], dict[str, Any]] = {}
+    for batch in paired(iter([pa.RecordBatch.from_pydict(columns)]), rules):
+        for row in batch.to_pylist():
+            known = pairs.setdefault((row["a"], row["b"]), row)
+            known["stages"] |= row["stages"]
+    shown = {row["number"]: row for batch in comparable(given_rows()) for row in batch.to_pylist()}
+    joined = [
+        {
+            **pair,
+            **{f"a_{name}": value for name, value in shown[pair["a"]].items()},
+            **{f"b_{name}": value for name, value in shown[pair["b"]].items()},
+        }
+        for pair in pairs.values()
+    ]
+    found = []
+    if joined:
+        found = [
+            r
+            for b in verified(iter([pa.RecordBatch.from_pylist(joined)]), rules)
+            for r in b.to_pylist()
+        ]
+    earlier, later = (np.array([row[side] for row in found], np.int64) for side in ("a", "b"))
+    dropped = set(first_come(earlier, later).tolist())
+    dropped |= {row["number"] for row in keyed if first[row["digest"]] != row["number"]}
+    return [row["id"] for row in rows if row["id"] not in dropped]
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    parts=st.sampled_from([1, 7]),
+    threshold=st.sampled_from([0.5, 0.8, 0.95]),
+    within=st.sampled_from([None, "group"]),
+)
+def test_the_rows_of_one_machine_are_kept(
+    seed: int, parts: int, threshold: float, within: str | None
+) -> None:
+    rows = planted(seed)
+    rules = Rules(threshold=threshold, within=within)
+    table = pa.Table.from_pylist(rows)
+    marked = dedup.deduplicate(
+        table, id="id", url="url", title="title", threshold=threshold, within=within
+    )
+    here = [row["id"] for row in marked.to_pylist() if row["duplicate_of"] is None]
+    assert kept(rows, rules, parts) == here
+    assert len(here) < len(rows)
+
+
+@given(
+    pairs=st.lists(
+        st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda pair: pair[0] < pair[1])
+    )
+)
+def test_first_come_is_the_serial_rule(pairs: list[tuple[int, int]]) -> None:
+    stays: list[int] = []
+    for number in range(31):
+        if not any((other, number) in pairs for other in stays):
+            stays.append(number)
+    earlier, later = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
+    dropped = first_come(earlier, later).tolist()
+    assert sorted(set(range(31)) - set(dropped)) == stays
+
+
+@given(
+    size=st.integers(1, 200),
+    changed=st.integers(0, 60),
+    threshold=st.floats(0.05, 1),
+    seed=st.integers(0, 10**6),
+)
+def test_near_sets_share_a_token_of_their_prefixes(
+    size: int, changed: int, threshold: float, seed: int
+) -> None:
+    draws = np.random.default_rng(seed)
+    first = np.unique(draws.integers(0, 2**64, size, np.uint64))
+    others = draws.integers(0, 2**64, changed, np.uint64)
+    second = np.unique(np.concatenate((first[min(changed // 2, len(first) - 1) :], others)))
+    tokens = [set(prefix_tokens(each, threshold).tolist()) for each in (first, second)]
+    assert tokens[0] & tokens[1] or resemblance(first, second) < threshold
+
+
+def test_lines_keep_their_places_when_a_task_is_run_again() -> None:
+    block = pa.RecordBatch.from_pylist(
+        [{"input": 0, "file": "f", "block": 64, "value": f"line {n}"} for n in range(5)]
+    )
+    runs = [
+        [row for batch in numbered(iter(parts), {(0, "f", 64): 100}) for row in batch.to_pylist()]
+        for parts in ([block], [block.slice(0, 2), block.slice(2)])
+    ]
+    assert runs[0] == runs[1]
+    assert [row["place"] for row in runs[0]] == [100, 101, 102, 103, 104]
+
+
+# A line, and its reason for being no document, or else its name as JSON.
+LINES = [
+    ('{"id": 7, "text": "a"}', "7"),
+    ('\ufeff{"id": "7", "text": "a"}', '"7"'),
+    ('{"url": "http://a.example/", "text": ""}', '"http://a.example/"'),
+    ('{"text": "\\ud800"}', "4"),  # half of a surrogate pair; the row's number, from 1
+    ("[1]", "expected a JSON object, found list"),
+    ("{", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+    ('{"text": null}', "`text` is empty (null)"),
+    (
+        '{"txt": "a"}',
+        "expected a field `text` or `html` that is a string; the nearest is `txt` (all: `txt`)",
+    ),
+    ('{"html": "<p>a"}', "markup (`html`) is not read with --engine spark"),
+]
+
+
+def test_lines_are_read_or_told_why_not() -> None:
+    batch = pa.RecordBatch.from_pylist(
+        [{"place": place, "value": line} for place, (line, _) in enumerate(LINES)]
+    )
+    (found,) = read(iter([batch]), Columns(), None)
+    told = [row["name"] if row["reason"] is None else row["reason"] for row in found.to_pylist()]
+    assert told == [expected for _, expected in LINES]

@@ -1,0 +1,257 @@
+"""On Spark the same rows stay, for the same originals, as on one machine."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("there is no Java", allow_module_level=True)
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+import dedup
+from dedup.arrow.first_come import first_come
+from dedup.cli import main
+from dedup.collection.rules import Rules
+from dedup.spark import deduplicate
+from dedup.spark.engine import Engine
+from dedup.spark.rounds import dropped_rows
+from tests.dedup.arrow.families import planted
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+
+TABLE = "id bigint, text string, url string, title string, `group` string"
+MARKS = ("id", "duplicate_of", "stage", "resemblance", "group")
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[SparkSession]:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    session = (
+        SparkSession.builder.master("local[2, 3]")  # a task is tried three times
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.log.level", "FATAL")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+def told(rows: list[dict[str, Any]]) -> dict[int, tuple[Any, ...]]:
+    return {row["id"]: tuple(row[name] for name in MARKS) for row in rows}
+
+
+def on_one_machine(rows: list[dict[str, Any]], **options: Any) -> dict[int, tuple[Any, ...]]:
+    table = pa.Table.from_pylist(rows)
+    return told(dedup.deduplicate(table, id="id", url="url", title="title", **options).to_pylist())
+
+
+def on_spark(frame: DataFrame, engine: Engine, **options: Any) -> dict[int, tuple[Any, ...]]:
+    found = deduplicate(
+        frame, order="id", url="url", title="title", engine=engine, **options
+    ).select(*MARKS)
+    return told([row.asDict() for row in found.collect()])
+
+
+def frame_of(session: SparkSession, rows: list[dict[str, Any]], partitions: int) -> DataFrame:
+    shuffled = random.Random(partitions).sample(rows, len(rows))
+    return session.createDataFrame(shuffled, TABLE).repartition(partitions)
+
+
+@pytest.mark.parametrize(
+    ("partitions", "is_adaptive", "engine", "options"),
+    [
+        (1, "true", Engine(rules=Rules()), {}),
+        # Everything by the ways of large collections: buckets split, rounds, components.
+        (7, "false", Engine(rules=Rules(), large_bucket=3, serial_pairs=0), {}),
+        (7, "true", Engine(rules=Rules()), {"within": "group", "keep": "longest"}),
+    ],
+    ids=["1 partition, adaptive", "7 partitions, large, not adaptive", "within, longest"],
+)
+def test_rows_and_originals_are_those_of_one_machine(
+    session: SparkSession,
+    partitions: int,
+    is_adaptive: str,
+    engine: Engine,
+    options: dict[str, str],
+) -> None:
+    rows = planted(3, families=24)
+    session.conf.set("spark.sql.adaptive.enabled", is_adaptive)
+    if "within" in options:  # `group` is among the columns that are added
+        rows = [{**row, "part": row["group"]} for row in rows]
+        options = {**options, "within": "part"}
+        frame = session.createDataFrame(rows, f"{TABLE}, part string").repartition(partitions)
+    else:
+        frame = frame_of(session, rows, partitions)
+    assert on_spark(frame, engine, **options) == on_one_machine(rows, **options)
+
+
+def test_a_task_that_fails_is_tried_again(session: SparkSession, tmp_path: Path) -> None:
+    rows = planted(5)
+    marker = str(tmp_path / "failed")
+
+    def fail_once(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield batch
+            try:
+                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                continue
+            raise RuntimeError("once")
+
+    session.conf.set("spark.sql.adaptive.enabled", "true")
+    frame = frame_of(session, rows, 3).mapInArrow(fail_once, TABLE)
+    assert on_spark(frame, Engine(rules=Rules())) == on_one_machine(rows)
+    assert Path(marker).exists()
+
+
+def test_chains_in_order_are_decided_by_their_components(session: SparkSession) -> None:
+    """200 versions, each like its next three, need 50 rounds; there are 8."""
+    chain = [(a, a + step) for a in range(200) for step in (1, 2, 3)]
+    choose = random.Random(2)
+    others = [tuple(sorted(choose.sample(range(300, 600), 2))) for _ in range(200)]
+    pairs = sorted({*chain, *others})
+    dropped = dropped_rows(session.createDataFrame(pairs, "a bigint, b bigint"), serial_pairs=0)
+    earlier, later = (np.array(side) for side in zip(*pairs, strict=True))
+    assert sorted(row[0] for row in dropped.collect()) == first_come(earlier, later).tolist()
+
+
+def test_an_order_that_names_rows_twice_is_refused(session: SparkSession) -> None:
+    frame = session.createDataFrame([(1, "a"), (1, "b")], "id bigint, text string")
+    with pytest.raises(ValueError, match="order must name each row once, got 1 names of 2 rows"):
+        deduplicate(frame, order="id")
+    with pytest.raises(ValueError, match="whole numbers, got `text` of type string"):
+        deduplicate(frame, order="text")
+    with pytest.raises(ValueError, match="there is no column `txt`; the nearest is `text`"):
+        deduplicate(frame, order="id", text="txt")
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return path
+
+
+def parts(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("part-*")))
+
+
+CODE = "import sys; from dedup.cli import main; sys.exit(main())"
+
+
+def test_files_are_those_of_one_machine(tmp_path: Path) -> None:
+    """Byte for byte: two inputs, in the order given, blank and broken lines, and all options."""
+    rows = planted(4)
+    first = write(tmp_path / "b.jsonl", rows[:50])
+    second = write(tmp_path / "a.jsonl", rows[50:])
+    second.write_text("\n  \nbroken\n" + second.read_text())
+    options = [str(first), str(second), "--mark", "--within", "group", "--keep", "longest"]
+    out, dropped = tmp_path / "out", tmp_path / "dropped"
+    spark = [
+        *options,
+        "--engine",
+        "spark",
+        "--master",
+        "local[2]",
+        "-o",
+        str(out),
+        "-d",
+        str(dropped),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, "run", *spark], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "the first broken row, 51: Expecting value: line 1 column 1 (char 0)" in done.stderr
+    whole, told_of = tmp_path / "whole.jsonl", tmp_path / "told.jsonl"
+    assert main(["run", *options, "-o", str(whole), "-d", str(told_of)]) == 0
+    assert parts(out) == whole.read_bytes()
+    assert sorted(parts(dropped).splitlines()) == sorted(told_of.read_bytes().splitlines())
+    assert main(["run", *options, "--engine", "spark", "-o", str(out), "--job", "x"]) == 2
+
+
+def test_parquet_comes_and_goes_as_parquet(tmp_path: Path) -> None:
+    import pyarrow.parquet
+
+    rows = [{**row, "count": row["id"] * 2} for row in planted(6)]
+    source = tmp_path / "in.parquet"
+    pyarrow.parquet.write_table(pa.Table.from_pylist(rows), source)
+    out = tmp_path / "out.parquet"
+    command = ["run", str(source), "--engine", "spark", "--master", "local[2]", "-o", str(out)]
+    done = subprocess.run([sys.executable, "-c", CODE, *command], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    whole = tmp_path / "whole.parquet"
+    assert main(["run", str(source), "-o", str(whole)]) == 0
+    kept = [
+        row
+        for part in sorted(out.glob("part-*"))
+        for row in pyarrow.parquet.read_table(part).to_pylist()
+    ]
+    assert kept == pyarrow.parquet.read_table(whole).to_pylist()
+
+
+# Options that Spark has no answer to, and what is said.
+REFUSED = [
+    (["--html", "html"], "--html is not for --engine spark"),
+    (["--job", "j"], "--job is not for --engine spark"),
+    (["--against", "old.jsonl"], "--against is not for --engine spark"),
+    (["--broken", "b.jsonl"], "--broken is not for --engine spark"),
+    (["--processes", "2"], "--processes is not for --engine spark"),
+    (["--keep", "newest:id"], "--keep newest is not for --engine spark"),
+    (["-o", "-"], "reads and writes files and folders, not standard input"),
+    (["-o", "out.parquet"], "-o must be a folder of jsonl, as IN is"),
+    (["more.parquet"], "all inputs in one format, got jsonl and parquet"),
+    (["more.warc"], "all inputs in one format, got jsonl and warc"),
+]
+
+
+@pytest.mark.parametrize(("options", "sentence"), REFUSED, ids=lambda value: str(value)[:30])
+def test_what_spark_does_not_do_is_one_sentence(
+    options: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "in.jsonl", *options, "--engine", "spark"]) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("home", ["/nowhere", ""])
+def test_without_java_one_sentence_says_what_to_do(
+    home: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", home)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["run", "in.jsonl", "--engine", "spark"]) == 2
+    said = capsys.readouterr().err
+    assert "Spark needs Java 17 or later" in said
+    assert "apt-get install openjdk-17-jre-headless" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_an_old_java_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert main(["run", "in.jsonl", "--engine", "spark"]) == 2
+    assert "Spark needs Java 17 or later, found 11.0.2" in capsys.readouterr().err
+
+
+def test_master_is_for_spark(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "in.jsonl", "--master", "local[2]"]) == 2
+    assert "--master needs --engine spark" in capsys.readouterr().err
