@@ -31,7 +31,7 @@ def site(tmp_path: Path) -> Any:
 
 def _crawl(site: Site, tmp_path: Path, address: str, *, kills: bool, settings: list[str]) -> Any:
     settings = [*COMMON, *settings, f"DEDUP_STORE={address}"]
-    job = f"shared-{int(kills)}"
+    job = f"shared-{site.port}"
     crawls = [worker(site, tmp_path, settings, job, f"worker-{n}") for n in range(2)]
     try:
         if kills:
