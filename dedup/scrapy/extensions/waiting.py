@@ -65,7 +65,7 @@ class WaitingPages:
         if job.arrivals.is_closing:
             return
         job.arrivals.is_closing = True
-        if not job.arrivals.may_finish:  # others go on with them
+        if not (job.arrivals.may_finish or job.is_alone):  # others go on with them
             return
         until = time.monotonic() + job.config.stop_seconds
         while job.failure is None and job.arrivals.n_waiting and time.monotonic() < until:

@@ -200,6 +200,11 @@ class Job:
         return bool(self.store.count("pages") or self.store.count("duplicates"))
 
     @property
+    def is_alone(self) -> bool:
+        """Does no other process share the job now?"""
+        return len(self.store.worker_rows()) <= 1
+
+    @property
     def shown_place(self) -> Path | str:
         """The job as commands take it."""
         return self.store.job if self.config.store else self.folder
