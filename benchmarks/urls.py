@@ -13,8 +13,8 @@ import numpy as np
 from benchmarks.index import WrongAnswerError
 from benchmarks.measure import in_child, peer, resident_bytes, timed
 from dedup.store import store_path
+from dedup.store.sql.url_table import UrlTable
 from dedup.store.sqlite.database import Database
-from dedup.store.sqlite.url_table import UrlTable
 from dedup.urls import SeenUrls
 
 ERROR_RATE = 1e-6

@@ -7,6 +7,7 @@ of what the store holds, so an interrupted job goes on as if nothing had happene
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from dedup.store.interface import HostKnowledge
@@ -16,7 +17,7 @@ from dedup.templates.learning import learn
 from dedup.templates.measuring import Sample
 from dedup.templates.outline import Outline
 from dedup.templates.site import MAX_TEMPLATES, OwnText, Site
-from dedup.urls.parts import host_of
+from dedup.urls.parts import host_of, name_of
 
 POOL_PAGES = 64
 """Pages of a host that templates are learned from, at most: those that arrived last."""
@@ -76,15 +77,18 @@ class TemplateLearner:
     Args:
         learned: where templates and waiting pages are kept.
         max_waiting: pages that wait at the most; 0: none does, each goes on without its template.
+        is_shared: other processes learn of other hosts: this one of those that it takes up.
     """
 
-    def __init__(self, learned: HostKnowledge, *, max_waiting: int) -> None:
+    def __init__(
+        self, learned: HostKnowledge, *, max_waiting: int, is_shared: bool = False
+    ) -> None:
         self._learned = learned
         self._max_waiting = max_waiting
         self._sites: OrderedDict[str, Site] = OrderedDict()
         self._pools: OrderedDict[str, _Pool] = OrderedDict()
-        self._n_waiting = learned.count_waiting()
-        self._n_early = learned.count_early()
+        self._n_waiting = {} if is_shared else learned.count_waiting()
+        self._n_early = {} if is_shared else learned.count_early()
         self._released: set[str] = set()
         """Hosts of which a template was learned from an early page, and pages may wait for it."""
         self._on_their_way: dict[int, str] = {}
@@ -99,6 +103,30 @@ class TemplateLearner:
     def n_unjudged(self) -> int:
         """How many pages have been fetched and are not judged yet, those on their way too."""
         return self.n_waiting + len(self._on_their_way)
+
+    def take_up(self, names: Collection[str]) -> None:
+        """Go on learning of hosts of these names, at whatever port, where another has stopped."""
+        self.give_up(names)
+        for counts, found in (
+            (self._n_waiting, self._learned.count_waiting()),
+            (self._n_early, self._learned.count_early()),
+        ):
+            counts.update({host: n for host, n in found.items() if name_of(host) in names})
+
+    def give_up(self, names: Collection[str]) -> None:
+        """Forget hosts of these names: another process learns of them from here on."""
+        for known in (self._sites, self._pools, self._n_waiting, self._n_early):
+            for host in [each for each in known if name_of(each) in names]:
+                del known[host]
+        self._released = {each for each in self._released if name_of(each) not in names}
+
+    def names_waiting(self) -> set[str]:
+        """The names of hosts that have pages which wait."""
+        return set(map(name_of, self._n_waiting))
+
+    def names_judged(self) -> set[str]:
+        """The names of hosts that have pages which waited, and are being judged."""
+        return set(map(name_of, self._on_their_way.values()))
 
     def site(self, host: str) -> Site:
         """What is known of a host's templates."""

@@ -13,7 +13,7 @@ ALL_SOURCES = [
     for folder in ("dedup", "crawler", "settings", "benchmarks", "examples")
     for path in sorted(ROOT.glob(f"{folder}/**/*.py"))
 ]
-OUTSIDE_THE_STORE = [path for path in ALL_SOURCES if not path.is_relative_to("dedup/store/sqlite")]
+OUTSIDE_THE_STORE = [path for path in ALL_SOURCES if not path.is_relative_to("dedup/store")]
 
 
 def imported(path):

@@ -27,8 +27,8 @@ def _key(number: int) -> bytes:
 
 def _enqueue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
     from dedup.scrapy.frontier.window import Frontier
+    from dedup.store.sql.url_table import UrlTable
     from dedup.store.sqlite.database import Database
-    from dedup.store.sqlite.url_table import UrlTable
 
     database = Database(path)
     urls = UrlTable(database)
@@ -50,8 +50,8 @@ def _enqueue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
 def _dequeue(path: Path, n_urls: int, n_hosts: int) -> dict[str, float]:
     from dedup.scrapy.frontier.window import Frontier
     from dedup.store.records import QueuedUrl
+    from dedup.store.sql.url_table import UrlTable
     from dedup.store.sqlite.database import Database
-    from dedup.store.sqlite.url_table import UrlTable
 
     began = time.perf_counter()
     database = Database(path)

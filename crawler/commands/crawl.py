@@ -21,8 +21,6 @@ from dedup.scrapy.internals.reactor import use_monotonic_timers
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.spiders.own import is_own_class
-from dedup.store import STORE_NAME
-from dedup.store.lock import lock
 
 
 class Command(CrawlCommand):
@@ -117,8 +115,7 @@ def _check_job(config: CrawlConfig, crawler: Crawler, process_settings: BaseSett
         return
     _check_writable(place.folder)
     if place.is_restarted:
-        if (place.folder / STORE_NAME).exists():
-            lock(place.folder / STORE_NAME).close()
+        place.check_free()
         return
     store = place.open_store()
     try:

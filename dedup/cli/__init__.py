@@ -18,6 +18,7 @@ COMMANDS = {
     "pair": ("pair", "why two pages match, or do not"),
     "export": ("export", "a job's unique pages and its duplicates"),
     "retry": ("retry", "queue the URLs of a job that failed once more"),
+    "copy": ("copy", "a job that has outgrown one machine, into PostgreSQL"),
 }
 """The module of each command, which is imported when the command is asked for, and its help."""
 

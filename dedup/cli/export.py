@@ -10,9 +10,9 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dedup.cli.commands import Commands
-from dedup.cli.console import ERRORS
+from dedup.cli.console import ERRORS, JOB_HELP
 from dedup.export import DUPLICATES, ENDINGS, PAGES, check_ending, is_warc, write_table, write_warc
-from dedup.store import JobStore, open_store, store_path
+from dedup.store import JobStore, job_place, open_store, store_path
 from dedup.store.selection import Selection
 
 _TABLES: Mapping[str, Mapping[str, str]] = {"pages": PAGES, "duplicates": DUPLICATES}
@@ -28,20 +28,22 @@ def add_parser(commands: Commands, text: str) -> None:
         epilog=f"Formats, by the ending: {', '.join(ENDINGS)}. A WARC file that is given by -o"
         " alone holds the pages and, as revisit records, the duplicates.",
     )
-    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     parser.add_argument(
         "-o",
         dest="pages",
         type=Path,
         metavar="PAGES",
-        help="where the pages go (default, without -d too: JOB/pages.jsonl)",
+        help="where the pages go (default, without -d too: JOB/pages.jsonl;"
+        " of a job in a database: NAME-pages.jsonl)",
     )
     parser.add_argument(
         "-d",
         dest="duplicates",
         type=Path,
         metavar="DUPLICATES",
-        help="where the duplicates go (default, without -o too: JOB/duplicates.jsonl)",
+        help="where the duplicates go (default, without -o too: JOB/duplicates.jsonl,"
+        " or NAME-duplicates.jsonl)",
     )
     add_filters(parser)
     parser.set_defaults(execute=_execute)
@@ -81,9 +83,9 @@ def selection(options: argparse.Namespace) -> Selection:
 def _execute(options: argparse.Namespace) -> None:
     # Without -o and -d both go to the job's folder; with one of them, only that one is written.
     is_default = options.pages is None and options.duplicates is None
-    folder = store_path(options.job).parent
-    pages = folder / "pages.jsonl" if is_default else options.pages
-    duplicates = folder / "duplicates.jsonl" if is_default else options.duplicates
+    pages, duplicates = options.pages, options.duplicates
+    if is_default:
+        pages, duplicates = _default_files(options.job)
     for path in filter(None, (pages, duplicates)):
         check_ending(path)
     if pages is not None and duplicates is not None and pages.absolute() == duplicates.absolute():
@@ -100,6 +102,14 @@ def _execute(options: argparse.Namespace) -> None:
                 _write(path, store, chosen, tables if is_warc(path) else tables[:1])
     finally:
         store.close()
+
+
+def _default_files(job: Path | str) -> tuple[Path, Path]:
+    if isinstance(job, Path):
+        folder = store_path(job).parent
+        return folder / "pages.jsonl", folder / "duplicates.jsonl"
+    name = job.rpartition("#")[2]
+    return Path(f"{name}-pages.jsonl"), Path(f"{name}-duplicates.jsonl")
 
 
 def _write(path: Path, store: JobStore, chosen: Selection, tables: tuple[str, ...]) -> None:

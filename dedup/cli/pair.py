@@ -2,12 +2,11 @@
 
 import argparse
 from dataclasses import asdict
-from pathlib import Path
 
 from rich.text import Text
 
 from dedup.cli.commands import Commands
-from dedup.cli.console import output_console
+from dedup.cli.console import JOB_HELP, output_console
 from dedup.cli.explained import (
     comparisons_table,
     document_line,
@@ -18,14 +17,14 @@ from dedup.cli.explained import (
 from dedup.cli.why import document_of, follow
 from dedup.explain import Comparison, Decision, Fate, Replay, compare, decide, text_origin
 from dedup.explain.text_differences import differences
-from dedup.store import JobStore, Page, open_store
+from dedup.store import JobStore, Page, job_place, open_store
 from dedup.terminal.plain import plain, plain_json
 
 
 def add_parser(commands: Commands, text: str) -> None:
     """Add the command's parser, with its help in the list of commands."""
     parser = commands.add_parser("pair", help=text, description=__doc__.split(": ", 1)[1])
-    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     for name in ("first", "second"):
         parser.add_argument(name, metavar="URL", help="of a page that was stored or dropped")
     parser.add_argument("--json", action="store_true", help="for machines")

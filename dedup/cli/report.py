@@ -4,19 +4,21 @@ import argparse
 from pathlib import Path
 
 from dedup.cli.commands import Commands
-from dedup.cli.console import ERRORS
+from dedup.cli.console import ERRORS, JOB_HELP
+from dedup.store import job_place
 
 
 def add_parser(commands: Commands, text: str) -> None:
     """Add the command's parser, with its help in the list of commands."""
     parser = commands.add_parser("report", help=text)
-    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     parser.add_argument(
         "-o",
         dest="path",
         type=Path,
         metavar="FILE",
-        help="where the report goes (default: JOB/report.html)",
+        help="where the report goes (default: JOB/report.html; of a job in a database:"
+        " NAME-report.html)",
     )
     parser.set_defaults(execute=_execute)
 

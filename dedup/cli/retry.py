@@ -1,16 +1,16 @@
 """`dedup retry JOB`: failed URLs are fetched again when the job goes on."""
 
 import argparse
-from pathlib import Path
 
 from dedup.cli.commands import Commands
-from dedup.store import open_store
+from dedup.cli.console import JOB_HELP
+from dedup.store import job_place, open_store
 
 
 def add_parser(commands: Commands, text: str) -> None:
     """Add the command's parser, with its help in the list of commands."""
     parser = commands.add_parser("retry", help=text)
-    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     parser.add_argument(
         "--reason",
         action="append",

@@ -1,14 +1,19 @@
 """`dedup stats JOB [OTHER]`: a job's counts, in all or by host, stage or URL pattern."""
 
 import argparse
+import time
 from pathlib import Path
 from typing import Any
 
+from rich.table import Table
+from rich.text import Text
+
 from dedup.cli.commands import Commands
-from dedup.cli.console import output_console
+from dedup.cli.console import JOB_HELP, output_console
 from dedup.report.breakdown import BY, account_rows, breakdown, compare_rows, rows_table
-from dedup.store import open_store, summarise
-from dedup.terminal.plain import plain_json
+from dedup.store import job_place, open_store, summarise
+from dedup.store.postgresql import without_password
+from dedup.terminal.plain import plain, plain_json
 from dedup.terminal.summary_table import summary_table
 
 
@@ -19,9 +24,9 @@ def add_parser(commands: Commands, text: str) -> None:
         help=text,
         description="Print the counts of a job, running or not; of two jobs beside each other.",
     )
-    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     parser.add_argument(
-        "other", type=Path, nargs="?", metavar="OTHER", help="another job, to compare with"
+        "other", type=job_place, nargs="?", metavar="OTHER", help="another job, to compare with"
     )
     parser.add_argument(
         "--by",
@@ -41,14 +46,31 @@ def _execute(options: argparse.Namespace) -> None:
     elif options.json:
         print(plain_json(found))
     elif options.by is None:
-        console.print(summary_table(found, options.job), soft_wrap=True)
+        console.print(summary_table(found, _public(options.job)), soft_wrap=True)
+        if found.get("workers"):
+            console.print(_workers_table(found["workers"]))
     else:
         console.print(rows_table(found))
 
 
-def _read(job: Path, by: str | None) -> Any:
+def _workers_table(workers: list[dict[str, Any]]) -> Table:
+    """Who works on a job that is shared."""
+    table = Table("worker", "hosts", "pages", "pages/s", "seen, s ago", "behind", box=None)
+    now = time.time()
+    for each in workers:
+        seconds = max(each["seen_at"] - each["started_at"], 1e-9)
+        rate = f"{each['pages'] / seconds:.1f}"
+        numbers = each["hosts"], each["pages"], rate, round(now - each["seen_at"]), each["behind"]
+        table.add_row(Text(plain(each["name"])), *map(str, numbers))
+    return table
+
+
+def _read(job: Path | str, by: str | None) -> Any:
     with open_store(job, read_only=True) as store:
-        return summarise(store) if by is None else breakdown(store, by)
+        if by is not None:
+            return breakdown(store, by)
+        workers = [each._asdict() for each in store.worker_rows()]
+        return {**summarise(store), **({"workers": workers} if workers else {})}
 
 
 def _compare(options: argparse.Namespace, first: Any, second: Any) -> None:
@@ -59,9 +81,17 @@ def _compare(options: argparse.Namespace, first: Any, second: Any) -> None:
     rows = compare_rows(first, second, column)
     jobs = options.job, options.other
     if options.json:
-        print(plain_json({"jobs": [str(job) for job in jobs], "column": column, "rows": rows}))
+        print(plain_json({"jobs": list(map(_shown, jobs)), "column": column, "rows": rows}))
         return
-    is_named = jobs[0].name != jobs[1].name
-    names = [job.name if is_named else str(job) for job in jobs]
+    short = [job.name if isinstance(job, Path) else job.rpartition("#")[2] for job in jobs]
+    names = short if short[0] != short[1] else list(map(_shown, jobs))
     headings = {"first": f"{names[0]}, {column}", "second": f"{names[1]}, {column}"}
     output_console().print(rows_table(rows, headings=headings))
+
+
+def _public(job: Path | str) -> Path | str:
+    return without_password(job) if isinstance(job, str) else job
+
+
+def _shown(job: Path | str) -> str:
+    return str(_public(job))

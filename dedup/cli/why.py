@@ -2,22 +2,21 @@
 
 import argparse
 from dataclasses import asdict
-from pathlib import Path
 
 from rich.text import Text
 
 from dedup.cli.commands import Commands
-from dedup.cli.console import output_console
+from dedup.cli.console import JOB_HELP, output_console
 from dedup.cli.explained import document_line, fate_text, origin_text, stages_table
 from dedup.explain import Fate, Replay, StageReport, TextOrigin, find_fate, text_origin
-from dedup.store import JobStore, Page, open_store
+from dedup.store import JobStore, Page, job_place, open_store
 from dedup.terminal.plain import plain_json
 
 
 def add_parser(commands: Commands, text: str) -> None:
     """Add the command's parser, with its help in the list of commands."""
     parser = commands.add_parser("why", help=text, description=__doc__.split(": ", 1)[1])
-    parser.add_argument("job", type=Path, metavar="JOB", help="the job's folder")
+    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     parser.add_argument(
         "url", metavar="URL", help="in any spelling that is the same under the job's URL rules"
     )

@@ -84,7 +84,7 @@ class BodyDetector:
         if signature is None:
             return None
         numbers, shared = self._index.find(_keys(signature), at_most=self._max_candidates)
-        for number in numbers[shared == _KEYS].tolist():
+        for number in numbers[shared >= _KEYS].tolist():  # more: of a page that was signed anew
             if self._is_copy(document, number):
                 return Match(number, self.stage, resemblance=1.0)
         return None

@@ -139,7 +139,7 @@ class Replay:
         found = {each.stage: json.loads(json.dumps(each.scheme)) for each in chosen}
         if found != {stage: each for stage, each in self._schemes.items() if stage != "key"}:
             raise StateError(
-                self._store.path,
+                self._store.location,
                 "its detectors are not those of the default cascade",
                 "Read it with the release that made it",
             )

@@ -24,7 +24,7 @@ from markupsafe import Markup
 from dedup.errors import StateError
 from dedup.files import write_atomically
 from dedup.report.data import report_data
-from dedup.store import JobStore, open_store
+from dedup.store import JobStore, open_store, store_path
 
 STAGES = {
     "body": "the same bytes",
@@ -39,21 +39,27 @@ _SCRIPTS = ("chart.umd.min.js", "dom.js", "charts.js", "pair.js", "browser.js", 
 _EXACT = ("body", "text")
 
 
-def write_report(job: Path, path: Path | None = None) -> Path:
-    """Write the report of the job in this folder, running or not; return where it is.
+def write_report(job: Path | str, path: Path | None = None) -> Path:
+    """Write the report of a job, running or not; return where it is.
 
     Args:
-        job: the job's folder.
-        path: the file to write; None: `report.html` in the job's folder.
+        job: its folder, or `postgresql://…/DATABASE#NAME`.
+        path: the file to write; None: `report.html` in the job's folder, or `NAME-report.html`.
 
     Raises:
         StateError: the store, or `stats.json` beside it, cannot be used.
         OSError: the file cannot be written.
     """
     with open_store(job, read_only=True) as store:
-        folder = store.path.parent
-        text = render(store, folder.resolve().name, _settings(folder))
-    path = path or folder / "report.html"
+        if isinstance(job, Path):
+            folder = store_path(job).parent
+            name, settings = folder.resolve().name, _settings(folder)
+            path = path or folder / "report.html"
+        else:  # in a database: the report's folder is where the command runs
+            name = job.rpartition("#")[2]
+            settings = json.loads(store.meta("settings") or "{}")
+            path = path or Path(f"{name}-report.html")
+        text = render(store, name, settings)
     write_atomically(path, text)
     return path
 

@@ -15,6 +15,7 @@ from dedup.scrapy.extensions.job_files import JobFiles
 from dedup.scrapy.extensions.progress import Progress
 from dedup.scrapy.extensions.prometheus import PrometheusFile
 from dedup.scrapy.extensions.stopping import Stopping
+from dedup.scrapy.extensions.teamwork import Teamwork
 from dedup.scrapy.extensions.waiting import WaitingPages
 from dedup.scrapy.fingerprinter import CanonicalFingerprinter
 from dedup.scrapy.internals.commands import is_crawl, spider_arguments
@@ -65,7 +66,7 @@ class DedupAddon:
             (StorePage, 900),
         ):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
-        for extension in (JobFiles, Progress, PrometheusFile, Stopping, WaitingPages):
+        for extension in (JobFiles, Progress, PrometheusFile, Stopping, Teamwork, WaitingPages):
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
         with refusing():
             self._check_names(settings)

@@ -18,6 +18,7 @@ from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
 from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.setting_values import SettingValues
+from dedup.store.postgresql import is_address, without_password
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
 
@@ -42,6 +43,9 @@ class CrawlConfig:
     Attributes:
         is_enabled: is the add-on in use, and switched on?
         is_url_enabled: are URLs filtered by it?
+        store: address of the database that jobs are kept in; "": they are kept in their folders.
+        worker_hosts: hosts that one of several processes fetches from at the same time.
+        worker_lease_seconds: time without a sign of life after which a process counts as dead.
         stages: those that are switched on.
         fallback_fingerprinter: class, or its path, for requests other than plain GET requests.
         detection: the settings of the detectors.
@@ -49,6 +53,9 @@ class CrawlConfig:
 
     is_enabled: bool
     is_url_enabled: bool
+    store: str
+    worker_hosts: int
+    worker_lease_seconds: float
     job: str
     jobs_dir: str
     job_dir: str
@@ -108,10 +115,19 @@ class CrawlConfig:
         """
         values = SettingValues(settings)
         number, whole = values.number, values.whole
+        learning = values.choice("DEDUP_URL_LEARNING", URL_LEARNING)
+        if values.text("DEDUP_STORE") and learning != "suggest":
+            raise ValueError(
+                'DEDUP_URL_LEARNING must be "suggest" where processes share a job (DEDUP_STORE),'
+                f" got {learning!r}"
+            )
         is_enabled = settings.getbool("DEDUP_ENABLED")  # it is absent without the add-on: off
         return cls(
             is_enabled=is_enabled,
             is_url_enabled=is_enabled and values.flag("DEDUP_URL_ENABLED"),
+            store=_store(values),
+            worker_hosts=whole("DEDUP_WORKER_HOSTS", low=1),
+            worker_lease_seconds=number("DEDUP_WORKER_LEASE_SECONDS", low=5),
             job=values.text("DEDUP_JOB"),
             jobs_dir=str(values.value("DEDUP_JOBS_DIR")),
             job_dir=values.text("JOBDIR"),
@@ -130,7 +146,7 @@ class CrawlConfig:
             url_exact=values.flag("DEDUP_URL_EXACT"),
             url_canonical=values.choice("DEDUP_URL_CANONICAL", CANONICAL_LINKS),
             url_rules=_url_rules(values),
-            url_learning=cast("UrlLearning", values.choice("DEDUP_URL_LEARNING", URL_LEARNING)),
+            url_learning=cast("UrlLearning", learning),
             url_learning_loss=number("DEDUP_URL_LEARNING_LOSS", low=1e-6, high=0.1),
             fallback_fingerprinter=settings.get("DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"),
             is_private_allowed=values.flag("DEDUP_ALLOW_PRIVATE"),
@@ -182,8 +198,11 @@ def is_queue_stored(settings: BaseSettings) -> bool:
 
 
 def dedup_settings(settings: BaseSettings) -> Mapping[str, object]:
-    """All settings `DEDUP_*` as they were set, by name."""
-    return {name: settings[name] for name in sorted(settings) if name.startswith("DEDUP_")}
+    """All settings `DEDUP_*` as they were set, by name; passwords are left out."""
+    found = {name: settings[name] for name in sorted(settings) if name.startswith("DEDUP_")}
+    if "DEDUP_STORE" in found:
+        found["DEDUP_STORE"] = without_password(str(found["DEDUP_STORE"]))
+    return found
 
 
 def unknown_settings(settings: BaseSettings) -> list[str]:
@@ -229,6 +248,23 @@ def _url_rules(values: SettingValues) -> UrlRules:
         return UrlRules(values.strings(name))
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
+
+
+def _store(values: SettingValues) -> str:
+    address = values.text("DEDUP_STORE")
+    if not address:
+        return ""
+    if not is_address(address) or "#" in address:
+        shown = without_password(address)
+        raise ValueError(
+            f"DEDUP_STORE must be postgresql://USER@HOST:PORT/DATABASE, got {shown!r};"
+            " the job is named by -a job=NAME or DEDUP_JOB"
+        )
+    try:
+        require_extra("psycopg", extra="postgresql", purpose="DEDUP_STORE")
+    except ModuleNotFoundError as error:
+        raise ValueError(str(error)) from None
+    return address
 
 
 def _extractor(values: SettingValues) -> str:

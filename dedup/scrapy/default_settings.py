@@ -14,6 +14,23 @@ DEDUP_KEEP_JOBS = False
 is kept if JOBDIR or DEDUP_JOB is set; if not, it ends with the crawl and leaves no file. The
 project's own settings switch it on."""
 
+DEDUP_STORE = ""
+"""Where jobs are kept: "": in SQLite, in the job's folder; `postgresql://USER@HOST:PORT/DATABASE`:
+in PostgreSQL, for crawls that one machine is too small for; a job is a schema of its name there
+(lower case letters, digits, _ and -), and its folder holds what each process reports. Install the
+extra `postgresql`. A password is better kept in PGPASSWORD or ~/.pgpass; it is never shown. See
+docs/cluster.md."""
+
+DEDUP_WORKER_HOSTS = 64
+"""Where processes share a job: hosts that one of them fetches from at the same time, at most, 1 or
+more. All share the hosts evenly; four times CONCURRENT_REQUESTS keeps a polite process busy, and a
+host that waits for its turn costs nothing."""
+
+DEDUP_WORKER_LEASE_SECONDS = 60.0
+"""Where processes share a job: one that has given no sign of life for so long, seconds, 5 or more,
+loses its hosts to others, and cannot write any more. A sign is given each second; a page that is
+hard to read may hold a process up for DEDUP_READ_CPU_SECONDS, a busy machine for longer."""
+
 DEDUP_JOBS_DIR = "crawls"
 """Folder of the folders of jobs. If Scrapy's JOBDIR is set, that is the job's folder."""
 

@@ -38,7 +38,7 @@ def continue_feeds(settings: BaseSettings, store: JobStore) -> None:
             logger.warning(
                 "The feed %s gets the pages of this run alone. For all: dedup export %s",
                 uri,
-                store.path.parent,
+                store.job,
             )
             continue
         _complete(path, fields, options.get("encoding", settings["FEED_EXPORT_ENCODING"]), store)

@@ -45,7 +45,8 @@ class DedupScheduler(BaseScheduler):
         return self._dupefilter.close(reason)
 
     def has_pending_requests(self) -> bool:
-        return bool(self._job.requests.frontier)
+        requests, turns = self._job.requests, self._job.turns
+        return bool(requests.frontier or requests.has_later or turns.is_pending)
 
     def __len__(self) -> int:
         return len(self._job.requests.frontier)

@@ -1,7 +1,14 @@
 """Where pages, duplicates and URLs are kept. `open_store` opens a job's store, or makes one."""
 
 from dedup.store.interface import JobStore, Store
-from dedup.store.opening import STORE_NAME, open_store, store_path
+from dedup.store.opening import (
+    STORE_NAME,
+    job_exists,
+    job_place,
+    open_store,
+    rename_job,
+    store_path,
+)
 from dedup.store.records import Page
 from dedup.store.sqlite import SqliteStore
 from dedup.store.summary import summarise
@@ -12,7 +19,10 @@ __all__ = [
     "Page",
     "SqliteStore",
     "Store",
+    "job_exists",
+    "job_place",
     "open_store",
+    "rename_job",
     "store_path",
     "summarise",
 ]

@@ -8,7 +8,6 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +16,8 @@ from numpy.typing import NDArray
 from dedup.document import Document, Match
 from dedup.errors import StateError
 from dedup.store.queries import ExplainQueries, ExportQueries, ReportQueries, StatsQueries
-from dedup.store.records import KnownUrl, Outlined, Page, QueuedUrl
+from dedup.store.records import KnownUrl, NewUrl, Outlined, Page, QueuedUrl
+from dedup.store.results import WorkerRow
 from dedup.templates.outline import Outline
 from dedup.templates.template import Template
 from dedup.urls.learning.records import UrlKnowledge
@@ -241,6 +241,55 @@ class Refreshes(Protocol):
         """
 
 
+class Workers(Protocol):
+    """The processes that work on one job, as one of them sees them.
+
+    One process writes at a time: from `try_begin`, or from the first write, to the commit. Whoever
+    begins has first been told what the others have added, so verdicts are those of one process
+    that is fed in the order of the numbers. A host belongs to one process, which alone fetches
+    from it. A process that is not heard of for the time of a lease loses its hosts to others, and
+    cannot write any more.
+    """
+
+    def try_begin(self, *, waits: bool) -> bool:
+        """Begin to write; False: another process writes, and this one does not wait for it."""
+
+    def end(self) -> None:
+        """Commit what has been written since `try_begin`."""
+
+    def on_signatures(
+        self, call: Callable[[str, NDArray[np.int64], Sequence[bytes]], None]
+    ) -> None:
+        """Have what others add told by stage, numbers ascending, before this process writes."""
+
+    def before_commit(self, call: Callable[[], None]) -> None:
+        """Have something written with whatever is committed."""
+
+    def queue_many(self, urls: Sequence[NewUrl]) -> list[tuple[str, QueuedUrl]]:
+        """Queue URLs; return slot and row of those that were new, or were queued again."""
+
+    def beat(self, *, pages: int) -> None:
+        """Give a sign of life, and free the hosts of those that have given none."""
+
+    def take_hosts(self, at_most: int) -> list[str]:
+        """Get hosts that have URLs or waiting pages, and that nobody fetches from."""
+
+    def free_hosts(self, pauses: Mapping[str, float]) -> None:
+        """Give hosts back; others wait so many seconds before they fetch from each."""
+
+    def queued_hosts(self) -> list[str]:
+        """Those of the hosts of this process that have URLs in the queue, or in flight."""
+
+    def fair_share(self) -> int:
+        """How many hosts each process would have if they had as many, at least 1."""
+
+    def has_queued(self) -> bool:
+        """Is any URL of the job still to be fetched?"""
+
+    def has_waiting(self) -> bool:
+        """Does any page of the job wait for its template?"""
+
+
 class JobStore(Store, ExportQueries, Protocol):
     """The store of a crawl's job: all that is on record of it.
 
@@ -252,11 +301,22 @@ class JobStore(Store, ExportQueries, Protocol):
     """Are the bodies of pages stored as well as their texts?"""
 
     @property
-    def path(self) -> Path:
-        """Where it is, for messages."""
+    def location(self) -> str:
+        """Where it is, for messages; without a password."""
+
+    @property
+    def job(self) -> str:
+        """What the commands take for the job: its folder, or `postgresql://…/DATABASE#NAME`."""
 
     @property
     def urls(self) -> UrlQueue: ...
+
+    @property
+    def workers(self) -> Workers | None:
+        """None: one process works on the job."""
+
+    def worker_rows(self) -> list[WorkerRow]:
+        """The processes that share the job now, in the order in which they joined."""
 
     @property
     def learned(self) -> HostKnowledge: ...

@@ -5,11 +5,17 @@ to the process, so one left behind by a dead process does not block.
 """
 
 import os
+import socket
 from pathlib import Path
 
 from filelock import BaseFileLock, FileLock, Timeout
 
 from dedup.errors import StateError
+
+
+def process_name() -> str:
+    """This process, for those who look at a job."""
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 class JobLock:

@@ -2,9 +2,15 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dedup.errors import StateError
+from dedup.extras import require_extra
+from dedup.store.postgresql import is_address, parse_place
 from dedup.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from dedup.store.postgresql.store import PostgresqlStore
 
 STORE_NAME = "crawl.sqlite"
 """The file of the store in its job's folder."""
@@ -21,22 +27,58 @@ def store_path(path: str | os.PathLike[str]) -> Path:
     return found if is_file else found / STORE_NAME
 
 
+def job_place(text: str) -> str | Path:
+    """A job as commands name it: its folder, or `postgresql://…/DATABASE#NAME`."""
+    return text if is_address(text) else Path(text)
+
+
+def job_exists(path: str | os.PathLike[str]) -> bool:
+    """Is there a job, or a schema of its name?
+
+    Raises:
+        StateError: the server cannot be reached.
+    """
+    if not (isinstance(path, str) and is_address(path)):
+        return store_path(path).exists()
+    require_extra("psycopg", extra="postgresql", purpose="a job in PostgreSQL")
+    from dedup.store.postgresql import opening
+
+    place = parse_place(path)
+    with opening.reach(place) as connection:
+        return opening.job_exists(connection, place)
+
+
+def rename_job(address: str) -> str:
+    """Give a job in PostgreSQL another name, so that a new one can begin; return its address.
+
+    Raises:
+        StateError: others work on the job, or the server cannot be reached.
+    """
+    from dedup.store.postgresql.opening import set_aside
+
+    return str(set_aside(parse_place(address)))
+
+
 def open_store(
     path: str | os.PathLike[str],
     *,
     read_only: bool = False,
     must_exist: bool = False,
+    is_shared: bool = False,
+    lease_seconds: float = 60.0,
     keep_bodies: bool = True,
     group_units: int = 100,
     group_seconds: float = 1.0,
     is_durable: bool = True,
-) -> SqliteStore:
+) -> "SqliteStore | PostgresqlStore":
     """Open a job's store, or make a new one. Close it, or use it in a `with` statement.
 
     Args:
-        path: the job's folder, or the file of its store.
+        path: the job's folder, the file of its store, or `postgresql://…/DATABASE#NAME`.
         read_only: change nothing; the job may be running, and is seen as it is now.
         must_exist: do not make a new one; implied by `read_only`.
+        is_shared: work on it with others, where it is in PostgreSQL: see `Workers`.
+        lease_seconds: a process that shares it and is not heard of for so long loses its hosts.
         keep_bodies: store the bodies of pages as well as their texts.
         group_units: writes are committed together once this many pages are waiting.
         group_seconds: or once the first of them has waited this long.
@@ -45,7 +87,24 @@ def open_store(
     Raises:
         StateError: there is no store, it is damaged or in use, or it cannot be read or made. It is
             left as it was.
+        ValueError: the address of a database has another form.
+        ModuleNotFoundError: it is in PostgreSQL, and the extra `postgresql` is not installed.
     """
+    if isinstance(path, str) and is_address(path):
+        require_extra("psycopg", extra="postgresql", purpose="a job in PostgreSQL")
+        from dedup.store.postgresql.store import PostgresqlStore
+
+        return PostgresqlStore(
+            parse_place(path),
+            read_only=read_only,
+            must_exist=must_exist,
+            is_shared=is_shared,
+            lease_seconds=lease_seconds,
+            keep_bodies=keep_bodies,
+            group_units=group_units,
+            group_seconds=group_seconds,
+            is_durable=is_durable,
+        )
     file = store_path(path)
     if must_exist and not file.exists():
         raise StateError(file, "there is no such job", "Check the name of the job")

@@ -81,6 +81,18 @@ class QueuedUrl(NamedTuple):
     request: bytes | None
 
 
+class NewUrl(NamedTuple):
+    """A URL that is to be queued; where it `is_again`, one that is known, in another place."""
+
+    key: bytes
+    url: str
+    depth: int
+    request: bytes | None
+    slot: str
+    rank: int
+    is_again: bool = False
+
+
 class KnownUrl(NamedTuple):
     """A URL that was seen; its state is `QUEUED`, `DONE` or `HELD`."""
 

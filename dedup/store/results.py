@@ -50,6 +50,24 @@ class Refreshed(NamedTuple):
     outcomes: Mapping[str, int]
 
 
+class WorkerRow(NamedTuple):
+    """A process that works on a job with others.
+
+    Attributes:
+        hosts: how many it fetches from.
+        pages: fetched by it.
+        started_at, seen_at: seconds since 1970; the last sign of life.
+        behind: changes of signatures that its memory does not have yet.
+    """
+
+    name: str
+    hosts: int
+    pages: int
+    started_at: float
+    seen_at: float
+    behind: int
+
+
 # --- For the report ------------------------------------------------------------------------------
 
 

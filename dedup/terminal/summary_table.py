@@ -12,18 +12,18 @@ from rich.text import Text
 from dedup.terminal.plain import plain
 
 
-def summary_table(account: Mapping[str, Any], folder: Path | None) -> RenderableType:
+def summary_table(account: Mapping[str, Any], job: Path | str | None) -> RenderableType:
     """Pages and bytes: fetched = unique + duplicates by stage + skipped by reason + waiting.
 
-    `account` is what `stats.json` holds, or the part of it that `summarise` gives. `folder` is the
-    job's; None: it ends with the crawl.
+    `account` is what `stats.json` holds, or the part of it that `summarise` gives. `job` is its
+    folder, or its address in a database; None: it ends with the crawl.
     """
     table = Table("", "pages", "MB", box=None, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"
     for name, pages, size_bytes in _rows(account["pages"], account["bytes"]):
         table.add_row(Text(plain(name)), f"{pages:,}", f"{size_bytes / 1e6:,.2f}")
-    return Group(table, Text("\n".join(_lines(account, folder))))
+    return Group(table, Text("\n".join(_lines(account, job))))
 
 
 def _rows(pages: Mapping[str, Any], sizes: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
@@ -37,14 +37,14 @@ def _rows(pages: Mapping[str, Any], sizes: Mapping[str, Any]) -> Iterator[tuple[
         yield "  waiting for a template", pages["waiting"], sizes["waiting"]
 
 
-def _lines(account: Mapping[str, Any], folder: Path | None) -> Iterator[str]:
+def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
     if account["failed"]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
         yield f"not fetched: {reasons}"
     if unreachable := account["failed"].get("host_unreachable"):
         yield (
             f"{unreachable:,} URLs are left of hosts that went away;"
-            f" dedup retry {folder} queues them again"
+            f" dedup retry {job} queues them again"
         )
     if account.get("no_pages"):
         yield (
@@ -69,13 +69,13 @@ def _lines(account: Mapping[str, Any], folder: Path | None) -> Iterator[str]:
     if "rates" in account:
         rates = account["rates"]
         yield f"{rates['pages_per_second']:,.1f} pages/s in {rates['seconds']:,.1f} s"
-    if folder is None:
+    if job is None:
         return
     if "reason" in account and account["reason"] != "finished":
         yield f"stopped: {account['reason']}; {_way_on(account['reason'])}"
-    if (report := folder / "report.html").exists():
+    if isinstance(job, Path) and (report := job / "report.html").exists():
         yield f"report: {report}"
-    yield f"job: {folder}  (pages and duplicates: {shell_command('dedup')} export {folder})"
+    yield f"job: {job}  (pages and duplicates: {shell_command('dedup')} export {job})"
 
 
 def _way_on(reason: str) -> str:

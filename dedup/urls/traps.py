@@ -156,6 +156,10 @@ class HostBudget:
         self.pages = pages
         self._taken = Counter(fetched)
 
+    def note(self, fetched: Mapping[str, int]) -> None:
+        """Count what others have fetched, too: of each host so many at least, in all."""
+        self._taken |= Counter(fetched)
+
     def take(self, url: str) -> bool:
         """May one more URL of its host be fetched? If so, it counts."""
         host = host_of(url)

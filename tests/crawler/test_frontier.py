@@ -10,8 +10,8 @@ from scrapy import Request
 from dedup.scrapy.frontier import window as module
 from dedup.scrapy.frontier.window import Frontier
 from dedup.store.records import TRAP_RANK as LATE
+from dedup.store.sql.url_table import UrlTable
 from dedup.store.sqlite.database import Database
-from dedup.store.sqlite.url_table import UrlTable
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ class CrawlFigures:
         job, before = self._job, self._before
         pages_per_second, bytes_per_second = self._rates()
         return Snapshot(
-            job=str(job.folder),
+            job=job.store.job,
             seconds=time.monotonic() - self._began,
             fetched=job.ledger.fetched,
             unique=before.unique + self._stat("dedup/pages/unique"),

@@ -62,12 +62,14 @@ class JobFiles:
 
     def _note_end(self, job: Job, reason: str) -> None:
         store = job.store
+        job.turns.close()
         store.set_meta("reason", reason)
         if reason == "finished" and not is_own(self._crawler.spider):
             # A spider of another project may yield items in any callback: all its URLs are done
             # only when it has finished.
             store.urls.finish_all()
-        if job.has_queue and reason == "finished" and not store.urls.count_queued():
+        is_left = store.workers is not None and store.workers.has_waiting()
+        if job.has_queue and reason == "finished" and not store.urls.count_queued() and not is_left:
             store.set_meta("finished", repr(time.time()))
         store.commit()
 
@@ -80,7 +82,8 @@ class JobFiles:
         except OSError as error:
             _note(job, f"the account of {job.folder} could not be written: {error}")
         file = job.config.report_file
-        if job.config.is_report_enabled or file:
+        is_asked = job.config.is_report_enabled and not job.config.store
+        if is_asked or file:  # of a job in PostgreSQL, `dedup report` makes it
             _write_report(job, Path(file) if file else None)
 
 
@@ -89,9 +92,9 @@ def _write_report(job: Job, path: Path | None) -> None:
     from dedup.report.page import write_report  # most crawls of other projects do not need it
 
     try:
-        write_report(job.folder, path)
+        write_report(job.place.store_place, path)
     except Exception as error:  # noqa: BLE001 -- the crawl itself is complete
-        _note(job, f"the report of {job.folder} could not be written: {error!r}")
+        _note(job, f"the report of {job.store.job} could not be written: {error!r}")
 
 
 def _note(job: Job, trouble: str) -> None:

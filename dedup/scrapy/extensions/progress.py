@@ -71,16 +71,18 @@ class Progress:
             way = "-a restart=1" if is_ours else "-s DEDUP_RESTART=1"
             name = "-a job=NAME" if is_ours else "-s DEDUP_JOB=NAME or JOBDIR"
             self._print(
-                f"Job {job.folder} is finished; nothing is fetched again, and feeds stay as they"
+                f"Job {job.store.job} is finished; nothing is fetched again, and feeds stay as they"
                 f" are. For a new crawl: {way}, or another name with {name}"
             )
             return
         if job.revisits.number and job.requests.length:
-            self._print(f"Job {job.folder}: refresh {job.revisits.number} visits its pages again.")
+            self._print(
+                f"Job {job.store.job}: refresh {job.revisits.number} visits its pages again."
+            )
         elif job.is_resumed:
-            self._print(f"Job {job.folder} goes on after {job.ledger.fetched:,} pages.")
+            self._print(f"Job {job.store.job} goes on after {job.ledger.fetched:,} pages.")
         elif self._mode != "table":
-            self._print(f"Job {job.folder} begins.")
+            self._print(f"Job {job.store.job} begins.")
         if self._mode == "table":
             return
         self._figures = CrawlFigures(self._crawler, with_details=self._mode == "live")
@@ -150,8 +152,8 @@ class Progress:
         account["no_pages"] = self._crawler.stats.get_value("dedup/items/no_page", 0)
         from dedup.terminal.summary_table import summary_table
 
-        folder = job.folder if job.is_kept else None
-        self._console.print(summary_table(account, folder), soft_wrap=True)
+        place = job.shown_place if job.is_kept else None
+        self._console.print(summary_table(account, place), soft_wrap=True)
 
     def _print(self, message: str) -> None:
         from rich.text import Text

@@ -48,14 +48,14 @@ class WaitingPages:
         if self._is_sending:
             raise DontCloseSpider
         job = Job.of(self._crawler)
-        if job.failure is None and job.arrivals.n_waiting:
+        if job.failure is None and job.arrivals.n_waiting and job.arrivals.may_finish:
             self._is_sending = True
             start_coroutine(self._send_some())
             raise DontCloseSpider
 
     async def _send_some(self) -> None:
         try:
-            await self._send(self._finished())
+            await self._send(await self._finished())
         finally:
             self._is_sending = False
             request_next(self._crawler)
@@ -65,13 +65,17 @@ class WaitingPages:
         if job.arrivals.is_closing:
             return
         job.arrivals.is_closing = True
+        if not job.arrivals.may_finish:  # others go on with them
+            return
         until = time.monotonic() + job.config.stop_seconds
         while job.failure is None and job.arrivals.n_waiting and time.monotonic() < until:
-            await self._send(self._finished())
+            await self._send(await self._finished())
 
-    def _finished(self) -> list[PageItem]:
+    async def _finished(self) -> list[PageItem]:
+        job = Job.of(self._crawler)
+        await job.turns.wait()
         with suppress(StateError):  # the job notes it, and the crawl stops
-            return Job.of(self._crawler).arrivals.finish()
+            return job.arrivals.finish()
         return []
 
     async def _send(self, items: list[PageItem]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from secrets import token_bytes
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ from dedup.scrapy.frontier.stored_request import UnserialisableError, from_bytes
 from dedup.scrapy.frontier.window import Frontier
 from dedup.scrapy.spiders.own import own_spider
 from dedup.store import JobStore
-from dedup.store.records import QueuedUrl
+from dedup.store.records import NewUrl, QueuedUrl
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +54,19 @@ class RequestQueue:
         self._is_left_out = is_left_out
         self._again: set[bytes] = set()
         """Keys of requests that are queued again after they were in flight, for example retries."""
+        self._later: dict[bytes, NewUrl] = {}
+        """URLs that are queued in the next turn, where others share the job."""
+        self.hosts: set[str] | None = None
+        """Of a shared job, those that this process fetches from; None: of all."""
+        self.ask_for_turn: Callable[[], None] = lambda: None
+        self.note_seen: Callable[[list[bytes]], None] = lambda keys: None  # noqa: ARG005
+        """Called with what others may have found, so that a link to it is not taken for new."""
+        if store.workers is not None:
+            self.hosts = set()
+            store.workers.before_commit(self._queue_later)
+            self.frontier = Frontier(store.urls, ())
+            self.length = store.urls.count_queued()
+            return
         n_lost = store.urls.drop_held()
         if n_lost:
             logger.warning(
@@ -141,6 +154,10 @@ class RequestQueue:
         urls = self._store.urls
         if is_again:
             self._again.add(key)
+        if self.hosts is not None:
+            self._write_later(key, request, stored, is_again=is_again, is_held=is_held)
+            return not is_held
+        if is_again:
             row = urls.queue_again(key, stored, slot=slot, rank=rank, is_held=is_held)
         else:
             depth = 0 if is_repeat(key) else request.meta.get("depth", 0)
@@ -150,6 +167,56 @@ class RequestQueue:
         elif row is not None:
             self.frontier.push(slot, row)
         return not is_held
+
+    def _write_later(
+        self, key: bytes, request: Request, stored: bytes | None, *, is_again: bool, is_held: bool
+    ) -> None:
+        """Have a request queued with others, once nobody else writes.
+
+        One that cannot be stored stays with this process: others could not make it.
+        """
+        slot, rank = _slot_of(request), -request.priority
+        if is_held:
+            self.frontier.hold(slot, rank, key, request)
+            return
+        depth = 0 if is_repeat(key) else request.meta.get("depth", 0)
+        self._later[key] = NewUrl(key, request.url, depth, stored, slot, rank, is_again)
+        self.ask_for_turn()
+
+    def _queue_later(self) -> None:
+        """Queue what waits for it, in the turn whose commit comes next."""
+        if not self._later or self._store.workers is None:
+            return
+        later, self._later = self._later, {}
+        for slot, row in self._store.workers.queue_many(list(later.values())):
+            if self.hosts is not None and slot in self.hosts:
+                self.frontier.push(slot, row)
+        self.frontier.done([key for key, each in later.items() if each.is_again])
+
+    def take_up(self, slots: Iterable[str]) -> None:
+        """Fetch from these hosts, too."""
+        for slot in slots:
+            if self.hosts is not None:
+                self.hosts.add(slot)
+                self.frontier.take_up(slot)
+
+    def look_again(self, slots: Iterable[str]) -> None:
+        """Look into the store for what others have queued of these hosts."""
+        for slot in slots:
+            if self.hosts is not None and slot in self.hosts and not self.frontier.has(slot):
+                self.frontier.take_up(slot)
+
+    def give_up(self, slots: Iterable[str]) -> None:
+        """Fetch from these hosts no more."""
+        for slot in slots:
+            if self.hosts is not None:
+                self.hosts.discard(slot)
+                self.frontier.give_up(slot)
+
+    @property
+    def has_later(self) -> bool:
+        """Are there requests that are not queued yet?"""
+        return bool(self._later)
 
     def _warn_unserialisable(self, request: Request, error: Exception) -> None:
         if not self._crawler.stats.get_value("scheduler/unserializable"):
@@ -162,6 +229,7 @@ class RequestQueue:
         self._crawler.stats.inc_value("scheduler/unserializable")
 
     def _request_of(self, row: QueuedUrl) -> Request | None:
+        self.note_seen([row.key])
         is_first = row.key not in self._again
         self._again.discard(row.key)
         is_revisit = isinstance(row.request, bytes) and row.request.startswith(_REVISIT)

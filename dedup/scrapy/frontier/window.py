@@ -7,7 +7,7 @@ grow with the queue, a killed process loses no URL, and a job with a long queue 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from itertools import count
 
@@ -60,18 +60,23 @@ class Frontier:
     rank is next, and of equal ranks the one that was queued first. A host that has only deferred
     URLs waits until no other host has any URL. A host with queued URLs takes about 400 bytes.
 
+    Args:
+        slots: those that are handed out; None: all that have queued URLs.
+
     Attributes:
         in_flight: the keys of requests that `pop` has returned and that are not `done`.
     """
 
-    def __init__(self, urls: UrlQueue) -> None:
+    def __init__(self, urls: UrlQueue, slots: Iterable[str] | None = None) -> None:
         self._urls = urls
-        self._slots = OrderedDict((name, _Slot(is_in_store=True)) for name in urls.slots())
+        names = urls.slots() if slots is None else slots
+        self._slots = OrderedDict((name, _Slot(is_in_store=True)) for name in names)
         self._late: OrderedDict[str, _Slot] = OrderedDict()
         """Slots that have only deferred URLs, as far as their rows are in memory."""
         self._order = count()
         self._n_held = 0
         self.in_flight: set[bytes] = set()
+        self._slots_in_flight: dict[bytes, str] = {}
         self._paused: Counter[str] = Counter()
 
     def pause(self, slot_name: str) -> None:
@@ -82,6 +87,25 @@ class Frontier:
         """Let `pop` return the requests of a slot again."""
         self._paused[slot_name] -= 1
         self._paused += Counter()  # this removes the zeros
+
+    def take_up(self, slot_name: str) -> None:
+        """Hand out what the store has of a slot, too."""
+        self._slots[slot_name] = _Slot(is_in_store=True)
+
+    def give_up(self, slot_name: str) -> None:
+        """Hand out nothing of a slot any more; what it has stays queued in the store."""
+        self._slots.pop(slot_name, None)
+        self._late.pop(slot_name, None)
+
+    def has(self, slot_name: str) -> bool:
+        """Is there anything to hand out of a slot, as far as has been looked?"""
+        return slot_name in self._slots or slot_name in self._late
+
+    def busy_slots(self) -> set[str]:
+        """Slots that have URLs in flight, or requests in memory alone, or that are paused."""
+        in_flight = {self._slots_in_flight.get(key, "") for key in self.in_flight}
+        slots = {**self._slots, **self._late}
+        return in_flight | {name for name, slot in slots.items() if slot.held} | {*self._paused}
 
     def __bool__(self) -> bool:
         """False: nothing is queued. It may be True where nothing is queued any more."""
@@ -130,7 +154,7 @@ class Frontier:
             if slots is self._slots and slot.is_deferred():
                 self._late[name] = slots.pop(name)
                 continue
-            found = self._pop_from(slot)
+            found = self._pop_from(name, slot)
             if slot:
                 slots.move_to_end(name)
             else:
@@ -186,18 +210,25 @@ class Frontier:
                 best, fewest = name, active
         return best
 
-    def _pop_from(self, slot: _Slot) -> QueuedUrl | Request | None:
+    def _pop_from(self, name: str, slot: _Slot) -> QueuedUrl | Request | None:
         if slot.is_held_first():
             _, _, key, request = heappop(slot.held)
             self._n_held -= 1
             if key is not None:
-                self.in_flight.add(key)
+                self._note_in_flight(key, name)
             return request
         if not slot.waiting:
             return None
         row = heappop(slot.waiting)
-        self.in_flight.add(row.key)
+        self._note_in_flight(row.key, name)
         return row
+
+    def _note_in_flight(self, key: bytes, slot_name: str) -> None:
+        self.in_flight.add(key)
+        self._slots_in_flight[key] = slot_name
+        if len(self._slots_in_flight) > 2 * len(self.in_flight) + _ROWS_PER_SLOT:
+            known = self._slots_in_flight
+            self._slots_in_flight = {each: known[each] for each in self.in_flight if each in known}
 
     def _refill(self, name: str, slot: _Slot) -> None:
         """Read the slot's first rows again, without those in flight: the store has those too."""

@@ -69,6 +69,18 @@ def call_every(seconds: float, function: Callable[[], None]) -> Timer:
     return timer
 
 
+def call_later(seconds: float, function: Callable[[], None]) -> None:
+    """Call `function` once, after `seconds`; 0: in the next round of the event loop."""
+    try:
+        from scrapy.utils.asyncio import call_later as later  # since Scrapy 2.14
+    except ImportError:
+        from twisted.internet import reactor
+
+        cast("ReactorBase", reactor).callLater(seconds, function)
+    else:
+        later(seconds, function)
+
+
 def _timer(function: Callable[[], None]) -> Timer:
     try:
         from scrapy.utils.asyncio import create_looping_call  # since Scrapy 2.14

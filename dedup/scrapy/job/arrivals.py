@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import fields
 
 from scrapy.http import Response
@@ -53,7 +53,9 @@ class Arrivals:
         self._ledger = ledger
         self._content = content
         self._items = items
-        self._learner = TemplateLearner(store.learned, max_waiting=max_waiting)
+        self._learner = TemplateLearner(
+            store.learned, max_waiting=max_waiting, is_shared=store.workers is not None
+        )
         self._is_learning = is_learning
         self.is_closing = False
 
@@ -82,6 +84,28 @@ class Arrivals:
         key = response.meta.get(KEY)
         if key is not None and not encoding.startswith("utf"):
             self._ledger.note_encoding(key, host_of(response.url), encoding)
+
+    def take_up(self, names: Collection[str]) -> None:
+        """Go on with hosts that another process has worked on."""
+        self._learner.take_up(names)
+
+    def give_up(self, names: Collection[str]) -> None:
+        """Leave hosts to other processes."""
+        self._learner.give_up(names)
+
+    def names_waiting(self) -> set[str]:
+        """The names of hosts that have pages which wait."""
+        return self._learner.names_waiting()
+
+    def names_judged(self) -> set[str]:
+        """The names of hosts that have pages which waited, and are being judged."""
+        return self._learner.names_judged()
+
+    @property
+    def may_finish(self) -> bool:
+        """Does nothing come any more that pages wait for?"""
+        workers = self._store.workers
+        return workers is None or not workers.has_queued()
 
     # --- Pages -----------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ class UrlBudgets:
         is_resumed: bool,
         is_exempt: Callable[[str], bool],
     ) -> None:
+        self._store = store
         self._config = config
         self._is_exempt = is_exempt
         self.traps: TrapWatch | None = None
@@ -75,6 +76,11 @@ class UrlBudgets:
             )
             return "host_pages", host
         return "", ""
+
+    def take_up(self) -> None:
+        """Count what other processes of the job have fetched of their hosts."""
+        if self._hosts is not None:
+            self._hosts.note(self._store.fetched_by_host())
 
     def _warn_once(self, name: str, message: str, amount: int) -> None:
         if name not in self._warned:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dedup.config import DedupConfig
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors import Detector, default_detectors
@@ -24,6 +27,7 @@ class ContentIndex:
 
     Attributes:
         detectors: those in use, in the order of their pipelines.
+        additions: grows whenever a page is added, by this process or by another.
     """
 
     def __init__(self, store: JobStore, config: DedupConfig, key: Sequence[str]) -> None:
@@ -36,6 +40,7 @@ class ContentIndex:
         }
         self.detectors: list[Detector] = [self._keys] if key else []
         self._deduplicator: Deduplicator | None = None
+        self.additions = 0
 
     @property
     def size_bytes(self) -> int:
@@ -59,11 +64,14 @@ class ContentIndex:
         if self._deduplicator is None:
             with refusing():
                 self._deduplicator = Deduplicator(self.detectors, store=self._store)
+            if self._store.workers is not None:
+                self._store.workers.on_signatures(self._take_up)
         return self._deduplicator
 
     def add(self, page: Page) -> int:
         """Store a page with its signatures; return its number."""
         number = self.open().add(page)
+        self.additions += 1
         if self.detectors:
             self._originals.keep(number, _as_fetched(page, number))
         return number
@@ -96,6 +104,15 @@ class ContentIndex:
     def is_copy(self, page: Page) -> bool:
         """Is the body that of a stored page?"""
         return any(each.stage == "body" and each.find(page) for each in self.detectors)
+
+    def _take_up(self, stage: str, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
+        """Have pages found that another process has added, or has given another text."""
+        for detector in self.detectors:
+            if detector.stage == stage:
+                detector.load(numbers, signatures)
+        for number in numbers.tolist():
+            self._originals.forget(number)
+        self.additions += 1
 
     def _original(self, number: int) -> Document:
         return self._keys.give(number, self._store.document(number))

@@ -9,6 +9,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -29,6 +30,7 @@ from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.job.revisits import Revisits
+from dedup.scrapy.job.turns import Turns
 from dedup.scrapy.job.url_rules import CrawlUrlRules
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
@@ -57,6 +59,7 @@ class Job:
         content: the detectors and their index.
         arrivals: pages that wait for their template.
         judge: judges items.
+        turns: when this process writes, where others share the job.
         reader: reads pages for a spider of the project's own; None: it has read none.
         is_kept: can a later crawl resume it?
         has_queue: are URLs queued in its store, and not by the project's own scheduler?
@@ -97,6 +100,8 @@ class Job:
         self.troubles: list[str] = []
         self.reader: PageReader | None = None
         self.store = self.place.open_store()
+        if config.store:  # else it is in the folder
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             self.place.check(self.store, crawler.settings)
         except StateError:
@@ -140,6 +145,10 @@ class Job:
             self.url_rules,
             add_page=self.content.add,
         )
+        self.turns = Turns(self.store.workers, self.ledger.record, lambda: self.ledger.recorded)
+        self.requests.ask_for_turn = self.turns.ask
+        if self.store.workers is not None:
+            self.requests.note_seen = self.seen.mark
         self._items = ItemsInPipelines()
         self.arrivals = Arrivals(
             self.store,
@@ -169,12 +178,12 @@ class Job:
     # --- What becomes of responses and requests --------------------------------------------------
 
     def record(self, outcome: Outcome) -> None:
-        """Record what became of a URL."""
-        self.ledger.record(outcome)
+        """Record what became of a URL, now or in this process's next turn."""
+        self.turns.record(outcome)
 
     def record_skipped(self, response: Response, reason: str, detail: str = "") -> None:
         """Record a response without a page to compare."""
-        self.ledger.record(
+        self.record(
             Outcome(
                 kind="skipped",
                 url=response.url,
@@ -190,9 +199,15 @@ class Job:
         """Has the job any page, or a duplicate of one?"""
         return bool(self.store.count("pages") or self.store.count("duplicates"))
 
+    @property
+    def shown_place(self) -> Path | str:
+        """The job as commands take it."""
+        return self.store.job if self.config.store else self.folder
+
     def close(self) -> None:
         """Commit and close the store. A second call does nothing."""
         atexit.unregister(self.close)
+        self.turns.close()
         with suppress(StateError):  # it is the job's `failure`
             self.store.close()
         if not self.is_kept:
@@ -235,7 +250,7 @@ class Job:
 
     def _record_failed(self, row: QueuedUrl, reason: str, detail: str) -> None:
         finishes = (FinishedUrl(row.key, row.url),)
-        self.ledger.record(
+        self.record(
             Outcome(kind="failed", url=row.url, finishes=finishes, reason=reason, detail=detail)
         )
 

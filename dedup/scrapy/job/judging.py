@@ -54,7 +54,6 @@ class ItemJudge:
         self._is_resumed = is_resumed
         self._is_resent = is_resent
         self._shares: list[list[Detector]] = []
-        self._admitted = 0
         self._resent: set[int] = set()
         """Pages of earlier runs that were fetched again in this one."""
 
@@ -89,11 +88,13 @@ class ItemJudge:
                 self._store_version(item, entry, page, entry.revisits)
             return None
         match = first_match(self._shares[share], page)
-        if match is None and is_last and entry.pages_before != self._admitted:
-            match = first_match(self._content.detectors, page)
+        if match is None and is_last:
+            with self._store.unit():  # in which no other process adds pages
+                if entry.pages_before != self._content.additions:
+                    match = first_match(self._content.detectors, page)
+                if match is None:
+                    self._store_page(item, entry, page)
         if match is None:
-            if is_last:
-                self._store_page(item, entry, page)
             return None
         return None if self._is_resent_page(entry, page, match) else self._drop(entry, page, match)
 
@@ -145,7 +146,7 @@ class ItemJudge:
         """The item as a page, which is made once for all pipelines; None: it has no text."""
         if entry.page is None:
             page = page_of_item(item, self._fields_of(entry), entry.extracted)
-            entry.pages_before = self._admitted
+            entry.pages_before = self._content.additions
             if page is not None and entry.facts is not None:
                 page = entry.facts.give(page)
             entry.page = page
@@ -157,7 +158,6 @@ class ItemJudge:
             self._arrivals.note_stored(number, page, entry.outline)
             self._arrivals.note_judged(entry.place)
         entry.is_recorded = True
-        self._admitted += 1
         if entry.is_ours:
             fill(item, "id", number)
 

@@ -18,8 +18,9 @@ from dedup.detectors.key import KeyRecord
 from dedup.errors import StateError
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.spiders.own import OwnSpider, is_own
-from dedup.store import STORE_NAME, JobStore, open_store
-from dedup.store.lock import lock
+from dedup.store import JobStore, job_exists, open_store, rename_job, store_path
+from dedup.store.lock import lock, process_name
+from dedup.store.postgresql import check_name, name_like
 
 
 class JobPlace:
@@ -41,7 +42,8 @@ class JobPlace:
     @property
     def is_kept(self) -> bool:
         """Is the job kept when the crawl has ended?"""
-        return bool(self._config.job_dir or self._config.keep_jobs or self._given_name)
+        config = self._config
+        return bool(config.job_dir or config.keep_jobs or config.store or self._given_name)
 
     @property
     def is_restarted(self) -> bool:
@@ -59,13 +61,37 @@ class JobPlace:
         return self._own is not None and self._own.always_new
 
     @cached_property
+    def store_place(self) -> Path | str:
+        """Where the store is: the folder, or `postgresql://…/DATABASE#NAME`.
+
+        Raises:
+            ValueError: a name was given that no job in PostgreSQL can have.
+        """
+        if not self._config.store:
+            return self.folder
+        name = self._given_name
+        if name:
+            check_name(name)
+        else:
+            name = name_like(self._made_name)
+        place = f"{self._config.store}#{name}"
+        if self._given_name or not self.is_always_new:
+            return place
+        later = (f"{place}-{number}" for number in count(2))
+        return next(each for each in chain([place], later) if not job_exists(each))
+
+    @cached_property
     def folder(self) -> Path:
         """`JOBDIR`, or a folder by the given name, or by a name made from the spider's arguments.
 
-        If the job is not kept: a new temporary folder.
+        If the job is not kept: a new temporary folder. If its store is in PostgreSQL: one in which
+        this process alone writes.
         """
         if self._config.job_dir:
             return Path(self._config.job_dir)
+        if self._config.store:
+            name = str(self.store_place).rpartition("#")[2]
+            return Path(self._config.jobs_dir, name, file_name(process_name().replace(":", "-")))
         if not self.is_kept:
             return Path(tempfile.mkdtemp(prefix="scrapy-dedup-"))
         folder = Path(self._config.jobs_dir, file_name(self._given_name or self._made_name))
@@ -78,11 +104,10 @@ class JobPlace:
         """Is there a finished job that this crawl leaves as it is?"""
         if not self.is_kept or self.is_restarted or self.is_always_new or self.is_refreshed:
             return False
-        path = self.folder / STORE_NAME
-        if not path.exists():
+        if not job_exists(self.store_place):
             return False
         try:
-            store = open_store(path, read_only=True)
+            store = open_store(self.store_place, read_only=True)
         except StateError:  # opening the job raises it again
             return False
         try:
@@ -97,7 +122,9 @@ class JobPlace:
             StateError: it cannot be used, or was made with other URL rules.
         """
         store = open_store(
-            self.folder,
+            self.store_place,
+            is_shared=bool(self._config.store),
+            lease_seconds=self._config.worker_lease_seconds,
             keep_bodies=False,  # StorePage may switch it on
             group_units=self._config.group_pages,
             group_seconds=self._config.group_seconds,
@@ -124,15 +151,29 @@ class JobPlace:
             )
         self._check_detectors(store, settings)
 
-    def move_aside(self) -> Path | None:
-        """Rename the folder of an existing job; return its new path. None: there is no job.
+    def check_free(self) -> None:
+        """Look whether another process uses the job.
+
+        Raises:
+            StateError: one does, or the store cannot be used.
+        """
+        if isinstance(self.store_place, str):
+            if job_exists(self.store_place):
+                open_store(self.store_place, must_exist=True).close()
+        elif job_exists(self.store_place):
+            lock(store_path(self.store_place)).close()
+
+    def move_aside(self) -> str | None:
+        """Rename an existing job; return where it is now. None: there is no job.
 
         Raises:
             StateError: a process uses the job.
         """
-        if not (self.folder / STORE_NAME).exists():
+        if not job_exists(self.store_place):
             return None
-        held = lock(self.folder / STORE_NAME)
+        if isinstance(self.store_place, str):
+            return rename_job(self.store_place)
+        held = lock(store_path(self.store_place))
         try:
             name = self.folder.name
             later = (self.folder.with_name(f"{name}.old-{number}") for number in count(1))
@@ -140,7 +181,7 @@ class JobPlace:
             self.folder.rename(target)
         finally:
             held.close()
-        return target
+        return str(target)
 
     @property
     def _given_name(self) -> str:

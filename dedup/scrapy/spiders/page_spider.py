@@ -244,6 +244,10 @@ class PageSpider(Spider):
             raise CloseSpider("max_pages")
         self._n_taken += 1
 
+    def note_fetched(self, n_pages: int) -> None:
+        """Count what other processes of the job have fetched, too."""
+        self._n_taken = max(self._n_taken, n_pages)
+
     @cached_property
     def _n_taken(self) -> int:
         return self.dedup_job.ledger.fetched if self.dedup_job is not None else 0
@@ -276,6 +280,7 @@ class PageSpider(Spider):
         job = self.dedup_job
         if job is None:
             return [reading.item]
+        await job.turns.wait()
         reading = await self._reader.update(reading, response)
         item, urls = reading.item, job.response_urls
         finishes = (*urls.finished(response), *urls.canonical(item.url, item.canonical_url))

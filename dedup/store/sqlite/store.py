@@ -1,61 +1,27 @@
-"""A job's store in one SQLite file: pages, duplicates, what was skipped, and the URLs seen."""
+"""A job's store in one SQLite file."""
 
-import json
-import re
-import time
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
-from sqlite3 import Connection
-from typing import Any, Self
 
-from dedup.document import Document, Match
-from dedup.errors import SchemeError, StateError
-from dedup.store.records import (
-    PAGE_FIELDS,
-    Page,
-    as_page,
-    storable,
-    storable_fields,
-)
+from dedup.errors import StateError
+from dedup.store.sql.store import SqlStore
 from dedup.store.sqlite.database import Database
-from dedup.store.sqlite.explain import SqliteExplainQueries
-from dedup.store.sqlite.learned import Learned
-from dedup.store.sqlite.reading import GROUP_KEY, StoreReader, is_body_kept
-from dedup.store.sqlite.refresh import SqliteRefreshes
-from dedup.store.sqlite.report import SqliteReportQueries
-from dedup.store.sqlite.retry import queue_failed, queue_skipped
-from dedup.store.sqlite.stats import SqliteStatsQueries
-from dedup.store.sqlite.url_knowledge import SqliteUrlKnowledge
-from dedup.store.sqlite.url_table import UrlTable
-from dedup.urls.credentials import without_credentials
-from dedup.urls.parts import host_of
-
-_ANY_CREDENTIALS = re.compile(r"(https?://)[^\s/?#@]*@")
-
-_COLUMNS = ("name", "host", *PAGE_FIELDS, "text", "body")
-_MARKS = ", ".join(f":{column}" for column in _COLUMNS)
-_SETS = ", ".join(f"{column} = :{column}" for column in _COLUMNS)
-_INSERT_PAGE = f"INSERT INTO pages (number, {', '.join(_COLUMNS)}) VALUES (:number, {_MARKS})"  # noqa: S608 -- the names above
-_INSERT_DUPLICATE = f"INSERT INTO duplicates VALUES ({', '.join('?' * 16)})"  # noqa: S608 -- our own names
-_UPDATE_PAGE = f"UPDATE pages SET {_SETS} WHERE number = :number"  # noqa: S608 -- our own names
 
 
-class SqliteStore(StoreReader):
-    """The truth about a job; everything in memory is rebuilt from it. See `schema` for the tables.
+class SqliteStore(SqlStore):
+    """The truth about a job in one file. See `schema` for the tables.
 
     Args:
         path: the SQLite file; created, with its folder, if missing (not with `read_only`).
         keep_bodies: store bodies as well as texts.
         group_units, group_seconds, is_durable: see `Database`.
 
-    Texts come back as they were, lone surrogates included; URLs, ids and titles with question marks
-    for those. Texts and bodies carry checksums.
-
     Raises:
-        StateError: see `Database`; from `document` and `pages` also for a text that is damaged.
+        StateError: see `Database`.
     """
+
+    database: Database
+    workers = None
+    """One process works on the job."""
 
     def __init__(
         self,
@@ -74,15 +40,7 @@ class SqliteStore(StoreReader):
             group_seconds=group_seconds,
             is_durable=is_durable,
         )
-        super().__init__(database)
-        self.urls = UrlTable(self.database)
-        self.keep_bodies = keep_bodies
-        self.learned = Learned(self.database, self.unpacked)
-        self.url_knowledge = SqliteUrlKnowledge(self.database)
-        self.refreshes = SqliteRefreshes(self.database, self._replace_page)
-        self.stats = SqliteStatsQueries(self.database, self.unpacked)
-        self.report = SqliteReportQueries(self.database, self.unpacked)
-        self.explain = SqliteExplainQueries(self.database, self.unpacked)
+        super().__init__(database, keep_bodies=keep_bodies)
         try:
             self.last_number = self._last_number()
             """The number of the last record; 0: there is none."""
@@ -90,210 +48,14 @@ class SqliteStore(StoreReader):
             self.close()
             raise
 
-    def unit(self) -> AbstractContextManager[Connection]:
-        """Groups writes that belong together: a page, its links, its URL done."""
-        return self.database.unit()
+    @property
+    def path(self) -> Path:
+        return self.database.path
 
-    def on_error(self, call: Callable[[StateError], object]) -> None:
-        """Have `call` called with each `StateError` before it is raised."""
-        self.database.on_error = call
-
-    def meta(self, name: str) -> str | None:
-        """A named value of the job, or None."""
-        return self.database.meta(name)
-
-    def set_meta(self, name: str, value: str) -> None:
-        """Note a named value of the job."""
-        self.database.set_meta(name, value)
-
-    def commit(self) -> None:
-        """Make durable what has been written; not within a unit."""
-        self.database.commit()
-
-    def commit_if_due(self) -> None:
-        """Commit what has waited long enough; call it now and then while idle."""
-        self.database.commit_if_due()
-
-    def schemes(self, *, of: str = "detectors") -> dict[str, Any]:
-        """The schemes that the store was made by, see `check_schemes`; empty: none are noted."""
-        found: dict[str, Any] = json.loads(self.meta(f"schemes of {of}") or "{}")
-        return found
-
-    def check_schemes(
-        self, schemes: Mapping[str, Mapping[str, object]], *, of: str = "detectors"
-    ) -> None:
-        wanted = json.dumps(schemes, sort_keys=True)
-        found = self.database.meta(f"schemes of {of}")
-        if found is None:
-            self.database.set_meta(f"schemes of {of}", wanted)
-        elif found != wanted:
-            raise SchemeError(
-                self.path,
-                f"made with other settings: {_difference(json.loads(found), schemes)}",
-                "Set them as they were, or crawl into a new job",
-            )
-
-    def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
-        number = self._take_number()
-        self.write_page(number, as_page(document), signatures)
-        return number
-
-    def write_page(
-        self, number: int, page: Page, signatures: Mapping[str, bytes], *, is_new: bool = True
-    ) -> None:
-        """Write a page under its number; where it `is_new` there is none."""
-        fields = {
-            **storable_fields(page),
-            "number": number,
-            "name": storable(page.id) or None,
-            "host": host_of(page.url),
-            "text": page.packed_text,
-            "body": page.packed_body if self.keep_bodies and is_body_kept(page) else None,
-        }
-        with self.unit() as connection:
-            connection.execute(_INSERT_PAGE if is_new else _UPDATE_PAGE, fields)
-            connection.executemany(
-                "INSERT INTO signatures VALUES (?, ?, ?)",
-                [(stage, number, value) for stage, value in signatures.items()],
-            )
-
-    def change_text(self, number: int, page: Page) -> None:
-        """Keep another text of a page than before, and what is known of it."""
-        query = (
-            "UPDATE pages SET text = ?, heading = ?, own_title = ?, source = ?, template = ?"
-            " WHERE number = ?"
-        )
-        heading, own_title = storable(page.heading), storable(page.own_title)
-        row = page.packed_text, heading, own_title, page.source, page.template, number
-        with self.unit() as connection:
-            connection.execute(query, row)
-
-    def change_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
-        with self.unit() as connection:
-            connection.execute("DELETE FROM signatures WHERE page = ?", (number,))
-            connection.executemany(
-                "INSERT INTO signatures VALUES (?, ?, ?)",
-                [(stage, number, value) for stage, value in signatures.items()],
-            )
-
-    def add_duplicate(self, document: Document, match: Match) -> None:
-        page = as_page(document)
-        number = self._take_number()
-        is_copy = match.stage == "body"
-        with self.unit() as connection:
-            connection.execute(
-                _INSERT_DUPLICATE,
-                (
-                    number,
-                    storable(page.id) or None,
-                    storable(page.url),
-                    host_of(page.url),
-                    match.original,
-                    match.stage,
-                    match.distance,
-                    match.resemblance,
-                    page.fetched_at,
-                    page.size_bytes,
-                    storable(page.title),
-                    storable(page.heading),
-                    storable(page.own_title),
-                    page.source,
-                    page.template,
-                    None if is_copy else page.packed_text,
-                ),
-            )
-
-    def add_skipped(
-        self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0
-    ) -> None:
-        """Record a URL that gave no page to compare, and why."""
-        number = self._take_number()
-        with self.unit() as connection:
-            connection.execute(
-                "INSERT INTO skipped VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    number,
-                    storable(without_credentials(url)),
-                    host_of(url),
-                    reason,
-                    storable(_ANY_CREDENTIALS.sub(r"\1", detail)),
-                    is_fetched,
-                    time.time(),
-                    size_bytes,
-                ),
-            )
-
-    def add_alias(self, url: str, page_url: str, kind: str) -> None:
-        """Record that `url` leads to the page at `page_url`: by `redirect` or `canonical` link."""
-        with self.unit() as connection:
-            connection.execute(
-                "INSERT INTO aliases VALUES (?, ?, ?) ON CONFLICT (url, kind) DO NOTHING",
-                (storable(url), storable(page_url), kind),
-            )
-
-    def add_to_counter(self, name: str, amount: int) -> None:
-        """Add to a named counter."""
-        with self.database.unit(weight=0) as connection:
-            connection.execute(
-                "INSERT INTO counters VALUES (?, ?)"
-                " ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
-                (name, amount),
-            )
-
-    def count_records(self) -> int:
-        """The number of the last record, so how many there are where none has been deleted."""
-        return self._last_number()
-
-    def begin_group(self) -> None:
-        """Note that the next record begins a group of a collection, which is judged apart."""
-        self.set_meta(GROUP_KEY.format(self._last_number() + 1), "")
-
-    def queue_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
-        """Queue failed URLs once more; return how many, by reason."""
-        return queue_failed(self.database, reasons)
-
-    def queue_skipped(self, reason: str, detail: str) -> Counter[str]:
-        """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
-        return queue_skipped(self.database, reason, detail)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Commit and close. A second call does nothing."""
-        self.database.close()
-
-    def _replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
-        self.write_page(number, page, signatures, is_new=False)
-
-    def _last_number(self) -> int:
-        return self._number(
-            "SELECT max((SELECT coalesce(max(number), 0) FROM pages),"
-            " (SELECT coalesce(max(number), 0) FROM duplicates),"
-            " (SELECT coalesce(max(number), 0) FROM skipped))"
-        )
+    @property
+    def job(self) -> str:
+        return str(self.path.parent)
 
     def _take_number(self) -> int:
         self.last_number += 1
         return self.last_number
-
-
-def _difference(
-    found: Mapping[str, Mapping[str, object]], wanted: Mapping[str, Mapping[str, object]]
-) -> str:
-    parts = []
-    for stage in sorted({*found, *wanted}):
-        if stage not in wanted:
-            parts.append(f"it has {stage!r}, now switched off")
-        elif stage not in found:
-            parts.append(f"it lacks {stage!r}, now switched on")
-        else:
-            parts += [
-                f"{stage} {name} {found[stage].get(name)!r}, now {wanted[stage].get(name)!r}"
-                for name in sorted({*found[stage], *wanted[stage]})
-                if found[stage].get(name) != wanted[stage].get(name)
-            ]
-    return "; ".join(parts)

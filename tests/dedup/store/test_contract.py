@@ -15,21 +15,21 @@ from dedup import Deduplicator
 from dedup.document import Document, Match
 from dedup.html import bounded
 from dedup.html.page_text import page_text
-from dedup.store import Page, open_store
+from dedup.store import JobStore, Page, open_store
 from dedup.store.interface import HostKnowledge, Store, UrlQueue
 from dedup.store.memory import MemoryStore
 from dedup.store.records import DONE, HELD, QUEUED, KnownUrl, QueuedUrl
-from dedup.store.sqlite import SqliteStore
 from dedup.templates.outline import Outline
 from dedup.templates.site import Site
 from dedup.templates.template import Template
 from dedup.urls.learning import HostRule, UrlKnowledge
 
-AnyStore = MemoryStore | SqliteStore
+AnyStore = MemoryStore | JobStore
 
-STORES: dict[str, Callable[[Path], AnyStore]] = {
-    "memory": lambda _: MemoryStore(),
-    "sqlite": open_store,
+STORES: dict[str, Callable[[pytest.FixtureRequest, Path], AnyStore]] = {
+    "memory": lambda request, path: MemoryStore(),
+    "sqlite": lambda request, path: open_store(path),
+    "postgresql": lambda request, path: open_store(request.getfixturevalue("new_place")()),
 }
 KEYS = [bytes([number]) * 16 for number in range(8)]
 A, B, C, D, *_ = KEYS
@@ -37,9 +37,9 @@ A, B, C, D, *_ = KEYS
 
 @pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyStore]:
-    store = STORES[request.param](tmp_path)
+    store = STORES[request.param](request, tmp_path)
     yield store
-    if isinstance(store, SqliteStore):
+    if not isinstance(store, MemoryStore):
         store.close()
 
 

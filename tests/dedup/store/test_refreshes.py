@@ -11,13 +11,16 @@ from dedup.document import Match
 from dedup.store import JobStore, Page, open_store
 from dedup.store.records import QUEUED
 
-STORES: dict[str, Callable[[Path], JobStore]] = {"sqlite": open_store}
+STORES: dict[str, Callable[[pytest.FixtureRequest, Path], JobStore]] = {
+    "sqlite": lambda request, path: open_store(path),
+    "postgresql": lambda request, path: open_store(request.getfixturevalue("new_place")()),
+}
 SITE = "http://a.example/"
 
 
 @pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[JobStore]:
-    store = STORES[request.param](tmp_path)
+    store = STORES[request.param](request, tmp_path)
     yield store
     store.close()
 

@@ -9,7 +9,7 @@ import pytest
 
 from dedup.errors import StateError
 from dedup.store import Page, SqliteStore, summarise
-from dedup.store.sqlite import database as database_module
+from dedup.store.sql import database as database_module
 from dedup.store.sqlite.database import Database
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dedup.store import SqliteStore
-from dedup.store.sqlite import learned
+from dedup.store.sql import learned
 
 
 @pytest.fixture

@@ -137,7 +137,7 @@ def test_a_unit_that_fails_takes_all_its_records_with_it(store):
 
 
 def test_signatures_come_in_batches_by_ascending_number(store, monkeypatch):
-    monkeypatch.setattr("dedup.store.sqlite.reading._SIGNATURES_PER_BATCH", 4)
+    monkeypatch.setattr("dedup.store.sql.reading._SIGNATURES_PER_BATCH", 4)
     for number in range(10):
         store.add(text_page(), {"body": bytes([number]), **({"text": b"t"} if number % 2 else {})})
     batches = list(store.signatures("body"))

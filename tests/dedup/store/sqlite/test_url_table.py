@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup.store.records import QueuedUrl
+from dedup.store.sql.url_table import UrlTable
 from dedup.store.sqlite.database import Database
-from dedup.store.sqlite.url_table import UrlTable
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_any_number_of_keys_can_be_asked_for(table, count):
 
 
 def test_keys_come_in_batches(table, monkeypatch):
-    monkeypatch.setattr("dedup.store.sqlite.url_table._KEYS_PER_BATCH", 3)
+    monkeypatch.setattr("dedup.store.sql.url_table._KEYS_PER_BATCH", 3)
     table.finish((key(number), url(number)) for number in range(7))
     batches = table.keys()
     assert list(map(len, batches)) == [3, 3, 1]

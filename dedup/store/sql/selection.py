@@ -1,11 +1,10 @@
 """A selection of records as the condition of a query."""
 
-from sqlite3 import Connection
-
 from dedup.store.selection import Selection
+from dedup.store.sql.database import Database
 
 
-def where(selection: Selection, table: str, connection: Connection) -> tuple[str, list[object]]:
+def where(selection: Selection, table: str, database: Database) -> tuple[str, list[object]]:
     """Return the condition on the rows `r` of `pages` or `duplicates`, and its parameters."""
     parts: list[tuple[str, list[object]]] = []
     if selection.hosts:
@@ -18,11 +17,7 @@ def where(selection: Selection, table: str, connection: Connection) -> tuple[str
     if selection.since is not None:
         parts.append(("r.fetched_at >= ?", [selection.since]))
     if selection.url is not None:
-        find = selection.url.search
-        connection.create_function(
-            "is_selected", 1, lambda url: url is not None and find(url) is not None
-        )
-        parts.append(("is_selected(r.url)", []))
+        parts.append(database.matching(table, selection.url))
     condition = " AND ".join(text for text, _ in parts) or "TRUE"
     return condition, [value for _, values in parts for value in values]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dedup.store.results import Count, HostCounts, Refreshed, UrlCounts
-from dedup.store.sqlite.queries import SqliteQueries
+from dedup.store.sql.queries import SqlQueries
 
 _BY_HOST = """
 SELECT host, sum(u), sum(d), sum(s), sum(w), sum(size_bytes) FROM (
@@ -12,21 +12,23 @@ SELECT host, sum(u), sum(d), sum(s), sum(w), sum(size_bytes) FROM (
     UNION ALL SELECT host, 0, 1, 0, 0, size_bytes FROM duplicates
     UNION ALL SELECT host, 0, 0, 1, 0, size_bytes FROM skipped WHERE is_fetched
     UNION ALL SELECT host, 0, 0, 0, 1, size_bytes FROM waiting
-) GROUP BY host ORDER BY count(*) DESC, host LIMIT ?
+) AS every GROUP BY host ORDER BY count(*) DESC, host LIMIT ?
 """
-_DUPLICATES = "SELECT stage, count(*), total(size_bytes) FROM duplicates GROUP BY stage ORDER BY 1"
+_DUPLICATES = """
+SELECT stage, count(*), coalesce(sum(size_bytes), 0) FROM duplicates GROUP BY stage ORDER BY 1
+"""
 _SKIPPED = """
-SELECT reason, count(*), total(size_bytes) FROM skipped WHERE is_fetched
+SELECT reason, count(*), coalesce(sum(size_bytes), 0) FROM skipped WHERE is_fetched
 GROUP BY reason ORDER BY 1
 """
 _FAILED = "SELECT reason, count(*) FROM skipped WHERE NOT is_fetched GROUP BY reason ORDER BY 1"
 
 
-class SqliteStatsQueries(SqliteQueries):
+class SqlStatsQueries(SqlQueries):
     """Counts by what became of pages and URLs; names in alphabetical order."""
 
     def unique(self) -> Count:
-        return self._count("SELECT count(*), total(size_bytes) FROM pages")
+        return self._count("SELECT count(*), coalesce(sum(size_bytes), 0) FROM pages")
 
     def duplicates(self) -> dict[str, Count]:
         """By stage."""
@@ -42,7 +44,7 @@ class SqliteStatsQueries(SqliteQueries):
 
     def waiting(self) -> Count:
         """Pages that wait for their template to be known."""
-        return self._count("SELECT count(*), total(size_bytes) FROM waiting")
+        return self._count("SELECT count(*), coalesce(sum(size_bytes), 0) FROM waiting")
 
     def urls(self) -> UrlCounts:
         return UrlCounts(

@@ -1,17 +1,17 @@
-"""Learned URL rules and the forms of addresses, in a job's SQLite file."""
+"""Learned URL rules and the forms of addresses, in a job's database."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from dedup.store.records import storable
-from dedup.store.sqlite.database import Database
+from dedup.store.sql.database import Database
 from dedup.urls.learning.life import HostRule
 
 _KEYS_PER_QUERY = 500  # well under SQLite's limit of parameters
 
 
-class SqliteUrlKnowledge:
+class SqlUrlKnowledge:
     """See `dedup.urls.learning.records.UrlKnowledge`."""
 
     def __init__(self, database: Database) -> None:
@@ -24,12 +24,15 @@ class SqliteUrlKnowledge:
         return self._each("ORDER BY host, number")
 
     def put_rules(self, rules: Sequence[HostRule]) -> None:
-        query = "INSERT OR REPLACE INTO url_rules VALUES (?, ?, ?, ?)"
+        new = "INSERT INTO url_rules (host, name, value) VALUES (?, ?, ?) RETURNING number"
+        known = "UPDATE url_rules SET host = ?, name = ?, value = ? WHERE number = ?"
         with self._database.unit(weight=0) as connection:
             for rule in rules:
-                row = rule.number or None, storable(rule.host), storable(rule.name), rule.to_json()
-                cursor = connection.execute(query, row)
-                rule.number = rule.number or cursor.lastrowid or 0
+                row = storable(rule.host), storable(rule.name), rule.to_json()
+                if rule.number:
+                    connection.execute(known, (*row, rule.number))
+                else:
+                    rule.number = int(connection.execute(new, row).fetchone()[0])
 
     def forms(self, keys: Sequence[bytes]) -> dict[bytes, int | None]:
         found: dict[bytes, int | None] = {}
@@ -44,7 +47,7 @@ class SqliteUrlKnowledge:
     def add_forms(self, forms: Iterable[tuple[bytes, int | None]]) -> None:
         query = (
             "INSERT INTO url_forms VALUES (?, ?)"
-            " ON CONFLICT (key) DO UPDATE SET page = coalesce(page, excluded.page)"
+            " ON CONFLICT (key) DO UPDATE SET page = coalesce(url_forms.page, excluded.page)"
         )
         with self._database.unit(weight=0) as connection:
             connection.executemany(query, list(forms))

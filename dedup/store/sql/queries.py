@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
-from dedup.store.sqlite.database import Database
+from dedup.store.sql.database import Database
 
 _Row = TypeVar("_Row")
 
@@ -14,7 +14,7 @@ class Unpack(Protocol):
     def __call__(self, number: int, compressed: bytes, kind: str = "text") -> bytes: ...
 
 
-class SqliteQueries:
+class SqlQueries:
     """The base of a group of queries, which are asked by one part of the program.
 
     Raises:
@@ -32,8 +32,7 @@ class SqliteQueries:
         parameters: Sequence[object] = (),
     ) -> Iterator[_Row]:
         """The rows of a query, one after the other."""
-        with self._database.reporting():
-            yield from map(make, self._database.connection.execute(query, parameters))
+        yield from map(make, self._database.each(query, parameters))
 
     def _first(
         self,
@@ -54,7 +53,7 @@ class SqliteQueries:
     def _pairs(self, query: str, parameters: Sequence[object] = ()) -> dict[Any, Any]:
         """The rows of a query of two columns: the second one by the first one, in their order."""
         with self._database.reporting():
-            return dict(self._database.connection.execute(query, parameters))
+            return dict(self._database.connection.execute(query, parameters).fetchall())
 
     def _text(self, number: int, compressed: bytes) -> str:
         return self._unpack(number, compressed).decode(errors="replace")

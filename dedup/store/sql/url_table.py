@@ -1,9 +1,10 @@
 """The URLs of a job: which are known, and which are still to be fetched."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from dedup.store.records import DONE, HELD, QUEUED, KnownUrl, QueuedUrl, storable
-from dedup.store.sqlite.database import Database
+from dedup.store.sql.database import Database
 
 _KEYS_PER_QUERY = 500  # well under SQLite's limit of parameters
 _KEYS_PER_BATCH = 65_536
@@ -50,12 +51,11 @@ class UrlTable:
         with self._database.unit(weight=0) as connection:
             cursor = connection.execute(
                 "INSERT INTO urls (key, state, rank, depth, slot, url, request)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
+                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING RETURNING id",
                 row,
             )
-        if cursor.rowcount == 0:
-            return None
-        return QueuedUrl(rank, cursor.lastrowid or 0, key, url, depth, request)
+            found = cursor.fetchone()
+        return None if found is None else QueuedUrl(rank, found[0], key, url, depth, request)
 
     def queue_again(
         self, key: bytes, request: bytes | None, *, slot: str, rank: int, is_held: bool = False
@@ -91,10 +91,11 @@ class UrlTable:
     def bring_forward(self, slot: str, rank: int) -> int:
         """Queue those of a slot that have this rank as if they were new; return their number."""
         with self._database.unit(weight=0) as connection:
-            return connection.execute(
-                "UPDATE urls SET rank = 0 WHERE state = ? AND slot = ? AND rank = ?",
+            rows = connection.execute(
+                "UPDATE urls SET rank = 0 WHERE state = ? AND slot = ? AND rank = ? RETURNING 1",
                 (QUEUED, storable(slot), rank),
-            ).rowcount
+            )
+            return len(rows.fetchall())
 
     def rank(self, key: bytes) -> int | None:
         """The rank of a URL, queued or not; None: it is not known."""
@@ -121,7 +122,8 @@ class UrlTable:
         They are new again where another page links to them.
         """
         with self._database.unit(weight=0) as connection:
-            return connection.execute("DELETE FROM urls WHERE state = ?", (HELD,)).rowcount
+            query = "DELETE FROM urls WHERE state = ? RETURNING 1"
+            return len(connection.execute(query, (HELD,)).fetchall())
 
     def find(self, key: bytes) -> KnownUrl | None:
         """A URL and its state; None: it is not known."""
@@ -169,10 +171,9 @@ class UrlTable:
 
     def keys(self) -> Iterator[list[bytes]]:
         """All keys, in batches."""
-        with self._database.reporting():
-            cursor = self._database.connection.execute("SELECT key FROM urls")
-            while rows := cursor.fetchmany(_KEYS_PER_BATCH):
-                yield [key for (key,) in rows]
+        rows = self._database.each("SELECT key FROM urls")
+        while batch := [key for (key,) in islice(rows, _KEYS_PER_BATCH)]:
+            yield batch
 
     def __len__(self) -> int:
         return self._count("SELECT count(*) FROM urls")

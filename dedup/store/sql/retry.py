@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection
 
 from dedup.store.records import DONE, QUEUED
-from dedup.store.sqlite.database import Database
+from dedup.store.sql.database import Database
 from dedup.urls.parts import host_of
 
 # What a site or its owner has decided, or what no second try will change.

@@ -12,7 +12,7 @@ from dedup.store.results import (
     StoredRecord,
     WaitingRecord,
 )
-from dedup.store.sqlite.queries import SqliteQueries
+from dedup.store.sql.queries import SqlQueries
 
 _RECORDS = """
 SELECT 'stored' AS outcome, number FROM pages WHERE {condition}
@@ -21,13 +21,19 @@ UNION ALL SELECT 'skipped', number FROM skipped WHERE {condition}
 UNION ALL SELECT 'waiting', place FROM waiting WHERE {condition}
 ORDER BY number DESC LIMIT 1
 """
+_URLS = """
+SELECT 'stored', number, url FROM pages WHERE url IS NOT NULL
+UNION ALL SELECT 'duplicate', number, url FROM duplicates WHERE url IS NOT NULL
+UNION ALL SELECT 'skipped', number, url FROM skipped
+UNION ALL SELECT 'waiting', place, url FROM waiting WHERE url IS NOT NULL
+"""
 _DUPLICATE = """
 SELECT d.url, d.title, d.fetched_at, d.original, p.url, d.stage, d.distance, d.resemblance
 FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = ?
 """
 
 
-class SqliteExplainQueries(SqliteQueries):
+class SqlExplainQueries(SqlQueries):
     """Records by URL and by number.
 
     Raises:
@@ -50,8 +56,9 @@ class SqliteExplainQueries(SqliteQueries):
 
     def find_any(self, is_same: IsSameUrl) -> FoundRecord | None:
         """The latest record of a URL for which `is_same` is true. Looks at every record."""
-        self._register(is_same)
-        return self._first(FoundRecord._make, _RECORDS.format(condition="is_same_url(url)"))
+        every = self._each(tuple, _URLS)
+        found = [(number, outcome) for outcome, number, url in every if is_same(url)]
+        return FoundRecord(*reversed(max(found))) if found else None
 
     def stored(self, number: int) -> StoredRecord:
         row = self._row("SELECT url, title, fetched_at FROM pages WHERE number = ?", number)
@@ -72,22 +79,14 @@ class SqliteExplainQueries(SqliteQueries):
 
     def alias(self, url: str, is_same: IsSameUrl) -> AliasRecord | None:
         """The alias that `url` is, or that a URL is for which `is_same` is true."""
-        self._register(is_same)
-        query = (
-            "SELECT url, page_url, kind FROM aliases WHERE url = ? OR is_same_url(url)"
-            " ORDER BY kind DESC"
-        )
-        return self._first(AliasRecord._make, query, (url,))
+        query = "SELECT url, page_url, kind FROM aliases ORDER BY kind DESC"
+        every = self._each(AliasRecord._make, query)
+        return next((each for each in every if each.url == url or is_same(each.url)), None)
 
     def known_urls(self) -> Iterator[str]:
         """All URLs that were seen, and those of the stored pages."""
         query = "SELECT url FROM urls UNION ALL SELECT url FROM pages WHERE url IS NOT NULL"
         return self._each(lambda row: next(iter(row)), query)
-
-    def _register(self, is_same: IsSameUrl) -> None:
-        self._database.connection.create_function(
-            "is_same_url", 1, lambda url: url is not None and is_same(url)
-        )
 
     def _row(self, query: str, number: int) -> Any:
         row = self._first(tuple, query, (number,))

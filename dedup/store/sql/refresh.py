@@ -11,20 +11,31 @@ import time
 from collections.abc import Callable, Mapping
 
 from dedup.store.records import DONE, QUEUED, VISIT_RESULTS, Page
-from dedup.store.sqlite.database import Database
+from dedup.store.sql.database import Database
 
 _RANK_OF_DUPLICATES = 1_000_000
 """After the pages: what they duplicated may have changed by then."""
 
-_SLOT = "substr(found.host, 1, instr(found.host || ':', ':') - 1)"
+_SET_REFRESH = (
+    "INSERT INTO meta VALUES ('refresh', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+)
+_NOTE_VISIT = (
+    "INSERT INTO visits VALUES (?, ?, ?, ?) ON CONFLICT (refresh, url)"
+    " DO UPDATE SET outcome = excluded.outcome, seen_at = excluded.seen_at"
+)
 
 
-class SqliteRefreshes:
-    """Implements `dedup.store.interface.Refreshes` on SQLite.
+class Refreshes:
+    """Implements `dedup.store.interface.Refreshes`.
 
     Args:
         replace: puts a page's new version and its signatures in the place of the old one.
     """
+
+    _slot = "substr(found.host, 1, instr(found.host || ':', ':') - 1)"
+    """The SQL of a record's host without its port."""
+
+    _revisit = """CAST('{"revisit": ' || found.number || '}' AS BLOB)"""
 
     def __init__(
         self, database: Database, replace: Callable[[int, Page, Mapping[str, bytes]], None]
@@ -40,16 +51,17 @@ class SqliteRefreshes:
         number = self.current() + 1
         with self._database.unit() as connection:
             connection.execute(
-                f"UPDATE urls SET state = {QUEUED}, rank = 0, slot = {_SLOT},"  # noqa: S608 -- constants
-                """ request = CAST('{"revisit": ' || found.number || '}' AS BLOB)"""
+                f"UPDATE urls SET state = {QUEUED}, rank = 0, slot = {self._slot},"  # noqa: S608 -- constants
+                f" request = {self._revisit}"
                 f" FROM pages AS found WHERE urls.url = found.url AND urls.state = {DONE}"
             )
             connection.execute(
-                f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES}, slot = {_SLOT}"  # noqa: S608 -- constants
+                f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES},"  # noqa: S608 -- constants
+                f" slot = {self._slot}"
                 f" FROM duplicates AS found WHERE urls.url = found.url AND urls.state = {DONE}"
             )
             connection.execute("DELETE FROM meta WHERE name = 'finished'")
-            connection.execute("INSERT OR REPLACE INTO meta VALUES ('refresh', ?)", (str(number),))
+            connection.execute(_SET_REFRESH, (str(number),))
         return number
 
     def validators(self, number: int) -> dict[str, str]:
@@ -64,7 +76,7 @@ class SqliteRefreshes:
             raise ValueError(f"result must be one of {', '.join(VISIT_RESULTS)}, got {result!r}")
         with self._database.unit() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?)",
+                _NOTE_VISIT,
                 (self.current(), url, result, time.time()),
             )
 

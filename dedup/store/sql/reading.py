@@ -1,8 +1,7 @@
 """What is read of a job's store by the number of a record, or for an export."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from sqlite3 import Row
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,8 @@ from dedup.store.export_columns import EXPORTED_FIELDS
 from dedup.store.records import DONE, PAGE_FIELDS, Page
 from dedup.store.results import DuplicateRow, RecordRow
 from dedup.store.selection import EVERYTHING, Selection
-from dedup.store.sqlite.database import Database
-from dedup.store.sqlite.selection import where
+from dedup.store.sql.database import Database
+from dedup.store.sql.selection import where
 
 _SIGNATURES_PER_BATCH = 1 << 20
 """The larger a batch, the faster it is indexed; as objects these take some 60 MB."""
@@ -59,8 +58,9 @@ class StoreReader:
         self._decompress = zstandard.ZstdDecompressor().decompress
 
     @property
-    def path(self) -> Path:
-        return self.database.path
+    def location(self) -> str:
+        """What messages call the store."""
+        return self.database.location
 
     def document(self, number: int) -> Document:
         query = (
@@ -141,26 +141,30 @@ class StoreReader:
         self, stage: str, *, after: int = -1
     ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
         query = "SELECT page, value FROM signatures WHERE stage = ? AND page > ? ORDER BY page"
-        with self.database.reporting():
-            cursor = self.database.connection.execute(query, (stage, after))
-            numbers: list[NDArray[np.int64]] = []
-            values: list[bytes] = []
-            while rows := cursor.fetchmany(min(_ROWS_AT_ONCE, _SIGNATURES_PER_BATCH)):
-                some_numbers, some_values = zip(*rows, strict=True)
-                numbers.append(np.array(some_numbers, dtype=np.int64))
-                values += some_values
-                if len(values) >= _SIGNATURES_PER_BATCH:
-                    yield np.concatenate(numbers), values
-                    numbers, values = [], []
-            if values:
+        return self._signatures(query, (stage, after))
+
+    def _signatures(
+        self, query: str, parameters: Sequence[object]
+    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+        found = self.database.each(query, parameters)
+        numbers: list[NDArray[np.int64]] = []
+        values: list[bytes] = []
+        while rows := list(islice(found, min(_ROWS_AT_ONCE, _SIGNATURES_PER_BATCH))):
+            some_numbers, some_values = zip(*rows, strict=True)
+            numbers.append(np.array(some_numbers, dtype=np.int64))
+            values += some_values
+            if len(values) >= _SIGNATURES_PER_BATCH:
                 yield np.concatenate(numbers), values
+                numbers, values = [], []
+        if values:
+            yield np.concatenate(numbers), values
 
     def pages(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The unique pages without their bodies, as exported."""
-        condition, parameters = where(selection, "pages", self.database.connection)
+        condition, parameters = where(selection, "pages", self.database)
         columns = ", ".join(name for name in EXPORTED_FIELDS if name != "id")
-        query = f"SELECT number, name, {columns} FROM pages AS r WHERE {condition} ORDER BY number"  # noqa: S608 -- values are parameters
-        for row in self.rows(query, parameters):
+        query = f"SELECT number, name, {columns} FROM pages AS r WHERE {condition}"  # noqa: S608 -- values are parameters
+        for row in self._by_number(query, parameters):
             known = {
                 "id": row["name"] or row["number"],
                 "text": self.unpacked(row["number"], row["text"]).decode(errors="replace"),
@@ -183,16 +187,16 @@ class StoreReader:
 
     def page_numbers(self, selection: Selection = EVERYTHING) -> Iterator[int]:
         """The numbers of the unique pages, ascending."""
-        condition, parameters = where(selection, "pages", self.database.connection)
-        query = f"SELECT r.number FROM pages AS r WHERE {condition} ORDER BY r.number"  # noqa: S608 -- values are parameters
-        return (row["number"] for row in self.rows(query, parameters))
+        condition, parameters = where(selection, "pages", self.database)
+        query = f"SELECT r.number FROM pages AS r WHERE {condition}"  # noqa: S608 -- values are parameters
+        return (row["number"] for row in self._by_number(query, parameters))
 
     def duplicate_rows(self, selection: Selection = EVERYTHING) -> Iterator[DuplicateRow]:
         """The dropped pages by number, ascending."""
-        condition, parameters = where(selection, "duplicates", self.database.connection)
+        condition, parameters = where(selection, "duplicates", self.database)
         columns = ", ".join(f"r.{name}" for name in DuplicateRow._fields)
-        query = f"SELECT {columns} FROM duplicates AS r WHERE {condition} ORDER BY r.number"  # noqa: S608 -- values are parameters
-        return (DuplicateRow._make(row) for row in self.rows(query, parameters))
+        query = f"SELECT {columns} FROM duplicates AS r WHERE {condition}"  # noqa: S608 -- values are parameters
+        return (DuplicateRow._make(row) for row in self._by_number(query, parameters))
 
     def deferred_urls(self, rank: int) -> list[str]:
         """URLs that were put off to this rank or behind, and have been fetched all the same."""
@@ -218,7 +222,7 @@ class StoreReader:
         query = (
             "SELECT host, count(*) FROM (SELECT host FROM pages UNION ALL SELECT host FROM"
             " duplicates UNION ALL SELECT host FROM skipped WHERE is_fetched"
-            " UNION ALL SELECT host FROM waiting) GROUP BY host"
+            " UNION ALL SELECT host FROM waiting) AS every GROUP BY host"
         )
         return {row[0]: row[1] for row in self.rows(query)}
 
@@ -241,17 +245,16 @@ class StoreReader:
 
     def page_urls(self) -> dict[int, str | None]:
         """The unique pages' URLs by number."""
-        with self.database.reporting():
-            return dict(self.database.connection.execute("SELECT number, url FROM pages"))
+        return dict(self.database.each("SELECT number, url FROM pages"))
 
     def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The record of each dropped page, as exported."""
-        condition, parameters = where(selection, "duplicates", self.database.connection)
+        condition, parameters = where(selection, "duplicates", self.database)
         query = (
             "SELECT r.*, p.name AS original_name, p.url AS original_url FROM duplicates AS r"  # noqa: S608 -- our own names
-            f" JOIN pages AS p ON p.number = r.original WHERE {condition} ORDER BY r.number"
+            f" JOIN pages AS p ON p.number = r.original WHERE {condition}"
         )
-        for row in self.rows(query, parameters):
+        for row in self._by_number(query, parameters):
             yield {
                 "id": row["name"] or row["number"],
                 "url": row["url"],
@@ -267,15 +270,23 @@ class StoreReader:
         """Rows of `pages` or `duplicates`."""
         if table not in ("pages", "duplicates"):
             raise ValueError(f"table must be 'pages' or 'duplicates', got {table!r}")
-        condition, parameters = where(selection, table, self.database.connection)
+        condition, parameters = where(selection, table, self.database)
         return self._number(f"SELECT count(*) FROM {table} AS r WHERE {condition}", parameters)  # noqa: S608 -- our own names
 
-    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
+    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
         """The rows of a query, one after the other, by the names of their columns."""
-        with self.database.reporting():
-            cursor = self.database.connection.cursor()
-            cursor.row_factory = Row
-            yield from cursor.execute(query, parameters)
+        return self.database.rows(query, parameters)
+
+    def _by_number(self, query: str, parameters: list[object]) -> Iterator[Any]:
+        """The rows `r` of a query that has a condition, by ascending numbers.
+
+        Read in parts, so that a long export holds no snapshot of the whole.
+        """
+        query = f"{query} AND r.number > ? ORDER BY r.number LIMIT {_ROWS_AT_ONCE}"
+        last = -1
+        while rows := list(self.rows(query, [*parameters, last])):
+            yield from rows
+            last = rows[-1]["number"]
 
     def _number(self, query: str, parameters: Sequence[object] = ()) -> int:
         with self.database.reporting():
@@ -303,7 +314,7 @@ class StoreReader:
         # Damage can turn the column into NULL, and the size that zstd notes into an enormous one.
         except (zstandard.ZstdError, TypeError, MemoryError) as error:
             raise StateError(
-                self.path,
+                self.location,
                 f"the {kind} of page {number} is damaged ({error})",
                 "Restore the store from a copy, or move it away and crawl again",
             ) from error

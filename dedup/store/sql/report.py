@@ -12,7 +12,7 @@ from dedup.store.results import (
     TimeCounts,
     UrlPair,
 )
-from dedup.store.sqlite.queries import SqliteQueries
+from dedup.store.sql.queries import SqlQueries
 
 _TIMES = """
 SELECT fetched_at AS at, 1 AS is_unique, 0 AS is_duplicate FROM pages
@@ -20,17 +20,17 @@ UNION ALL SELECT fetched_at, 0, 1 FROM duplicates
 UNION ALL SELECT seen_at, 0, 0 FROM skipped WHERE is_fetched
 UNION ALL SELECT fetched_at, 0, 0 FROM waiting
 """
-_TIME_SPAN = f"SELECT min(at), max(at) FROM ({_TIMES})"  # noqa: S608 -- the text above
+_TIME_SPAN = f"SELECT min(at), max(at) FROM ({_TIMES}) AS every"  # noqa: S608 -- the text above
 _BY_TIME = f"""
-SELECT cast((at - ?) / ? AS INTEGER) AS place, count(*), sum(is_unique), sum(is_duplicate)
-FROM ({_TIMES}) GROUP BY place
+SELECT {{floor}} AS place, count(*), sum(is_unique), sum(is_duplicate)
+FROM ({_TIMES}) AS every GROUP BY place
 """  # noqa: S608 -- the text above
 _BY_STAGE = """
-SELECT stage, count(*), total(size_bytes), count(DISTINCT original), min(resemblance),
+SELECT stage, count(*), coalesce(sum(size_bytes), 0), count(DISTINCT original), min(resemblance),
     avg(resemblance), max(distance) FROM duplicates GROUP BY stage ORDER BY count(*) DESC, stage
 """
 _BY_RESEMBLANCE = """
-SELECT cast(resemblance * ? + 1e-9 AS INTEGER) AS place, count(*) FROM duplicates
+SELECT {floor} AS place, count(*) FROM duplicates
 WHERE resemblance IS NOT NULL GROUP BY place
 """
 _BY_DISTANCE = """
@@ -38,24 +38,24 @@ SELECT distance, count(*) FROM duplicates WHERE distance IS NOT NULL
 GROUP BY distance ORDER BY distance
 """
 _GROUP_SIZES = """
-SELECT size, count(*) FROM (SELECT count(*) AS size FROM duplicates GROUP BY original)
+SELECT size, count(*) FROM (SELECT count(*) AS size FROM duplicates GROUP BY original) AS every
 GROUP BY size ORDER BY size
 """
 _BY_TEMPLATE = """
 SELECT host, template, count(*) FROM (
     SELECT host, template FROM pages WHERE template IS NOT NULL
     UNION ALL SELECT host, template FROM duplicates WHERE template IS NOT NULL
-) GROUP BY host, template
+) AS every GROUP BY host, template
 """
 _URL_PAIRS = """
 SELECT d.url, p.url, d.size_bytes FROM duplicates AS d JOIN pages AS p ON p.number = d.original
 WHERE d.number <= ? AND d.url IS NOT NULL AND p.url IS NOT NULL ORDER BY d.number
 """
 _FETCHED_URLS = """
-SELECT number, url, number AS content FROM pages WHERE number <= ?1 AND url IS NOT NULL
+SELECT number, url, number AS content FROM pages WHERE number <= ? AND url IS NOT NULL
 UNION ALL
 SELECT number, url, original FROM duplicates
-WHERE number <= ?1 AND original <= ?1 AND url IS NOT NULL
+WHERE number <= ? AND original <= ? AND url IS NOT NULL
 ORDER BY number
 """
 _LISTED = """
@@ -79,7 +79,7 @@ SELECT url, host, title, coalesce(own_title, title), heading, text FROM pages WH
 """
 
 
-class SqliteReportQueries(SqliteQueries):
+class SqlReportQueries(SqlQueries):
     """Counts, and rows in an order and number that a report can show."""
 
     # --- Counts ----------------------------------------------------------------------------------
@@ -103,7 +103,8 @@ class SqliteReportQueries(SqliteQueries):
 
     def times(self, start: float, step: float) -> Iterator[TimeCounts]:
         """Pages by steps of so many seconds after `start`; steps without pages are left out."""
-        return self._each(TimeCounts._make, _BY_TIME, (start, step))
+        query = _BY_TIME.format(floor=self._floor("(at - ?) / ?"))
+        return self._each(TimeCounts._make, query, (start, step))
 
     def lowest_resemblance(self) -> float | None:
         """Of all duplicates; None where none was computed."""
@@ -112,7 +113,9 @@ class SqliteReportQueries(SqliteQueries):
 
     def resemblances(self, n_steps: int) -> dict[int, int]:
         """Duplicates by resemblance in steps of 1 / `n_steps`; those of exactly 1 come last."""
-        return self._pairs(_BY_RESEMBLANCE, (n_steps,))
+        return self._pairs(
+            _BY_RESEMBLANCE.format(floor=self._floor("resemblance * ? + 1e-9")), (n_steps,)
+        )
 
     def distances(self) -> dict[int, int]:
         """Duplicates by the distance of their fingerprints, in bits."""
@@ -139,7 +142,7 @@ class SqliteReportQueries(SqliteQueries):
 
     def fetched_urls(self, max_number: int) -> Iterator[FetchedUrl]:
         """Stored and dropped pages up to a number, in the order of their numbers."""
-        return self._each(FetchedUrl._make, _FETCHED_URLS, (max_number,))
+        return self._each(FetchedUrl._make, _FETCHED_URLS, (max_number,) * 3)
 
     def last_page(self) -> int:
         """The greatest number of a stored page; 0: there is none."""
@@ -190,3 +193,9 @@ class SqliteReportQueries(SqliteQueries):
             return None
         *fields, packed = row
         return PageNames._make([*fields, self._text(number, packed)])
+
+    # --- Private ---------------------------------------------------------------------------------
+
+    def _floor(self, expression: str) -> str:
+        """The SQL of a number that is not negative, cut to a whole one."""
+        return f"cast({expression} AS INTEGER)"

@@ -18,7 +18,7 @@ from dedup.store.records import (
     storable,
     storable_fields,
 )
-from dedup.store.sqlite.database import Database
+from dedup.store.sql.database import Database
 from dedup.templates.outline import Outline
 from dedup.templates.template import Template
 from dedup.urls.parts import host_of
@@ -90,7 +90,7 @@ class Learned:
         with self._database.unit(weight=0) as connection:
             connection.execute(
                 "INSERT INTO encodings VALUES (?, ?, 1)"
-                " ON CONFLICT DO UPDATE SET pages = pages + 1",
+                " ON CONFLICT (host, encoding) DO UPDATE SET pages = encodings.pages + 1",
                 (host, encoding),
             )
         self._encodings.pop(host, None)
@@ -109,9 +109,9 @@ class Learned:
         ]
         columns = ", ".join(["host", *_FIELDS, "text", "outline", "body"])
         marks = ", ".join("?" * len(row))
-        query = f"INSERT INTO waiting ({columns}) VALUES ({marks})"  # noqa: S608 -- names above
+        query = f"INSERT INTO waiting ({columns}) VALUES ({marks}) RETURNING place"  # noqa: S608 -- names above
         with self._database.unit() as connection:
-            return connection.execute(query, row).lastrowid or 0
+            return int(connection.execute(query, row).fetchone()[0])
 
     def waiting(self, host: str) -> list[Outlined]:
         """The pages of a host that wait, in the order of their arrival."""

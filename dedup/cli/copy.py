@@ -1,0 +1,38 @@
+"""`dedup copy FOLDER postgresql://…/DATABASE#NAME`: moves a job to where many machines share it."""
+
+import argparse
+from pathlib import Path
+
+from dedup.cli.commands import Commands
+from dedup.extras import require_extra
+from dedup.store import open_store
+from dedup.store.postgresql import parse_place, without_password
+from dedup.store.sqlite import SqliteStore
+
+
+def add_parser(commands: Commands, text: str) -> None:
+    """Add the command's parser, with its help in the list of commands."""
+    parser = commands.add_parser(
+        "copy",
+        help=text,
+        description="Copy a job from its folder into PostgreSQL, whole or not at all. The folder"
+        " stays as it is; crawl on with -s DEDUP_STORE=postgresql://…/DATABASE -a job=NAME.",
+    )
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of a job nobody works on")
+    parser.add_argument("target", metavar="postgresql://…/DATABASE#NAME", help="a new job")
+    parser.set_defaults(execute=_execute)
+
+
+def _execute(options: argparse.Namespace) -> None:
+    require_extra("psycopg", extra="postgresql", purpose="dedup copy")
+    from dedup.store.postgresql.copying import copy_job
+
+    place = parse_place(options.target)
+    with open_store(options.folder, must_exist=True) as store:
+        if not isinstance(store, SqliteStore):
+            raise ValueError(f"FOLDER must be a job's folder, got {str(options.folder)!r}")
+        counts = copy_job(store, place)
+    rows = (
+        f"{counts['pages']:,} pages, {counts['duplicates']:,} duplicates, {counts['urls']:,} URLs"
+    )
+    print(f"{rows} copied to {without_password(options.target)}")

@@ -1,0 +1,68 @@
+"""Copies a job from SQLite into PostgreSQL."""
+
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from dedup.errors import StateError
+from dedup.store.postgresql.database import clean
+from dedup.store.postgresql.errors import reporting
+from dedup.store.postgresql.opening import create, job_exists, reach
+from dedup.store.postgresql.place import Place
+from dedup.store.sqlite import SqliteStore
+
+_TABLES = (
+    *("meta", "counters", "urls", "pages", "templates", "encodings", "waiting", "early"),
+    *("versions", "visits", "duplicates", "skipped", "aliases", "signatures"),
+    *("url_rules", "url_forms"),
+)
+_NUMBERED = {"urls": "id", "waiting": "place", "url_rules": "number"}
+"""The tables that number their rows themselves."""
+
+
+def copy_job(source: SqliteStore, place: Place) -> dict[str, int]:
+    """Copy a job whole, in one transaction; return how many rows of each table.
+
+    Raises:
+        StateError: there is a schema of this name, or one of the two stores cannot be used.
+            Nothing has been written then.
+    """
+    with reach(place) as connection, reporting(place):
+        if job_exists(connection, place):
+            raise StateError(
+                str(place), "there is a job or a schema of this name", "Choose another name"
+            )
+        with connection.transaction():
+            create(connection, place)
+            counts = {table: _copy_table(source, connection, table) for table in _TABLES}
+            last = source.count_records()
+            connection.execute("UPDATE job SET last_number = %s", [last])
+            for table, column in _NUMBERED.items():
+                _number_on(connection, table, column)
+    return counts
+
+
+def _copy_table(source: SqliteStore, connection: psycopg.Connection[Any], table: str) -> int:
+    """Copy the columns that both have."""
+    query = sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(table))
+    theirs = {column.name for column in connection.execute(query).description or ()}
+    cursor = source.database.connection.execute(f"SELECT * FROM {table}")  # noqa: S608 -- one of ours
+    names = [column[0] for column in cursor.description if column[0] in theirs]
+    target = sql.SQL("COPY {} ({}) FROM STDIN").format(
+        sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, names))
+    )
+    n_rows = 0
+    with connection.cursor().copy(target) as copy:
+        columns = ", ".join(names)
+        for row in source.database.each(f"SELECT {columns} FROM {table}"):  # noqa: S608 -- ours
+            copy.write_row([clean(value) for value in row])
+            n_rows += 1
+    return n_rows
+
+
+def _number_on(connection: psycopg.Connection[Any], table: str, column: str) -> None:
+    query = "SELECT setval(pg_get_serial_sequence({0}, {1}), coalesce(max({2}), 0) + 1) FROM {3}"
+    connection.execute(
+        sql.SQL(query).format(table, column, sql.Identifier(column), sql.Identifier(table))
+    )

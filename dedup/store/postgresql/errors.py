@@ -1,0 +1,49 @@
+"""What PostgreSQL says is wrong, as one clear error without a password in it."""
+
+import contextlib
+from collections.abc import Iterator
+
+import psycopg
+from psycopg import errors
+
+from dedup.errors import StateError
+from dedup.store.postgresql.place import Place
+
+_REACH = "Check host, port, user and password (PGPASSWORD, ~/.pgpass), and that the server runs"
+_AGAIN = "Check the server and its log, then run the same command again"
+
+
+@contextlib.contextmanager
+def reporting(place: Place) -> Iterator[None]:
+    """Raise `StateError` for what PostgreSQL finds wrong, or for a server that is gone."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise as_state_error(place, error) from error
+
+
+def as_state_error(place: Place, error: psycopg.Error) -> StateError:
+    said = _sentence(error)
+    if isinstance(error, errors.InsufficientPrivilege):
+        return StateError(
+            str(place),
+            f"the user lacks a right ({said})",
+            "Grant it: a job is a schema, which its user makes (CREATE on the database) and owns",
+        )
+    if isinstance(error, errors.DiskFull):
+        return StateError(str(place), f"the server's disk is full ({said})", _AGAIN)
+    if isinstance(error, errors.UndefinedTable | errors.UndefinedColumn | errors.InvalidSchemaName):
+        remedy = "Restore the job from a copy, or crawl into a new one"
+        return StateError(str(place), f"its tables are not those of a job ({said})", remedy)
+    return StateError(str(place), f"the database cannot be used ({said})", _AGAIN)
+
+
+def not_reached(place: Place, error: psycopg.Error) -> StateError:
+    """The error for a connection that could not be made."""
+    return StateError(str(place), f"the database cannot be reached ({_sentence(error)})", _REACH)
+
+
+def _sentence(error: psycopg.Error) -> str:
+    said = error.diag.message_primary or str(error).strip() or type(error).__name__
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return lines[-1] if len(lines) > 1 and "failed" in lines[-1] else lines[0]

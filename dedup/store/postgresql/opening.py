@@ -1,0 +1,175 @@
+"""Opening a job in PostgreSQL: it may be missing, another program's, or of another release."""
+
+import contextlib
+from itertools import count
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
+
+from dedup.errors import StateError
+from dedup.store.lock import process_name
+from dedup.store.postgresql.errors import not_reached, reporting
+from dedup.store.postgresql.place import Place
+from dedup.store.postgresql.schema import SCHEMA, SCHEMA_VERSION
+
+_LOCKS = 0x44454455
+"""The class of this program's advisory locks: "DEDU"."""
+
+_SESSION = """
+SET tcp_keepalives_idle = 10;
+SET tcp_keepalives_interval = 10;
+SET tcp_keepalives_count = 2;
+SET idle_in_transaction_session_timeout = '60s';
+SET client_min_messages = warning
+"""
+"""A worker that has vanished, or hangs, lets go of what it has locked."""
+
+
+class _NumberLoader(Loader):
+    """Sums of whole numbers as `int`, as SQLite gives them; others as `float`."""
+
+    def load(self, data: Buffer) -> int | float:
+        text = bytes(data).decode()
+        return float(text) if "." in text or "N" in text else int(text)
+
+
+def connect(place: Place, *, read_only: bool, is_new: bool) -> psycopg.Connection[Any]:
+    """Connect to a job; where it `is_new` it is made unless it is there.
+
+    Raises:
+        StateError: the server cannot be reached, or the job cannot be used. Nothing was changed.
+    """
+    connection = reach(place)
+    with contextlib.ExitStack() as on_error:
+        on_error.callback(connection.close)
+        with reporting(place):
+            if is_new and not job_exists(connection, place):
+                with connection.transaction():
+                    connection.execute("SELECT pg_advisory_xact_lock(%s, 0)", [_LOCKS])
+                    if not job_exists(connection, place):  # others begin at the same moment
+                        create(connection, place)
+            _check(connection, place)
+            if read_only:
+                connection.execute("SET default_transaction_read_only = on")
+        on_error.pop_all()
+    return connection
+
+
+def reach(place: Place) -> psycopg.Connection[Any]:
+    """Connect to the database of a job, whether the job is there or not.
+
+    Raises:
+        StateError: it cannot be reached.
+    """
+    try:
+        connection: psycopg.Connection[Any] = psycopg.connect(
+            place.dsn,
+            autocommit=True,
+            application_name=f"dedup {process_name()}",
+            connect_timeout=10,
+            # A server that vanishes is noticed after half a minute.
+            keepalives_idle=10,
+            keepalives_interval=10,
+            keepalives_count=2,
+        )
+    except psycopg.ProgrammingError:  # which quotes the address, with its password
+        raise StateError(
+            str(place), "this is no address of a database", "Check its form, see docs/cluster.md"
+        ) from None
+    except psycopg.Error as error:
+        raise not_reached(place, error) from None
+    with reporting(place):
+        connection.adapters.register_loader("numeric", _NumberLoader)
+        connection.execute("SET client_encoding = 'UTF8'")
+        connection.execute(_SESSION)
+        connection.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(place.name)))
+    return connection
+
+
+def job_exists(connection: psycopg.Connection[Any], place: Place) -> bool:
+    """Is there a schema of the job's name?"""
+    found = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [place.name])
+    return found.fetchone() is not None
+
+
+def create(connection: psycopg.Connection[Any], place: Place) -> None:
+    """Make the tables of a new job, in a transaction.
+
+    Raises:
+        StateError: the database has another encoding than UTF-8.
+    """
+    row = connection.execute("SHOW server_encoding").fetchone()
+    if row != ("UTF8",):
+        raise StateError(
+            str(place),
+            f"the database is encoded in {row and row[0]}",
+            "Make one in UTF8: createdb --encoding=UTF8 --template=template0 NAME",
+        )
+    connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(place.name)))
+    connection.execute(SCHEMA)
+
+
+def _check(connection: psycopg.Connection[Any], place: Place) -> None:
+    if not job_exists(connection, place):
+        raise StateError(str(place), "there is no such job", "Check the name of the job")
+    marked = (
+        "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('job') AND attname = 'version'"
+    )
+    if connection.execute(marked).fetchone() is None:
+        raise StateError(
+            str(place),
+            "expected a job, found a schema of another program",
+            "Choose another job name",
+        )
+    row = connection.execute("SELECT version FROM job").fetchone()
+    if row != (SCHEMA_VERSION,):
+        raise StateError(
+            str(place),
+            f"expected schema version {SCHEMA_VERSION}, found {row and row[0]}",
+            "Read it with the release that made it, or crawl into a new job",
+        )
+
+
+def lock(connection: psycopg.Connection[Any], place: Place, *, is_shared: bool = False) -> None:
+    """Lock the job for this process, or for those that share it, until its connection ends.
+
+    Raises:
+        StateError: others work on the job.
+    """
+    with reporting(place):
+        key = [_LOCKS, place.name]
+        how = "_shared" if is_shared else ""
+        query = f"SELECT pg_try_advisory_lock{how}(%s, hashtext(%s))"
+        if connection.execute(query.encode(), key).fetchone() == (True,):
+            return
+        holder = connection.execute(
+            "SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)"
+            " WHERE locktype = 'advisory' AND granted AND classid = %s"
+            " AND objid = hashtext(%s)::oid AND pid <> pg_backend_pid() LIMIT 1",
+            key,
+        ).fetchone()
+    name = str(holder[0]).removeprefix("dedup ") if holder else "unknown"
+    raise StateError(
+        str(place),
+        f"the job is in use by another process ({name})",
+        "Wait for it to end, or give this crawl another job name",
+    )
+
+
+def set_aside(place: Place) -> Place:
+    """Rename a job so that a new one can begin; return where it is now.
+
+    Raises:
+        StateError: others work on the job, or the server cannot be reached.
+    """
+    with connect(place, read_only=False, is_new=False) as connection, reporting(place):
+        lock(connection, place)
+        later = (Place(place.dsn, f"{place.name}-old-{number}") for number in count(1))
+        target = next(each for each in later if not job_exists(connection, each))
+        query = sql.SQL("ALTER SCHEMA {} RENAME TO {}")
+        names = map(sql.Identifier, (place.name, target.name))
+        connection.execute(query.format(*names))
+    return target

@@ -1,0 +1,223 @@
+"""The processes that share a job, and which hosts each of them fetches from.
+
+All of it is written under the lock of `job`, as everything else is: so a host is given away and its
+owner shut out in one step. A worker counts as alive until another has declared it dead; then its
+row is gone, and with it the right to write.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup.errors import StateError
+from dedup.store.lock import process_name
+from dedup.store.postgresql.database import Database
+from dedup.store.records import QUEUED, NewUrl, QueuedUrl, storable
+from dedup.store.results import WorkerRow
+from dedup.store.sql.url_table import UrlTable
+
+_QUEUE = f"""
+INSERT INTO urls (key, state, rank, depth, slot, url, request)
+SELECT key, {QUEUED}, rank, depth, slot, url, request FROM unnest(
+    ?::bytea[], ?::integer[], ?::integer[], ?::text[], ?::text[], ?::bytea[]
+) WITH ORDINALITY AS found (key, rank, depth, slot, url, request, place) ORDER BY place
+ON CONFLICT (key) DO NOTHING RETURNING slot, rank, id, key, url, depth, request
+"""  # noqa: S608 -- a constant
+_QUEUE_AGAIN = f"""
+UPDATE urls SET state = {QUEUED}, rank = ?, slot = ?, request = ? WHERE key = ?
+RETURNING slot, rank, id, key, url, depth, request
+"""  # noqa: S608 -- a constant
+_NOTE_HOSTS = """
+INSERT INTO hosts (slot) SELECT unnest(?::text[])
+ON CONFLICT (slot) DO UPDATE SET has_work = true WHERE NOT hosts.has_work
+"""
+_DECLARE_DEAD = """
+WITH dead AS (
+    DELETE FROM workers WHERE seen_at < clock_timestamp() - ? * interval '1 second' AND id <> ?
+    RETURNING id
+) UPDATE hosts SET worker = NULL, has_work = true FROM dead WHERE worker = dead.id
+"""
+_TAKE = """
+UPDATE hosts SET worker = ? WHERE slot IN (
+    SELECT slot FROM hosts WHERE worker IS NULL AND has_work AND free_at <= clock_timestamp()
+    ORDER BY free_at, slot LIMIT ?
+) RETURNING slot
+"""
+_WAITING_SLOT = "btrim(regexp_replace(waiting.host, ':[0-9]+$', ''), '[]')"
+_NOTE_WAITING = f"""
+INSERT INTO hosts (slot) SELECT DISTINCT {_WAITING_SLOT} FROM waiting
+ON CONFLICT (slot) DO UPDATE SET has_work = true WHERE NOT hosts.has_work
+"""  # noqa: S608 -- a constant
+_WORK = f"""
+EXISTS (SELECT 1 FROM urls WHERE urls.slot = hosts.slot AND urls.state = {QUEUED})
+OR EXISTS (SELECT 1 FROM waiting WHERE {_WAITING_SLOT} = hosts.slot)
+"""  # noqa: S608 -- a constant
+_QUEUED_HOSTS = f"""
+SELECT slot FROM hosts WHERE worker = ?
+AND EXISTS (SELECT 1 FROM urls WHERE urls.slot = hosts.slot AND urls.state = {QUEUED})
+"""  # noqa: S608 -- a constant
+_FREE = f"""
+UPDATE hosts SET worker = NULL, has_work = {_WORK},
+    free_at = clock_timestamp() + found.pause * interval '1 second'
+FROM unnest(?::text[], ?::double precision[]) AS found (name, pause)
+WHERE slot = found.name AND worker = ?
+"""  # noqa: S608 -- a constant
+_ROWS = """
+SELECT name, (SELECT count(*) FROM hosts WHERE worker = workers.id), pages,
+    extract(epoch FROM started_at)::double precision, extract(epoch FROM seen_at)::double precision,
+    (SELECT last_value FROM changes) - change
+FROM workers ORDER BY id
+"""
+
+
+class PostgresqlWorkers:
+    """Implements `dedup.store.interface.Workers`; made when the process joins, without hosts."""
+
+    def __init__(self, database: Database, lease_seconds: float) -> None:
+        self._database = database
+        self._lease_seconds = lease_seconds
+        self._call: Callable[[str, NDArray[np.int64], Sequence[bytes]], None] | None = None
+        with database.unit() as connection:
+            # Who has the lock sees all that was drawn from the sequence.
+            self.change = int(connection.execute(_LAST_CHANGE).fetchone()[0])
+            self._id = connection.execute(
+                "INSERT INTO workers (name, change) VALUES (?, ?) RETURNING id",
+                (process_name(), self.change),
+            ).fetchone()[0]
+        self.note_hosts()
+        database.commit()
+        database.after_begin.append(self._catch_up)
+        database.before_commit.append(self._note_own_changes)
+
+    def note_hosts(self) -> None:
+        """Note all hosts that have work: one process alone has kept no account of them."""
+        with self._database.unit(weight=0) as connection:
+            connection.execute(_NOTE_HOSTS, (UrlTable(self._database).slots(),))
+            connection.execute(_NOTE_WAITING)
+
+    # --- Turns -----------------------------------------------------------------------------------
+
+    def try_begin(self, *, waits: bool) -> bool:
+        return self._database.begin_turn(waits=waits)
+
+    def end(self) -> None:
+        self._database.end_turn()
+
+    def on_signatures(
+        self, call: Callable[[str, NDArray[np.int64], Sequence[bytes]], None]
+    ) -> None:
+        self._call = call
+
+    def before_commit(self, call: Callable[[], None]) -> None:
+        self._database.before_commit.insert(0, call)
+
+    # --- URLs and hosts --------------------------------------------------------------------------
+
+    def queue_many(self, urls: Sequence[NewUrl]) -> list[tuple[str, QueuedUrl]]:
+        new = [each for each in urls if not each.is_again]
+        with self._database.unit(weight=0) as connection:
+            rows = []
+            if new:
+                columns = (
+                    [each.key for each in new],
+                    [each.rank for each in new],
+                    [each.depth for each in new],
+                    [storable(each.slot) for each in new],
+                    [storable(each.url) for each in new],
+                    [each.request for each in new],
+                )
+                rows += connection.execute(_QUEUE, columns).fetchall()
+            for each in urls:
+                if each.is_again:
+                    place = each.rank, storable(each.slot), each.request, each.key
+                    rows += connection.execute(_QUEUE_AGAIN, place).fetchall()
+            slots = sorted({row[0] for row in rows})
+            if slots:
+                connection.execute(_NOTE_HOSTS, (slots,))
+        return [(slot, QueuedUrl(*row)) for slot, *row in rows]
+
+    def beat(self, *, pages: int) -> None:
+        with self._database.unit(weight=0) as connection:
+            connection.execute(
+                "UPDATE workers SET seen_at = clock_timestamp(), pages = ?, change = ?"
+                " WHERE id = ?",
+                (pages, self.change, self._id),
+            )
+            connection.execute(_DECLARE_DEAD, (self._lease_seconds, self._id))
+
+    def take_hosts(self, at_most: int) -> list[str]:
+        with self._database.unit(weight=0) as connection:
+            return [slot for (slot,) in connection.execute(_TAKE, (self._id, at_most)).fetchall()]
+
+    def free_hosts(self, pauses: Mapping[str, float]) -> None:
+        with self._database.unit(weight=0) as connection:
+            connection.execute(_FREE, (list(pauses), list(pauses.values()), self._id))
+
+    def queued_hosts(self) -> list[str]:
+        return [slot for (slot,) in self._database.rows(_QUEUED_HOSTS, (self._id,))]
+
+    def fair_share(self) -> int:
+        query = "SELECT (SELECT count(*) FROM hosts WHERE has_work), (SELECT count(*) FROM workers)"
+        ((hosts, workers),) = self._database.rows(query)
+        return max(1, -(-int(hosts) // max(int(workers), 1)))
+
+    def has_queued(self) -> bool:
+        return self._exists(f"SELECT EXISTS (SELECT 1 FROM urls WHERE state = {QUEUED})")  # noqa: S608 -- a constant
+
+    def has_waiting(self) -> bool:
+        return self._exists("SELECT EXISTS (SELECT 1 FROM waiting)")
+
+    def leave(self) -> None:
+        """Give all hosts back, and work on the job no more."""
+        free = f"UPDATE hosts SET worker = NULL, has_work = {_WORK} WHERE worker = ?"  # noqa: S608 -- constants
+        with self._database.unit() as connection:
+            connection.execute(free, (self._id,))
+            connection.execute("DELETE FROM workers WHERE id = ?", (self._id,))
+        self._database.commit()
+
+    # --- Private ---------------------------------------------------------------------------------
+
+    def _catch_up(self) -> None:
+        """Look whether this worker still may write, and take up what others have added."""
+        connection = self._database.connection
+        if connection.execute("SELECT 1 FROM workers WHERE id = ?", (self._id,)).fetchone() is None:
+            raise StateError(
+                self._database.location,
+                "this worker was not heard of for longer than DEDUP_WORKER_LEASE_SECONDS, and"
+                " others have taken its hosts",
+                "Run the same command again: it joins anew",
+            )
+        if self._call is None:
+            return
+        query = (
+            "SELECT stage, page, value, changed FROM signatures WHERE changed > ?"
+            " ORDER BY stage, page"
+        )
+        rows = connection.execute(query, (self.change,)).fetchall()
+        by_stage: dict[str, tuple[list[int], list[bytes]]] = {}
+        for stage, page, value, changed in rows:
+            numbers, values = by_stage.setdefault(stage, ([], []))
+            numbers.append(page)
+            values.append(value)
+            self.change = max(self.change, changed)
+        for stage, (numbers, values) in by_stage.items():
+            self._call(stage, np.array(numbers, np.int64), values)
+
+    def _note_own_changes(self) -> None:
+        """What is there now was read when the transaction began, or was written by this process."""
+        if self._call is not None:
+            ((last,),) = self._database.rows(_LAST_CHANGE)
+            self.change = int(last)
+
+    def _exists(self, query: str) -> bool:
+        ((is_there,),) = self._database.rows(query)
+        return bool(is_there)
+
+
+_LAST_CHANGE = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM changes"
+
+
+def worker_rows(database: Database) -> list[WorkerRow]:
+    """Those who work on a job, for whoever reads it."""
+    return [WorkerRow(*row) for row in database.each(_ROWS)]

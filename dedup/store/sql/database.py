@@ -1,0 +1,188 @@
+"""A connection to a job's database that commits in groups: what SQLite and PostgreSQL share."""
+
+import contextlib
+import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from dedup.errors import StateError
+
+Parameters = Sequence[object] | Mapping[str, object]
+"""Of a query with `?` for each, or with `:name`."""
+
+
+class Cursor(Protocol):
+    """The rows of a query."""
+
+    def fetchone(self) -> Any: ...
+
+    def fetchall(self) -> list[Any]: ...
+
+    def fetchmany(self, size: int, /) -> list[Any]: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Connection(Protocol):
+    def execute(self, query: str, parameters: Any = ..., /) -> Cursor: ...
+
+    def executemany(self, query: str, parameters: Iterable[Any], /) -> Cursor: ...
+
+
+class Database(ABC):
+    """A connection to a job's store that commits in groups.
+
+    Everything done within one `unit` becomes durable together; a unit that raises leaves no trace.
+    Units are committed once `group_units` of them are waiting or the oldest has waited
+    `group_seconds`: a killed process loses at most that much, and what is lost is the newest.
+
+    Args:
+        location: what messages call the store.
+
+    Raises:
+        StateError: from any method: the store cannot be read or written.
+    """
+
+    connection: Connection
+
+    def __init__(self, location: str, *, group_units: int, group_seconds: float) -> None:
+        if group_units < 1:
+            raise ValueError(f"group_units must be at least 1, got {group_units!r}")
+        if group_seconds <= 0:
+            raise ValueError(f"group_seconds must be greater than 0, got {group_seconds!r}")
+        self.location = location
+        self.on_error: Callable[[StateError], object] | None = None
+        """Called with each `StateError` before it is raised."""
+        self._group_units = group_units
+        self._group_seconds = group_seconds
+        self._waiting_units = 0
+        self._depth = 0
+        self._group_began = 0.0
+        self._has_failed = False
+
+    @property
+    @abstractmethod
+    def is_in_transaction(self) -> bool: ...
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Begin a transaction that may write."""
+
+    @abstractmethod
+    def _translating(self) -> AbstractContextManager[None]:
+        """Raise `StateError` for what is wrong with the database."""
+
+    @abstractmethod
+    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
+        """The rows of a query, one after the other, by place or by the names of their columns."""
+
+    @abstractmethod
+    def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
+        """The rows of a query as tuples, one after the other, however many there are."""
+
+    @abstractmethod
+    def matching(self, table: str, pattern: re.Pattern[str]) -> tuple[str, list[object]]:
+        """The condition on rows `r` of a table that their URLs match, and its parameters."""
+
+    @contextlib.contextmanager
+    def reporting(self) -> Iterator[None]:
+        """For reads: raise `StateError`, and tell of it. Units report by themselves."""
+        try:
+            with self._translating():
+                yield
+        except StateError as error:
+            self._has_failed = True
+            if self.on_error is not None:
+                self.on_error(error)
+            raise
+
+    @contextlib.contextmanager
+    def unit(self, *, weight: int = 1) -> Iterator[Connection]:
+        """What is written inside is kept whole or not at all. Units nest; the outermost counts.
+
+        Args:
+            weight: how many units of the group this is; 0 for what only prepares a later unit.
+        """
+        self._begin_unit()
+        self._depth += 1
+        try:
+            with self.reporting():
+                yield self.connection
+                self.connection.execute("RELEASE unit")
+        except BaseException:
+            self._undo_unit()
+            raise
+        finally:
+            self._depth -= 1
+        if self._depth == 0:
+            self._waiting_units += weight
+            self.commit_if_due()
+
+    def commit_if_due(self) -> None:
+        """Commit the group if it is full or old enough; call it now and then while idle."""
+        if self._waiting_units and (
+            self._waiting_units >= self._group_units
+            or time.monotonic() - self._group_began >= self._group_seconds
+        ):
+            self.commit()
+
+    def commit(self) -> None:
+        """Commit what is waiting; not within a unit.
+
+        Raises:
+            StateError: what is waiting could not be written.
+        """
+        if self._depth:
+            raise RuntimeError("commit must be called outside of units")
+        if self.is_in_transaction:
+            with self.reporting():
+                self._commit()
+        self._waiting_units = 0
+
+    def meta(self, name: str) -> str | None:
+        """A named value of the job, or None."""
+        query = "SELECT value FROM meta WHERE name = ?"
+        with self.reporting():
+            row = self.connection.execute(query, (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_meta(self, name: str, value: str) -> None:
+        query = (
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+        )
+        with self.unit() as connection:
+            connection.execute(query, (name, value))
+
+    def _commit(self) -> None:
+        self.connection.execute("COMMIT")
+
+    @abstractmethod
+    def close(self) -> None:
+        """Commit, close and let go of what is locked. A second call does nothing."""
+
+    def _check_failed(self) -> None:
+        # What failed may be a link of the page that comes next, or all of a group: memory knows
+        # what the store does not, and there is no going on.
+        if self._has_failed:
+            raise StateError(
+                self.location, "an earlier write to the store failed", "Run the same command again"
+            )
+
+    def _begin_unit(self) -> None:
+        self._check_failed()
+        with self.reporting():
+            if not self.is_in_transaction:
+                self._begin()
+                self._group_began = time.monotonic()
+            self.connection.execute("SAVEPOINT unit")
+
+    def _undo_unit(self) -> None:
+        # On a full disk, for one, SQLite rolls back all of the transaction, savepoints included.
+        self._has_failed = self._has_failed or not self.is_in_transaction
+        if self.is_in_transaction:
+            with self.reporting():
+                self.connection.execute("ROLLBACK TO unit")
+                self.connection.execute("RELEASE unit")

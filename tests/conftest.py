@@ -1,0 +1,108 @@
+"""A real PostgreSQL server for the tests that need one."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+DEBIAN = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+
+
+class PostgresqlServer:
+    """A server of the test's own in a temporary folder, on a socket in it, not run as root."""
+
+    def __init__(self, programs: Path, user: str | None) -> None:
+        self._programs, self._user = programs, user
+        self.folder = Path(tempfile.mkdtemp(prefix="dedup-pg-"))
+        if user is not None:
+            shutil.chown(self.folder, user)
+        self._data = self.folder / "data"
+        self._run("initdb", "-D", str(self._data), "-A", "trust", "-U", "crawler", "-E", "UTF8")
+        self._process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    @property
+    def address(self) -> str:
+        """Of its database, without the name of a job."""
+        return f"postgresql://crawler@/postgres?host={self.folder}"
+
+    def start(self) -> None:
+        command = [str(self._programs / "postgres"), "-D", str(self._data), "-k", str(self.folder)]
+        command += ["-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=32MB"]
+        self._process = subprocess.Popen(
+            command, user=self._user, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        until = time.monotonic() + 30
+        while self._run("pg_isready", "-q", "-h", str(self.folder), check=False):
+            assert time.monotonic() < until, "the server did not start"
+            time.sleep(0.05)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """End it: SIGINT, its open connections too; SIGQUIT, as a crash would."""
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait(30)
+            self._process = None
+
+    def close(self) -> None:
+        self.stop(signal.SIGQUIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, program: str, *arguments: str, check: bool = True) -> int:
+        command = [str(self._programs / program), *arguments]
+        found = subprocess.run(
+            command, user=self._user, check=check, stdout=subprocess.DEVNULL, cwd="/"
+        )
+        return found.returncode
+
+
+def _programs() -> Path:
+    names = ("initdb", "postgres", "pg_isready")
+    found = [*DEBIAN, *map(Path, os.environ["PATH"].split(os.pathsep))]
+    folders = [each for each in found if all((each / name).exists() for name in names)]
+    if not folders:
+        pytest.skip("PostgreSQL's server is not installed (Debian: apt install postgresql)")
+    return folders[0]
+
+
+def _user() -> str | None:
+    """Whom the server runs as: it refuses root."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        return pwd.getpwnam("postgres").pw_name
+    except KeyError:
+        pytest.skip("PostgreSQL's server does not run as root, and there is no user postgres")
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgresqlServer]:
+    """A running server that the tests of a process share; each uses jobs of its own."""
+    server = PostgresqlServer(_programs(), _user())
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def own_postgresql() -> Iterator[PostgresqlServer]:
+    """A server for a test that stops it."""
+    server = PostgresqlServer(_programs(), _user())
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def new_place(postgresql: PostgresqlServer) -> Callable[[], str]:
+    """The place of a job that is not there yet."""
+    numbers = count()
+    return lambda: f"{postgresql.address}#job_{os.getpid()}_{next(numbers)}"

@@ -1,0 +1,149 @@
+"""Crawls whose job is in PostgreSQL: the same as in SQLite, for one process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dedup.store import open_store, summarise
+
+STORE = "DEDUP_STORE={}"
+
+
+def options_of(place: str) -> tuple[str, dict[str, str]]:
+    address, _, name = place.rpartition("#")
+    return f"DEDUP_STORE={address}", {"job": name}
+
+
+def test_demo_counts_as_in_sqlite(crawl: Any, new_place: Callable[[], str]) -> None:
+    place = new_place()
+    setting, job = options_of(place)
+    found = crawl("demo", "-s", setting, **job)
+    assert found.status == 0, found.output
+    local = crawl("demo", job="local")
+    (account,) = crawl.jobs_dir.glob(f"{job['job']}/*/stats.json")
+    expected, counted = local.stats, json.loads(account.read_text())
+    for part in ("pages", "bytes", "failed"):
+        assert counted[part] == expected[part]
+    assert counted["urls"]["filtered"] == expected["urls"]["filtered"]
+    assert f"job: {place}" in found.output
+    with open_store(place, read_only=True) as store:
+        assert summarise(store)["pages"] == expected["pages"]
+        assert store.meta("finished")
+
+
+@pytest.fixture
+def pages(site: Any, make: Any) -> Any:
+    n_pages = 60
+    links = "".join(f'<a href="/{n}">{n}</a>' for n in range(n_pages))
+    site.routes["/"] = make.page("Start", links + make.prose(0))
+    for n in range(n_pages):
+        site.routes[f"/{n}"] = make.page(f"Page {n}", make.prose(n // 2 if n % 3 else n + 1000))
+    return site
+
+
+def test_crawl_goes_on_after_kills(crawl: Any, pages: Any, new_place: Callable[[], str]) -> None:
+    place = new_place()
+    setting, job = options_of(place)
+    arguments = {"url": pages.url, **job}
+    fast = ("-s", "DEDUP_STORE_GROUP_PAGES=5")
+    for at in (10, 30, 45):
+        pages.on_request = Killer(at)
+        running = crawl.start("site", "-s", setting, *fast, **arguments)
+        pages.on_request.process = running.process
+        running.finish()
+        assert running.process.returncode == -signal.SIGKILL
+    pages.on_request = lambda target: None
+    last = crawl("site", "-s", setting, **arguments)
+    assert last.status == 0, last.output
+    whole = crawl("site", job="local", url=pages.url)
+    with open_store(place, read_only=True) as store:
+        counts = summarise(store)
+        urls = [*store.recorded_urls()]
+    assert max(Counter(urls).values()) == 1
+    assert counts["pages"] == whole.stats["pages"]
+    asked = Counter(pages.pages_asked())
+    assert sum(asked.values()) - len(asked) <= 3 * (5 + 16) + len(asked)  # and the local crawl
+
+
+class Killer:
+    """Kills the crawl once its server has been asked so often."""
+
+    def __init__(self, at: int) -> None:
+        self.process: Any = None
+        self._left = at
+
+    def __call__(self, target: str) -> None:
+        self._left -= 1
+        if self._left <= 0 and self.process is not None and self.process.poll() is None:
+            os.kill(self.process.pid, signal.SIGKILL)
+            time.sleep(0.01)
+
+
+def test_job_of_other_settings_or_another_url_is_refused(
+    crawl: Any, pages: Any, new_place: Callable[[], str]
+) -> None:
+    setting, job = options_of(new_place())
+    assert crawl("site", "-s", setting, url=pages.url, max_pages=3, **job).status == 0
+    other = ("-s", "DEDUP_NEAR_RESEMBLANCE=0.9")
+    refused = crawl("site", "-s", setting, *other, url=pages.url, **job)
+    assert refused.status == 2
+    assert "DEDUP_NEAR_RESEMBLANCE 0.8, now 0.9" in refused.output
+    refused = crawl("site", "-s", setting, url="http://other.example/", **job)
+    assert refused.status == 2
+    assert "made with other settings: spider argument url" in refused.output
+
+
+def test_restart_keeps_the_old_job_beside_the_new_one(
+    crawl: Any, pages: Any, new_place: Callable[[], str]
+) -> None:
+    place = new_place()
+    setting, job = options_of(place)
+    for _ in range(2):
+        found = crawl("site", "-s", setting, url=pages.url, restart=1, max_pages=5, **job)
+        assert found.status == 0, found.output
+    assert f"is kept in {place}-old-1" in found.output
+    for each in (place, f"{place}-old-1"):
+        with open_store(each, read_only=True) as store:
+            assert store.count("pages") > 0
+
+
+@pytest.mark.parametrize(
+    ("store", "job", "said"),
+    [
+        ("mysql://me:secret@db/x", "a", "DEDUP_STORE must be postgresql://"),
+        ("postgresql://me:secret@db/x#a", "a", "the job is named by -a job=NAME"),
+        ("postgresql://me:secret@127.0.0.1:1/x", "a", "cannot be reached"),
+        ("postgresql://me:secret@127.0.0.1:1/x", "A.b", "lower case letters, digits, _ and -"),
+    ],
+)
+def test_store_that_cannot_be_used_is_one_sentence(
+    crawl: Any, store: str, job: str, said: str
+) -> None:
+    found = crawl("site", "-s", f"DEDUP_STORE={store}", url="http://a.example/", job=job)
+    assert found.status == 2
+    assert said in found.output
+    assert "Traceback" not in found.output
+    assert "secret" not in found.output
+
+
+def test_password_is_in_no_log_and_no_account(
+    crawl: Any, new_place: Callable[[], str], tmp_path: Path
+) -> None:
+    place = new_place().replace("crawler@", "crawler:secret@")
+    setting, job = options_of(place)
+    found = crawl("demo", "-s", setting, "-L", "DEBUG", **job)
+    assert found.status == 0, found.output
+    assert "secret" not in found.output
+    (account,) = crawl.jobs_dir.glob(f"{job['job']}/*/stats.json")
+    assert "secret" not in account.read_text()
+    with open_store(place, read_only=True) as store:
+        assert "secret" not in json.dumps(store.report.meta())
