@@ -240,8 +240,8 @@ def host_of(url: str | None) -> str:
 def host_without_port(host: str) -> str:
     """A host without its port, as Scrapy names its download slots.
 
-    >>> host_without_port("example.org:8080"), host_without_port("example.org"), host_without_port("[::1]:80")
-    ('example.org', 'example.org', '::1')
+    >>> host_without_port("example.org:8080"), host_without_port("[::1]:80")
+    ('example.org', '::1')
     """
     name, colon, port = host.rpartition(":")
     return (name if colon and port.isdigit() else host).strip("[]")
