@@ -99,8 +99,8 @@ class Deduplicator:
     def process_many(self, documents: Iterable[Document]) -> Iterator[Verdict]:
         """Yield for each document what `process` would return, several times as fast.
 
-        Signatures are computed, and looked up, for a batch at a time. Only the documents that share
-        a key with one before them take the way of `process`; none of the others has a candidate.
+        Signatures are computed, and looked up, for a batch at a time. A detector is asked only
+        about documents that share one of its keys with one before; it has no candidate for others.
         Reads a batch ahead: a verdict may come only after the next 511 documents were asked for.
         """
         rest = iter(documents)
@@ -109,19 +109,24 @@ class Deduplicator:
 
     def _process_batch(self, documents: list[Document]) -> Iterator[Verdict]:
         analyse([document for document in documents if document.known_shingles is None])
-        may_match = np.zeros(len(documents), np.bool_)
-        for detector in self.detectors:
-            may_match |= detector.may_match(documents)
+        found = [detector.may_match(documents) for detector in self.detectors]
+        may_match = np.array(found, np.bool_).reshape(len(self.detectors), len(documents))
         passed = _Passed(self.detectors)
-        for document, is_suspect in zip(documents, may_match.tolist(), strict=True):
-            if is_suspect:
+        for place, document in enumerate(documents):
+            asked = np.flatnonzero(may_match[:, place]).tolist()
+            match = None
+            if asked:
                 passed.index()
-                yield self.process(document)
-            else:
-                signatures = self._signatures(document)
-                number = self.store.add(document, signatures)
-                passed.add(number, signatures)
-                yield Verdict(number=number, match=None)
+                answers = (self.detectors[number].find(document) for number in asked)
+                match = next((each for each in answers if each is not None), None)
+            if match is not None:
+                self.store.add_duplicate(document, match)
+                yield Verdict(number=None, match=match)
+                continue
+            signatures = self._signatures(document)
+            number = self.store.add(document, signatures)
+            passed.add(number, signatures)
+            yield Verdict(number=number, match=None)
         passed.index()
 
     def _signatures(self, document: Document) -> dict[str, bytes]:

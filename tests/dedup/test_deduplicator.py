@@ -110,3 +110,8 @@ def test_a_store_gives_back_what_it_was_given():
     ((numbers, signatures),) = store.signatures("text")
     assert (numbers.tolist(), list(signatures)) == ([0], [b"signature"])
     assert list(store.signatures("other")) == []
+
+
+def test_without_detectors_all_stay():
+    verdicts = list(Deduplicator([]).process_many([page(1), page(1)]))
+    assert [verdict.number for verdict in verdicts] == [0, 1]
