@@ -268,8 +268,13 @@ class Workers(Protocol):
     def queue_many(self, urls: Sequence[NewUrl]) -> list[tuple[str, QueuedUrl]]:
         """Queue URLs; return slot and row of those that were new, or were queued again."""
 
-    def beat(self, *, pages: int) -> None:
-        """Give a sign of life, and free the hosts of those that have given none."""
+    def beat(self, *, pages: int, pause: float = 0.0) -> None:
+        """Give a sign of life, and free the hosts of those that have given none.
+
+        Args:
+            pages: fetched by this process.
+            pause: seconds that its hosts rest where it dies before others fetch from them.
+        """
 
     def take_hosts(self, at_most: int) -> list[str]:
         """Get hosts that have URLs or waiting pages, and that nobody fetches from."""

@@ -74,7 +74,8 @@ class Teamwork:
         workers, hosts = job.store.workers, job.requests.hosts
         if workers is None or hosts is None:
             return
-        workers.beat(pages=job.ledger.fetched - job.ledger.fetched_before)
+        pause = max(map(self._delay, hosts), default=0.0)
+        workers.beat(pages=job.ledger.fetched - job.ledger.fetched_before, pause=pause)
         self._note_fetched(job)
         if not job.has_queue or job.arrivals.is_closing:
             return
@@ -114,6 +115,12 @@ class Teamwork:
     async def _send_ready(self, job: Job) -> None:
         for item in job.arrivals.resume():
             await send_item(self._crawler, item)
+
+    def _delay(self, host: str) -> float:
+        """The longest time between two requests to a host, seconds."""
+        engine: Any = self._crawler.engine
+        slot = engine.downloader.slots.get(host)
+        return 0.0 if slot is None else _MOST_TIMES_DELAY * float(slot.delay)
 
     def _pause(self, host: str) -> float:
         """How long nobody may ask a host: as long as this process would have waited, at most."""

@@ -35,6 +35,7 @@ CREATE TABLE workers (
     started_at timestamptz NOT NULL DEFAULT now(),
     seen_at timestamptz NOT NULL DEFAULT now(),
     pages bigint NOT NULL DEFAULT 0,
+    pause double precision NOT NULL DEFAULT 0,  -- seconds that its hosts rest when it dies
     change bigint NOT NULL          -- the last one of `signatures` that its memory has
 ) WITH (fillfactor = 50);
 

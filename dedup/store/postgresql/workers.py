@@ -41,8 +41,9 @@ WITH dead AS (
             SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
             AND classid = ?::bigint::oid AND objid = hashtext(?)::oid
         )
-    ) RETURNING id
-) UPDATE hosts SET worker = NULL, has_work = true FROM dead WHERE worker = dead.id
+    ) RETURNING id, pause
+) UPDATE hosts SET worker = NULL, has_work = true,
+    free_at = clock_timestamp() + dead.pause * interval '1 second' FROM dead WHERE worker = dead.id
 """
 _TAKE = """
 UPDATE hosts SET worker = ? WHERE slot IN (
@@ -143,12 +144,12 @@ class PostgresqlWorkers:
                 connection.execute(_NOTE_HOSTS, (slots,))
         return [(slot, QueuedUrl(*row)) for slot, *row in rows]
 
-    def beat(self, *, pages: int) -> None:
+    def beat(self, *, pages: int, pause: float = 0.0) -> None:
         with self._database.unit(weight=0) as connection:
             connection.execute(
-                "UPDATE workers SET seen_at = clock_timestamp(), pages = ?, change = ?"
+                "UPDATE workers SET seen_at = clock_timestamp(), pages = ?, pause = ?, change = ?"
                 " WHERE id = ?",
-                (pages, self.change, self._id),
+                (pages, pause, self.change, self._id),
             )
             job = LOCKS, self._database.place.name
             connection.execute(_DECLARE_DEAD, (self._id, self._lease_seconds, *job))

@@ -181,6 +181,17 @@ def test_hosts_of_one_that_is_killed_are_free_at_once(join: Join) -> None:
     assert taken == ["a.example"]
 
 
+def test_hosts_of_the_dead_rest_first(join: Join) -> None:
+    (one, first), (_, second) = join(), join()
+    first.queue_many([new("a", "a.example")])
+    first.take_hosts(9)
+    first.beat(pages=0, pause=3600.0)
+    second._lease_seconds = -1
+    second.beat(pages=0)
+    assert second.take_hosts(9) == []
+    vanish(one)
+
+
 def test_who_leaves_gives_its_hosts_back(join: Join) -> None:
     (one, first), (two, second) = join(), join()
     first.queue_many([new("a", "a.example")])
