@@ -16,7 +16,7 @@ from dedup.collection.deciding import Decider
 from dedup.collection.judging import RowJudge
 from dedup.collection.rows import Broken, Row, TableRow
 from dedup.collection.rules import STAGES, Rules, read_keep
-from dedup.collection.signing import Work, Workers
+from dedup.collection.signing import SigningProcesses, Work
 from dedup.collection.sites import learn_sites
 from dedup.collection.sources import Source
 from dedup.collection.spool import SpoolStore
@@ -120,7 +120,7 @@ def _marks(frame: "_Frame", columns: Columns, rules: Rules) -> dict[str, list[An
         judge = RowJudge(
             rules,
             Decider(rules, store),
-            Workers(Work(columns=columns, rules=rules, sites=sites), 1),
+            SigningProcesses(Work(columns=columns, rules=rules, sites=sites), 1),
             [account],
             folder=folder,
             on_broken=_refuse,

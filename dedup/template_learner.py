@@ -17,7 +17,7 @@ from dedup.templates.learning import learn
 from dedup.templates.measuring import Sample
 from dedup.templates.outline import Outline
 from dedup.templates.site import MAX_TEMPLATES, OwnText, Site
-from dedup.urls.parts import host_of, name_of
+from dedup.urls.parts import host_of, host_without_port
 
 POOL_PAGES = 64
 """Pages of a host that templates are learned from, at most: those that arrived last."""
@@ -111,22 +111,24 @@ class TemplateLearner:
             (self._n_waiting, self._learned.count_waiting()),
             (self._n_early, self._learned.count_early()),
         ):
-            counts.update({host: n for host, n in found.items() if name_of(host) in names})
+            counts.update(
+                {host: n for host, n in found.items() if host_without_port(host) in names}
+            )
 
     def give_up(self, names: Collection[str]) -> None:
         """Forget hosts of these names: another process learns of them from here on."""
         for known in (self._sites, self._pools, self._n_waiting, self._n_early):
-            for host in [each for each in known if name_of(each) in names]:
+            for host in [each for each in known if host_without_port(each) in names]:
                 del known[host]
-        self._released = {each for each in self._released if name_of(each) not in names}
+        self._released = {each for each in self._released if host_without_port(each) not in names}
 
     def names_waiting(self) -> set[str]:
         """The names of hosts that have pages which wait."""
-        return set(map(name_of, self._n_waiting))
+        return set(map(host_without_port, self._n_waiting))
 
     def names_judged(self) -> set[str]:
         """The names of hosts that have pages which waited, and are being judged."""
-        return set(map(name_of, self._on_their_way.values()))
+        return set(map(host_without_port, self._on_their_way.values()))
 
     def site(self, host: str) -> Site:
         """What is known of a host's templates."""

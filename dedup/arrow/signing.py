@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dedup.arrow.batches import documents_of
 from dedup.batch import analyse
 from dedup.collection.rules import STAGES, Rules
-from dedup.detectors.second_check import file_name
+from dedup.detectors.second_check import url_file_name
 from dedup.document import Document
 from dedup.urls.parts import host_of
 
@@ -123,7 +123,7 @@ def _digest(document: Document) -> bytes:
         document.key,
         str(document.is_traditional),
         host_of(document.url),
-        file_name(document.url),
+        url_file_name(document.url),
         document.title,
         document.normal_text,
     )

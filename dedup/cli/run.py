@@ -135,7 +135,7 @@ def _execute(options: argparse.Namespace) -> None:
         job=options.job,
     )
     if options.engine == "spark":
-        run_spark.execute(run, options.master)
+        run_spark.execute_on_spark(run, options.master)
     elif options.master is not None:
         raise ValueError("--master needs --engine spark")
     else:

@@ -12,7 +12,7 @@ from dedup.collection.formats import known_format
 from dedup.extras import require_extra
 
 
-def execute(run: CollectionRun, master: str | None) -> None:
+def execute_on_spark(run: CollectionRun, master: str | None) -> None:
     """Deduplicate.
 
     Raises:
@@ -22,7 +22,7 @@ def execute(run: CollectionRun, master: str | None) -> None:
     for module in ("pyspark", "pyarrow"):
         require_extra(module, extra="spark", purpose="--engine spark")
     from dedup.spark.engine import Engine
-    from dedup.spark.files import Outputs, read_rows
+    from dedup.spark.files import Outputs, read_sources
     from dedup.spark.files import run as run_on_spark
     from dedup.spark.session import open_session, sentence_of
 
@@ -40,7 +40,7 @@ def execute(run: CollectionRun, master: str | None) -> None:
                 raise FileExistsError(
                     f"{option}: {path!r} is there already; --overwrite replaces it"
                 )
-        rows = read_rows(
+        rows = read_sources(
             session, run.inputs, run.columns, run.rules, parquet=_are_parquet(run.inputs)
         )
         engine = Engine(rules=run.rules, on_stage=lambda stage: ERRORS.print(f"{stage} …"))

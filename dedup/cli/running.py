@@ -29,7 +29,7 @@ from dedup.collection.outputs import (
     standard_output,
 )
 from dedup.collection.rules import Rules
-from dedup.collection.signing import Work, Workers, usable_processes
+from dedup.collection.signing import SigningProcesses, Work, usable_processes
 from dedup.collection.spool import SpoolStore
 from dedup.collection.writing import Writer, open_writer, write_record
 from dedup.store import SqliteStore
@@ -86,7 +86,7 @@ def execute(run: CollectionRun) -> None:
         stack.callback(baseline.close)
         store = _store(run, sources, baseline, folder, stack)
         decider = Decider(run.rules, store)
-        workers = Workers(
+        workers = SigningProcesses(
             Work(columns=run.columns, rules=run.rules, sites=sites), _n_processes(run, sources)
         )
         stack.callback(workers.close)

@@ -12,7 +12,7 @@ from dedup.collection.deciding import Decider
 from dedup.collection.judging import RowJudge
 from dedup.collection.reading import read_rows
 from dedup.collection.rules import Rules
-from dedup.collection.signing import Work, Workers
+from dedup.collection.signing import SigningProcesses, Work
 from dedup.collection.sites import learn_sites
 from dedup.collection.sources import Source, find_sources
 from dedup.errors import StateError
@@ -116,7 +116,7 @@ def _fill(
                 yield number, row
 
     sites = learn_sites((row for _, row in rows()), columns)
-    workers = Workers(Work(columns=columns, rules=rules, sites=sites), 1)
+    workers = SigningProcesses(Work(columns=columns, rules=rules, sites=sites), 1)
     judge = RowJudge(
         rules,
         Decider(rules, store),

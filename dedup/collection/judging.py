@@ -17,7 +17,7 @@ from dedup.collection.order import as_times, judging_order
 from dedup.collection.portions import PORTION_BYTES, PORTION_ROWS, Numbered, portions
 from dedup.collection.rows import Broken, Row
 from dedup.collection.rules import STAGES, Rules
-from dedup.collection.signing import Task, Workers
+from dedup.collection.signing import SigningProcesses, Task
 from dedup.collection.spool import SpoolStore
 from dedup.document import Document, Match
 
@@ -77,7 +77,7 @@ class RowJudge:
         self,
         rules: Rules,
         decider: Decider,
-        workers: Workers,
+        workers: SigningProcesses,
         accounts: Sequence[FileAccount],
         *,
         folder: Path,

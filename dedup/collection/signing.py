@@ -94,7 +94,7 @@ class Work:
             return str(error)
 
 
-class Workers:
+class SigningProcesses:
     """Does work on portions, in `processes` processes, or here where that is 1.
 
     Raises:

@@ -108,7 +108,7 @@ def have_same_name(first: Document, second: Document) -> bool:
     a caller gives without them, they are not known.
     """
     titles, headings = (_title(first), _title(second)), (first.heading, second.heading)
-    have_one_file_name = file_name(first.url) == file_name(second.url)
+    have_one_file_name = url_file_name(first.url) == url_file_name(second.url)
     if not any((*titles, *headings)):
         return have_one_file_name or "given" in (first.source, second.source)
     if not (do_agree(*titles) and do_agree(*headings)):
@@ -124,10 +124,12 @@ def _are_beyond_furniture(first: Document, second: Document) -> bool:
     A manual on one page comes in some versions, too few pages to learn their template from.
     """
     shortest = min(len(first.shingles), len(second.shingles))
-    return shortest >= _MAX_FURNITURE_SHINGLES and file_name(first.url) == file_name(second.url)
+    return shortest >= _MAX_FURNITURE_SHINGLES and url_file_name(first.url) == url_file_name(
+        second.url
+    )
 
 
-def file_name(url: str | None) -> str:
+def url_file_name(url: str | None) -> str:
     """The last part of the path without its ending; the folder's for an index."""
     path = _INDEX_FILE.sub("", urlsplit(url or "").path)
     return _ENDING.sub("", path.rstrip("/").rpartition("/")[2])

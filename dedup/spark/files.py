@@ -34,7 +34,7 @@ class Rows:
     required: frozenset[str] = frozenset()
 
 
-def read_rows(
+def read_sources(
     session: SparkSession, inputs: Sequence[str], columns: Columns, rules: Rules, *, parquet: bool
 ) -> Rows:
     """Read files, folders or globs, of any file system that Spark knows; files go by their names.

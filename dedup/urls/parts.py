@@ -237,11 +237,11 @@ def host_of(url: str | None) -> str:
     return host if host.isascii() else host.encode("utf-8", "replace").decode()
 
 
-def name_of(host: str) -> str:
+def host_without_port(host: str) -> str:
     """A host without its port, as Scrapy names its download slots.
 
-    >>> name_of("example.org:8080"), name_of("example.org"), name_of("[::1]:80")
-    ('example.org', 'example.org', '::1')
+    >>> host_without_port("example.org:8080"), host_without_port("[::1]:80")
+    ('example.org', '::1')
     """
     name, colon, port = host.rpartition(":")
     return (name if colon and port.isdigit() else host).strip("[]")

@@ -15,7 +15,7 @@ from dedup.store.postgresql.errors import not_reached, reporting
 from dedup.store.postgresql.place import Place
 from dedup.store.postgresql.schema import SCHEMA, SCHEMA_VERSION
 
-_LOCKS = 0x44454455
+LOCKS = 0x44454455
 """The class of this program's advisory locks: "DEDU"."""
 
 _SESSION = """
@@ -48,7 +48,7 @@ def connect(place: Place, *, read_only: bool, is_new: bool) -> psycopg.Connectio
         with reporting(place):
             if is_new and not job_exists(connection, place):
                 with connection.transaction():
-                    connection.execute("SELECT pg_advisory_xact_lock(%s, 0)", [_LOCKS])
+                    connection.execute("SELECT pg_advisory_xact_lock(%s, 0)", [LOCKS])
                     if not job_exists(connection, place):  # others begin at the same moment
                         create(connection, place)
             _check(connection, place)
@@ -140,7 +140,7 @@ def lock(connection: psycopg.Connection[Any], place: Place, *, is_shared: bool =
         StateError: others work on the job.
     """
     with reporting(place):
-        key = [_LOCKS, place.name]
+        key = [LOCKS, place.name]
         how = "_shared" if is_shared else ""
         query = f"SELECT pg_try_advisory_lock{how}(%s, hashtext(%s))"
         if connection.execute(query.encode(), key).fetchone() == (True,):

@@ -31,6 +31,7 @@ CREATE TABLE url_forms (key bytea PRIMARY KEY, page bigint);
 CREATE TABLE workers (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name {_TEXT} NOT NULL,
+    pid integer NOT NULL DEFAULT pg_backend_pid(),
     started_at timestamptz NOT NULL DEFAULT now(),
     seen_at timestamptz NOT NULL DEFAULT now(),
     pages bigint NOT NULL DEFAULT 0,

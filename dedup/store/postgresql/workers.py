@@ -2,7 +2,8 @@
 
 All of it is written under the lock of `job`, as everything else is: so a host is given away and its
 owner shut out in one step. A worker counts as alive until another has declared it dead; then its
-row is gone, and with it the right to write.
+row is gone, and with it the right to write. It is dead when its connection is gone, for it makes no
+other one; or when it has given no sign of life for the time of a lease.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from dedup.errors import StateError
 from dedup.store.lock import process_name
 from dedup.store.postgresql.database import Database
+from dedup.store.postgresql.opening import LOCKS
 from dedup.store.records import QUEUED, NewUrl, QueuedUrl, storable
 from dedup.store.results import WorkerRow
 from dedup.store.sql.url_table import UrlTable
@@ -34,8 +36,12 @@ ON CONFLICT (slot) DO UPDATE SET has_work = true WHERE NOT hosts.has_work
 """
 _DECLARE_DEAD = """
 WITH dead AS (
-    DELETE FROM workers WHERE seen_at < clock_timestamp() - ? * interval '1 second' AND id <> ?
-    RETURNING id
+    DELETE FROM workers WHERE id <> ? AND (
+        seen_at < clock_timestamp() - ? * interval '1 second' OR pid NOT IN (
+            SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
+            AND classid = ?::bigint::oid AND objid = hashtext(?)::oid
+        )
+    ) RETURNING id
 ) UPDATE hosts SET worker = NULL, has_work = true FROM dead WHERE worker = dead.id
 """
 _TAKE = """
@@ -144,7 +150,8 @@ class PostgresqlWorkers:
                 " WHERE id = ?",
                 (pages, self.change, self._id),
             )
-            connection.execute(_DECLARE_DEAD, (self._lease_seconds, self._id))
+            job = LOCKS, self._database.place.name
+            connection.execute(_DECLARE_DEAD, (self._id, self._lease_seconds, *job))
 
     def take_hosts(self, at_most: int) -> list[str]:
         with self._database.unit(weight=0) as connection:

@@ -37,8 +37,8 @@ _COLUMNS = ("name", "host", *PAGE_FIELDS, "text", "body")
 _MARKS = ", ".join(f":{column}" for column in _COLUMNS)
 _SETS = ", ".join(f"{column} = :{column}" for column in _COLUMNS)
 _INSERT_PAGE = f"INSERT INTO pages (number, {', '.join(_COLUMNS)}) VALUES (:number, {_MARKS})"  # noqa: S608 -- the names above
-_INSERT_DUPLICATE = f"INSERT INTO duplicates VALUES ({', '.join('?' * 16)})"  # noqa: S608
-_UPDATE_PAGE = f"UPDATE pages SET {_SETS} WHERE number = :number"  # noqa: S608
+_INSERT_DUPLICATE = f"INSERT INTO duplicates VALUES ({', '.join('?' * 16)})"  # noqa: S608 -- our own names
+_UPDATE_PAGE = f"UPDATE pages SET {_SETS} WHERE number = :number"  # noqa: S608 -- our own names
 
 
 class SqlStore(StoreReader):

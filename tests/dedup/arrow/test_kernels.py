@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 import dedup  # noqa: E402 -- the next ones need pyarrow
-from dedup.arrow.batches import GIVEN  # noqa: E402
-from dedup.arrow.first_come import first_come  # noqa: E402
-from dedup.arrow.pairing import paired, prefix_tokens  # noqa: E402
-from dedup.arrow.rows import numbered, read  # noqa: E402
-from dedup.arrow.signing import signed  # noqa: E402
-from dedup.arrow.verifying import comparable, verified  # noqa: E402
-from dedup.collection.columns import Columns  # noqa: E402
-from dedup.collection.rules import Rules  # noqa: E402
-from dedup.similarity import resemblance  # noqa: E402
-from tests.dedup.arrow.families import planted  # noqa: E402
+from dedup.arrow.batches import GIVEN  # noqa: E402 -- after importorskip
+from dedup.arrow.first_come import first_come  # noqa: E402 -- after importorskip
+from dedup.arrow.pairing import paired, prefix_tokens  # noqa: E402 -- after importorskip
+from dedup.arrow.rows import numbered, read  # noqa: E402 -- after importorskip
+from dedup.arrow.signing import signed  # noqa: E402 -- after importorskip
+from dedup.arrow.verifying import comparable, verified  # noqa: E402 -- after importorskip
+from dedup.collection.columns import Columns  # noqa: E402 -- after importorskip
+from dedup.collection.rules import Rules  # noqa: E402 -- after importorskip
+from dedup.similarity import resemblance  # noqa: E402 -- after importorskip
+from tests.dedup.arrow.families import planted  # noqa: E402 -- after importorskip
 
 
 def batches(rows: list[dict[str, Any]], parts: int, *, within: bool) -> Iterator[Any]:

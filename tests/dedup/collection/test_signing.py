@@ -12,7 +12,7 @@ import pytest
 from dedup.cli import main
 from dedup.collection import Columns
 from dedup.collection.rules import Rules
-from dedup.collection.signing import Work, Workers, usable_processes
+from dedup.collection.signing import SigningProcesses, Work, usable_processes
 
 WORDS = [f"{a}{b}" for a in ("ka", "lo", "mi", "nu", "pe") for b in "bcdfghjklmnpqrst"]
 
@@ -60,7 +60,7 @@ def test_processes_change_no_verdict(tmp_path: Path, options: list[str]) -> None
 
 def test_a_process_that_dies_is_one_sentence(tmp_path: Path) -> None:
     """As it does when the system has no memory left."""
-    workers = Workers(Work(columns=Columns(), rules=Rules()), 2)
+    workers = SigningProcesses(Work(columns=Columns(), rules=Rules()), 2)
     assert workers._pool is not None
     try:
         results = workers.sign([(0, [])])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -167,6 +168,17 @@ def test_hosts_of_the_dead_are_free_and_they_cannot_write(
     assert second.try_begin(waits=False)  # the lock was let go of
     second.end()
     assert two.count("pages") == 0
+
+
+def test_hosts_of_one_that_is_killed_are_free_at_once(join: Join) -> None:
+    (one, first), (_, second) = join(), join()
+    first.queue_many([new("a", "a.example")])
+    assert first.take_hosts(9) == ["a.example"]
+    vanish(one)
+    until = time.monotonic() + 10
+    while not (taken := second.take_hosts(9)) and time.monotonic() < until:
+        second.beat(pages=0)  # the server needs a moment to find out
+    assert taken == ["a.example"]
 
 
 def test_who_leaves_gives_its_hosts_back(join: Join) -> None:
