@@ -7,7 +7,6 @@ others have less; who takes it next waits for the delay first.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
@@ -17,6 +16,8 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from dedup.errors import StateError
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.internals.downloads import delay_left, max_delay
 from dedup.scrapy.internals.engine import request_next, send_item, start_coroutine
 from dedup.scrapy.internals.reactor import call_every
 from dedup.scrapy.job.job import Job
@@ -24,15 +25,13 @@ from dedup.scrapy.spiders.own import is_own
 from dedup.store.interface import Workers
 
 _LOOK_SECONDS = 1.0
-_MOST_TIMES_DELAY = 1.5
-"""Scrapy waits for up to so many times a slot's delay."""
 
 
 class Teamwork:
     """Takes hosts and gives them back, once a second, with a sign of life."""
 
     def __init__(self, crawler: Crawler) -> None:
-        if not crawler.settings.get("DEDUP_STORE"):
+        if not CrawlConfig.of(crawler).store:
             raise NotConfigured
         self._crawler = crawler
         self._task: Any = None
@@ -74,7 +73,7 @@ class Teamwork:
         workers, hosts = job.store.workers, job.requests.hosts
         if workers is None or hosts is None:
             return
-        pause = max(map(self._delay, hosts), default=0.0)
+        pause = max((max_delay(self._crawler, host) for host in hosts), default=0.0)
         workers.beat(pages=job.ledger.fetched - job.ledger.fetched_before, pause=pause)
         self._note_fetched(job)
         if not job.has_queue or job.arrivals.is_closing:
@@ -99,7 +98,7 @@ class Teamwork:
         if n_surplus > 0:
             free += [host for host in idle if host not in free][:n_surplus]
         if free:
-            workers.free_hosts({host: self._pause(host) for host in free})
+            workers.free_hosts({host: delay_left(self._crawler, host) for host in free})
             job.requests.give_up(free)
             job.arrivals.give_up(free)
 
@@ -115,21 +114,6 @@ class Teamwork:
     async def _send_ready(self, job: Job) -> None:
         for item in job.arrivals.resume():
             await send_item(self._crawler, item)
-
-    def _delay(self, host: str) -> float:
-        """The longest time between two requests to a host, seconds."""
-        engine: Any = self._crawler.engine
-        slot = engine.downloader.slots.get(host)
-        return 0.0 if slot is None else _MOST_TIMES_DELAY * float(slot.delay)
-
-    def _pause(self, host: str) -> float:
-        """How long nobody may ask a host: as long as this process would have waited, at most."""
-        engine: Any = self._crawler.engine
-        slot = engine.downloader.slots.get(host)
-        if slot is None or not slot.delay:
-            return 0.0
-        since = time.time() - float(slot.lastseen)
-        return max(_MOST_TIMES_DELAY * float(slot.delay) - since, 0.0)
 
     def _note_fetched(self, job: Job) -> None:
         """Tell a spider that stops after so many pages how many all processes have fetched."""

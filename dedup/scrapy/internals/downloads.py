@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from scrapy import Request
@@ -68,3 +69,22 @@ def raise_delay(crawler: Crawler, request: Request, min_seconds: float) -> None:
         slot.jitter = 0.0
     else:  # Scrapy before 2.19
         slot.randomize_delay = False
+
+
+_MAX_DELAY_FACTOR = 1.5
+"""Scrapy waits for up to so many times a slot's delay."""
+
+
+def max_delay(crawler: Crawler, name: str) -> float:
+    """The longest time between two requests of a slot, seconds; 0: there is no such slot."""
+    slot = crawler.engine.downloader.slots.get(name)
+    return 0.0 if slot is None else _MAX_DELAY_FACTOR * float(slot.delay)
+
+
+def delay_left(crawler: Crawler, name: str) -> float:
+    """How long a slot would wait for its next request, at most, seconds."""
+    slot = crawler.engine.downloader.slots.get(name)
+    if slot is None or not slot.delay:
+        return 0.0
+    since = time.time() - float(slot.lastseen)
+    return max(max_delay(crawler, name) - since, 0.0)
