@@ -17,6 +17,8 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from dedup.errors import StateError
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.internals.downloads import delay_of
 from dedup.scrapy.internals.engine import request_next, send_item, start_coroutine
 from dedup.scrapy.internals.reactor import call_every
 from dedup.scrapy.job.job import Job
@@ -32,7 +34,7 @@ class Teamwork:
     """Takes hosts and gives them back, once a second, with a sign of life."""
 
     def __init__(self, crawler: Crawler) -> None:
-        if not crawler.settings.get("DEDUP_STORE"):
+        if not CrawlConfig.of(crawler).store:
             raise NotConfigured
         self._crawler = crawler
         self._task: Any = None
@@ -118,18 +120,12 @@ class Teamwork:
 
     def _delay(self, host: str) -> float:
         """The longest time between two requests to a host, seconds."""
-        engine: Any = self._crawler.engine
-        slot = engine.downloader.slots.get(host)
-        return 0.0 if slot is None else _MOST_TIMES_DELAY * float(slot.delay)
+        return _MOST_TIMES_DELAY * delay_of(self._crawler, host)[0]
 
     def _pause(self, host: str) -> float:
         """How long nobody may ask a host: as long as this process would have waited, at most."""
-        engine: Any = self._crawler.engine
-        slot = engine.downloader.slots.get(host)
-        if slot is None or not slot.delay:
-            return 0.0
-        since = time.time() - float(slot.lastseen)
-        return max(_MOST_TIMES_DELAY * float(slot.delay) - since, 0.0)
+        _, last_sent = delay_of(self._crawler, host)
+        return max(self._delay(host) - (time.time() - last_sent), 0.0)
 
     def _note_fetched(self, job: Job) -> None:
         """Tell a spider that stops after so many pages how many all processes have fetched."""

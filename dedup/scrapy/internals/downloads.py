@@ -42,6 +42,12 @@ def has_slot(crawler: Crawler, name: str) -> bool:
     return name in crawler.engine.downloader.slots
 
 
+def delay_of(crawler: Crawler, name: str) -> tuple[float, float]:
+    """The delay of a slot, seconds, and when its last request was sent; zeros: there is none."""
+    slot = crawler.engine.downloader.slots.get(name)
+    return (0.0, 0.0) if slot is None else (float(slot.delay), float(slot.lastseen))
+
+
 def postpone(crawler: Crawler, name: str, seconds: float, *, min_delay_seconds: float) -> None:
     """Have a slot send its next request so many seconds later than it would.
 
