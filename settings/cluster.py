@@ -5,11 +5,11 @@ address, and no password, stands in a file: `DEDUP_STORE`, besides what libpq re
 `PGSERVICE`, `~/.pgpass`). See docs/cluster.md.
 """
 
-import os
+from os import environ
 
 from settings.base import *  # noqa: F403, TID251 -- all that base.py says holds here, too
 
-DEDUP_STORE = os.environ.get("DEDUP_STORE", "")
+DEDUP_STORE = environ.get("DEDUP_STORE", "")
 
 # A worker has 64 hosts, most of which wait for their delay.
 CONCURRENT_REQUESTS = 64
