@@ -115,3 +115,12 @@ def test_a_store_gives_back_what_it_was_given():
 def test_without_detectors_all_stay():
     verdicts = list(Deduplicator([]).process_many([page(1), page(1)]))
     assert [verdict.number for verdict in verdicts] == [0, 1]
+
+
+def test_a_body_is_found_after_its_page_was_signed_anew():
+    deduplicator = Deduplicator()
+    number = deduplicator.add(Document("a", "A text.", body=b"bytes"))
+    deduplicator.change(number, Document("a", "A text.", body=b"bytes"))
+    match = deduplicator.find(Document("b", "A text.", body=b"bytes"))
+    assert match is not None
+    assert (match.original, match.stage) == (number, "body")
