@@ -29,7 +29,7 @@ class Unverified:
 
     def nearest(
         self,
-        document: Document,  # noqa: ARG002 - the protocol's
+        document: Document,  # noqa: ARG002 -- the protocol's
         numbers: Iterable[int],
     ) -> tuple[int, None] | None:
         for number in numbers:
@@ -87,7 +87,7 @@ class CosineCheck:
         self._frequencies = frequencies
         self._min_cosine = min_cosine
 
-    def is_short(self, document: Document) -> bool:  # noqa: ARG002 - the protocol's
+    def is_short(self, document: Document) -> bool:  # noqa: ARG002 -- the protocol's
         return False
 
     def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, None] | None:

@@ -59,7 +59,7 @@ class RequestQueue:
         self.hosts: set[str] | None = None
         """Of a shared job, those that this process fetches from; None: of all."""
         self.ask_for_turn: Callable[[], None] = lambda: None
-        self.note_seen: Callable[[list[bytes]], None] = lambda keys: None  # noqa: ARG005
+        self.note_seen: Callable[[list[bytes]], None] = lambda keys: None  # noqa: ARG005 -- by default nobody asks
         """Called with what others may have found, so that a link to it is not taken for new."""
         if store.workers is not None:
             self.hosts = set()
