@@ -2,7 +2,8 @@
 
 import time
 from collections import Counter
-from pathlib import PurePosixPath
+from glob import glob
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dedup.cli.console import ERRORS, plain
@@ -19,6 +20,7 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         OSError, ValueError, ModuleNotFoundError: one sentence about what is wrong.
     """
     _check(run)
+    _check_paths(run)
     for module in ("pyspark", "pyarrow"):
         require_extra(module, extra="spark", purpose="--engine spark")
     from dedup.spark.engine import Engine
@@ -89,6 +91,54 @@ def _check(run: CollectionRun) -> None:
     (found,) = formats
     if run.unique is not None and (known_format(_name(run.unique)) or found) != found:
         raise ValueError(f"-o must be a folder of {found}, as IN is, got {run.unique!r}")
+
+
+def _check_paths(run: CollectionRun) -> None:
+    """Refuse outputs by which an input, the other output, or something else would be lost.
+
+    Raises:
+        ValueError: an output is an input or the other output, or holds one, or is inside of one.
+        FileExistsError: `--overwrite` would replace what is no earlier output of Spark's.
+    """
+    given = [
+        ("IN", Path(found))
+        for path in run.inputs
+        if (local := _local(path))
+        for found in glob(local, recursive=True) or [local]  # noqa: PTH207 -- of any root
+    ]
+    outputs = [
+        (option, Path(local))
+        for option, path in (("-o", run.unique), ("-d", run.duplicates))
+        if path is not None and (local := _local(path))
+    ]
+    for number, (option, output) in enumerate(outputs):
+        for name, other in (*given, *outputs[:number]):
+            first, second = output.resolve(), other.resolve()
+            if first == second or first in second.parents or second in first.parents:
+                raise ValueError(
+                    f"{option} must be another folder than {name}, and neither inside the other,"
+                    f" got {str(output)!r} and {str(other)!r}"
+                )
+        if run.overwrite and output.exists() and not _is_earlier_output(output):
+            raise FileExistsError(
+                f"{option}: {str(output)!r} is no output of an earlier run, which is what"
+                " --overwrite replaces"
+            )
+
+
+def _is_earlier_output(folder: Path) -> bool:
+    """Is it a folder of part files, as Spark leaves it, or an empty one?"""
+    if not folder.is_dir():
+        return False
+    return all(each.name.lstrip(".").startswith(("part-", "_SUCCESS")) for each in folder.iterdir())
+
+
+def _local(path: str) -> str:
+    """The path in this machine's files; "" for another file system's."""
+    scheme, colon, rest = path.partition(":")
+    if not colon or "/" in scheme:
+        return path
+    return "/" + rest.lstrip("/") if scheme == "file" else ""
 
 
 def _name(path: str) -> str:

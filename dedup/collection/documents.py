@@ -108,7 +108,7 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if not isinstance(given, bytes):
         return given
-    row = json.loads(given.decode("utf-8", "replace"))
+    row = json.loads(given.decode("utf-8", "surrogateescape"))
     if not isinstance(row, dict):
         raise ValueError(f"expected a JSON object, found {type(row).__name__}")
     return row

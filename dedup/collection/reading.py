@@ -71,7 +71,7 @@ def _read_csv(
     source: Source, file: BinaryIO, columns: Columns, at: Callable[[int], object]
 ) -> Iterator[Row | Broken]:
     csv.field_size_limit(MAX_ROW_BYTES)
-    with io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="") as text:
+    with io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
         rows = csv.reader(text, strict=True)
         header = _header(source, rows)
         columns.check(header, source.name)

@@ -65,7 +65,7 @@ class JsonRow(NamedTuple):
         return self.line
 
     def values(self, document: Document) -> Values:  # noqa: ARG002 -- all is in the line
-        found: dict[str, Any] = json.loads(self.line.decode("utf-8", "replace"))
+        found: dict[str, Any] = json.loads(self.line.decode("utf-8", "surrogateescape"))
         return found
 
     def source_text(self) -> str:

@@ -57,7 +57,7 @@ def _markup(row: Row, columns: Columns) -> Fields | None:
         if json.dumps(columns.html).encode() not in given:  # a look at the bytes, not a parse
             return None
         try:
-            given = json.loads(given.decode("utf-8", "replace"))
+            given = json.loads(given.decode("utf-8", "surrogateescape"))
         except (ValueError, RecursionError):
             return None
     try:

@@ -159,10 +159,18 @@ class CsvWriter:
     def _write(self, rows: list[list[str]]) -> None:
         text = io.StringIO(newline="")
         csv.writer(text, lineterminator="\r\n").writerows(rows)  # RFC 4180
-        self._file.write(text.getvalue().encode("utf-8", "replace"))
+        self._file.write(_as_they_came(text.getvalue()))
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json_line(value).decode().rstrip().strip('"')
+
+
+def _as_they_came(text: str) -> bytes:
+    """Text with the bytes that were no UTF-8; what else cannot be encoded is replaced."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")

@@ -255,3 +255,31 @@ def test_an_old_java_is_told(
 def test_master_is_for_spark(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "in.jsonl", "--master", "local[2]"]) == 2
     assert "--master needs --engine spark" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["-o", "in.jsonl"], "-o must be another folder than IN"),
+        (["-o", "data/../in.jsonl"], "-o must be another folder than IN"),
+        (["data/more.jsonl", "-o", "data"], "-o must be another folder than IN"),
+        (["-o", "out/kept", "-d", "out"], "-d must be another folder than -o"),
+        (["-o", "data"], "'data' is no output of an earlier run"),
+    ],
+)
+def test_no_output_replaces_what_is_not_an_earlier_output(
+    options: list[str],
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("data").mkdir()
+    for path in (Path("in.jsonl"), Path("data/more.jsonl")):
+        path.write_text('{"id": 1, "text": "A text."}\n')
+    inputs = [] if options[0] != "data/more.jsonl" else options[:1]
+    rest = options[len(inputs) :]
+    assert main(["run", "in.jsonl", *inputs, *rest, "--engine", "spark", "--overwrite"]) == 2
+    assert sentence in capsys.readouterr().err
+    assert Path("in.jsonl").read_text() == Path("data/more.jsonl").read_text()
