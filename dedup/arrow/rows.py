@@ -10,7 +10,8 @@ from dedup.collection.documents import object_of
 from dedup.collection.writing import json_line, marked_line
 
 NUMBERED = pa.schema([("place", pa.int64()), ("value", pa.string())])
-"""`place`: from 0, of all lines of the collection that are not blank."""
+"""`place`: from 0, of all lines of the collection that are not blank. `value`: null where the line
+is not UTF-8."""
 
 READ = pa.schema(
     [
@@ -74,8 +75,10 @@ def read(
 _Row = tuple[object, ...]
 
 
-def _row(place: int, line: str, columns: Columns, within: str | None) -> _Row:
+def _row(place: int, line: str | None, columns: Columns, within: str | None) -> _Row:
     try:
+        if line is None:
+            raise ValueError("it is not UTF-8")
         if len(line) > MAX_ROW_CHARACTERS:
             raise ValueError("it is longer than 64 Mi characters")
         fields = fields_of(object_of(line.removeprefix("\ufeff").encode()), columns)

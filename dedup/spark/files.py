@@ -55,6 +55,8 @@ def read_sources(
         )
         for number, path in enumerate(inputs)
     ).filter(~F.col("value").rlike(_BLANK))
+    # Arrow's text is UTF-8. With replaced bytes, different rows would be equal.
+    lines = lines.withColumn("value", F.when(F.is_valid_utf8("value"), F.col("value")))
     counts = lines.groupBy("input", "file", "block").count().collect()
     sizes = {(row[0], row[1], row[2]): row[3] for row in counts}
     placed = lines.mapInArrow(partial(numbered, starts=_starts(sizes)), spark_schema(NUMBERED))

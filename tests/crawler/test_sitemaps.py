@@ -182,7 +182,7 @@ def test_any_bytes_give_a_sitemap_or_the_one_error(noise, position, is_compresse
         (b"Sitemap: http://a.example/1.xml\nsitemap:/2.xml", ["http://a.example/1.xml", "/2.xml"]),
         (b"\xef\xbb\xbfSitemap: /1.xml", ["/1.xml"]),
         (b"SITEMAP : /1.xml # the first\r\n# Sitemap: /2.xml\r\nSitemap:", ["/1.xml"]),
-        (b"User-agent: sitemap: /1.xml\nSitemaps: /2.xml\n\xff\xfe: /3.xml", []),
+        (b"User-agent: sitemap: /1.xml\nSitemaps: /2.xml\n\xff\xfe: /3.xml", ["/2.xml"]),
     ],
 )
 def test_sitemaps_in_robots(body, urls):

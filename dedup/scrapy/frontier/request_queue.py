@@ -130,7 +130,7 @@ class RequestQueue:
 
     def done(self, keys: list[bytes]) -> None:
         """Remove the requests of these keys: they need no fetching any more."""
-        if not self.frontier.in_flight.isdisjoint(keys):
+        if not self.frontier.in_flight.keys().isdisjoint(keys):
             self.length = max(self.length - 1, 0)
         self.frontier.done(keys)
 

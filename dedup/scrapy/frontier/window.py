@@ -64,7 +64,7 @@ class Frontier:
         slots: those that are handed out; None: all that have queued URLs.
 
     Attributes:
-        in_flight: the keys of requests that `pop` has returned and that are not `done`.
+        in_flight: slots by the keys of requests that `pop` has returned and that are not `done`.
     """
 
     def __init__(self, urls: UrlQueue, slots: Iterable[str] | None = None) -> None:
@@ -75,8 +75,7 @@ class Frontier:
         """Slots that have only deferred URLs, as far as their rows are in memory."""
         self._order = count()
         self._n_held = 0
-        self.in_flight: set[bytes] = set()
-        self._slots_in_flight: dict[bytes, str] = {}
+        self.in_flight: dict[bytes, str] = {}
         self._paused: Counter[str] = Counter()
 
     def pause(self, slot_name: str) -> None:
@@ -103,9 +102,9 @@ class Frontier:
 
     def busy_slots(self) -> set[str]:
         """Slots that have URLs in flight, or requests in memory alone, or that are paused."""
-        in_flight = {self._slots_in_flight.get(key, "") for key in self.in_flight}
         slots = {**self._slots, **self._late}
-        return in_flight | {name for name, slot in slots.items() if slot.held} | {*self._paused}
+        held = {name for name, slot in slots.items() if slot.held}
+        return {*self.in_flight.values(), *held, *self._paused}
 
     def __bool__(self) -> bool:
         """False: nothing is queued. It may be True where nothing is queued any more."""
@@ -118,7 +117,7 @@ class Frontier:
 
     def push(self, slot_name: str, row: QueuedUrl) -> None:
         """Add a row that is queued in the store."""
-        self.in_flight.discard(row.key)
+        self.in_flight.pop(row.key, None)
         slot = self._slot(slot_name, row.rank)
         if slot.last is not None and (row.rank, row.id) > slot.last:
             return  # it is read from the store later
@@ -131,7 +130,7 @@ class Frontier:
     def hold(self, slot_name: str, rank: int, key: bytes | None, request: Request) -> None:
         """Queue a request in memory, not in the store."""
         if key is not None:
-            self.in_flight.discard(key)
+            self.in_flight.pop(key, None)
         heappush(self._slot(slot_name, rank).held, (rank, next(self._order), key, request))
         self._n_held += 1
 
@@ -173,7 +172,8 @@ class Frontier:
 
     def done(self, keys: list[bytes]) -> None:
         """Note that the requests of these keys are no longer in flight."""
-        self.in_flight.difference_update(keys)
+        for key in keys:
+            self.in_flight.pop(key, None)
 
     def _slot(self, name: str, rank: int) -> _Slot:
         """The slot of that name, which gets a request of a rank."""
@@ -215,20 +215,13 @@ class Frontier:
             _, _, key, request = heappop(slot.held)
             self._n_held -= 1
             if key is not None:
-                self._note_in_flight(key, name)
+                self.in_flight[key] = name
             return request
         if not slot.waiting:
             return None
         row = heappop(slot.waiting)
-        self._note_in_flight(row.key, name)
+        self.in_flight[row.key] = name
         return row
-
-    def _note_in_flight(self, key: bytes, slot_name: str) -> None:
-        self.in_flight.add(key)
-        self._slots_in_flight[key] = slot_name
-        if len(self._slots_in_flight) > 2 * len(self.in_flight) + _ROWS_PER_SLOT:
-            known = self._slots_in_flight
-            self._slots_in_flight = {each: known[each] for each in self.in_flight if each in known}
 
     def _refill(self, name: str, slot: _Slot) -> None:
         """Read the slot's first rows again, without those in flight: the store has those too."""

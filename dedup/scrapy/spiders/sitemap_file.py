@@ -10,6 +10,7 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from lxml import etree
+from protego import Protego
 
 MAX_SIZE_BYTES = 64 * 1024 * 1024
 """The protocol allows 50 MB uncompressed; a larger file is a mistake or an attack."""
@@ -104,13 +105,8 @@ def sitemaps_in_robots(body: bytes) -> list[str]:
     >>> sitemaps_in_robots(b"User-agent: *\nSITEMAP: http://example.com/map.xml # all\n")
     ['http://example.com/map.xml']
     """
-    lines = (line.partition("#")[0] for line in body.decode("utf-8-sig", "replace").splitlines())
-    fields = (line.partition(":") for line in lines)
-    return [
-        value.strip()
-        for name, _, value in fields
-        if name.strip().lower() == "sitemap" and value.strip()
-    ]
+    found = Protego.parse(body.decode("utf-8-sig", "replace")).sitemaps
+    return [url for url in found if url]
 
 
 def _gunzip(body: bytes) -> bytes:

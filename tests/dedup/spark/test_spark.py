@@ -283,3 +283,18 @@ def test_no_output_replaces_what_is_not_an_earlier_output(
     assert main(["run", "in.jsonl", *inputs, *rest, "--engine", "spark", "--overwrite"]) == 2
     assert sentence in capsys.readouterr().err
     assert Path("in.jsonl").read_text() == Path("data/more.jsonl").read_text()
+
+
+def test_rows_that_are_not_utf8_are_broken_not_equal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "in.jsonl"
+    lines = [b'{"id": 1, "text": "M\xe4rz"}', b'{"id": 2, "text": "M\xf6rz"}']
+    source.write_bytes(b"\n".join([*lines, b'{"id": 3, "text": "Maerz"}\n']))
+    options = ["--engine", "spark", "--master", "local[1]", "-o", str(tmp_path / "out")]
+    assert main(["run", str(source), *options]) == 0
+    told = capsys.readouterr().err
+    assert "the first broken row, 1: it is not UTF-8" in told
+    assert "broken" in told.splitlines()[-2]
+    kept = [path.read_text() for path in sorted((tmp_path / "out").glob("part-*"))]
+    assert "".join(kept) == '{"id": 3, "text": "Maerz"}\n'

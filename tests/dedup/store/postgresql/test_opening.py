@@ -28,14 +28,20 @@ def execute(place: str, query: str) -> None:
     [
         ("postgresql://me:secret@db:5432/crawls#news", "postgresql://me@db:5432/crawls#news"),
         ("postgresql://db/crawls?password=secret", "postgresql://db/crawls"),
-        ("postgresql:///crawls?host=/tmp/s&password=secret", "postgresql:///crawls?host=/tmp/s"),
+        (
+            "postgresql:///crawls?host=db.example&password=secret",
+            "postgresql:///crawls?host=db.example",
+        ),
         ("postgresql://me:se%40cret@[::1]/crawls", "postgresql://me@[::1]/crawls"),
         ("crawls/news", "crawls/news"),  # a folder
     ],
 )
 def test_address_is_shown_without_its_password(address: str, shown: str) -> None:
     assert without_password(address) == shown
-    assert "secret" not in repr(parse_place(address)) if "#" in address else True
+
+
+def test_place_is_shown_without_its_password() -> None:
+    assert "secret" not in repr(parse_place("postgresql://me:secret@db:5432/crawls#news"))
 
 
 @pytest.mark.parametrize("name", ["a", "news-2", "a_b", "0"])
