@@ -10,6 +10,7 @@ so may the URLs that private hosts link to.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import ClassVar
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from zope.interface import implementer  # type: ignore[import-untyped]
 
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.internals.reactor import Reactor, ResolutionReceiver, ResolvedAddress, Resolver
+from dedup.urls.parts import plain_origin
 
 _MAX_HOSTS = 100_000
 
@@ -160,6 +162,11 @@ def resolved_host(url: str) -> str:
     >>> resolved_host("http://0x7f.1:80/"), resolved_host("HTTP://A.Example./"), resolved_host("http://[::1]/")
     ('127.0.0.1', 'a.example', '::1')
     """
+    return _host_of_origin(plain_origin(url))
+
+
+@lru_cache(1_000)
+def _host_of_origin(url: str) -> str:
     try:
         url = ada_url.URL(url).href
         return (urlsplit(url).hostname or "").rstrip(".")

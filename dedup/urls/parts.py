@@ -41,6 +41,7 @@ _CANONICAL = re.compile(
 )
 _AUTHORITY = re.compile(r"(?i)\s*https?://(?:[^/?#\\]*@)?(?P<host>(?!\[)[^/?#:@\\]+)(?=[:/?#\\]|$)")
 _NAME = re.compile(r"(?:[A-Za-z0-9_-]+\.)*(?!0[xX])[A-Za-z0-9_-]*[A-Za-z_-][A-Za-z0-9_-]*\.?")
+_PLAIN_ORIGIN = re.compile(r"https?://[\w.:-]+(?=[/?#]|$)", re.ASCII)
 _SAFE_URL = re.compile(
     r"(?P<scheme>https?)://(?P<userinfo>[^@/?]*@)?(?P<host>\[[^\]]*\]|[^:/?]*)"
     r"(?::(?P<port>[0-9]+))?(?P<path>/[^?]*)?(?:\?(?P<query>.*))?"
@@ -130,6 +131,18 @@ def with_ascii_host(url: str) -> str:
     except ValueError:
         return url
     return f"{url[: match.start('host')]}{host}{url[match.end('host') :]}"
+
+
+def plain_origin(url: str) -> str:
+    """A URL up to its path, for what depends on scheme, host and port: many URLs share it.
+
+    A URL whose host is spelt otherwise than in letters, digits, dots and hyphens comes back whole.
+
+    >>> plain_origin("http://a.example:80/b?c"), plain_origin("http://a@b.example/c")
+    ('http://a.example:80', 'http://a@b.example/c')
+    """
+    match = _PLAIN_ORIGIN.match(url)
+    return match[0] if match else url
 
 
 def redirect_target(url: str, location: bytes) -> str:

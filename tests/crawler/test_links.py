@@ -172,3 +172,21 @@ def test_links_that_are_too_long_are_recorded_once_and_count_for_nothing_else(
     assert job.store._number("SELECT count(*) FROM skipped") == 2
     assert filtered(crawler) == 0
     job.close()
+
+
+def test_a_wider_scope_counts_for_links_that_are_remembered(crawler: Crawler) -> None:
+    scope = Scope([SITE])
+    links = LinkFilter(crawler, scope, Job.of(crawler))
+    other = "http://www.example.com/a"
+    assert links.new([other], PAGE) == []
+    scope.follow_start("http://www.example.com/", SITE)
+    assert links.new([other], PAGE) == [other]
+
+
+def test_a_long_link_that_a_page_has_twice_is_recorded_once(tmp_path: Path) -> None:
+    crawler = make_crawler(tmp_path / "job", URLLENGTH_LIMIT=60)
+    long = f"{SITE}?q={'long' * 1000}"
+    assert link_filter(crawler).new([long, long], PAGE) == []
+    job = Job.of(crawler)
+    assert job.store._number("SELECT count(*) FROM skipped") == 1
+    job.close()

@@ -8,6 +8,10 @@ canonical URL.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import lru_cache
+from sys import intern
+from typing import NamedTuple
 
 from scrapy.crawler import Crawler
 from scrapy.http import Response
@@ -20,8 +24,31 @@ from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.spiders.own import own_spider
 from dedup.scrapy.spiders.scope import Scope
+from dedup.urls.parts import plain_origin
 
 _IGNORED_ENDINGS = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)
+
+_REMEMBERED_LINKS = 10_000
+"""Most links of a page are in the site's menus, and stand on all its pages. 4 MB when full."""
+
+_REMEMBERED_CHARACTERS = 1_000
+"""A longer URL is not remembered: pages can have links of megabytes."""
+
+
+class _Link(NamedTuple):
+    """What a URL tells of a link in scope.
+
+    Attributes:
+        origin: see `plain_origin`.
+        is_ignored: is it no page, by the ending of its path?
+        key: of the canonical URL; None: it has none, or only the dupefilter knows.
+        may_be_long: may the URL of its request be longer than Scrapy allows?
+    """
+
+    origin: str
+    is_ignored: bool
+    key: bytes | None
+    may_be_long: bool
 
 
 class LinkFilter:
@@ -40,26 +67,27 @@ class LinkFilter:
         fingerprinter = crawler.request_fingerprinter
         self._max_characters = crawler.settings.getint("URLLENGTH_LIMIT")
         self._key = fingerprinter.key if isinstance(fingerprinter, CanonicalFingerprinter) else None
+        self._remembered = lru_cache(_REMEMBERED_LINKS)(self._look_at)
+        self._n_hosts = len(scope.hosts)
 
     def new(self, links: Iterable[str], found_on: Response) -> list[str]:
         """The links that are to be requested, in the order of the page."""
-        pages = self._pages(links)
-        if self._policy.has_private():
-            pages = [url for url in pages if self._policy.may_follow(url, found_on.url)]
+        pages = self._pages(links, found_on)
         if self._job is None:
-            return pages
+            return [url for url, _ in pages]
         if self._key is None:
             self._note_count("links", found_on, len(pages))
-            return pages
+            return [url for url, _ in pages]
         by_key: dict[bytes, str] = {}
-        for url in pages:
-            try:
-                by_key.setdefault(self._key(url), url)
-            except ValueError:
+        doubtful: dict[bytes, None] = {}
+        for url, link in pages:
+            if link.key is None:
                 self._stats.inc_value("dedup/url/invalid")
-        for key in [key for key, url in by_key.items() if self._is_too_long(url)]:
+            elif by_key.setdefault(link.key, url) is url and link.may_be_long:
+                doubtful[link.key] = None
+        for key in [key for key in doubtful if self._is_too_long(by_key[key])]:
             self._record_too_long(key, by_key.pop(key))
-        unseen = self._job.seen.unseen(list(by_key))
+        unseen = self._job.seen.unseen(by_key)
         # In a refresh, links to seen URLs were counted in an earlier run.
         is_refresh = bool(self._job.revisits.number)
         self._note_count("links", found_on, len(unseen if is_refresh else by_key))
@@ -69,7 +97,7 @@ class LinkFilter:
 
     def leave_alone(self, links: Iterable[str], found_on: Response) -> None:
         """Count links that are not requested because the page asks robots not to follow them."""
-        count = sum(url in self._scope and not _is_ignored(url) for url in links)
+        count = sum(not link.is_ignored for _, link in self._in_scope(links))
         if count and self._job is not None:
             self._stats.inc_value("dedup/url/nofollow", count)
             self._note_count("nofollow", found_on, count)
@@ -84,9 +112,6 @@ class LinkFilter:
 
     def _is_too_long(self, url: str) -> bool:
         """Would Scrapy's `UrlLengthMiddleware` drop the request? It records nothing."""
-        longest = (3 if url.isascii() else 12) * len(url)  # if each character is escaped
-        if not self._max_characters or longest <= self._max_characters:
-            return False
         return len(self._spider.page_request(url).url) > self._max_characters
 
     def _record_too_long(self, key: bytes, url: str) -> None:
@@ -97,12 +122,39 @@ class LinkFilter:
                 Outcome(kind="failed", url=url, finishes=finishes, reason="url_too_long")
             )
 
-    def _pages(self, links: Iterable[str]) -> list[str]:
-        in_scope = [url for url in links if url in self._scope]
-        pages = [url for url in in_scope if not _is_ignored(url)]
-        if len(pages) < len(in_scope):
-            self._stats.inc_value("dedup/url/ignored_extension", len(in_scope) - len(pages))
+    def _pages(self, links: Iterable[str], found_on: Response) -> list[tuple[str, _Link]]:
+        """The links that may be pages of the crawl."""
+        pages = self._in_scope(links)
+        n_in_scope = len(pages)
+        pages = [each for each in pages if not each[1].is_ignored]
+        if len(pages) < n_in_scope:
+            self._stats.inc_value("dedup/url/ignored_extension", n_in_scope - len(pages))
+        if self._policy.has_private():
+            origins = {link.origin for _, link in pages}
+            page = found_on.url
+            allowed = {each for each in origins if self._policy.may_follow(each, page)}
+            pages = [each for each in pages if each[1].origin in allowed]
         return pages
+
+    def _in_scope(self, links: Iterable[str]) -> list[tuple[str, _Link]]:
+        if len(self._scope.hosts) != self._n_hosts:  # a start URL has led to another host
+            self._n_hosts = len(self._scope.hosts)
+            self._remembered.cache_clear()
+        longest, short, long = _REMEMBERED_CHARACTERS, self._remembered, self._look_at
+        found = [(url, short(url) if len(url) <= longest else long(url)) for url in links]
+        return [(url, link) for url, link in found if link is not None]
+
+    def _look_at(self, url: str) -> _Link | None:
+        """What the URL tells of a link; None: it is not in scope."""
+        if url not in self._scope:
+            return None
+        key = None
+        if self._key is not None:
+            with suppress(ValueError):
+                key = self._key(url)
+        longest = (3 if url.isascii() else 12) * len(url)  # if each character is escaped
+        may_be_long = bool(self._max_characters) and longest > self._max_characters
+        return _Link(intern(plain_origin(url)), _is_ignored(url), key, may_be_long)
 
 
 def _is_ignored(url: str) -> bool:

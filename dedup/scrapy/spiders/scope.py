@@ -8,9 +8,8 @@ from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from dedup.urls.parts import with_ascii_host
+from dedup.urls.parts import plain_origin, with_ascii_host
 
-_PLAIN_ORIGIN = re.compile(r"https?://[\w.:-]+(?=[/?#]|$)", re.ASCII)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -34,7 +33,7 @@ class Scope:
         self._is_any_host = "://" in allow
 
     def __contains__(self, url: str) -> bool:
-        if not self._is_any_host and host_key(_origin(url)) not in self.hosts:
+        if not self._is_any_host and host_key(plain_origin(url)) not in self.hosts:
             return False
         if self._allow is not None and not self._allow.search(url):
             return False
@@ -44,12 +43,6 @@ class Scope:
         """Add the host that a start URL redirects to, if the two differ only by "www."."""
         if _without_www(host_key(url)) == _without_www(host_key(start_url)):
             self.hosts.add(host_key(url))
-
-
-def _origin(url: str) -> str:
-    """A URL up to its path, so that the cache of `host_key` serves all URLs of a host."""
-    origin = _PLAIN_ORIGIN.match(url)
-    return origin[0] if origin else url
 
 
 @lru_cache(1_000)
