@@ -18,7 +18,7 @@ from scrapy.exceptions import DontCloseSpider, NotConfigured
 from dedup.errors import StateError
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.internals.downloads import delay_left, max_delay
-from dedup.scrapy.internals.engine import request_next, send_item, start_coroutine
+from dedup.scrapy.internals.engine import request_next, send_items, start_coroutine
 from dedup.scrapy.internals.reactor import call_every
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.spiders.own import is_own
@@ -35,7 +35,7 @@ class Teamwork:
             raise NotConfigured
         self._crawler = crawler
         self._task: Any = None
-        self._is_idle = False
+        self._is_asked = False
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_idle, signals.spider_idle)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
@@ -54,8 +54,15 @@ class Teamwork:
 
     def _ask(self) -> None:
         job = Job.of(self._crawler)
-        if job.failure is None and not job.arrivals.is_closing and not job.is_finished:
-            job.turns.call(self._look)
+        is_over = job.failure is not None or job.arrivals.is_closing or job.is_finished
+        if not (is_over or self._is_asked):
+            start_coroutine(self._look_in_turn(job))
+
+    async def _look_in_turn(self, job: Job) -> None:
+        self._is_asked = True
+        with suppress(StateError):  # the job notes it, and stops
+            await job.turns.run(self._look)
+        self._is_asked = False
 
     def _spider_idle(self) -> None:
         """Stay while anything of the job is left: a host may come free, or a page link to ours."""
@@ -79,28 +86,37 @@ class Teamwork:
         if not job.has_queue or job.arrivals.is_closing:
             return
         share = min(workers.fair_share(), job.config.worker_hosts)
-        self._free(job, workers, hosts, share)
-        if len(hosts) < share:
-            taken = workers.take_hosts(share - len(hosts))
+        n_working = self._free(job, workers, hosts, share)
+        if n_working < share:
+            taken = workers.take_hosts(share - n_working)
             self._take_up(job, taken)
         if not job.requests.frontier:
             request_next(self._crawler)  # or it would find out in five seconds
 
-    def _free(self, job: Job, workers: Workers, hosts: Collection[str], share: int) -> None:
-        """Give back what is drained, and what is more than this process's share."""
+    def _free(self, job: Job, workers: Workers, hosts: Collection[str], share: int) -> int:
+        """Give back what is drained, and what is more than this process's share.
+
+        Returns:
+            How many of the hosts that are left have anything to fetch. The others have pages that
+            wait for their template; they are no part of the share, or no host could be taken until
+            the templates are known.
+        """
         frontier = job.requests.frontier
         job.requests.look_again(workers.queued_hosts())
         busy = frontier.busy_slots() | job.arrivals.names_judged()
         waiting = job.arrivals.names_waiting()
-        idle = sorted(host for host in hosts if host not in busy)
-        free = [host for host in idle if not frontier.has(host) and host not in waiting]
-        n_surplus = len(hosts) - len(free) - share
+        working = {host for host in hosts if host in busy or frontier.has(host)}
+        free = [host for host in hosts if host not in working and host not in waiting]
+        n_surplus = len(working) - share
         if n_surplus > 0:
-            free += [host for host in idle if host not in free][:n_surplus]
+            surplus = sorted(working - busy)[:n_surplus]
+            working.difference_update(surplus)
+            free += surplus
         if free:
             workers.free_hosts({host: delay_left(self._crawler, host) for host in free})
             job.requests.give_up(free)
             job.arrivals.give_up(free)
+        return len(working)
 
     def _take_up(self, job: Job, hosts: Collection[str]) -> None:
         if hosts:
@@ -112,8 +128,8 @@ class Teamwork:
             request_next(self._crawler)
 
     async def _send_ready(self, job: Job) -> None:
-        for item in job.arrivals.resume():
-            await send_item(self._crawler, item)
+        items = job.arrivals.resume()
+        await send_items(self._crawler, items, at_once=job.turns.items_at_once)
 
     def _note_fetched(self, job: Job) -> None:
         """Tell a spider that stops after so many pages how many all processes have fetched."""

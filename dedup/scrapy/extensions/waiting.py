@@ -13,7 +13,7 @@ from dedup.errors import StateError
 from dedup.scrapy.internals.engine import (
     before_closing,
     request_next,
-    send_item,
+    send_items,
     start_coroutine,
 )
 from dedup.scrapy.items import PageItem
@@ -72,12 +72,19 @@ class WaitingPages:
             await self._send(await self._finished())
 
     async def _finished(self) -> list[PageItem]:
+        """Some of the pages that wait: those of a host, or of as many hosts as fill a turn."""
         job = Job.of(self._crawler)
-        await job.turns.wait()
+        n_wanted = job.turns.items_at_once
+
+        def finish() -> list[PageItem]:
+            items: list[PageItem] = []
+            while len(items) < n_wanted and (found := job.arrivals.finish()):
+                items += found
+            return items
+
         with suppress(StateError):  # the job notes it, and the crawl stops
-            return job.arrivals.finish()
+            return await job.turns.run(finish)
         return []
 
     async def _send(self, items: list[PageItem]) -> None:
-        for item in items:
-            await send_item(self._crawler, item)
+        await send_items(self._crawler, items, at_once=Job.of(self._crawler).turns.items_at_once)

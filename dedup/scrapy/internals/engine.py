@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Protocol, cast
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, DeferredList
 
 
 class _NextCall(Protocol):
@@ -42,8 +42,14 @@ class _OldEngine(Protocol):
     def close_spider(self, spider: Spider, reason: str) -> Deferred[None]: ...
 
 
-async def send_item(crawler: Crawler, item: object) -> None:
-    """Send an item that belongs to no response through the item pipelines."""
+async def send_items(crawler: Crawler, items: Sequence[object], *, at_once: int) -> None:
+    """Send items through the item pipelines, in their order, so many at a time."""
+    for start in range(0, len(items), at_once):
+        sent = [deferred_from_coro(_send(crawler, each)) for each in items[start : start + at_once]]
+        await maybe_deferred_to_future(DeferredList(sent))
+
+
+async def _send(crawler: Crawler, item: object) -> None:
     scraper = crawler.engine.scraper
     if hasattr(scraper, "start_itemproc_async"):
         await scraper.start_itemproc_async(item, response=None)

@@ -145,7 +145,7 @@ class Job:
             self.url_rules,
             add_page=self.content.add,
         )
-        self.turns = Turns(self.store.workers, self.ledger.record, lambda: self.ledger.recorded)
+        self.turns = Turns(self.store.workers, self.ledger.record)
         self.requests.ask_for_turn = self.turns.ask
         if self.store.workers is not None:
             self.requests.note_seen = self.seen.mark

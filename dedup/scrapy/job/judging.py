@@ -71,8 +71,9 @@ class ItemJudge:
     def judge(self, item: object, share: int) -> Match | None:
         """Look for the original of an item by the detectors of a share.
 
-        The last share stores an item without an original. Before that it looks for a copy that was
-        stored after the item was analysed, as other pipelines may have awaited something since.
+        The last share stores an item without an original. If pages were stored after the item was
+        analysed, as other pipelines await something or other processes share the job, the detectors
+        of the shares before look again.
         """
         entry = self._items.entry(item)
         page = self._page(entry, item)
@@ -87,16 +88,23 @@ class ItemJudge:
             if is_last:
                 self._store_version(item, entry, page, entry.revisits)
             return None
-        match = first_match(self._shares[share], page)
-        if match is None and is_last:
-            with self._store.unit():  # in which no other process adds pages
-                if entry.pages_before != self._content.additions:
-                    match = first_match(self._content.detectors, page)
-                if match is None:
-                    self._store_page(item, entry, page)
-        if match is None:
-            return None
-        return None if self._is_resent_page(entry, page, match) else self._drop(entry, page, match)
+        match = first_match(self._detectors(entry, share), page)
+        if match is not None:
+            is_resent = self._is_resent_page(entry, page, match)
+            return None if is_resent else self._drop(entry, page, match)
+        if is_last:
+            self._store_page(item, entry, page)
+        return None
+
+    def is_to_record(self, item: object, share: int) -> bool:
+        """Would `judge` record the item, as far as is known before this process's turn?"""
+        entry = self._items.entry(item)
+        page = self._page(entry, item)
+        if share == len(self._shares) - 1:
+            return True
+        if page is None or entry.is_recorded or entry.revisits is not None:
+            return False
+        return first_match(self._shares[share], page) is not None
 
     # --- For the other pipelines -----------------------------------------------------------------
 
@@ -151,6 +159,11 @@ class ItemJudge:
                 page = entry.facts.give(page)
             entry.page = page
         return entry.page
+
+    def _detectors(self, entry: Entry, share: int) -> list[Detector]:
+        if entry.pages_before == self._content.additions:
+            return self._shares[share]
+        return [each for detectors in self._shares[: share + 1] for each in detectors]
 
     def _store_page(self, item: object, entry: Entry, page: Page) -> None:
         with self._store.unit():

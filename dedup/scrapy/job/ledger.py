@@ -28,7 +28,6 @@ class Ledger:
     Attributes:
         fetched: number of records with a response, those of earlier processes too.
         fetched_before: the number of earlier processes.
-        recorded: number of outcomes of this process.
         visited: number of stored pages that a refresh has visited in this process.
     """
 
@@ -54,7 +53,6 @@ class Ledger:
         self._add_page = add_page
         self.fetched = self.fetched_before = store.stats.fetched()
         self.visited = 0
-        self.recorded = 0
         self._counts: dict[bytes | None, Counter[str]] = {}
         self._encodings: dict[bytes, tuple[str, str]] = {}
 
@@ -79,7 +77,6 @@ class Ledger:
             if self._url_rules is not None:
                 self._url_rules.note(outcome, number)
         self._count(outcome)
-        self.recorded += 1
         return number
 
     def _write(self, outcome: Outcome) -> int | None:

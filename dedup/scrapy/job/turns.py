@@ -1,9 +1,10 @@
 """When a process that shares its job with others writes: in turns, many pages in each.
 
 One process writes at a time (see `dedup.store.interface.Workers`), and what it stores it has
-compared with all that the others had stored before. So pages that are ready to be judged wait for a
-turn; it lasts as long as there is something to write, some milliseconds. Meanwhile the others fetch
-and read pages. A job of one process alone has no turns: nobody waits.
+compared with all that the others had stored before. So what is to be written waits for a turn. A
+turn is one call, of some milliseconds: it judges and writes all that waits, and commits; then those
+that waited go on. Pages are fetched and read between the turns, by all processes at the same time.
+A job of one process alone has no turns: nobody waits.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from random import random
+from typing import Any, TypeVar
 
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
@@ -21,64 +24,64 @@ from dedup.scrapy.internals.reactor import call_later
 from dedup.scrapy.job.outcome import Outcome
 from dedup.store.interface import Workers
 
-_GATHER_SECONDS = 0.03
-"""Pages that come within this time share a turn, and its commit."""
+T = TypeVar("T")
 
-_TRY_AGAIN_SECONDS = 0.02
+_GATHER_SECONDS = 0.03
+"""What comes within this time shares a turn, and its commit."""
+
+_ITEMS_IN_A_TURN = 100
+"""They take about a tenth of a second."""
+
+_TRY_AGAIN_SECONDS = 0.01
 _MAX_TRIES_SECONDS = 1.0
 """Then this process waits in the server's queue, where nobody is overlooked."""
-
-_MAX_TURN_SECONDS = 0.25
-_IDLE_ROUNDS = 6
-"""Rounds of the event loop without anything to write that end a turn: an item takes some of them
-from one pipeline to the next."""
 
 
 class Turns:
     """The turns of a process.
 
     Args:
+        workers: None: the job is this process's alone.
         record: records an outcome, in a turn.
-        activity: grows whenever something is written.
     """
 
-    def __init__(
-        self,
-        workers: Workers | None,
-        record: Callable[[Outcome], object],
-        activity: Callable[[], int],
-    ) -> None:
+    def __init__(self, workers: Workers | None, record: Callable[[Outcome], object]) -> None:
         self._workers = workers
         self._record = record
-        self._activity = activity
-        self._waiting: list[Deferred[None]] = []
         self._outcomes: dict[tuple[str, str], Outcome] = {}
-        self._calls: list[Callable[[], None]] = []
+        self._calls: list[tuple[Callable[[], object], Deferred[Any]]] = []
         self._is_asked = False
         self._is_open = False
         self._is_closed = False
         self._tries_until = 0.0
-        self._ends_at = 0.0
-        self._rounds = 0
-        self._seen_activity = 0
+
+    @property
+    def items_at_once(self) -> int:
+        """How many items are sent to the pipelines together."""
+        return _ITEMS_IN_A_TURN if self.is_needed else 1
 
     @property
     def is_pending(self) -> bool:
-        """Is there something to record, or to judge, that waits for a turn?"""
-        return bool(self._outcomes or self._waiting)
+        """Is there something to write that waits for a turn?"""
+        return bool(self._outcomes or self._calls)
 
     @property
     def is_needed(self) -> bool:
         """Does writing have to wait? Not in a turn, and not where the job is this process's."""
         return self._workers is not None and not self._is_open and not self._is_closed
 
-    async def wait(self) -> None:
-        """Return once it is this process's turn."""
-        if self.is_needed:
-            turn: Deferred[None] = Deferred()
-            self._waiting.append(turn)
-            self.ask()
-            await maybe_deferred_to_future(turn)
+    async def run(self, function: Callable[[], T]) -> T:
+        """Call a function in the next turn; return what it returned, once that is committed.
+
+        Raises:
+            StateError: the turn failed: nothing of it is stored.
+        """
+        if not self.is_needed:
+            return function()
+        done: Deferred[T] = Deferred()
+        self._calls.append((function, done))
+        self.ask()
+        return await maybe_deferred_to_future(done)
 
     def record(self, outcome: Outcome) -> None:
         """Record an outcome, now or in the next turn. Of a URL that comes twice, once."""
@@ -88,14 +91,9 @@ class Turns:
         else:
             self._record(outcome)
 
-    def call(self, function: Callable[[], None]) -> None:
-        """Have a function called in the next turn."""
-        self._calls.append(function)
-        self.ask()
-
     def ask(self) -> None:
         """Have a turn soon."""
-        if not self._is_asked and not self._is_open and not self._is_closed:
+        if not self._is_asked and not self._is_closed:
             self._is_asked = True
             self._tries_until = time.monotonic() + _MAX_TRIES_SECONDS
             call_later(_GATHER_SECONDS, self._try)
@@ -105,54 +103,41 @@ class Turns:
         if self._workers is not None and not self._is_closed:
             self._is_closed = True
             with suppress(StateError):  # the job notes it
-                self._write()
+                for tell in self._write():
+                    tell()
 
     # --- Private ---------------------------------------------------------------------------------
 
     def _try(self) -> None:
         if self._workers is None or self._is_closed:
-            self._release()
             return
+        waiting = self._calls
         try:
             waits = time.monotonic() > self._tries_until
             if not self._workers.try_begin(waits=waits):
                 call_later(_TRY_AGAIN_SECONDS * (0.5 + random()), self._try)  # noqa: S311 -- so that two do not meet again
                 return
-            self._is_asked, self._is_open = False, True
-            self._ends_at = time.monotonic() + _MAX_TURN_SECONDS
-            self._rounds, self._seen_activity = 0, self._activity()
-            self._write()
-        except StateError:  # the job notes it, and stops; those that wait are told when they write
-            self._is_asked = self._is_open = False
-        self._release()
-        if self._is_open:
-            call_later(0, self._look)
+            self._is_open = True
+            results = self._write()
+            self._workers.end()
+        except StateError as error:  # the job notes it, and stops
+            self._calls = []
+            results = [partial(done.errback, error) for _, done in waiting]
+        self._is_asked = self._is_open = False
+        for tell in results:
+            tell()
 
-    def _look(self) -> None:
-        """End the turn where nothing has been written for some rounds."""
-        if not self._is_open:
-            return
-        activity = self._activity()
-        self._rounds = self._rounds + 1 if activity == self._seen_activity else 0
-        self._seen_activity = activity
-        if self._rounds < _IDLE_ROUNDS and time.monotonic() < self._ends_at:
-            call_later(0, self._look)
-            return
-        self._is_open = False
-        with suppress(StateError):
-            if self._workers is not None and not self._is_closed:
-                self._write()
-                self._workers.end()
-
-    def _write(self) -> None:
+    def _write(self) -> list[Callable[[], None]]:
+        """Write all that waits; return what tells those that wait how it went."""
         outcomes, self._outcomes = self._outcomes, {}
         for outcome in outcomes.values():
             self._record(outcome)
         calls, self._calls = self._calls, []
-        for call in calls:
-            call()
+        return [_made(function, done) for function, done in calls]
 
-    def _release(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for turn in waiting:
-            turn.callback(None)
+
+def _made(function: Callable[[], object], done: Deferred[Any]) -> Callable[[], None]:
+    try:
+        return partial(done.callback, function())
+    except Exception as error:  # noqa: BLE001 -- it is raised where the result is awaited
+        return partial(done.errback, error)

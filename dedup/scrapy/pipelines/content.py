@@ -62,7 +62,18 @@ class ContentPipeline:
         self._job.judge.open()
 
     def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- Scrapy 2.13
-        match = self._job.judge.judge(item, self._share)
+        if self._job.turns.is_needed:
+            return self._process_shared(item)
+        return self._passed(item, self._job.judge.judge(item, self._share))
+
+    async def _process_shared(self, item: object) -> object:
+        """Judge an item where others share the job: by this process's index, then in its turn."""
+        judge = self._job.judge
+        if not judge.is_to_record(item, self._share):
+            return item
+        return self._passed(item, await self._job.turns.run(lambda: judge.judge(item, self._share)))
+
+    def _passed(self, item: object, match: Match | None) -> object:
         if match is not None:
             raise self.drops(match)
         return item

@@ -19,10 +19,5 @@ class FollowItem:
         return cls(crawler)
 
     def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- 2.13
-        """Return the item; where others share the job, once it is this process's turn."""
         self._job.judge.follow(item)
-        return self._in_turn(item) if self._job.turns.is_needed else item
-
-    async def _in_turn(self, item: object) -> object:
-        await self._job.turns.wait()
         return item

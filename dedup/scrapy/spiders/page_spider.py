@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import ClassVar, Self
 from urllib.parse import urlsplit, urlunsplit
@@ -17,6 +17,7 @@ from twisted.python.failure import Failure
 
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import REVISIT
+from dedup.scrapy.internals.engine import send_items, start_coroutine
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.failures import NotSentError
 from dedup.scrapy.job.job import Job
@@ -161,8 +162,16 @@ class PageSpider(Spider):
         elif reason := self._reason_to_skip(reading):
             self._skip(response, reason, reading.page.refresh_url or "")
         else:
-            for item in await self._ready(reading, response):
+            for item in self._sent_together(await self._ready(reading, response)):
                 yield item
+
+    def _sent_together(self, items: list[PageItem]) -> list[PageItem]:
+        """Send all items but the last, where items share a turn; return those that are left."""
+        at_once = 1 if self.dedup_job is None else self.dedup_job.turns.items_at_once
+        if at_once == 1 or len(items) < 2:
+            return items
+        start_coroutine(send_items(self.crawler, items[:-1], at_once=at_once))
+        return items[-1:]
 
     def _later_if_trap(self, request: Request, depth: int) -> Request:
         """The request, deferred if its URL looks like a trap."""
@@ -280,8 +289,16 @@ class PageSpider(Spider):
         job = self.dedup_job
         if job is None:
             return [reading.item]
-        await job.turns.wait()
-        reading = await self._reader.update(reading, response)
+        ready = None
+        while ready is None:
+            reading = await self._reader.update(reading, response)
+            ready = await job.turns.run(partial(self._arrive, job, reading, response))
+        return ready
+
+    def _arrive(self, job: Job, reading: Reading, response: Response) -> list[PageItem] | None:
+        """The items that are ready; None: templates have been learned since the page was read."""
+        if not self._reader.is_current(reading, response):
+            return None
         item, urls = reading.item, job.response_urls
         finishes = (*urls.finished(response), *urls.canonical(item.url, item.canonical_url))
         revisits = None if "redirect_urls" in response.meta else response.meta.get(REVISIT)

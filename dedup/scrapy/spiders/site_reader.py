@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from scrapy.http import Response
 
 from dedup.scrapy.config import CrawlConfig
@@ -72,10 +70,17 @@ class SiteReader:
             CloseSpider: the crawl stops.
         """
         site = None if self._job is None else self._job.arrivals.site(response.url)
-        if site is not None and len(site.templates) != reading.n_templates:
-            with suppress(ReadingError):
-                return await self._pages.read_again(reading, site)
-        return reading
+        if site is None or self.is_current(reading, response):
+            return reading
+        try:
+            return await self._pages.read_again(reading, site)
+        except ReadingError:
+            return reading._replace(n_templates=len(site.templates))
+
+    def is_current(self, reading: Reading, response: Response) -> bool:
+        """Was a page read by all templates of its site that are known?"""
+        site = None if self._job is None else self._job.arrivals.site(response.url)
+        return site is None or len(site.templates) == reading.n_templates
 
     async def close(self) -> None:
         """End the processes that read pages."""

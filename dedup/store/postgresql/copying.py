@@ -6,7 +6,7 @@ import psycopg
 from psycopg import sql
 
 from dedup.errors import StateError
-from dedup.store.postgresql.database import clean
+from dedup.store.postgresql.connection import clean
 from dedup.store.postgresql.errors import reporting
 from dedup.store.postgresql.opening import create, job_exists, reach
 from dedup.store.postgresql.place import Place

@@ -1,21 +1,20 @@
 """A connection to a job in PostgreSQL that commits in groups."""
 
-import contextlib
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import lru_cache
 from itertools import count
 from typing import Any
 
 import psycopg
 
+from dedup.errors import StateError
+from dedup.store.postgresql.connection import Connection, translated_query
 from dedup.store.postgresql.errors import reporting
 from dedup.store.postgresql.opening import connect, lock
 from dedup.store.postgresql.place import Place
 from dedup.store.sql import database
-from dedup.store.sql.database import Parameters
 
 _ROWS_AT_ONCE = 5_000
 
@@ -27,33 +26,6 @@ class Row(tuple[Any, ...]):
 
     def __getitem__(self, place: Any) -> Any:
         return super().__getitem__(self.names[place] if isinstance(place, str) else place)
-
-
-class Connection:
-    """Takes queries as SQLite does, with `?` or `:name` for parameters."""
-
-    def __init__(self, raw: psycopg.Connection[Any]) -> None:
-        self.raw = raw
-
-    def execute(self, query: str, parameters: Parameters = (), /) -> psycopg.Cursor[Any]:
-        if not parameters:
-            return self.raw.execute(query.encode())
-        translated = _translated(query, isinstance(parameters, Mapping))
-        try:
-            return self.raw.execute(translated, parameters)
-        except (psycopg.DataError, UnicodeEncodeError):
-            return self.raw.execute(translated, _cleaned(parameters))
-
-    def executemany(self, query: str, parameters: Iterable[Parameters], /) -> psycopg.Cursor[Any]:
-        cursor = self.raw.cursor()
-        rows = list(parameters)
-        if rows:
-            translated = _translated(query, isinstance(rows[0], Mapping))
-            try:
-                cursor.executemany(translated, rows)
-            except (psycopg.DataError, UnicodeEncodeError):
-                cursor.executemany(translated, list(map(_cleaned, rows)))
-        return cursor
 
 
 class Database(database.Database):
@@ -84,29 +56,33 @@ class Database(database.Database):
         self.place = place
         self.last_number = 0
         """Of the records; what it is for others as long as the lock of `job` is held."""
+        self._stored_number = 0
         self.has_turn = False
         """Is what is written committed at the end of a turn, and not before?"""
         self.after_begin: list[Callable[[], object]] = []
         self.before_commit: list[Callable[[], object]] = []
         self._is_shared = is_shared
-        self._is_open = False
         self._is_committing = False
-        self._pipeline = contextlib.ExitStack()
         self._names = count()
-        raw = connect(place, read_only=read_only, is_new=not (read_only or must_exist))
-        self.connection = Connection(raw)
-        try:
-            if not read_only:
-                lock(raw, place, is_shared=is_shared)
-            if not is_durable:
-                raw.execute("SET synchronous_commit = off")
-        except BaseException:
-            raw.close()
-            raise
+        may_be_new = not (read_only or must_exist)
+
+        def reach(*, is_new: bool = False) -> psycopg.Connection[Any]:
+            raw = connect(place, read_only=read_only, is_new=is_new)
+            try:
+                if not read_only:
+                    lock(raw, place, is_shared=is_shared)
+                if not is_durable:
+                    raw.execute("SET synchronous_commit = off")
+            except BaseException:
+                raw.close()
+                raise
+            return raw
+
+        self.connection = Connection(place, reach, reach(is_new=may_be_new), waits=is_shared)
 
     @property
     def is_in_transaction(self) -> bool:
-        return self._is_open
+        return self.connection.is_in_transaction
 
     def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
         with self.reporting():
@@ -119,14 +95,15 @@ class Database(database.Database):
     def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
         """The rows of a query. The server keeps them, not a snapshot of the tables."""
         with self.reporting():
-            if self._is_open:
+            if self.is_in_transaction:
                 yield from self.connection.execute(query, parameters)
                 return
             name = f"rows_{next(self._names)}"
             with self.connection.raw.cursor(name, withhold=True) as cursor:
                 cursor.itersize = _ROWS_AT_ONCE
                 yield from cursor.execute(
-                    _translated(query, is_named=False) if parameters else query.encode(), parameters
+                    translated_query(query, is_named=False) if parameters else query.encode(),
+                    parameters,
                 )
 
     def matching(self, table: str, pattern: re.Pattern[str]) -> tuple[str, list[object]]:
@@ -150,13 +127,11 @@ class Database(database.Database):
             if self.is_usable:
                 self.commit()
         finally:
-            with contextlib.suppress(psycopg.Error):
-                self._pipeline.close()
-            self.connection.raw.close()
+            self.connection.close()
 
     def begin_turn(self, *, waits: bool) -> bool:
         """Begin to write, for as long as until `end_turn`; False: another process writes."""
-        if not self._is_open:
+        if not self.is_in_transaction:
             with self.reporting():
                 self._check_failed()
                 if not self._lock_job("" if waits else "SKIP LOCKED"):
@@ -173,7 +148,7 @@ class Database(database.Database):
         """Commit the group if it is full or old enough, but not within a turn."""
         if self.has_turn or self._is_committing:
             return
-        if self._is_shared and self._is_open:  # others wait
+        if self._is_shared and self.is_in_transaction:  # others wait
             self.commit()
         else:
             super().commit_if_due()
@@ -183,16 +158,18 @@ class Database(database.Database):
 
     def _lock_job(self, how: str) -> bool:
         """Begin a transaction and lock the job; False: another process has it locked."""
-        raw = self.connection.raw
-        self._pipeline.enter_context(raw.pipeline())
-        raw.execute("BEGIN")
-        row = raw.execute(f"SELECT last_number FROM job FOR UPDATE {how}".encode()).fetchone()  # noqa: S608 -- two words at most
-        if row is None:
-            raw.execute("ROLLBACK")
-            self._pipeline.close()
+        last_number = self.connection.begin(how)
+        if last_number is None:
             return False
-        self._is_open = True
-        self.last_number = self._first_number = row[0]
+        if last_number < self._stored_number:
+            self._abort()
+            raise StateError(
+                str(self.place),
+                f"the database has lost records: {self._stored_number} were stored,"
+                f" {last_number} are there",
+                "Run the same command again: what was lost is fetched again",
+            )
+        self.last_number = self._stored_number = last_number
         self._group_began = time.monotonic()
         try:
             for call in self.after_begin:
@@ -203,18 +180,14 @@ class Database(database.Database):
         return True
 
     def _commit(self) -> None:
-        raw = self.connection.raw
         self._is_committing = True
         try:
             for call in self.before_commit:
                 call()
         finally:
             self._is_committing = False
-        if self.last_number != self._first_number:
-            raw.execute("UPDATE job SET last_number = %s", [self.last_number])
-        raw.execute("COMMIT")
-        self._pipeline.close()
-        self._is_open = False
+        self.connection.commit(self.last_number)
+        self._stored_number = self.last_number
 
     def _undo_unit(self) -> None:
         if not self._has_failed:
@@ -224,34 +197,8 @@ class Database(database.Database):
 
     def _abort(self) -> None:
         """Let go of the transaction, and of the lock."""
-        with contextlib.suppress(psycopg.Error):
-            self._pipeline.close()
-        with contextlib.suppress(psycopg.Error):
-            self.connection.raw.rollback()
-        self._is_open = self.has_turn = False
+        self.connection.abort()
+        self.has_turn = False
 
     def _translating(self) -> AbstractContextManager[None]:
         return reporting(self.place)
-
-
-@lru_cache(maxsize=1_000)
-def _translated(query: str, is_named: bool) -> bytes:
-    query = query.replace("%", "%%")
-    if is_named:
-        return re.sub(r":(\w+)", r"%(\1)s", query).encode()
-    return query.replace("?", "%s").encode()
-
-
-def _cleaned(parameters: Parameters) -> Any:
-    """With question marks for what PostgreSQL refuses in a text: zeros and lone surrogates."""
-    if isinstance(parameters, Mapping):
-        return {name: clean(value) for name, value in parameters.items()}
-    return [clean(value) for value in parameters]
-
-
-def clean(value: object) -> object:
-    if isinstance(value, list):
-        return [clean(each) for each in value]
-    if isinstance(value, str):
-        return value.replace("\0", "?").encode("utf-8", "replace").decode()
-    return value

@@ -13,6 +13,25 @@ _REACH = "Check host, port, user and password (PGPASSWORD, ~/.pgpass), and that 
 _AGAIN = "Check the server and its log, then run the same command again"
 
 
+class UnreachableError(StateError):
+    """No connection could be made."""
+
+
+_PASSING = {"57P01", "57P02", "57P03", "57P05", "25006", "25P03"}
+"""The server shuts down, starts, is no primary (yet), or has ended an idle session."""
+
+_PASSING_CLASSES = {"08", "53", "58"}
+"""The connection is lost; disk, memory or connections are exhausted; the system fails."""
+
+
+def is_passing(error: psycopg.Error, *, is_closed: bool) -> bool:
+    """Can it be over after a while, with nothing changed in the query or its data?"""
+    code = error.sqlstate
+    if code is None:
+        return is_closed or isinstance(error, psycopg.OperationalError)
+    return code in _PASSING or code[:2] in _PASSING_CLASSES
+
+
 @contextlib.contextmanager
 def reporting(place: Place) -> Iterator[None]:
     """Raise `StateError` for what PostgreSQL finds wrong, or for a server that is gone."""
@@ -38,9 +57,11 @@ def as_state_error(place: Place, error: psycopg.Error) -> StateError:
     return StateError(str(place), f"the database cannot be used ({said})", _AGAIN)
 
 
-def not_reached(place: Place, error: psycopg.Error) -> StateError:
+def not_reached(place: Place, error: psycopg.Error) -> UnreachableError:
     """The error for a connection that could not be made."""
-    return StateError(str(place), f"the database cannot be reached ({_sentence(error)})", _REACH)
+    return UnreachableError(
+        str(place), f"the database cannot be reached ({_sentence(error)})", _REACH
+    )
 
 
 def _sentence(error: psycopg.Error) -> str:

@@ -28,6 +28,17 @@ SET client_min_messages = warning
 """A worker that has vanished, or hangs, lets go of what it has locked."""
 
 
+_ANSWER_SECONDS = 90.0
+"""After which a connection counts as lost. A lock is held for 60 s at most, see above."""
+
+
+class _Connection(psycopg.Connection[Any]):
+    """Gives up where nothing answers: behind a network that swallows packets, for one."""
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        return super().wait(gen, interval, _ANSWER_SECONDS if timeout is None else timeout)
+
+
 class _NumberLoader(Loader):
     """Sums of whole numbers as `int`, as SQLite gives them; others as `float`."""
 
@@ -65,7 +76,7 @@ def reach(place: Place) -> psycopg.Connection[Any]:
         StateError: it cannot be reached.
     """
     try:
-        connection: psycopg.Connection[Any] = psycopg.connect(
+        connection = _Connection.connect(
             place.dsn,
             autocommit=True,
             application_name=f"dedup {process_name()}",

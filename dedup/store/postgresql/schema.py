@@ -6,7 +6,7 @@ lock, and so rewrite, the row of an original for every duplicate of it.
 
 from dedup.store.records import QUEUED
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _TEXT = 'text COLLATE "C"'
 
@@ -14,7 +14,8 @@ SCHEMA = f"""
 -- One row. Who writes holds its lock, so what is written becomes visible in the order of numbers.
 CREATE TABLE job (
     version integer NOT NULL,
-    last_number bigint NOT NULL     -- of `pages`, `duplicates` and `skipped`
+    last_number bigint NOT NULL,    -- of `pages`, `duplicates` and `skipped`
+    mark text NOT NULL DEFAULT ''   -- another one with each commit
 ) WITH (fillfactor = 10);
 INSERT INTO job VALUES ({SCHEMA_VERSION}, 0);
 

@@ -2,13 +2,16 @@
 
 All of it is written under the lock of `job`, as everything else is: so a host is given away and its
 owner shut out in one step. A worker counts as alive until another has declared it dead; then its
-row is gone, and with it the right to write. It is dead when its connection is gone, for it makes no
-other one; or when it has given no sign of life for the time of a lease.
+row is gone, and with it the right to write. It is dead when it has given no sign of life for the
+time of a lease; or for some seconds, if its connection is gone. When the server has been away, that
+time begins anew, so that all workers can come back.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import psycopg
 from numpy.typing import NDArray
 
 from dedup.errors import StateError
@@ -18,6 +21,9 @@ from dedup.store.postgresql.opening import LOCKS
 from dedup.store.records import QUEUED, NewUrl, QueuedUrl, storable
 from dedup.store.results import WorkerRow
 from dedup.store.sql.url_table import UrlTable
+
+_GRACE_SECONDS = 3.0
+"""For a worker whose connection has ended: it may make another one."""
 
 _QUEUE = f"""
 INSERT INTO urls (key, state, rank, depth, slot, url, request)
@@ -37,10 +43,11 @@ ON CONFLICT (slot) DO UPDATE SET has_work = true WHERE NOT hosts.has_work
 _DECLARE_DEAD = """
 WITH dead AS (
     DELETE FROM workers WHERE id <> ? AND (
-        seen_at < clock_timestamp() - ? * interval '1 second' OR pid NOT IN (
+        greatest(seen_at, pg_postmaster_start_time(), to_timestamp(?))
+        < clock_timestamp() - interval '1 second' * CASE WHEN pid IN (
             SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
             AND classid = ?::bigint::oid AND objid = hashtext(?)::oid
-        )
+        ) THEN ? ELSE least(?, ?) END
     ) RETURNING id, pause
 ) UPDATE hosts SET worker = NULL, has_work = true,
     free_at = clock_timestamp() + dead.pause * interval '1 second' FROM dead WHERE worker = dead.id
@@ -85,6 +92,8 @@ class PostgresqlWorkers:
         self._database = database
         self._lease_seconds = lease_seconds
         self._call: Callable[[str, NDArray[np.int64], Sequence[bytes]], None] | None = None
+        self._connected_at = 0.0
+        """When the connection was made anew, by the server's clock; 0: it is the first one."""
         with database.unit() as connection:
             # Who has the lock sees all that was drawn from the sequence.
             self.change = int(connection.execute(_LAST_CHANGE).fetchone()[0])
@@ -96,6 +105,7 @@ class PostgresqlWorkers:
         database.commit()
         database.after_begin.append(self._catch_up)
         database.before_commit.append(self._note_own_changes)
+        database.connection.after_reconnect.append(self._join_again)
 
     def note_hosts(self) -> None:
         """Note all hosts that have work: one process alone has kept no account of them."""
@@ -152,7 +162,8 @@ class PostgresqlWorkers:
                 (pages, pause, self.change, self._id),
             )
             job = LOCKS, self._database.place.name
-            connection.execute(_DECLARE_DEAD, (self._id, self._lease_seconds, *job))
+            seconds = self._lease_seconds, self._lease_seconds, _GRACE_SECONDS
+            connection.execute(_DECLARE_DEAD, (self._id, self._connected_at, *job, *seconds))
 
     def take_hosts(self, at_most: int) -> list[str]:
         with self._database.unit(weight=0) as connection:
@@ -190,12 +201,7 @@ class PostgresqlWorkers:
         """Look whether this worker still may write, and take up what others have added."""
         connection = self._database.connection
         if connection.execute("SELECT 1 FROM workers WHERE id = ?", (self._id,)).fetchone() is None:
-            raise StateError(
-                self._database.location,
-                "this worker was not heard of for longer than DEDUP_WORKER_LEASE_SECONDS, and"
-                " others have taken its hosts",
-                "Run the same command again: it joins anew",
-            )
+            raise self._shut_out()
         if self._call is None:
             return
         query = (
@@ -211,6 +217,24 @@ class PostgresqlWorkers:
             self.change = max(self.change, changed)
         for stage, (numbers, values) in by_stage.items():
             self._call(stage, np.array(numbers, np.int64), values)
+
+    def _join_again(self, raw: psycopg.Connection[Any]) -> None:
+        """Go on as the same worker, on another connection."""
+        query = (
+            "UPDATE workers SET pid = pg_backend_pid(), seen_at = clock_timestamp() WHERE id = %s"
+            " RETURNING extract(epoch FROM seen_at)::double precision"
+        )
+        row = raw.execute(query, [self._id]).fetchone()
+        if row is None:
+            raise self._shut_out()
+        self._connected_at = row[0]
+
+    def _shut_out(self) -> StateError:
+        return StateError(
+            self._database.location,
+            "this worker was not heard of for some time, and others have taken its hosts",
+            "Run the same command again: it joins anew",
+        )
 
     def _note_own_changes(self) -> None:
         """What is there now was read when the transaction began, or was written by this process."""

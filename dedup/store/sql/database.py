@@ -60,6 +60,8 @@ class Database(ABC):
         self._group_seconds = group_seconds
         self._waiting_units = 0
         self._depth = 0
+        self._is_broken = False
+        """Has a unit inside the present one raised?"""
         self._group_began = 0.0
         self._has_failed = False
 
@@ -105,21 +107,29 @@ class Database(ABC):
 
         Args:
             weight: how many units of the group this is; 0 for what only prepares a later unit.
+
+        Raises:
+            RuntimeError: a unit inside has raised, and the exception went no further.
         """
+        if self._depth:
+            with self._inner_unit():
+                yield self.connection
+            return
         self._begin_unit()
-        self._depth += 1
+        self._depth, self._is_broken = 1, False
         try:
             with self.reporting():
                 yield self.connection
+                if self._is_broken:
+                    raise RuntimeError("a unit inside this one has failed")
                 self.connection.execute("RELEASE unit")
         except BaseException:
             self._undo_unit()
             raise
         finally:
-            self._depth -= 1
-        if self._depth == 0:
-            self._waiting_units += weight
-            self.commit_if_due()
+            self._depth = 0
+        self._waiting_units += weight
+        self.commit_if_due()
 
     def commit_if_due(self) -> None:
         """Commit the group if it is full or old enough; call it now and then while idle."""
@@ -162,6 +172,19 @@ class Database(ABC):
     @abstractmethod
     def close(self) -> None:
         """Commit, close and let go of what is locked. A second call does nothing."""
+
+    @contextlib.contextmanager
+    def _inner_unit(self) -> Iterator[None]:
+        self._check_failed()
+        self._depth += 1
+        try:
+            with self.reporting():
+                yield
+        except BaseException:
+            self._is_broken = True
+            raise
+        finally:
+            self._depth -= 1
 
     def _check_failed(self) -> None:
         # What failed may be a link of the page that comes next, or all of a group: memory knows

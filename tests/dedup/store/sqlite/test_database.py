@@ -92,16 +92,21 @@ def test_a_unit_that_raises_leaves_no_trace_and_the_others_theirs(path):
     assert committed(path) == "ac"
 
 
-def test_an_inner_unit_can_fail_alone(path):
+def test_inner_unit_that_raises_undoes_the_outer_one(path):
     database = Database(path, group_units=1)
-    with database.unit():
-        units(database, "a")
-        with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
-            units(database, "ba")
-        units(database, "c")
-        assert committed(path) == ""  # the outermost unit is the one that counts
-    assert committed(path) == "abc"
+    units(database, "x")
+
+    def swallow():
+        with database.unit():
+            units(database, "a")
+            with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
+                units(database, "ba")
+
+    with pytest.raises(RuntimeError, match="a unit inside this one has failed"):
+        swallow()
+    units(database, "c")
     database.close()
+    assert committed(path) == "cx"
 
 
 def test_a_commit_within_a_unit_is_refused(path):

@@ -1,0 +1,323 @@
+"""A connection to a job in PostgreSQL, and the transaction on it, which can outlive the server.
+
+A server that stops, fails over, or fills its disk is waited for. Then all that the transaction has
+executed is executed again, on a new connection. It has the same result: who writes holds the lock
+of `job`, where each commit leaves a mark, so it is seen whether others have written meanwhile, and
+whether a commit whose answer was lost has been made; sequences are set back first.
+"""
+
+import contextlib
+import logging
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from secrets import token_hex
+from types import FrameType
+from typing import Any
+
+import psycopg
+
+from dedup.errors import StateError
+from dedup.store.postgresql.errors import UnreachableError, as_state_error, is_passing
+from dedup.store.postgresql.place import Place
+from dedup.store.sql.database import Parameters
+
+logger = logging.getLogger(__name__)
+
+_TRY_AGAIN_SECONDS = 1.0
+_FIRST_TRY_SECONDS = 0.1
+
+_SEQUENCES = ("urls_id_seq", "waiting_place_seq", "url_rules_number_seq", "changes")
+_READ_SEQUENCES = b"""
+SELECT u.last_value, u.is_called, w.last_value, w.is_called, r.last_value, r.is_called,
+    c.last_value, c.is_called
+FROM urls_id_seq AS u, waiting_place_seq AS w, url_rules_number_seq AS r, changes AS c
+"""
+
+
+class Cursor:
+    """The rows of a query. If the connection is lost before they are read, it is executed again."""
+
+    def __init__(
+        self, owner: "Connection", query: bytes, parameters: Any, *, is_many: bool
+    ) -> None:
+        self._owner = owner
+        self._query, self._parameters, self._is_many = query, parameters, is_many
+        self._rows: psycopg.Cursor[Any] | None = None
+
+    @property
+    def description(self) -> list[psycopg.Column] | None:
+        return None if self._rows is None else self._rows.description
+
+    def fetchone(self) -> Any:
+        return self._read(lambda rows: rows.fetchone())
+
+    def fetchmany(self, size: int, /) -> list[Any]:
+        found: list[Any] = self._read(lambda rows: rows.fetchmany(size))
+        return found
+
+    def fetchall(self) -> list[Any]:
+        found: list[Any] = self._read(lambda rows: rows.fetchall())
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.fetchall())
+
+    def execute(self, raw: psycopg.Connection[Any]) -> None:
+        try:
+            self._execute(raw)
+        except (psycopg.DataError, UnicodeEncodeError):
+            rows = self._parameters
+            self._parameters = list(map(_cleaned, rows)) if self._is_many else _cleaned(rows)
+            self._execute(raw)
+
+    def _execute(self, raw: psycopg.Connection[Any]) -> None:
+        self._rows = raw.cursor()
+        if self._is_many:
+            self._rows.executemany(self._query, self._parameters)
+        else:
+            self._rows.execute(self._query, self._parameters or None)
+
+    def _read(self, read: Callable[[psycopg.Cursor[Any]], Any]) -> Any:
+        while True:
+            try:
+                return None if self._rows is None else read(self._rows)
+            except psycopg.Error as error:
+                self._owner.recover(error, self)
+
+
+class Connection:
+    """Takes queries as SQLite does, with `?` or `:name` for parameters.
+
+    Args:
+        connect: makes another connection.
+        waits: is a server that fails waited for? Else its error is raised.
+
+    Attributes:
+        raw: the connection that is in use.
+        after_reconnect: called with a new connection in place of one that was lost.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        connect: Callable[[], psycopg.Connection[Any]],
+        raw: psycopg.Connection[Any],
+        *,
+        waits: bool,
+    ) -> None:
+        self._place = place
+        self._connect = connect
+        self._waits = waits
+        self.raw = raw
+        self.after_reconnect: list[Callable[[psycopg.Connection[Any]], object]] = []
+        self._pipeline = contextlib.ExitStack()
+        self._done: list[Cursor] | None = None
+        """What the transaction has executed; None: there is no transaction."""
+        self._mark = ""
+        self._next_mark: str | None = None
+        self._sequences: list[Any] = []
+
+    @property
+    def is_in_transaction(self) -> bool:
+        return self._done is not None
+
+    def execute(self, query: str, parameters: Parameters = (), /) -> Cursor:
+        is_named = isinstance(parameters, Mapping)
+        translated = translated_query(query, is_named) if parameters else query.encode()
+        return self._executed(Cursor(self, translated, parameters, is_many=False))
+
+    def executemany(self, query: str, parameters: Iterable[Parameters], /) -> Cursor:
+        rows = list(parameters)
+        if not rows:
+            return Cursor(self, b"", (), is_many=True)
+        translated = translated_query(query, isinstance(rows[0], Mapping))
+        return self._executed(Cursor(self, translated, rows, is_many=True))
+
+    # --- Transactions ----------------------------------------------------------------------------
+
+    def begin(self, how: str) -> int | None:
+        """Begin a transaction and lock the job; return its last number.
+
+        Args:
+            how: `SKIP LOCKED`: do not wait for a process that has it locked; return None then.
+        """
+        while True:
+            try:
+                row = self._begin(how)
+            except psycopg.Error as error:
+                self.recover(error)
+            else:
+                break
+        if row is None:
+            self.abort()
+            return None
+        last_number, self._mark, *sequences = row
+        self._sequences = sequences
+        self._done, self._next_mark = [], None
+        return int(last_number)
+
+    def commit(self, last_number: int) -> None:
+        """Commit, with the number of the last record."""
+        self._next_mark = token_hex(8)
+        query = "UPDATE job SET last_number = ?, mark = ?"
+        self.execute(query, (last_number, self._next_mark))
+        while self._done is not None:
+            try:
+                self.raw.execute("COMMIT")
+                self._pipeline.close()
+                self._done = None
+            except psycopg.Error as error:
+                self.recover(error)
+
+    def abort(self) -> None:
+        """Let go of the transaction, and of the lock."""
+        self._done = None
+        with contextlib.suppress(psycopg.Error):
+            self._pipeline.close()
+        with contextlib.suppress(psycopg.Error):
+            self.raw.rollback()
+
+    def close(self) -> None:
+        with contextlib.suppress(psycopg.Error):
+            self._pipeline.close()
+        self.raw.close()
+
+    # --- A server that fails ---------------------------------------------------------------------
+
+    def recover(self, error: psycopg.Error, reading: Cursor | None = None) -> None:
+        """Wait for the server, and execute again what the transaction has executed.
+
+        Args:
+            error: what happened; raised again if waiting does not help.
+            reading: its query is executed again, also outside of a transaction.
+
+        Raises:
+            StateError: the transaction cannot go on; or a signal asks the process to stop.
+        """
+        if not (self._waits and is_passing(error, is_closed=self.raw.closed)):
+            raise error
+        failure, began = as_state_error(self._place, error), time.monotonic()
+        wait = _FIRST_TRY_SECONDS
+        with _Signals() as signals:
+            while True:
+                self.close()
+                signals.sleep(wait)
+                if signals.is_asked_to_stop:
+                    raise failure from error
+                try:
+                    self.raw = self._connect()
+                    for call in self.after_reconnect:
+                        call(self.raw)
+                    self._execute_again(reading)
+                    break
+                except UnreachableError:
+                    pass
+                except psycopg.Error as again:
+                    if not is_passing(again, is_closed=self.raw.closed):
+                        raise
+                if wait == _FIRST_TRY_SECONDS:
+                    logger.warning("%s: %s; waiting for it", self._place, failure.problem)
+                wait = _TRY_AGAIN_SECONDS
+        logger.warning("%s: the crawl goes on, after %.1f s", self._place, time.monotonic() - began)
+
+    def _execute_again(self, reading: Cursor | None) -> None:
+        if self._done is None:
+            if reading is not None:
+                reading.execute(self.raw)
+            return
+        row = self._begin("")
+        mark = None if row is None else row[1]
+        if mark == self._next_mark:  # it had been committed
+            self.abort()
+            return
+        if mark != self._mark:
+            self.abort()
+            raise StateError(
+                str(self._place),
+                "the connection was lost, and other workers have written since",
+                "Run the same command again: it joins anew",
+            )
+        values = zip(_SEQUENCES, self._sequences[::2], self._sequences[1::2], strict=True)
+        for sequence in values:  # name, last value, is it drawn?
+            self.raw.execute("SELECT setval(%s, %s, %s)", sequence)
+        for each in self._done:
+            each.execute(self.raw)
+        if reading is not None and reading not in self._done:
+            reading.execute(self.raw)
+
+    def _begin(self, how: str) -> Any:
+        self._pipeline.enter_context(self.raw.pipeline())
+        self.raw.execute("BEGIN")
+        lock = f"SELECT last_number, mark FROM job FOR UPDATE {how}"  # noqa: S608 -- two words at most
+        row = self.raw.execute(lock.encode()).fetchone()
+        if row is None:
+            return None
+        # A statement of its own: it must see what was drawn before the lock was free.
+        sequences = self.raw.execute(_READ_SEQUENCES).fetchone()
+        return (*row, *(sequences or ()))
+
+    def _executed(self, cursor: Cursor) -> Cursor:
+        try:
+            cursor.execute(self.raw)
+        except psycopg.Error as error:
+            self.recover(error, cursor)
+        if self._done is not None:
+            self._done.append(cursor)
+        return cursor
+
+
+class _Signals:
+    """Notes SIGINT and SIGTERM while the process waits: nobody else would look at them."""
+
+    def __init__(self) -> None:
+        self.is_asked_to_stop = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> "_Signals":
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    def sleep(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while not self.is_asked_to_stop and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, 0.1))
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.is_asked_to_stop = True
+        before = self._before.get(number)
+        if callable(before) and before is not signal.default_int_handler:
+            before(number, frame)
+
+
+@lru_cache(maxsize=1_000)
+def translated_query(query: str, is_named: bool) -> bytes:
+    """A query as psycopg takes it."""
+    query = query.replace("%", "%%")
+    if is_named:
+        return re.sub(r":(\w+)", r"%(\1)s", query).encode()
+    return query.replace("?", "%s").encode()
+
+
+def _cleaned(parameters: Parameters) -> Any:
+    """With question marks for what PostgreSQL refuses in a text: zeros and lone surrogates."""
+    if isinstance(parameters, Mapping):
+        return {name: clean(value) for name, value in parameters.items()}
+    return [clean(value) for value in parameters]
+
+
+def clean(value: object) -> object:
+    if isinstance(value, list):
+        return [clean(each) for each in value]
+    if isinstance(value, str):
+        return value.replace("\0", "?").encode("utf-8", "replace").decode()
+    return value
