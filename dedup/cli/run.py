@@ -117,8 +117,6 @@ def _execute(options: argparse.Namespace) -> None:
         keep=keep,
         newest=newest,
     )
-    if options.within is not None and options.against is not None:
-        raise ValueError("--within and --against exclude each other: a baseline has no groups")
     if options.mark and options.unique is None:
         raise ValueError("--mark needs -o OUT, which the marked rows go to")
     run = CollectionRun(

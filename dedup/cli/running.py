@@ -85,7 +85,7 @@ def execute(run: CollectionRun) -> None:
         baseline = open_baseline(run.against, run.rules, run.columns, folder)
         stack.callback(baseline.close)
         store = _store(run, sources, baseline, folder, stack)
-        decider = Decider(run.rules, store)
+        decider = Decider(run.rules, store, baseline.groups)
         workers = SigningProcesses(
             Work(columns=run.columns, rules=run.rules, sites=sites), _n_processes(run, sources)
         )

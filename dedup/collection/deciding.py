@@ -1,7 +1,8 @@
 """Deciding about documents, with a store that is new or goes on from an interrupted run."""
 
 import json
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,14 +31,22 @@ class Decider:
     Args:
         rules: the cascade's.
         store: where documents are kept; a job's store may hold some already.
+        base_groups: where `rules.within` names a column, of each group the numbers that its
+            documents have in the base of the store.
 
     Raises:
         SchemeError: the store's signatures were made by other rules.
     """
 
-    def __init__(self, rules: Rules, store: SpoolStore | SqliteStore | LayeredStore) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        store: SpoolStore | SqliteStore | LayeredStore,
+        base_groups: Mapping[str, range] | None = None,
+    ) -> None:
         self._rules = rules
         self._store = store
+        self._base_groups = base_groups or {}
         self._own = store.own if isinstance(store, LayeredStore) else store
         self._offset = store.offset if isinstance(store, LayeredStore) else 0
         self._cache = OriginalsCache(store.document, size_bytes=rules.config.cache_bytes)
@@ -48,7 +57,9 @@ class Decider:
         self.done = self._own.count_records() if isinstance(self._own, SqliteStore) else 0
         """Documents that were judged before, by a run that was interrupted."""
         self._recorded = self._records()
-        self._deduplicator = self._new(_since(store, self._group_start()))
+        self._group_starts: dict[str, int] = {}
+        known = (range(sys.maxsize),) if rules.within is None else ()
+        self._deduplicator = self._new(known)
 
     def decide(
         self, documents: Sequence[tuple[Document, Any]], *, are_kinds: bool = False
@@ -83,19 +94,39 @@ class Decider:
         """How often a row had more candidates than were compared, stage by stage."""
         return self._limit_reached + _limit_reached(self._deduplicator)
 
-    def begin_group(self) -> None:
-        """Forget what stays: the documents from here on are compared with each other only."""
+    def begin_group(self, name: str, *, goes_on: bool = False) -> None:
+        """Forget what stays: from here on, documents are compared with those of one group only.
+
+        Args:
+            name: of the group.
+            goes_on: an interrupted run had begun it.
+        """
+        first = 0
         if isinstance(self._own, SqliteStore):
-            self._own.begin_group()
+            if not goes_on:
+                self._own.begin_group()
+            first = self._own.group_start(self.done if goes_on else self._own.count_records() + 1)
+        self._group_starts[name] = first
+        own = range(first + self._offset, sys.maxsize) if goes_on else range(0)
         self._limit_reached += _limit_reached(self._deduplicator)
-        self._deduplicator = self._new(_since(self._store, None))
+        self._deduplicator = self._new((self._base_groups.get(name, range(0)), own))
+
+    @property
+    def groups(self) -> dict[str, range]:
+        """Of each group that has begun, the numbers of its records, in a store that keeps them."""
+        last = self._own.count_records() if isinstance(self._own, SqliteStore) else 0
+        stops = [*self._group_starts.values(), last + 1][1:]
+        starts = self._group_starts.items()
+        return {name: range(start, stop) for (name, start), stop in zip(starts, stops, strict=True)}
 
     def label(self, number: int) -> tuple[Any, str | None]:
         """The id, as it was given, and the URL of a document that stays."""
         text, url = self._store.label(number)
         return self._names.value(number, text), url
 
-    def _new(self, store: Store) -> Deduplicator:
+    def _new(self, known: Sequence[range]) -> Deduplicator:
+        """A cascade that knows of the store's documents those of some numbers."""
+        store = _as_store(_Part(self._store, known))
         return Deduplicator(self._rules.detectors(self._cache, self._sketches), store=store)
 
     def _note(self, number: int, name: Any, *, are_kinds: bool) -> None:
@@ -103,12 +134,6 @@ class Decider:
             self._names.note_kind(number, name)
         else:
             self._names.note(number, name)
-
-    def _group_start(self) -> int:
-        """The number of the first record of the group that was being judged."""
-        if self._rules.within is None or not isinstance(self._own, SqliteStore):
-            return 0
-        return self._own.group_start(self.done)
 
     def _records(self) -> Iterator[tuple[int, Match | None]]:
         if not isinstance(self._own, SqliteStore):
@@ -131,11 +156,11 @@ def _limit_reached(deduplicator: Deduplicator) -> int:
     return sum(getattr(detector, "limit_reached", 0) for detector in deduplicator.detectors)
 
 
-class _Since:
-    """A store of which only the signatures from a number on are there; None: none."""
+class _Part:
+    """A store of which only the signatures of some numbers are there, in ascending ranges."""
 
-    def __init__(self, store: Any, first: int | None) -> None:
-        self._first = first
+    def __init__(self, store: Any, known: Sequence[range]) -> None:
+        self._known = known
         self.check_schemes = store.check_schemes
         self.add = store.add
         self.change_signatures = store.change_signatures
@@ -146,9 +171,13 @@ class _Since:
     def signatures(
         self, stage: str, *, after: int = -1
     ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
-        if self._first is None:
-            return
-        yield from self._all(stage, after=max(after, self._first - 1))
+        for each in filter(None, self._known):
+            for numbers, signatures in self._all(stage, after=max(after, each.start - 1)):
+                count = int(np.searchsorted(numbers, each.stop))
+                if count:
+                    yield numbers[:count], signatures[:count]
+                if count < len(numbers):
+                    break
 
 
 def _as_stored(document: Document, *, is_cleaned: bool) -> Document:
@@ -176,5 +205,6 @@ def _as_it_is(text: T) -> T:
     return text
 
 
-def _since(store: Any, first: int | None) -> Store:
-    return _Since(store, first)
+def _as_store(part: Any) -> Store:
+    found: Store = part
+    return found

@@ -2,7 +2,8 @@
 
 import json
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,15 @@ _GROUP_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """An earlier collection; without a store there is none."""
+    """An earlier collection; without a store there is none.
+
+    Attributes:
+        groups: where the rules name a column within which rows are compared, of each of its values
+            the numbers of the documents.
+    """
 
     store: SqliteStore | None
+    groups: Mapping[str, range] = field(default_factory=dict)
 
     def close(self) -> None:
         if self.store is not None:
@@ -88,6 +95,11 @@ def open_baseline(against: str | None, rules: Rules, columns: Columns, folder: P
         return Baseline(None)
     path = Path(against)
     if path.is_dir() and (path / STORE_NAME).exists():
+        if rules.within is not None:
+            raise ValueError(
+                f"--within needs files for --against, as a job does not keep `{rules.within}`,"
+                f" got the job {against!r}"
+            )
         return Baseline(SqliteStore(path / STORE_NAME, read_only=True))
     inputs = folder / "against"
     inputs.mkdir()
@@ -96,19 +108,16 @@ def open_baseline(against: str | None, rules: Rules, columns: Columns, folder: P
         inputs / STORE_NAME, keep_bodies=False, group_units=10**6, group_seconds=3600
     )
     try:
-        _fill(store, sources, rules, columns, inputs)
+        groups = _fill(store, sources, rules, columns, inputs)
     finally:
         store.close()
-    return Baseline(SqliteStore(inputs / STORE_NAME, read_only=True))
+    return Baseline(SqliteStore(inputs / STORE_NAME, read_only=True), groups)
 
 
 def _fill(
     store: SqliteStore, sources: list[Source], rules: Rules, columns: Columns, folder: Path
-) -> None:
-    columns = Columns(
-        text=columns.text, html=columns.html, id=columns.id, url=columns.url, title=columns.title
-    )
-    rules = Rules(threshold=rules.threshold, stages=rules.stages)
+) -> dict[str, range]:
+    rules, columns = rules_of_baseline(rules), columns_of_baseline(columns, rules)
 
     def rows() -> Any:
         for number, source in enumerate(sources):
@@ -117,9 +126,10 @@ def _fill(
 
     sites = learn_sites((row for _, row in rows()), columns)
     workers = SigningProcesses(Work(columns=columns, rules=rules, sites=sites), 1)
+    decider = Decider(rules, store)
     judge = RowJudge(
         rules,
-        Decider(rules, store),
+        decider,
         workers,
         [FileAccount(source, columns) for source in sources],
         folder=folder,
@@ -127,3 +137,15 @@ def _fill(
     )
     for _ in judge.judge(rows):
         pass
+    return decider.groups
+
+
+def rules_of_baseline(rules: Rules) -> Rules:
+    """By what rules the rows of a baseline are judged before others are compared with them."""
+    return Rules(threshold=rules.threshold, stages=rules.stages, within=rules.within)
+
+
+def columns_of_baseline(columns: Columns, rules: Rules) -> Columns:
+    """The columns that are read of it; of those that the user has named, it needs the groups'."""
+    others = rules_of_baseline(rules).others
+    return replace(columns, others=others, required=frozenset(others))

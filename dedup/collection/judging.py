@@ -193,8 +193,7 @@ class RowJudge:
 
     def _spooled(self, rows: Rows, spool: SpoolStore) -> "_Spooled":
         """Keep all documents, and by what they are ordered."""
-        read = _Spooled(Names(), array("q"), [], bytearray())
-        groups: dict[str, int] = {}
+        read = _Spooled(Names(), array("q"), {}, [], bytearray())
         for part in self._read(rows, signed_from=_NEVER):
             for _, each in part:
                 read.is_broken.append(isinstance(each, Broken))
@@ -204,7 +203,7 @@ class RowJudge:
                 others: dict[str | None, Any]
                 others = dict(zip(self._rules.others, each.others, strict=True))
                 group = repr(others.get(self._rules.within))
-                read.groups.append(groups.setdefault(group, len(groups)))
+                read.groups.append(read.group_names.setdefault(group, len(read.group_names)))
                 if self._rules.keep == "longest":
                     read.preferences.append(len(each.document.text))
                 elif self._rules.keep == "newest":
@@ -227,12 +226,14 @@ class RowJudge:
                 places, self._decider.recall(len(places), kinds, are_kinds=True), strict=True
             ):
                 matches.set(place, match)
-        group = read.groups[order[done - 1]] if done else None
+        begun = read.groups[order[done - 1]] if done else None
+        group: int | None = None
+        names = list(read.group_names)
         for places, documents in self._workers.sign(self._ordered(spool, order[done:])):
             pairs = zip(places, documents, strict=True)
             for number, members in groupby(pairs, key=lambda pair: read.groups[pair[0]]):
                 if number != group and self._rules.within is not None:
-                    self._decider.begin_group()
+                    self._decider.begin_group(names[number], goes_on=number == begun)
                     group = number
                 found = list(members)
                 judged = [(document, read.names.kind(place)) for place, document in found]
@@ -268,6 +269,7 @@ class _Spooled(NamedTuple):
 
     names: Names
     groups: "array[int]"
+    group_names: dict[str, int]
     preferences: list[Any]
     is_broken: bytearray
 

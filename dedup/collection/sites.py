@@ -5,7 +5,7 @@ Which pages are learned from depends on their URLs alone, not on the order of th
 
 import heapq
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
@@ -23,7 +23,7 @@ from dedup.templates.site import MAX_TEMPLATES, Site
 from dedup.urls.parts import host_of
 
 SAMPLE_PAGES = 256
-"""Pages of a host that its templates are learned from, at most."""
+"""Pages of a host that its templates are learned from, at most: those of the lowest `url_order`."""
 
 MAX_PAGES = 50_000
 """Pages of all hosts together, some 3 kB each; of collections with more hosts, fewer of each."""
@@ -42,7 +42,24 @@ def learn_sites(rows: Iterable[Row | Broken], columns: Columns | None = None) ->
     for row in rows:
         if not isinstance(row, Broken) and (page := _markup(row, columns)) is not None:
             samples.add(page)
-    return {host: site for host, pages in samples if (site := _learn(pages)).templates}
+    return {host: site for host, pages in samples if (site := learn_site(pages)).templates}
+
+
+def url_order(url: str) -> int:
+    """By what the pages of a host are chosen: a hash of 64 bits."""
+    return xxh3_64_intdigest(url.encode(errors="surrogatepass"))
+
+
+def pages_of_each_host(pages_with_at_most: Callable[[int], int]) -> int:
+    """Of how many pages each host's templates are learned, so that all are few enough.
+
+    Args:
+        pages_with_at_most: how many pages there are of all hosts, if so many of each are taken.
+    """
+    at_most = SAMPLE_PAGES
+    while at_most > PAGES and pages_with_at_most(at_most) > MAX_PAGES:
+        at_most = max(at_most // 2, PAGES)
+    return at_most
 
 
 def _markup(row: Row, columns: Columns) -> Fields | None:
@@ -67,66 +84,78 @@ def _markup(row: Row, columns: Columns) -> Fields | None:
     return fields if fields is not None and fields.html is not None and fields.url else None
 
 
-class _Packed(NamedTuple):
-    order: int  # minus the hash of the URL: a heap keeps the largest
-    url: str
+class PackedSample(NamedTuple):
+    """The outline of a page, compressed, and its title."""
+
     title: str
     outline: bytes
 
+    def unpack(self) -> Sample:
+        text = ZstdDecompressor().decompress(self.outline).decode("utf-8", "surrogatepass")
+        return Sample(self.title, Outline.from_json(text))
+
+
+def pack_sample(html: str, url: str, title: str) -> PackedSample | None:
+    """Take the outline of a page; None: it has none."""
+    markup = bounded(html)
+    body = None if markup.is_flat else unfolded(markup).body
+    if body is None:
+        return None
+    title = title or parse_page(markup, url).title
+    text = outline(body).without_inner_boxes().to_json().encode("utf-8", "surrogatepass")
+    return PackedSample(title, ZstdCompressor(level=3).compress(text))
+
+
+class _Chosen(NamedTuple):
+    order: int  # minus the hash of the URL: a heap keeps the largest
+    sample: PackedSample | None
+
 
 class _HostSamples:
-    """Of each host the pages whose URLs have the lowest hashes."""
+    """Of each host the pages whose URLs have the lowest hashes, of each URL the first."""
 
     def __init__(self) -> None:
-        self._hosts: dict[str, list[_Packed]] = {}
+        self._hosts: dict[str, list[_Chosen]] = {}
         self._at_most = SAMPLE_PAGES
         self._n_pages = 0
-        self._pack = ZstdCompressor(level=3)
-        self._unpack = ZstdDecompressor()
 
     def add(self, page: Fields) -> None:
         url = page.url or ""
-        order = -xxh3_64_intdigest(url.encode(errors="surrogatepass"))
+        order = -url_order(url)
         pages = self._hosts.setdefault(host_of(url), [])
         is_full = len(pages) >= self._at_most
         if (is_full and order <= pages[0].order) or any(each.order == order for each in pages):
             return
-        packed = self._packed(order, url, page)
-        if packed is None:
-            return
+        chosen = _Chosen(order, pack_sample(page.html or "", url, page.title))
         if is_full:
-            heapq.heapreplace(pages, packed)
-        else:
-            heapq.heappush(pages, packed)
-            self._n_pages += 1
-        while self._n_pages > MAX_PAGES and self._at_most > PAGES:
-            self._at_most = max(self._at_most // 2, PAGES)
-            for others in self._hosts.values():
-                while len(others) > self._at_most:
-                    heapq.heappop(others)
-                    self._n_pages -= 1
+            heapq.heapreplace(pages, chosen)
+            return
+        heapq.heappush(pages, chosen)
+        self._n_pages += 1
+        if self._n_pages > MAX_PAGES and self._at_most > PAGES:
+            self._take_fewer()
+
+    def _take_fewer(self) -> None:
+        self._at_most = pages_of_each_host(self._count)
+        for pages in self._hosts.values():
+            while len(pages) > self._at_most:
+                heapq.heappop(pages)
+        self._n_pages = self._count(self._at_most)
+
+    def _count(self, at_most: int) -> int:
+        return sum(min(len(pages), at_most) for pages in self._hosts.values())
 
     def __iter__(self) -> Iterator[tuple[str, list[Sample]]]:
         for host in sorted(self._hosts):
-            yield host, [self._unpacked(page) for page in sorted(self._hosts[host], reverse=True)]
-
-    def _packed(self, order: int, url: str, page: Fields) -> _Packed | None:
-        html = bounded(page.html or "")
-        body = None if html.is_flat else unfolded(html).body
-        if body is None:
-            return None
-        title = page.title or parse_page(html, url).title
-        found = outline(body).without_inner_boxes()
-        text = found.to_json().encode("utf-8", "surrogatepass")
-        return _Packed(order, url, title, self._pack.compress(text))
-
-    def _unpacked(self, page: _Packed) -> Sample:
-        text = self._unpack.decompress(page.outline).decode("utf-8", "surrogatepass")
-        return Sample(page.title, Outline.from_json(text))
+            pages = sorted(self._hosts[host], key=lambda page: page.order, reverse=True)
+            yield host, [page.sample.unpack() for page in pages if page.sample is not None]
 
 
-def _learn(samples: Iterable[Sample]) -> Site:
-    """Learn in rounds: the pages that a round explains leave their places to others."""
+def learn_site(samples: Iterable[Sample]) -> Site:
+    """Learn the templates of a host from pages in the order of their URLs' hashes.
+
+    In rounds: the pages that a round explains leave their places to others.
+    """
     rest = [sample for sample in samples if sample.outline.lines]
     site = Site()
     for min_pages in (PAGES, FEW_PAGES):

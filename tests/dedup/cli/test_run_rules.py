@@ -10,6 +10,7 @@ import pytest
 
 from dedup import resemblance
 from dedup.cli import main
+from dedup.collection.deciding import Decider
 from dedup.document import Document
 
 WORDS = [f"{a}{b}" for a in ("ka", "lo", "mi", "nu", "pe") for b in "bcdfghjklmnpqrst"]
@@ -217,6 +218,65 @@ def test_against_a_job(tmp_path: Path) -> None:
     assert (job / "crawl.sqlite").read_bytes() == before
 
 
+@pytest.mark.parametrize("keep", ["first", "longest"])
+def test_against_a_file_within_a_column(tmp_path: Path, keep: str) -> None:
+    """As if each group had been compared with its own part of the file."""
+    choose = random.Random(4)
+    base, rows = (
+        [
+            {"id": n, "g": choose.choice("xyz"), "text": text(choose.randrange(6), n % 3)}
+            for n in range(count)
+        ]
+        for count in (20, 60)
+    )
+    options = ["--keep", keep, "--mark"]
+    apart = []
+    for group in "xyz":
+        old = write(tmp_path / "old.jsonl", [row for row in base if row["g"] == group])
+        own = [row for row in rows if row["g"] == group]
+        apart += run(tmp_path, own, "--against", old, *options)
+    old = write(tmp_path / "old.jsonl", base)
+    together = run(tmp_path, rows, "--within", "g", "--against", old, *options)
+    assert together == sorted(apart, key=lambda row: row["id"])
+    assert len({row["duplicate_of"] for row in together}) > 3
+
+
+def test_a_group_goes_on_where_it_was_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"id": n, "g": n % 2, "text": text(n % 9, n % 3)} for n in range(1_400)]
+    old = write(tmp_path / "old.jsonl", [{**rows[n], "id": f"old {n}"} for n in (0, 1, 7)])
+    options = ["--within", "g", "--against", old, "--mark", "--processes", "1"]
+    whole = run(tmp_path, rows, *options)
+    decide, decided = Decider.decide, []
+
+    def failing(self: Decider, documents: Any, **kinds: bool) -> Any:
+        decided.append(len(documents))
+        if len(decided) == 2:
+            raise OSError("the power is gone")
+        return decide(self, documents, **kinds)
+
+    source, out, job = tmp_path / "in.jsonl", tmp_path / "again.jsonl", tmp_path / "job"
+    command = ["run", source, *options, "-o", out, "--job", job]
+    with monkeypatch.context() as patch:
+        patch.setattr(Decider, "decide", failing)
+        assert main(list(map(str, command))) == 2
+    assert 0 < decided[0] < 700
+    assert main(list(map(str, command))) == 0
+    assert read(out) == whole
+
+
+def test_against_a_job_within_a_column_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job, base = tmp_path / "job", write(tmp_path / "base.jsonl", NEAR)
+    assert main(["run", str(base), "--job", str(job)]) == 0
+    assert main(["run", str(base), "--within", "id", "--against", str(job)]) == 2
+    assert "--within needs files for --against, as a job does not keep `id`" in (
+        capsys.readouterr().err
+    )
+
+
 # Options that are refused, and what is said.
 REFUSED = {
     "threshold": (["--threshold", "1.5"], "threshold must be above 0 and at most 1"),
@@ -226,7 +286,6 @@ REFUSED = {
     "newest": (["--keep", "newest:"], "keep must be first, longest or newest:COLUMN"),
     "processes": (["--processes", "0"], "--processes must be auto or a whole number"),
     "mark": (["--mark"], "--mark needs -o OUT"),
-    "groups": (["--within", "id", "--against", "x"], "exclude each other"),
     "against": (["--against", "nowhere"], "there is no such file"),
     "within": (["--within", "txt"], "no row has a column `txt`; the nearest is `text`"),
 }
