@@ -14,10 +14,15 @@ GIVEN = pa.schema(
         ("url", pa.string()),
         ("title", pa.string()),
         ("group", pa.string()),
+        ("heading", pa.string()),
+        ("own_title", pa.string()),
+        ("source", pa.string()),
+        ("body", pa.binary()),
     ]
 )
 """What is asked of a row: its number, the lower the earlier; only rows of one group are compared.
-`url`, `title` and `group` may be null."""
+From `heading` on: of pages of markup, see `Document`; `body` is the SHA-256 of theirs, which stands
+for it. All but number and text may be null."""
 
 _ROWS = 512
 _BYTES = 4 * 2**20
@@ -43,6 +48,10 @@ def documents_of(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[list[int],
                     text=text,
                     url=row["url"] or None,
                     title=row["title"] or "",
+                    body=row["body"],
+                    heading=row["heading"] or "",
+                    own_title=row["own_title"],
+                    source=row["source"] or "given",
                     key=row["group"] or "",
                 )
             )

@@ -43,7 +43,7 @@ def paired(batches: Iterator[pa.RecordBatch], rules: Rules) -> Iterator[pa.Recor
             numbers, sizes, fingerprints = (
                 each[place].values.to_numpy(zero_copy_only=False).astype(np.int64) for each in lists
             )
-            for first, second in _in_reach(sizes, 0.0 if stage == _TEXT else rules.threshold):
+            for first, second in _in_reach(sizes, 0.0 if stage <= _TEXT else rules.threshold):
                 pair = _pair(numbers, fingerprints, first, second, stage, distance)
                 found.append(pair)
                 waiting += len(pair[0])

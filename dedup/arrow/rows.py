@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from dedup.collection.columns import Columns, fields_of
+from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.documents import object_of
 from dedup.collection.writing import json_line, marked_line
 
@@ -19,6 +19,8 @@ READ = pa.schema(
         ("value", pa.string()),
         ("name", pa.string()),
         ("text", pa.string()),
+        ("html", pa.string()),
+        ("body", pa.binary()),
         ("url", pa.string()),
         ("title", pa.string()),
         ("group", pa.string()),
@@ -26,8 +28,11 @@ READ = pa.schema(
         ("present", pa.list_(pa.string())),
     ]
 )
-"""`value`: the line as it came. `name`: of the row, as JSON. `reason`: why the line is no document;
-then it has no text. `present`: which of the columns that the user has named it has."""
+"""`value`: the line as it came; of other formats, the row as a line. `name`: of the row, as JSON;
+null: its number. `html`: the markup that the text is to be taken out of, where there is no text.
+`body`: of a page of a web archive, whose line still lacks title and text, the SHA-256 of its bytes.
+`reason`: why the row is no document; then it has neither text nor markup. `present`: which of the
+columns that the user has named it has."""
 
 MAX_ROW_CHARACTERS = 64 * 2**20
 
@@ -67,34 +72,39 @@ def read(
         rows = [
             _row(place, line, columns, within) for place, line in zip(places, lines, strict=True)
         ]
-        values = list(zip(*rows, strict=True)) or [()] * len(READ)
-        arrays = [pa.array(each, kind.type) for each, kind in zip(values, READ, strict=True)]
-        yield pa.record_batch(arrays, schema=READ)
+        yield pa.RecordBatch.from_pylist(rows, READ)
 
 
-_Row = tuple[object, ...]
-
-
-def _row(place: int, line: str | None, columns: Columns, within: str | None) -> _Row:
+def _row(place: int, line: str | None, columns: Columns, within: str | None) -> dict[str, object]:
+    row: dict[str, object] = {"place": place, "value": line}
     try:
         if line is None:
             raise ValueError("it is not UTF-8")
         if len(line) > MAX_ROW_CHARACTERS:
             raise ValueError("it is longer than 64 Mi characters")
         fields = fields_of(object_of(line.removeprefix("\ufeff").encode()), columns)
-        if fields.text is None:
-            raise ValueError(f"markup (`{columns.html}`) is not read with --engine spark")
     except (ValueError, RecursionError) as error:
-        return place, line, None, None, None, None, None, str(error), []
+        return {**row, "reason": str(error)}
+    return {**row, **columns_read(fields, within)}
+
+
+def columns_read(fields: Fields, within: str | None) -> dict[str, object]:
+    """What is `READ` of a row's fields. Others than the value of `within` must not be asked for."""
     name = fields.url if fields.id is None else fields.id
-    named = json.dumps(place + 1 if name is None else name, default=str, ensure_ascii=False)
-    # Halves of surrogate pairs, which JSON can escape, have no place in Arrow's text.
-    text, url, title = (_whole(each) for each in (fields.text, fields.url, fields.title))
-    group = None if within is None else _whole(repr(fields.others[0]))
-    return place, line, _whole(named), text, url, title, group, None, sorted(fields.present)
+    named = None if name is None else json.dumps(name, default=str, ensure_ascii=False)
+    return {
+        "name": _whole(named),
+        "text": _whole(fields.text),
+        "html": _whole(fields.html),
+        "url": _whole(fields.url),
+        "title": _whole(fields.title),
+        "group": None if within is None else _whole(repr(fields.others[0])),
+        "present": sorted(fields.present),
+    }
 
 
 def _whole(text: str | None) -> str | None:
+    """Without halves of surrogate pairs, which JSON can escape: they have no place in Arrow."""
     return text if text is None or text.isascii() else text.encode("utf-8", "replace").decode()
 
 

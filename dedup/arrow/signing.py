@@ -38,6 +38,8 @@ _TABLE_SHIFT = np.uint64(57)
 _KEY_SHIFT = np.uint64(25)
 _GROUP_MASK = (1 << 25) - 1
 
+_EXACT_STAGES = ("body", "text")
+
 _BLOCKS = (0, 13, 26, 39, 52, 64)
 """Two fingerprints that differ in 3 bits have two of five blocks in common: ten tables."""
 
@@ -91,6 +93,8 @@ def _row(
         keys.append(_keys(place, signature) | np.uint64(group))
     if first is None:
         return None
+    if STAGES[first] not in _EXACT_STAGES and not document.has_own_text:
+        digest += number.to_bytes(8)  # what is equal may be furniture
     every = np.unique(np.concatenate(keys)).view(np.int64)
     return number, digest, first, len(document.shingles), fingerprint, every
 
@@ -101,7 +105,7 @@ def _group_of(key: str) -> int:
 
 def _keys(place: int, signature: bytes) -> NDArray[np.uint64]:
     stage = np.uint64(place) << _STAGE_SHIFT
-    if STAGES[place] == "text":
+    if STAGES[place] in _EXACT_STAGES:
         found = np.frombuffer(signature, ">u4")[:1].astype(np.uint64)
     elif STAGES[place] == "simhash":
         return stage | _table_keys(int.from_bytes(signature))
@@ -118,13 +122,18 @@ def _table_keys(fingerprint: int) -> NDArray[np.uint64]:
 
 
 def _digest(document: Document) -> bytes:
-    """All that a verdict depends on: the normal text, the names, the host, the group."""
+    """All that a verdict depends on: the normal text, the names, the host, the group; the body."""
+    body = document.body
     parts: Sequence[str] = (
         document.key,
         str(document.is_traditional),
         host_of(document.url),
         url_file_name(document.url),
         document.title,
+        document.heading,
+        repr(document.own_title),
+        document.source,
+        "" if body is None else body.hex() + document.text,
         document.normal_text,
     )
     lengths = ",".join(str(len(part)) for part in parts)

@@ -21,12 +21,17 @@ COMPARED = pa.schema(
         ("url", pa.string()),
         ("title", pa.string()),
         ("group", pa.string()),
+        ("heading", pa.string()),
+        ("own_title", pa.string()),
+        ("source", pa.string()),
+        ("copy_digest", pa.binary()),
         ("is_traditional", pa.bool_()),
         ("shingles", pa.binary()),
     ]
 )
 """What is compared of a row. `text_digest`: SHA-256 of the normal text with single spaces, which
-stands for the text; empty for an empty one. `shingles`: 8 bytes each, little-endian."""
+stands for the text; empty for an empty one. `copy_digest`: SHA-256 of the body and the text as it
+is; null where there is no body. `shingles`: 8 bytes each, little-endian."""
 
 TOKENS = pa.schema([("number", pa.int64()), ("tokens", pa.list_(pa.int64()))])
 
@@ -41,7 +46,7 @@ VERIFIED = pa.schema(
 )
 """Pairs that are duplicates. `stage`: the place in `STAGES` of the first stage that says so."""
 
-_TEXT, _SIMHASH = STAGES.index("text"), STAGES.index("simhash")
+_BODY, _TEXT, _SIMHASH = (STAGES.index(name) for name in ("body", "text", "simhash"))
 
 
 def comparable(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -55,6 +60,10 @@ def comparable(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 pa.array([each.url for each in documents], pa.string()),
                 pa.array([each.title for each in documents], pa.string()),
                 pa.array([each.key for each in documents], pa.string()),
+                pa.array([each.heading for each in documents], pa.string()),
+                pa.array([each.own_title for each in documents], pa.string()),
+                pa.array([each.source for each in documents], pa.string()),
+                pa.array([_copy_digest(each) for each in documents], pa.binary()),
                 pa.array([each.is_traditional for each in documents], pa.bool_()),
                 pa.array([each.shingles.astype("<u8").tobytes() for each in documents]),
             ],
@@ -112,7 +121,11 @@ class _Verdict(NamedTuple):
 
 
 def _verdict(check: SecondCheck, document: Document, number: int, stages: int) -> _Verdict | None:
-    if stages >> _TEXT & 1 and check.is_equal(document, check.original(number)):
+    original = check.original(number)
+    is_copy = document.body is not None and document.body == original.body
+    if stages >> _BODY & 1 and is_copy and document.key == original.key:
+        return _Verdict(_BODY, 1.0)
+    if stages >> _TEXT & 1 and check.is_equal(document, original):
         return _Verdict(_TEXT, 1.0)
     near = [place for place in range(_TEXT + 1, len(STAGES)) if stages >> place & 1]
     if not near:
@@ -128,6 +141,13 @@ def _text_digest(document: Document) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def _copy_digest(document: Document) -> bytes | None:
+    if document.body is None:
+        return None
+    text = document.text.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(document.body + text).digest()
+
+
 def _stand_in(row: dict[str, Any], prefix: str) -> Document:
     """A document whose text is the digest of the real one; all else is the real one's."""
     document = Document(
@@ -135,6 +155,10 @@ def _stand_in(row: dict[str, Any], prefix: str) -> Document:
         text=row[f"{prefix}text_digest"],
         url=row[f"{prefix}url"],
         title=row[f"{prefix}title"],
+        body=row[f"{prefix}copy_digest"],
+        heading=row[f"{prefix}heading"],
+        own_title=row[f"{prefix}own_title"],
+        source=row[f"{prefix}source"],
         key=row[f"{prefix}group"],
     )
     document.take(shingles=np.frombuffer(row[f"{prefix}shingles"], "<u8"))

@@ -10,7 +10,9 @@ from dedup.cli.console import ERRORS, plain
 from dedup.cli.run_progress import Counts, closing_table
 from dedup.cli.running import CollectionRun
 from dedup.collection.formats import known_format
+from dedup.collection.jobs import columns_of_baseline
 from dedup.extras import require_extra
+from dedup.store import STORE_NAME
 
 
 def execute_on_spark(run: CollectionRun, master: str | None) -> None:
@@ -24,8 +26,9 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
     for module in ("pyspark", "pyarrow"):
         require_extra(module, extra="spark", purpose="--engine spark")
     from dedup.spark.engine import Engine
-    from dedup.spark.files import Outputs, read_sources
+    from dedup.spark.files import Outputs
     from dedup.spark.files import run as run_on_spark
+    from dedup.spark.reading import read_sources
     from dedup.spark.session import open_session, sentence_of
 
     began = time.monotonic()
@@ -42,11 +45,15 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
                 raise FileExistsError(
                     f"{option}: {path!r} is there already; --overwrite replaces it"
                 )
-        rows = read_sources(
-            session, run.inputs, run.columns, run.rules, parquet=_are_parquet(run.inputs)
-        )
+        rows = read_sources(session, run.inputs, run.columns, run.rules)
+        if run.unique is not None:
+            _check_format(run.unique, is_parquet=rows.is_parquet)
+        baseline = None
+        if run.against is not None:
+            columns = columns_of_baseline(run.columns, run.rules)
+            baseline = read_sources(session, [run.against], columns, run.rules)
         engine = Engine(rules=run.rules, on_stage=lambda stage: ERRORS.print(f"{stage} …"))
-        account = run_on_spark(rows, engine, outputs)
+        account = run_on_spark(rows, engine, outputs, baseline)
     except (ValueError, OSError):
         raise
     except Exception as error:
@@ -70,8 +77,6 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
 def _check(run: CollectionRun) -> None:
     """Refuse what Spark does not do."""
     refused = {
-        "--html": run.columns.html in run.columns.required,
-        "--against": run.against is not None,
         "--job": run.job is not None,
         "--broken": run.broken is not None,
         "--processes": run.processes is not None,
@@ -80,17 +85,27 @@ def _check(run: CollectionRun) -> None:
     for option, is_given in refused.items():
         if is_given:
             raise ValueError(f"{option} is not for --engine spark; leave --engine out, or {option}")
-    formats = {known_format(_name(path)) or "jsonl" for path in run.inputs}
+    formats = {known_format(_name(path)) for path in run.inputs}
     if "-" in run.inputs or "-" in (run.unique, run.duplicates):
         raise ValueError("--engine spark reads and writes files and folders, not standard input")
-    if formats not in ({"jsonl"}, {"parquet"}):
+    if "parquet" in formats and len(formats) > 1:
+        raise ValueError("--engine spark reads Parquet, or other formats, not both at once")
+    if run.unique is not None and None not in formats:
+        _check_format(run.unique, is_parquet="parquet" in formats)
+    if run.against is not None and (Path(_local(run.against)) / STORE_NAME).exists():
         raise ValueError(
-            "--engine spark reads JSON Lines or Parquet, all inputs in one format, got"
-            f" {' and '.join(sorted(formats))}"
+            f"--against must be files with --engine spark, got the job {run.against!r};"
+            f" `dedup export {run.against} -o FILE` writes its pages to one"
         )
-    (found,) = formats
-    if run.unique is not None and (known_format(_name(run.unique)) or found) != found:
-        raise ValueError(f"-o must be a folder of {found}, as IN is, got {run.unique!r}")
+
+
+def _check_format(unique: str, *, is_parquet: bool) -> None:
+    wanted = "parquet" if is_parquet else "jsonl"
+    if (known_format(_name(unique)) or wanted) != wanted:
+        come = "Parquet" if is_parquet else "JSON Lines, CSV and web archives"
+        raise ValueError(
+            f"-o must be a folder of {wanted}, which rows of {come} become, got {unique!r}"
+        )
 
 
 def _check_paths(run: CollectionRun) -> None:
@@ -100,9 +115,12 @@ def _check_paths(run: CollectionRun) -> None:
         ValueError: an output is an input or the other output, or holds one, or is inside of one.
         FileExistsError: `--overwrite` would replace what is no earlier output of Spark's.
     """
+    read = [("IN", path) for path in run.inputs]
+    if run.against is not None:
+        read.append(("--against", run.against))
     given = [
-        ("IN", Path(found))
-        for path in run.inputs
+        (name, Path(found))
+        for name, path in read
         if (local := _local(path))
         for found in glob(local, recursive=True) or [local]  # noqa: PTH207 -- of any root
     ]
@@ -143,10 +161,6 @@ def _local(path: str) -> str:
 
 def _name(path: str) -> str:
     return PurePosixPath(path.rstrip("/")).name
-
-
-def _are_parquet(inputs: tuple[str, ...]) -> bool:
-    return all(known_format(_name(path)) == "parquet" for path in inputs)
 
 
 def _is_there(session: Any, path: str) -> bool:

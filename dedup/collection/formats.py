@@ -33,6 +33,11 @@ def known_format(name: str) -> Format | None:
     return _FORMATS.get(_without_compression(name)[0])
 
 
+def compression_of(name: str) -> str:
+    """The ending that tells how a file is compressed; "" where none does."""
+    return _without_compression(name)[1]
+
+
 def format_of(path: Path) -> Format:
     """The format to read a file in; JSON Lines where the ending is of none."""
     return known_format(path.name) or "jsonl"

@@ -1,132 +1,17 @@
-"""`dedup run --engine spark`: files in, folders of part files out."""
+"""`dedup run --engine spark`: rows in, folders of part files out."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from itertools import accumulate
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
-from dedup.arrow.rows import NUMBERED, READ, Block, numbered, read, records, spliced
-from dedup.collection.columns import Columns
-from dedup.collection.rules import STAGES, Rules
+from dedup.arrow.rows import records, spliced
+from dedup.collection.rules import STAGES
 from dedup.spark.engine import Engine
 from dedup.spark.frames import PLACE_MASK, judging_number
+from dedup.spark.pages import as_given, no_texts, texts_of
+from dedup.spark.reading import Rows, as_json
 from dedup.spark.rounds import settled
-from dedup.spark.schemas import spark_schema
-
-_BLANK = r"^[\s\x0B\f]*$"
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """The rows of a collection.
-
-    Attributes:
-        frame: what is in `READ`; of Parquet, `value` is a struct of all columns.
-        is_parquet: or else lines of JSON.
-        required: columns of which each must be in some line.
-    """
-
-    frame: DataFrame
-    is_parquet: bool
-    required: frozenset[str] = frozenset()
-
-
-def read_sources(
-    session: SparkSession, inputs: Sequence[str], columns: Columns, rules: Rules, *, parquet: bool
-) -> Rows:
-    """Read files, folders or globs, of any file system that Spark knows; files go by their names.
-
-    Raises:
-        ValueError: there is no such column.
-    """
-    if parquet:
-        return Rows(_read_parquet(session, inputs, columns, rules), is_parquet=True)
-    lines = _union(
-        session.read.option("lineSep", "\n")
-        .text(path)
-        .select(
-            F.lit(number).alias("input"),
-            F.col("_metadata.file_path").alias("file"),
-            F.col("_metadata.file_block_start").alias("block"),
-            "value",
-        )
-        for number, path in enumerate(inputs)
-    ).filter(~F.col("value").rlike(_BLANK))
-    # Arrow's text is UTF-8. With replaced bytes, different rows would be equal.
-    lines = lines.withColumn("value", F.when(F.is_valid_utf8("value"), F.col("value")))
-    counts = lines.groupBy("input", "file", "block").count().collect()
-    sizes = {(row[0], row[1], row[2]): row[3] for row in counts}
-    placed = lines.mapInArrow(partial(numbered, starts=_starts(sizes)), spark_schema(NUMBERED))
-    kernel = partial(read, columns=columns, within=rules.within)
-    read_lines = placed.mapInArrow(kernel, spark_schema(READ))
-    return Rows(read_lines, is_parquet=False, required=columns.required)
-
-
-def _starts(sizes: dict[Block, int]) -> dict[Block, int]:
-    blocks = sorted(sizes)
-    ends = accumulate((sizes[block] for block in blocks), initial=0)
-    return dict(zip(blocks, ends, strict=False))
-
-
-def _union(frames: Iterable[DataFrame]) -> DataFrame:
-    return reduce(DataFrame.unionByName, frames)
-
-
-def _read_parquet(
-    session: SparkSession, inputs: Sequence[str], columns: Columns, rules: Rules
-) -> DataFrame:
-    tables = [session.read.parquet(path) for path in inputs]
-    names = tables[0].columns
-    for path, table in zip(inputs, tables, strict=True):
-        columns.check(table.columns, path)
-        if columns.text not in table.columns:
-            raise ValueError(f"{path}: markup (`{columns.html}`) is not read with --engine spark")
-    rows = _union(
-        table.select(
-            F.lit(number).alias("input"),
-            F.col("_metadata.file_path").alias("file"),
-            F.col("_metadata.row_index").alias("index"),
-            F.struct(*table.columns).alias("value"),
-        )
-        for number, table in enumerate(tables)
-    )
-    counts = rows.groupBy("input", "file").count().collect()
-    starts = _starts({(row[0], row[1], 0): row[2] for row in counts})
-    pairs = [(f"{number} {file}", start) for (number, file, _), start in starts.items()]
-    offsets = F.create_map(*(F.lit(each) for pair in pairs or [("", 0)] for each in pair))
-    place = F.element_at(offsets, F.concat_ws(" ", "input", "file")) + F.col("index")
-
-    def value(name: str) -> Column:
-        return F.col("value").getField(name) if name in names else F.lit(None)
-
-    def text(name: str) -> Column:
-        return value(name).cast("string")
-
-    group = F.lit(None).cast("string")
-    if rules.within is not None:
-        group = F.coalesce(text(rules.within), F.lit("None"))
-    return rows.select(
-        place.cast("bigint").alias("place"),
-        "value",
-        F.coalesce(
-            _json(value(columns.id)), _json(text(columns.url)), (place + 1).cast("string")
-        ).alias("name"),
-        text(columns.text).alias("text"),
-        text(columns.url).alias("url"),
-        text(columns.title).alias("title"),
-        group.alias("group"),
-        F.when(value(columns.text).isNull(), f"`{columns.text}` is empty (null)").alias("reason"),
-    )
-
-
-def _json(column: Column) -> Column:
-    """A value as JSON writes it; nothing for null."""
-    written = F.to_json(F.array(column))
-    inner = F.substring(written, F.lit(2), F.length(written) - 2)
-    return F.when(column.isNotNull() & (column.cast("string") != ""), inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,31 +46,79 @@ class Outputs:
     is_overwritten: bool = False
 
 
-def run(rows: Rows, engine: Engine, outputs: Outputs) -> Account:
+def run(rows: Rows, engine: Engine, outputs: Outputs, baseline: Rows | None = None) -> Account:
     """Find the duplicates of a collection, and write.
+
+    Args:
+        rows: the collection.
+        engine: with the rules.
+        outputs: what is written.
+        baseline: an earlier collection, whose rows come before all others, and are not written.
 
     Raises:
         ValueError: none of the rows is a document, or has a column that was named.
     """
-    account = _account(rows.frame)
+    collection = _documents(rows)
+    number = judging_number(F.col("place"), F.col("text"), engine.rules)
+    given = collection.given.withColumn("number", number)
+    names = collection.rows.frame.filter("reason is null").select("place", "name", "url")
+    if baseline is not None:
+        before = _documents(baseline)
+        earlier = F.col("place") - _BEFORE
+        given = given.unionByName(before.given.withColumn("number", earlier))
+        is_text = F.col("name").startswith('"')
+        name = F.when(is_text, F.col("name")).otherwise(as_json(F.col("name")))
+        names = names.union(before.rows.frame.select(earlier, name, "url"))
+    found = _named(engine.duplicates(given.drop("place")).filter("number >= 0"), names)
+    counts = {row[0]: row[1] for row in found.groupBy("stage").count().collect()}
+    if outputs.unique is not None:
+        _write(_kept(collection, found, outputs), outputs.unique, outputs)
+    if outputs.duplicates is not None:
+        _write(_records(found), outputs.duplicates, outputs)
+    account = collection.account
+    return Account(account.rows, account.broken, account.first_broken, counts)
+
+
+_BEFORE = PLACE_MASK + 1
+"""Less by this is the number of a baseline's row than its place: so it comes before all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Documents:
+    """The rows of a collection, and what they say.
+
+    Attributes:
+        rows: of them, those that are documents.
+        texts: of those with markup, see `EXTRACTED`.
+        given: see `as_given`.
+        account: without duplicates.
+    """
+
+    rows: Rows
+    texts: DataFrame
+    given: DataFrame
+    account: Account
+
+
+def _documents(rows: Rows) -> _Documents:
+    account, has_markup = _account(rows.frame)
+    texts = texts_of(rows.frame) if has_markup else no_texts(rows.frame)
+    sound = rows.frame.filter("reason is null")
+    if has_markup:
+        of_markup, _ = _account(texts)
+        firsts = [each.first_broken for each in (account, of_markup) if each.first_broken]
+        broken = account.broken + of_markup.broken
+        account = Account(account.rows, broken, min(firsts, default=None), {})
+        if of_markup.broken:
+            sound = sound.join(texts.filter("reason is not null"), "place", "left_anti")
     if account.broken and account.broken == account.rows and account.first_broken is not None:
         number, reason = account.first_broken
         raise ValueError(
             f"none of {account.rows:,} rows is a document; the first, row {number}: {reason}"
         )
-    sound = rows.frame.filter("reason is null")
     _check_columns(rows, account)
-    given = sound.select(
-        judging_number(F.col("place"), F.col("text"), engine.rules).alias("number"),
-        *("text", "url", "title", "group"),
-    )
-    found = _named(engine.duplicates(given), sound)
-    counts = {row[0]: row[1] for row in found.groupBy("stage").count().collect()}
-    if outputs.unique is not None:
-        _write(_kept(rows, found, outputs), outputs.unique, outputs)
-    if outputs.duplicates is not None:
-        _write(_records(found), outputs.duplicates, outputs)
-    return Account(account.rows, account.broken, account.first_broken, counts)
+    found = Rows(sound, rows.is_parquet, rows.required)
+    return _Documents(found, texts, as_given(sound, texts), account)
 
 
 def _check_columns(rows: Rows, account: Account) -> None:
@@ -198,33 +131,43 @@ def _check_columns(rows: Rows, account: Account) -> None:
             raise ValueError(f"no row has a column `{name}`")
 
 
-def _account(frame: DataFrame) -> Account:
+def _account(frame: DataFrame) -> tuple[Account, bool]:
+    """Count rows, and those that are broken; is there any markup?"""
     reason = F.struct((F.col("place") + 1).alias("number"), "reason")
     first = F.min(F.when(F.col("reason").isNotNull(), reason))
-    row = frame.agg(F.count("*"), F.count("reason"), first).first() or (0, 0, None)
+    markup = F.count("html") if "html" in frame.columns else F.lit(0)
+    row = frame.agg(F.count("*"), F.count("reason"), first, markup).first() or (0, 0, None, 0)
     broken = None if row[2] is None else (row[2][0], row[2][1])
-    return Account(row[0], row[1], broken, {})
+    return Account(row[0], row[1], broken, {}), row[3] > 0
 
 
-def _named(found: DataFrame, sound: DataFrame) -> DataFrame:
+def _named(found: DataFrame, names: DataFrame) -> DataFrame:
     """What was found, by places, with the names and URLs of both rows."""
     stage = F.element_at(F.array(*map(F.lit, STAGES)), F.col("stage") + 1)
-    mask = F.lit(PLACE_MASK)
+    original = F.col("original")
     by_place = found.select(
-        F.col("number").bitwiseAND(mask).alias("place"),
-        F.col("original").bitwiseAND(mask).alias("original"),
+        _place(F.col("number")).alias("place"),
+        F.when(original < 0, original).otherwise(_place(original)).alias("original"),
         stage.alias("stage"),
         "distance",
         "resemblance",
     )
-    names = sound.select("place", "name", "url")
     originals = names.toDF("original", "duplicate_of", "duplicate_of_url")
     return settled(by_place.join(names, "place").join(originals, "original"))
 
 
-def _kept(rows: Rows, found: DataFrame, outputs: Outputs) -> DataFrame:
+def _place(number: Column) -> Column:
+    return number.bitwiseAND(F.lit(PLACE_MASK))
+
+
+def _kept(collection: _Documents, found: DataFrame, outputs: Outputs) -> DataFrame:
     """The rows that are written, in the order in which they came."""
-    sound = rows.frame.filter("reason is null")
+    rows = collection.rows
+    sound = rows.frame
+    if not rows.is_parquet:
+        lines = collection.texts.select("place", F.col("value").alias("line"))
+        line = F.coalesce("line", "value")
+        sound = sound.join(lines, "place", "left").withColumn("value", line).drop("line")
     if not outputs.is_marked:
         kept = sound.join(found.select("place"), "place", "left_anti").orderBy("place")
         return kept.select("value.*" if rows.is_parquet else "value")

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 from dedup.collection.columns import nearest
 from dedup.collection.rules import STAGES, Rules, read_keep
 from dedup.spark.engine import Engine
+from dedup.spark.pages import as_given, no_texts, texts_of
 
 _PLACE_BITS = 35
 PLACE_MASK = 2**_PLACE_BITS - 1
@@ -15,12 +16,16 @@ PLACE_MASK = 2**_PLACE_BITS - 1
 
 _LENGTH_LIMIT = 2**27
 
+_UNKNOWN = {"value": "string", "body": "binary", "reason": "string"}
+"""Columns of rows of files that those of a DataFrame do not have."""
+
 
 def deduplicate(
     dataframe: DataFrame,
     *,
     order: str,
     text: str = "text",
+    html: str = "html",
     id: str | None = None,  # noqa: A002 -- as the column is called
     url: str | None = None,
     title: str | None = None,
@@ -40,6 +45,7 @@ def deduplicate(
         order: the column of whole numbers, 0 to 2^35 - 1, each once, that says which row comes
             first. A DataFrame has no order of its own.
         text: the column of the texts; a row without one (null) stays.
+        html: that of the markup, where a row has no text.
         id: that which names a row, in `duplicate_of` and `group`; None: `order`.
         url: that of the URLs; two rows of one host with titles of their own are two pages.
         title: that of the titles.
@@ -56,17 +62,25 @@ def deduplicate(
     if kept == "newest":
         raise ValueError("keep must be first or longest on Spark, got 'newest'")
     rules = Rules(threshold=threshold, stages=tuple(stages), within=within, keep=kept)
-    for name in (order, text, id, url, title, within):
+    has_html = html in dataframe.columns
+    known_text = text if text in dataframe.columns or not has_html else None
+    for name in (order, known_text, id, url, title, within):
         if name is not None and name not in dataframe.columns:
             raise ValueError(f"there is no column `{name}`{nearest(name, dataframe.columns)}")
     check_order(dataframe, order)
-    given = dataframe.select(
-        judging_number(F.col(order), F.col(text), rules).alias("number"),
-        F.col(text).alias("text"),
+    rows = dataframe.select(
+        F.col(order).cast("bigint").alias("place"),
+        _text(known_text).alias("text"),
+        F.when(_text(known_text).isNull(), _text(html if has_html else None)).alias("html"),
         _text(url).alias("url"),
         _text(title).alias("title"),
-        (F.lit(None) if within is None else F.col(within)).cast("string").alias("group"),
+        _text(within).alias("group"),
+        *(F.lit(None).cast(kind).alias(name) for name, kind in _UNKNOWN.items()),
     ).fillna("None" if within is not None else "", ["group"])
+    texts = texts_of(rows) if has_html else no_texts(rows)
+    given = as_given(rows, texts)
+    number = judging_number(F.col("place"), F.col("text"), rules)
+    given = given.withColumn("number", number).drop("place")
     sizes = engine or Engine(rules=rules)
     found = Engine(
         rules=rules,

@@ -51,3 +51,24 @@ def _edited(choose: random.Random, words: list[str], count: int) -> list[str]:
     for place in choose.sample(range(len(found)), count):
         found[place] = f"new{choose.randrange(10**6)}"
     return found
+
+
+def as_pages(rows: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
+    """The rows as pages of three hosts, each with menus and footers of its own around the text."""
+    choose = random.Random(seed)
+    menus = {
+        host: " ".join(f"<a href=/{word}>{word}</a>" for word in choose.sample(WORDS, 40))
+        for host in ("a", "b", "c")
+    }
+    pages = []
+    for row in rows:
+        host, words = choose.choice("abc"), row["text"].split()
+        title = " ".join(choose.choices(WORDS, k=2)) if choose.random() < 0.7 else "Contents"
+        lines = "".join(f"<p>{' '.join(words[at : at + 30])}" for at in range(0, len(words), 30))
+        html = (
+            f"<title>{title} - Site {host}</title><body><div class=menu>{menus[host]}</div>"
+            f"<div class=content><h1>{title}</h1>{lines}</div><div class=foot>Copy {host}</div>"
+        )
+        url = f"http://{host}.example/{choose.randrange(40)}/{row['id'] % 7}.html"
+        pages.append({"id": row["id"], "html": html, "url": url, "group": row["group"]})
+    return pages

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,7 @@ LINES = [
     ('{"id": 7, "text": "a"}', "7"),
     ('\ufeff{"id": "7", "text": "a"}', '"7"'),
     ('{"url": "http://a.example/", "text": ""}', '"http://a.example/"'),
-    ('{"text": "\\ud800"}', "4"),  # half of a surrogate pair; the row's number, from 1
+    ('{"text": "\\ud800"}', None),  # half of a surrogate pair; the row's number names it
     ("[1]", "expected a JSON object, found list"),
     ("{", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
     ('{"text": null}', "`text` is empty (null)"),
@@ -158,7 +159,7 @@ LINES = [
         '{"txt": "a"}',
         "expected a field `text` or `html` that is a string; the nearest is `txt` (all: `txt`)",
     ),
-    ('{"html": "<p>a"}', "markup (`html`) is not read with --engine spark"),
+    ('{"id": 8, "html": "<p>a"}', "8"),
 ]
 
 
@@ -169,3 +170,31 @@ def test_lines_are_read_or_told_why_not() -> None:
     (found,) = read(iter([batch]), Columns(), None)
     told = [row["name"] if row["reason"] is None else row["reason"] for row in found.to_pylist()]
     assert told == [expected for _, expected in LINES]
+
+
+def test_a_file_of_another_machine_is_copied_to_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which file systems Arrow knows is Arrow's; here one of this machine is called by its name."""
+    from dedup.arrow import files
+
+    (tmp_path / "a b.csv").write_text('id,text\n7,"one\ntwo"\n8\n')
+    rows = {}
+    for scheme in ("file:", "local://"):
+        batch = pa.RecordBatch.from_pylist([{"input": 0, "file": f"{scheme}{tmp_path}/a b.csv"}])
+        monkeypatch.setattr(files, "_SCHEMES", {"local": "file"})
+        found = files.opened(iter([batch]), Columns(), None)
+        rows[scheme] = [
+            (row["index"], row["name"], row["text"], row["value"], row["reason"])
+            for part in found
+            for row in part.to_pylist()
+        ]
+    assert rows["file:"] == rows["local://"]
+    line = '{"id": "7", "text": "one\\ntwo"}'
+    assert rows["file:"] == [
+        (0, '"7"', "one\ntwo", line, None),
+        (1, None, None, None, "expected 2 fields, found 1"),
+    ]
+    batch = pa.RecordBatch.from_pylist([{"input": 0, "file": "nowhere:/a.csv"}])
+    with pytest.raises(OSError, match=r"nowhere:/a\.csv: "):
+        list(files.opened(iter([batch]), Columns(), None))

@@ -27,6 +27,7 @@ from dedup.collection.rules import Rules
 from dedup.spark import deduplicate
 from dedup.spark.engine import Engine
 from dedup.spark.rounds import dropped_rows
+from dedup.store import STORE_NAME
 from tests.dedup.arrow.families import planted
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
@@ -204,23 +205,31 @@ def test_parquet_comes_and_goes_as_parquet(tmp_path: Path) -> None:
 
 # Options that Spark has no answer to, and what is said.
 REFUSED = [
-    (["--html", "html"], "--html is not for --engine spark"),
     (["--job", "j"], "--job is not for --engine spark"),
-    (["--against", "old.jsonl"], "--against is not for --engine spark"),
+    (
+        ["--against", "old-job"],
+        "--against must be files with --engine spark, got the job 'old-job'",
+    ),
     (["--broken", "b.jsonl"], "--broken is not for --engine spark"),
     (["--processes", "2"], "--processes is not for --engine spark"),
     (["--keep", "newest:id"], "--keep newest is not for --engine spark"),
     (["-o", "-"], "reads and writes files and folders, not standard input"),
-    (["-o", "out.parquet"], "-o must be a folder of jsonl, as IN is"),
-    (["more.parquet"], "all inputs in one format, got jsonl and parquet"),
-    (["more.warc"], "all inputs in one format, got jsonl and warc"),
+    (["-o", "out.parquet"], "-o must be a folder of jsonl, which rows of JSON Lines, CSV and web"),
+    (["more.parquet"], "reads Parquet, or other formats, not both at once"),
 ]
 
 
 @pytest.mark.parametrize(("options", "sentence"), REFUSED, ids=lambda value: str(value)[:30])
 def test_what_spark_does_not_do_is_one_sentence(
-    options: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+    options: list[str],
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("old-job").mkdir()
+    Path("old-job", STORE_NAME).touch()
     assert main(["run", "in.jsonl", *options, "--engine", "spark"]) == 2
     said = capsys.readouterr().err
     assert sentence in said

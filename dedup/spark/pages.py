@@ -1,0 +1,73 @@
+"""Texts of pages of markup: their hosts' templates are learned in a first pass."""
+
+from functools import partial
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
+
+from dedup.arrow.batches import GIVEN
+from dedup.arrow.pages import (
+    EXTRACTED,
+    LEARNED,
+    PLACED,
+    SAMPLED,
+    extracted,
+    learned,
+    placed,
+    sampled,
+    sites_of,
+)
+from dedup.collection.sites import pages_of_each_host
+from dedup.spark.rounds import settled
+from dedup.spark.schemas import spark_schema
+from dedup.templates.site import Site
+
+
+def texts_of(rows: DataFrame) -> DataFrame:
+    """Take the texts out of the rows that have markup; `EXTRACTED`.
+
+    Args:
+        rows: what is `READ`.
+    """
+    pages = rows.filter("html is not null").select(
+        "place", "value", "html", "body", "url", "title", "group"
+    )
+    kernel = partial(extracted, sites=_learn(pages))
+    return settled(pages.mapInArrow(kernel, spark_schema(EXTRACTED)))
+
+
+def no_texts(rows: DataFrame) -> DataFrame:
+    """The same of rows without markup: none."""
+    return rows.sparkSession.createDataFrame([], spark_schema(EXTRACTED))
+
+
+def as_given(rows: DataFrame, texts: DataFrame) -> DataFrame:
+    """All documents, those of markup with their texts; `GIVEN`, and `place` for `number`."""
+    plain = rows.filter("reason is null and text is not null").select(
+        "place", "text", "url", "title", "group", "body"
+    )
+    pages = texts.filter("reason is null").select("place", *GIVEN.names[1:])
+    return plain.unionByName(pages, allowMissingColumns=True)
+
+
+def _learn(pages: DataFrame) -> dict[str, Site]:
+    """Learn the templates of hosts, each from the same pages as on one machine."""
+    addressed = pages.filter("url is not null and url != ''").select(
+        "place", "html", "url", "title"
+    )
+    known = addressed.select("place", "url").mapInArrow(placed, spark_schema(PLACED))
+    firsts = settled(known.groupBy("host", "url_order").agg(F.min("place").alias("place")))
+    counts = settled(firsts.groupBy("host").count())
+
+    def pages_with_at_most(at_most: int) -> int:
+        row = counts.agg(F.sum(F.least(F.col("count"), F.lit(at_most)))).first()
+        return 0 if row is None else row[0] or 0
+
+    at_most = pages_of_each_host(pages_with_at_most)
+    rank = F.row_number().over(Window.partitionBy("host").orderBy("url_order"))
+    chosen = firsts.withColumn("rank", rank).filter(F.col("rank") <= at_most)
+    samples = addressed.join(chosen.select("place"), "place", "left_semi").mapInArrow(
+        sampled, spark_schema(SAMPLED)
+    )
+    found = samples.groupBy("host").applyInArrow(learned, spark_schema(LEARNED))
+    return sites_of((row[0], row[1]) for row in found.collect())

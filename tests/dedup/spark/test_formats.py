@@ -1,0 +1,144 @@
+"""Both engines write the same lines, whatever the format and wherever rows are compared with."""
+
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("there is no Java", allow_module_level=True)
+
+from dedup.cli import main
+from tests.dedup.arrow.families import as_pages, planted
+
+pytestmark = [
+    pytest.mark.usefixtures("one_session"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+]
+
+ROWS = planted(7)
+PAGES = as_pages(ROWS, 7)
+SPARK = ["--engine", "spark", "--master", "local[2]"]
+
+
+def jsonl(rows: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def as_csv(rows: list[dict[str, Any]]) -> bytes:
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue().encode()
+
+
+def warc(rows: list[dict[str, Any]]) -> bytes:
+    """Pages as responses, and each tenth as plain text."""
+    records = []
+    for row in rows:
+        is_plain = row["id"] % 10 == 0
+        body = ("Text.\n" + row["html"][:200] if is_plain else row["html"]).encode()
+        kind = "plain" if is_plain else "html"
+        block = f"HTTP/1.1 200 OK\r\nContent-Type: text/{kind}; charset=utf-8\r\n\r\n".encode()
+        block += body
+        head = (
+            f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{row['id']}>\r\n"
+            f"WARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: {row['url']}\r\n"
+            "Content-Type: application/http; msgtype=response\r\n"
+            f"Content-Length: {len(block)}\r\n\r\n"
+        )
+        records.append(gzip.compress(head.encode() + block + b"\r\n\r\n"))
+    return b"".join(records)
+
+
+def both(folder: Path, *arguments: str) -> tuple[list[bytes], list[bytes]]:
+    """The lines that stay and those of what is dropped, which both engines write."""
+    here = [folder / "here.jsonl", folder / "here-d.jsonl"]
+    there = [folder / "there", folder / "there-d"]
+    for (out, dropped), engine in ((here, ["--processes", "1"]), (there, SPARK)):
+        assert main(["run", *arguments, "-o", str(out), "-d", str(dropped), *engine]) == 0
+    lines = [path.read_bytes().splitlines() for path in here]
+    parts = [
+        [line for part in sorted(path.glob("part-*")) for line in part.read_bytes().splitlines()]
+        for path in there
+    ]
+    assert parts[0] == lines[0]
+    assert parts[1] == lines[1]
+    return lines[0], lines[1]
+
+
+def test_pages_are_read_by_templates_learned_first(tmp_path: Path) -> None:
+    first, second = tmp_path / "b.jsonl", tmp_path / "a.jsonl.gz"
+    texts = [{"id": f"t{row['id']}", "text": row["text"]} for row in ROWS[::5]]
+    first.write_bytes(jsonl([*PAGES[:70], *texts]))
+    second.write_bytes(gzip.compress(jsonl([{"id": "no", "html": 5}, *PAGES[70:]])))
+    stays, dropped = both(tmp_path, str(first), str(second), "--html", "html")
+    assert len(dropped) > 20
+    assert len(stays) > 40
+    # Without what is learned, menus are part of each text: another answer.
+    plain = tmp_path / "plain.jsonl"
+    assert main(["run", str(first), "-o", str(plain), "--html", "html", "--url", "group"]) == 0
+    assert set(plain.read_bytes().splitlines()) - set(stays)
+
+
+def test_parquet_with_markup(tmp_path: Path) -> None:
+    import pyarrow.parquet
+
+    source, out, whole = (tmp_path / name for name in ("in.parquet", "out", "whole.parquet"))
+    table = pyarrow.Table.from_pylist(PAGES)
+    pyarrow.parquet.write_table(table, source)
+    assert main(["run", str(source), "-o", str(out), "--html", "html", *SPARK]) == 0
+    assert main(["run", str(source), "-o", str(whole)]) == 0
+    kept = [
+        row
+        for part in sorted(out.glob("part-*"))
+        for row in pyarrow.parquet.read_table(part).to_pylist()
+    ]
+    assert kept == pyarrow.parquet.read_table(whole).to_pylist()
+    assert len(kept) < len(PAGES)
+
+
+def test_csv_archives_and_lines_in_one_folder(tmp_path: Path) -> None:
+    """Cells with line breaks, a broken row, a compression that Spark does not know."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    rows = [{**row, "text": row["text"] + ' "q",\nend'} for row in ROWS]
+    elsewhere = [{**row, "url": f"http://d.example/{row['id']}"} for row in PAGES[20:30]]
+    (folder / "b.csv").write_bytes(as_csv(rows[:60]) + b"1,2\r\n")
+    (folder / "a.jsonl.xz").write_bytes(lzma.compress(jsonl(ROWS[60:90])))
+    (folder / "c.warc.gz").write_bytes(warc([*PAGES[:80], *elsewhere]))
+    (folder / "d.jsonl").write_bytes(jsonl(rows[60:]))
+    (folder / "notes.txt").write_text("not a collection")
+    _, dropped = both(tmp_path, str(folder))
+    assert {json.loads(line)["stage"] for line in dropped} >= {"body", "text", "minhash"}
+
+
+@pytest.mark.parametrize("options", [[], ["--keep", "longest", "--within", "group", "--mark"]])
+def test_against_files(tmp_path: Path, options: list[str]) -> None:
+    old, new = tmp_path / "old.csv", tmp_path / "new.jsonl"
+    old.write_bytes(as_csv(ROWS[1::3]))
+    new.write_bytes(jsonl([{**row, "id": 1000 + row["id"]} for row in ROWS]))
+    stays, dropped = both(tmp_path, str(new), "--against", str(old), *options)
+    originals = [json.loads(line)["duplicate_of"] for line in dropped]
+    assert any(isinstance(each, str) for each in originals)  # an id of the old ones is text
+    assert any(isinstance(each, int) for each in originals)
+    assert len(stays) >= len(ROWS) - len(dropped)
+
+
+def test_equal_pages_whose_text_may_be_furniture_stay(tmp_path: Path) -> None:
+    """Asked for near duplicates only; of pages of one host without a known template."""
+    source = tmp_path / "in.jsonl"
+    words = " ".join(row["text"] for row in ROWS[:3])
+    page = {"html": f"<body><p>{words}", "url": "http://a.example/x"}
+    source.write_bytes(jsonl([{"id": 1, **page}, {"id": 2, **page}]))
+    stays, _ = both(tmp_path, str(source), "--stages", "minhash")
+    assert len(stays) == 2
