@@ -162,7 +162,7 @@ def _landmark(page: Bounded) -> LexborNode | None:
 
 
 def _whole(element: LexborNode) -> str:
-    return "\n".join(line.text for line in outline(element).lines)
+    return "\n".join(line.text for line in outline(element, with_links=False).lines)
 
 
 def _main(page: Bounded) -> MainText:

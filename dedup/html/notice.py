@@ -59,4 +59,4 @@ def _is_notice(element: LexborNode) -> bool:
 
 
 def _count_characters(element: LexborNode) -> int:
-    return sum(len(line.text) for line in outline(element).lines)
+    return sum(len(line.text) for line in outline(element, with_links=False).lines)

@@ -81,6 +81,6 @@ def heading_of(tree: LexborHTMLParser) -> str:
     """The first `<h1>`, or else `<h2>`, that has text."""
     for name in ("h1", "h2"):
         for node in tree.css(name):
-            if lines := outline(node).lines:
+            if lines := outline(node, with_links=False).lines:
                 return lines[0].text
     return ""

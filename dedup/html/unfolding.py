@@ -35,7 +35,9 @@ def unfolded(page: Bounded) -> LexborHTMLParser:
 
 
 def _count_characters(tree: LexborHTMLParser) -> int:
-    return sum(len(line.text) for line in outline(tree.body).lines) if tree.body else 0
+    if tree.body is None:
+        return 0
+    return sum(len(line.text) for line in outline(tree.body, with_links=False).lines)
 
 
 def _unfold(html: str) -> str:

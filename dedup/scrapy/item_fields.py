@@ -10,6 +10,8 @@ from hashlib import sha256
 
 from itemadapter import ItemAdapter
 
+from dedup.scrapy.items import PageItem
+
 
 @dataclass(frozen=True, slots=True)
 class ItemFields:
@@ -46,6 +48,8 @@ def get(item: object, name: str) -> object:
     """The value of a field; None: there is none. Of an object that is not an item, an attribute."""
     if isinstance(item, dict):  # most items are, and an adapter is slow
         return item.get(name)
+    if isinstance(item, PageItem):
+        return getattr(item, name, None)
     if ItemAdapter.is_item(item):
         return ItemAdapter(item).get(name)
     if isinstance(item, Mapping):
@@ -55,6 +59,10 @@ def get(item: object, name: str) -> object:
 
 def fill(item: object, name: str, value: object) -> None:
     """Set a field of the item, if the item has the field, it is empty, and it can be set."""
+    if isinstance(item, PageItem):
+        if name in item.__slots__ and not getattr(item, name):
+            setattr(item, name, value)
+        return
     if not ItemAdapter.is_item(item):
         return
     adapter = ItemAdapter(item)

@@ -105,7 +105,7 @@ class ParsedPage:
     def outline(self, element: LexborNode) -> tuple[Outline, int]:
         key = element.mem_id
         if key not in self._outlines:
-            self._outlines[key] = outline(element)
+            self._outlines[key] = outline(element, with_links=False)
         return self._outlines[key], BODY
 
     def find(self, tag: str, names: frozenset[str]) -> list[LexborNode]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -88,7 +88,8 @@ class Line(NamedTuple):
     Attributes:
         box: the innermost box that it stands in.
         text: white space folded, but for the indentation in `<pre>`.
-        plain: the text without its links' words; the text itself where it has no link.
+        plain: the text without its links' words; the text itself where it has no link, or links
+            were not asked for.
         block: the block that it stands in: `p`, `h1`, `li`, `pre`, …; "" for the box itself.
     """
 
@@ -115,11 +116,22 @@ class Box(NamedTuple):
 class Outline:
     """Boxes and lines, both in document order; a box comes after the box around it.
 
-    What is computed of it is remembered: nothing may be added once it has been asked.
+    What is computed of it is remembered: nothing may be added once it has been asked. One that
+    comes from another process is decoded when its boxes or lines are asked for: most are only
+    stored.
     """
 
     boxes: list[Box] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
+
+    def __reduce__(self) -> tuple[Callable[[str], Outline], tuple[str]]:
+        return _encoded, (self.to_json(),)
+
+    def __getattr__(self, name: str) -> list[Box] | list[Line]:
+        if name not in ("boxes", "lines") or _JSON not in vars(self):
+            raise AttributeError(name)
+        self.boxes, self.lines = _decoded(vars(self)[_JSON])
+        return self.boxes if name == "boxes" else self.lines
 
     @cached_property
     def children(self) -> list[list[int]]:
@@ -189,6 +201,8 @@ class Outline:
         )
 
     def to_json(self) -> str:
+        if (text := vars(self).get(_JSON)) is not None:
+            return str(text)
         lines = [
             [line.box, line.text, line.block]
             + ([line.plain] if line.plain is not line.text and line.plain != line.text else [])
@@ -198,25 +212,36 @@ class Outline:
 
     @classmethod
     def from_json(cls, text: str) -> Outline:
-        boxes, lines = json.loads(text)
-        return cls(
-            [Box(parent, tag, tuple(names)) for parent, tag, names in boxes],
-            [
-                Line(box, line, rest[0] if rest else line, block)
-                for box, line, block, *rest in lines
-            ],
-        )
+        return cls(*_decoded(text))
 
 
-def outline(root: LexborNode) -> Outline:
+_JSON = "json"
+"""The attribute of an outline that was made of its JSON."""
+
+
+def _encoded(text: str) -> Outline:
+    found = Outline.__new__(Outline)
+    vars(found)[_JSON] = text
+    return found
+
+
+def _decoded(text: str) -> tuple[list[Box], list[Line]]:
+    boxes, lines = json.loads(text)
+    return (
+        [Box(parent, tag, tuple(names)) for parent, tag, names in boxes],
+        [Line(box, line, rest[0] if rest else line, block) for box, line, block, *rest in lines],
+    )
+
+
+def outline(root: LexborNode, *, with_links: bool = True) -> Outline:
     """Return the boxes and lines of an element, itself the first box.
 
     In one pass, in linear time, whatever the depth. Scripts, styles, what scripts unfold and what
     browsers show only without scripts is left out, elements that are hidden until somebody clicks
-    are not.
+    are not. Where only text is wanted, lines need not tell what is in links (`with_links`).
     """
     found = Outline([Box(-1, root.tag or "", names_of(root))])
-    _Walk(found, None).run(root)
+    _Walk(found, None, with_links=with_links).run(root)
     return found
 
 
@@ -227,7 +252,7 @@ def level(root: LexborNode) -> tuple[Outline, list[LexborNode]]:
     """
     found = Outline([Box(-1, root.tag or "", names_of(root))])
     nodes = [root]
-    _Walk(found, nodes).run(root)
+    _Walk(found, nodes, with_links=False).run(root)
     return found, nodes
 
 
@@ -267,8 +292,9 @@ def _kind_of_unknown(tag: str) -> int:
 class _Walk:
     """Collects the text up to the next edge of a block; with `nodes`, enters no box."""
 
-    def __init__(self, found: Outline, nodes: list[LexborNode] | None) -> None:
+    def __init__(self, found: Outline, nodes: list[LexborNode] | None, *, with_links: bool) -> None:
         self._found = found
+        self._link_tag = "a" if with_links else ""
         self._nodes = nodes
         self._pieces: list[str] = []
         self._linked: list[int] = []
@@ -277,6 +303,7 @@ class _Walk:
     def run(self, root: LexborNode) -> None:
         boxes, nodes = self._found.boxes, self._nodes
         pieces, linked, end_line, kinds = self._pieces, self._linked, self._end_line, _KINDS
+        link_tag = self._link_tag
         # Of each element around: what follows it, its box, in a link?, its block, its kind.
         around: list[tuple[Any, int, bool, str, int]] = []
         box, in_link, block = 0, False, ""
@@ -320,7 +347,7 @@ class _Walk:
                 if child is None:
                     node = node.next
                     continue
-                is_link = in_link or tag == "a"
+                is_link = in_link or tag == link_tag
                 text = child.text_content
                 if kind == _INLINE_KIND and text is not None and child.next is None:
                     if is_link:
@@ -354,20 +381,18 @@ class _Walk:
     def _end_line(self, box: int, block: str) -> None:
         pieces, linked = self._pieces, self._linked
         whole = "".join(pieces)
-        if not whole or whole.isspace():
-            pieces.clear()
-            linked.clear()
-            return
-        if block == "pre":
-            for line in whole.splitlines():
-                self._add(box, line.rstrip(), None, block)
-        else:
-            plain = None
-            if linked:
-                for place in linked:
-                    pieces[place] = " "
-                plain = " ".join("".join(pieces).split())
-            self._add(box, " ".join(whole.split()), plain, block)
+        text = " ".join(whole.split())
+        if text:
+            if block == "pre":
+                for line in whole.splitlines():
+                    self._add(box, line.rstrip(), None, block)
+            else:
+                plain = None
+                if linked:
+                    for place in linked:
+                        pieces[place] = " "
+                    plain = " ".join("".join(pieces).split())
+                self._add(box, text, plain, block)
         pieces.clear()
         linked.clear()
 
@@ -377,7 +402,7 @@ class _Walk:
             if text.endswith("¶"):  # a heading's link to itself
                 text = text[:-1]
             text = text.rstrip()
-        if text and not text.isspace():
+        if text:
             self._found.lines.append(Line(box, text, text if plain is None else plain, block))
 
     def _add_value(self, node: LexborNode) -> None:

@@ -100,7 +100,7 @@ def _own_h1(lines: Iterable[Line], template: Template, title: str) -> str | None
 
 def _headings_of(body: LexborNode) -> Iterator[Line]:
     for node in body.css("h1"):
-        yield from (line._replace(block="h1") for line in outline(node).lines)
+        yield from (line._replace(block="h1") for line in outline(node, with_links=False).lines)
 
 
 def _own_text(

@@ -8,6 +8,7 @@ call equal.
 """
 
 import re
+from functools import lru_cache
 from ipaddress import IPv6Address
 from typing import NamedTuple
 from urllib.parse import unquote_plus, urlsplit
@@ -243,8 +244,13 @@ def host_of(url: str | None) -> str:
     >>> host_of("https://Example.org:8080/a")
     'example.org:8080'
     """
+    return _host_of_origin(plain_origin(url)) if url else ""
+
+
+@lru_cache(1_000)
+def _host_of_origin(url: str) -> str:
     try:
-        host = urlsplit(url or "").netloc.rpartition("@")[2].lower()
+        host = urlsplit(url).netloc.rpartition("@")[2].lower()
     except ValueError:
         return ""
     return host if host.isascii() else host.encode("utf-8", "replace").decode()

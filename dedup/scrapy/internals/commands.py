@@ -62,6 +62,13 @@ def new_crawler(command: ScrapyCommand, spider_name: str) -> Crawler:
     return process.create_crawler(spider_name)  # Scrapy 2.13
 
 
+def forget_extension(settings: BaseSettings, name: str) -> None:
+    """Have an extension of Scrapy's own not loaded: None in `EXTENSIONS` would import it, too."""
+    extensions = settings["EXTENSIONS_BASE"]
+    if name in extensions:
+        del extensions[name]
+
+
 def has_not_begun(command: ScrapyCommand) -> bool:
     """Did the crawl of a command's process end before its spider was opened?"""
     return command.crawler_process is not None and command.crawler_process.bootstrap_failed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -131,3 +133,22 @@ def test_any_page_has_an_outline_that_holds_together(parts: list[str]) -> None:
 def test_depth_costs_nothing_but_time() -> None:
     found = of("<div>" * 5_000 + "deep")
     assert found.lines[0].text == "deep"
+
+
+def test_an_outline_from_another_process_is_the_same_and_decoded_when_asked() -> None:
+    html = "<div id=a class='b c'><h1>One</h1><p>Two <a href=x>three</a></p><pre> 4\n5</pre></div>"
+    found = of(html)
+    text = found.to_json()
+    other = pickle.loads(pickle.dumps(found))
+    assert "lines" not in vars(other)
+    assert other.to_json() == text
+    assert other == found
+    assert other.to_json() == text
+
+
+def test_lines_need_not_tell_what_is_in_links() -> None:
+    body = LexborHTMLParser("<p>Two <a href=x>three</a></p>").body
+    assert body is not None
+    (line,), (short,) = outline(body).lines, outline(body, with_links=False).lines
+    assert (line.text, line.plain) == ("Two three", "Two")
+    assert (short.text, short.plain) == ("Two three", "Two three")
