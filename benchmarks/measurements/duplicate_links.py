@@ -27,7 +27,7 @@ def read_job(path: Path) -> tuple[list[str], dict[str, str]]:
         shows |= {str(each["url"]): str(each["duplicate_of_url"]) for each in store.duplicates()}
         starts = json.loads(store.meta("schemes of crawl") or "{}")["spider argument"]["url"]
     spelt = {canonical_url(url): canonical_url(page) for url, page in shows.items()}
-    return [canonical_url(starts)], spelt
+    return [canonical_url(start) for start in starts.split(",")], spelt
 
 
 def other_urls(path: Path, urls: Iterable[str]) -> dict[str, str]:

@@ -23,6 +23,7 @@ _REASONS = {
     "refresh": "the page only refreshes to another",
     "not_html": "the response is no HTML",
     "learned_rule": "a learned URL rule calls it a page that is known",
+    "duplicate_link": "only pages that were dropped as duplicates link to it",
     "robots": "robots.txt forbids it",
     "offsite": "it is out of the crawl's scope",
     "redirect_offsite": "it redirects out of the crawl's scope",
@@ -94,7 +95,7 @@ def _unrecorded(fate: Fate) -> Iterator[str]:
     if fate.outcome == "queued":
         yield "still queued: seen, and not fetched yet"
         if fate.waits_for:
-            yield "put off to the end of the crawl by a learned URL rule:"
+            yield "put off to the end of the crawl:"
             yield f"  {plain(fate.waits_for)}"
     elif fate.outcome == "done":
         yield "dealt with, without a record of its own"

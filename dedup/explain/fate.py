@@ -8,7 +8,7 @@ from os.path import commonprefix
 from typing import Any, Literal
 
 from dedup.store import JobStore
-from dedup.store.records import DONE, LEARNED_RANK, TRAP_RANK
+from dedup.store.records import DONE, DUPLICATE_LINK_RANK, LEARNED_RANK, TRAP_RANK
 from dedup.store.results import FoundRecord
 from dedup.urls import Canonicaliser, url_key
 from dedup.urls.learning.telling import what_it_says
@@ -30,7 +30,7 @@ class Fate:
             `waiting`: fetched, and not judged before its template is known;
             `alias`: it leads to the page at `page_url`; `queued`: still to be fetched; `done`:
             dealt with, without a record of its own; `unknown`: never seen.
-        waits_for: of a queued URL, the learned URL rule for which it was put off, and what it says.
+        waits_for: of a queued URL that was put off, why.
         url: as it was recorded, where it was.
         number: of the record; of a page that waits, its place among those.
         seen_at: when it was fetched, or failed; seconds since 1970.
@@ -100,11 +100,15 @@ def find_fate(store: JobStore, url: str) -> Fate:
 
 def _waits_for(store: JobStore, key: bytes) -> str:
     rank = store.urls.rank(key) or 0
+    if DUPLICATE_LINK_RANK <= rank < LEARNED_RANK:
+        return "only pages that were dropped as duplicates link to it"
     if not LEARNED_RANK <= rank < TRAP_RANK:
         return ""
     rules = {rule.number: rule for rule in store.url_knowledge.all_rules()}
     rule = rules.get(rank - LEARNED_RANK)
-    return "" if rule is None else f"{rule.name} on {rule.host}: {what_it_says(rule)}"
+    if rule is None:
+        return ""
+    return f"by the learned URL rule {rule.name} on {rule.host}: {what_it_says(rule)}"
 
 
 def _url_rules(store: JobStore) -> list[str]:

@@ -32,6 +32,8 @@ CANONICAL_LINKS = ("rules", "any", "off")
 
 UrlLearning = Literal["suggest", "defer", "skip"]
 URL_LEARNING: tuple[str, ...] = get_args(UrlLearning)
+DuplicateLinksMode = Literal["follow", "defer", "skip"]
+DUPLICATE_LINKS: tuple[str, ...] = get_args(DuplicateLinksMode)
 PROGRESS = ("table", "auto", "live", "plain", "off")
 STAGES = ("body", "text", "sentences", "simhash", "minhash")
 
@@ -74,6 +76,7 @@ class CrawlConfig:
     url_exact: bool
     url_canonical: str
     url_rules: UrlRules
+    duplicate_links: DuplicateLinksMode
     url_learning: UrlLearning
     url_learning_loss: float
     fallback_fingerprinter: str | type
@@ -116,10 +119,16 @@ class CrawlConfig:
         values = SettingValues(settings)
         number, whole = values.number, values.whole
         learning = values.choice("DEDUP_URL_LEARNING", URL_LEARNING)
+        duplicate_links = values.choice("DEDUP_DUPLICATE_LINKS", DUPLICATE_LINKS)
         if values.text("DEDUP_STORE") and learning != "suggest":
             raise ValueError(
                 'DEDUP_URL_LEARNING must be "suggest" where processes share a job (DEDUP_STORE),'
                 f" got {learning!r}"
+            )
+        if values.text("DEDUP_STORE") and duplicate_links != "follow":
+            raise ValueError(
+                'DEDUP_DUPLICATE_LINKS must be "follow" where processes share a job (DEDUP_STORE),'
+                f" got {duplicate_links!r}"
             )
         is_enabled = settings.getbool("DEDUP_ENABLED")  # it is absent without the add-on: off
         return cls(
@@ -146,6 +155,7 @@ class CrawlConfig:
             url_exact=values.flag("DEDUP_URL_EXACT"),
             url_canonical=values.choice("DEDUP_URL_CANONICAL", CANONICAL_LINKS),
             url_rules=_url_rules(values),
+            duplicate_links=cast("DuplicateLinksMode", duplicate_links),
             url_learning=cast("UrlLearning", learning),
             url_learning_loss=number("DEDUP_URL_LEARNING_LOSS", low=1e-6, high=0.1),
             fallback_fingerprinter=settings.get("DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"),

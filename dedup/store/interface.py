@@ -432,6 +432,13 @@ class JobStore(Store, ExportQueries, Protocol):
     def queue_skipped(self, reason: str, detail: str) -> Counter[str]:
         """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
 
+    def queue_found(self, keys: Sequence[bytes], *, with_skipped: bool) -> Counter[str]:
+        """Queue links as new ones that were put off because they were found on duplicates alone.
+
+        Returns the slots, each with the number of those that come off the record: `with_skipped`,
+        links that were not fetched for that reason are queued, too.
+        """
+
     def count_pages_of(self, host: str) -> int:
         """How many pages of a host are stored."""
 

@@ -22,6 +22,13 @@ is queued again by that alone."""
 VISIT_RESULTS = ("unchanged", "changed", "gone", "moved", "failed")
 """What a refresh may find of a stored page."""
 
+DUPLICATE_LINK_RANK = 4_000_000
+"""From this rank on requests are put off; up to `LEARNED_RANK` if they were found on duplicates
+alone: the rank that they have otherwise is added."""
+
+DUPLICATE_LINK = "duplicate_link"
+"""Why such a link was not fetched, where it is not to be."""
+
 LEARNED_RANK = 5_000_000
 """From this rank on requests are put off; up to `TRAP_RANK` for the learned URL rule whose number
 is added."""

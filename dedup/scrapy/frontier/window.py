@@ -14,7 +14,7 @@ from itertools import count
 from scrapy import Request
 
 from dedup.store.interface import UrlQueue
-from dedup.store.records import LEARNED_RANK, QueuedUrl
+from dedup.store.records import DUPLICATE_LINK_RANK, QueuedUrl
 
 _ROWS_IN_MEMORY = 20_000
 """Of all slots together: about 10 MB. Each slot has an equal share, and at least one row."""
@@ -50,7 +50,7 @@ class _Slot:
     def is_deferred(self) -> bool:
         """Are all its requests in memory deferred? Rows that are only in the store do not count."""
         ranks = [rows[0][0] for rows in (self.waiting, self.held) if rows]
-        return bool(ranks) and min(ranks) >= LEARNED_RANK
+        return bool(ranks) and min(ranks) >= DUPLICATE_LINK_RANK
 
 
 class Frontier:
@@ -178,7 +178,7 @@ class Frontier:
     def _slot(self, name: str, rank: int) -> _Slot:
         """The slot of that name, which gets a request of a rank."""
         slot = self._late.get(name)
-        if slot is not None and rank >= LEARNED_RANK:
+        if slot is not None and rank >= DUPLICATE_LINK_RANK:
             return slot
         if slot is None:
             slot = self._slots.get(name)

@@ -24,6 +24,7 @@ from dedup.scrapy.internals.refusal import refusing
 from dedup.scrapy.job.arrivals import Arrivals
 from dedup.scrapy.job.budgets import UrlBudgets
 from dedup.scrapy.job.content import ContentIndex
+from dedup.scrapy.job.duplicate_links import DuplicateLinks
 from dedup.scrapy.job.in_pipelines import ItemsInPipelines
 from dedup.scrapy.job.judging import ItemJudge
 from dedup.scrapy.job.ledger import Ledger
@@ -34,7 +35,7 @@ from dedup.scrapy.job.turns import Turns
 from dedup.scrapy.job.url_rules import CrawlUrlRules
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
-from dedup.store.records import QueuedUrl
+from dedup.store.records import DUPLICATE_LINK, QueuedUrl
 from dedup.urls.learning.telling import LEARNED_RULE
 
 logger = logging.getLogger(__name__)
@@ -52,6 +53,7 @@ class Job:
         seen: the filter of its URLs.
         requests: its queue.
         url_rules: learned URL rules; None: they are not used.
+        duplicate_links: puts off links on duplicates; None: they are followed as any other.
         response_urls: tells which URLs a response finishes.
         ledger: records each outcome.
         budgets: tells which queued URLs are left out.
@@ -126,8 +128,14 @@ class Job:
             crawler, self.store, self._record_unreadable, self._is_left_out
         )
         self.url_rules: CrawlUrlRules | None = None
+        self.duplicate_links: DuplicateLinks | None = None
         if self.has_queue and not (self.is_finished or self.revisits.number):
             self.url_rules = CrawlUrlRules.of(crawler, self.store, self.seen, self.requests, config)
+            if config.duplicate_links != "skip" and self.store.workers is None:
+                self._queue_left_out()
+            self.duplicate_links = DuplicateLinks.of(
+                crawler, self.store, self.requests, self.content, config
+            )
         self.response_urls = ResponseUrls(crawler, config.url_canonical)
         self.budgets = UrlBudgets(
             self.store,
@@ -143,6 +151,7 @@ class Job:
             self.revisits,
             self.budgets.traps,
             self.url_rules,
+            self.duplicate_links,
             add_page=self.content.add,
         )
         self.turns = Turns(self.store.workers, self.ledger.record)
@@ -235,8 +244,12 @@ class Job:
     def _is_left_out(self, row: QueuedUrl) -> bool:
         """Is a queued URL not to be fetched now? It is queued again, or recorded, then.
 
-        A learned rule may let it wait or skip it; a budget may leave it out.
+        A learned rule may let it wait or skip it; a budget may leave it out; a link on duplicates
+        may be skipped.
         """
+        if self.duplicate_links is not None and self.duplicate_links.skips(row):
+            self._record_failed(row, DUPLICATE_LINK, "")
+            return True
         if self.url_rules is not None:
             act, detail = self.url_rules.decide(row)
             if act == "wait":
@@ -248,6 +261,11 @@ class Job:
         if reason:
             self._record_failed(row, reason, detail)
         return bool(reason)
+
+    def _queue_left_out(self) -> None:
+        """Queue the links on duplicates that an earlier run of the job has skipped."""
+        for slot, n_more in self.store.queue_skipped(DUPLICATE_LINK, "").items():
+            self.requests.reload(slot, n_more=n_more)
 
     def _record_unreadable(self, row: QueuedUrl, detail: str) -> None:
         logger.error("The queued request for %s cannot be read: %s", row.url, detail)

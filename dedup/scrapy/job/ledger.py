@@ -8,6 +8,7 @@ from collections.abc import Callable
 from scrapy.statscollectors import StatsCollector
 
 from dedup.scrapy.frontier.request_queue import RequestQueue
+from dedup.scrapy.job.duplicate_links import DuplicateLinks
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.job.url_rules import CrawlUrlRules
@@ -40,6 +41,7 @@ class Ledger:
         revisits: Revisits,
         traps: TrapWatch | None,
         url_rules: CrawlUrlRules | None,
+        duplicate_links: DuplicateLinks | None,
         *,
         add_page: Callable[[Page], int],
     ) -> None:
@@ -50,6 +52,7 @@ class Ledger:
         self._revisits = revisits
         self._traps = traps
         self._url_rules = url_rules
+        self._duplicate_links = duplicate_links
         self._add_page = add_page
         self.fetched = self.fetched_before = store.stats.fetched()
         self.visited = 0
@@ -76,6 +79,9 @@ class Ledger:
             self._finish(outcome)
             if self._url_rules is not None:
                 self._url_rules.note(outcome, number)
+            if self._duplicate_links is not None:
+                keys = [each.key for each in outcome.finishes]
+                self._duplicate_links.judged(keys, is_duplicate=outcome.kind == "duplicate")
         self._count(outcome)
         return number
 

@@ -7,7 +7,7 @@ canonical URL.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from contextlib import suppress
 from functools import lru_cache
 from sys import intern
@@ -70,8 +70,13 @@ class LinkFilter:
         self._remembered = lru_cache(_REMEMBERED_LINKS)(self._look_at)
         self._n_hosts = len(scope.hosts)
 
-    def new(self, links: Iterable[str], found_on: Response) -> list[str]:
-        """The links that are to be requested, in the order of the page."""
+    def new(
+        self, links: Iterable[str], found_on: Response, *, is_duplicate: bool = False
+    ) -> list[str]:
+        """The links that are to be requested, in the order of the page.
+
+        If the page `is_duplicate`, they are to be put off.
+        """
         pages = self._pages(links, found_on)
         if self._job is None:
             return [url for url, _ in pages]
@@ -93,6 +98,7 @@ class LinkFilter:
         self._note_count("links", found_on, len(unseen if is_refresh else by_key))
         if len(unseen) < len(by_key):
             self._stats.inc_value("dedup/url/filtered", len(by_key) - len(unseen))
+        self._note_found(by_key.keys(), unseen, found_on, is_duplicate=is_duplicate)
         return [by_key[key] for key in unseen]
 
     def leave_alone(self, links: Iterable[str], found_on: Response) -> None:
@@ -101,6 +107,18 @@ class LinkFilter:
         if count and self._job is not None:
             self._stats.inc_value("dedup/url/nofollow", count)
             self._note_count("nofollow", found_on, count)
+
+    def _note_found(
+        self, keys: Set[bytes], unseen: list[bytes], found_on: Response, *, is_duplicate: bool
+    ) -> None:
+        """Have links put off that duplicates alone have, and no others."""
+        if self._job is None or (waiting := self._job.duplicate_links) is None:
+            return
+        page: bytes | None = found_on.meta.get(KEY)
+        if is_duplicate and page is not None:
+            waiting.put_off(page, list(keys), n_new=len(unseen))
+        else:
+            waiting.found(list(keys - set(unseen)))
 
     def _note_count(self, counter: str, found_on: Response, amount: int) -> None:
         """Count links of a page, to new and to seen URLs; they are stored when the page is.

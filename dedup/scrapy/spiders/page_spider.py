@@ -16,7 +16,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from dedup.scrapy.config import CrawlConfig
-from dedup.scrapy.frontier.meta import REVISIT
+from dedup.scrapy.frontier.meta import KEY, REVISIT
 from dedup.scrapy.internals.engine import send_items, start_coroutine
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.failures import NotSentError
@@ -29,7 +29,7 @@ from dedup.scrapy.spiders.errors import outcome_of_error, outcome_of_visit, requ
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
 from dedup.scrapy.spiders.site_reader import SiteReader
-from dedup.store.records import TRAP_RANK
+from dedup.store.records import DUPLICATE_LINK_RANK, TRAP_RANK
 from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.parts import remove_dot_segments, with_ascii_host
 
@@ -140,7 +140,8 @@ class PageSpider(Spider):
         self.take_page()
         try:
             reading = await self._reader.read(response)
-            links = [] if reading is None else self._links_to_follow(reading, response)
+            is_duplicate = reading is not None and self._is_duplicate(reading, response)
+            links = [] if reading is None else self._links_of(reading, response, is_duplicate)
         except CloseSpider:
             raise
         except ReadingError as error:
@@ -152,7 +153,7 @@ class PageSpider(Spider):
         # The links come first: the page's URL is done only when its links are queued.
         depth = response.meta.get("depth", 0) + 1
         for url in links:
-            yield self._later_if_trap(self.page_request(url, depth=depth), depth)
+            yield self._ranked(self.page_request(url, depth=depth), depth, is_duplicate)
         if not response.body or response.body.isspace():
             self._skip(response, "empty", "")
         elif reading is None:
@@ -173,13 +174,22 @@ class PageSpider(Spider):
         start_coroutine(send_items(self.crawler, items[:-1], at_once=at_once))
         return items[-1:]
 
-    def _later_if_trap(self, request: Request, depth: int) -> Request:
-        """The request, deferred if its URL looks like a trap."""
+    def _ranked(self, request: Request, depth: int, is_duplicate: bool) -> Request:
+        """The request, deferred if its URL looks like a trap, or was found on a duplicate."""
         traps = None if self.dedup_job is None else self.dedup_job.budgets.traps
         if traps is not None and (reason := traps.reason_to_defer(request.url, depth)):
             self.crawler.stats.inc_value(f"dedup/url/deferred/{reason}")
             return request.replace(priority=request.priority - TRAP_RANK)
+        if is_duplicate:
+            return request.replace(priority=request.priority - DUPLICATE_LINK_RANK)
         return request
+
+    def _is_duplicate(self, reading: Reading, response: Response) -> bool:
+        """Is this a page whose links are put off, as it has an original?"""
+        job = self.dedup_job
+        if job is None or job.duplicate_links is None or KEY not in response.meta:
+            return False
+        return not self._reason_to_skip(reading) and job.duplicate_links.is_duplicate(reading)
 
     def _is_unchanged(self, reading: Reading, response: Response) -> bool:
         """Is this the visit of a stored page that has not changed? Record one that has moved."""
@@ -261,7 +271,8 @@ class PageSpider(Spider):
     def _n_taken(self) -> int:
         return self.dedup_job.ledger.fetched if self.dedup_job is not None else 0
 
-    def _links_to_follow(self, reading: Reading, response: Response) -> list[str]:
+    def _links_of(self, reading: Reading, response: Response, is_duplicate: bool) -> list[str]:
+        """The links that are to be requested."""
         page = reading.page
         if not self.follows_links:
             return []
@@ -271,7 +282,7 @@ class PageSpider(Spider):
             return []
         links = reading.links
         links = [page.refresh_url, *links] if page.refresh_url else links
-        return self._links.new(links, response)
+        return self._links.new(links, response, is_duplicate=is_duplicate)
 
     def _reason_to_skip(self, reading: Reading) -> str:
         if self._is_robots_meta_obeyed and reading.page.is_noindex:

@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
@@ -24,7 +24,7 @@ from dedup.store.sql.learned import Learned
 from dedup.store.sql.reading import GROUP_KEY, StoreReader, is_body_kept
 from dedup.store.sql.refresh import Refreshes
 from dedup.store.sql.report import SqlReportQueries
-from dedup.store.sql.retry import queue_failed, queue_skipped
+from dedup.store.sql.retry import queue_failed, queue_found, queue_skipped
 from dedup.store.sql.stats import SqlStatsQueries
 from dedup.store.sql.url_knowledge import SqlUrlKnowledge
 from dedup.store.sql.url_table import UrlTable
@@ -229,6 +229,10 @@ class SqlStore(StoreReader):
     def queue_skipped(self, reason: str, detail: str) -> Counter[str]:
         """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
         return queue_skipped(self.database, reason, detail)
+
+    def queue_found(self, keys: Sequence[bytes], *, with_skipped: bool) -> Counter[str]:
+        """Queue links as new ones that were put off because they were found on duplicates alone."""
+        return queue_found(self.database, keys, with_skipped=with_skipped)
 
     def worker_rows(self) -> list[WorkerRow]:
         """The processes that share the job now, in the order in which they joined."""

@@ -10,11 +10,17 @@ import pytest
 from dedup.document import Document
 from dedup.errors import StateError
 from dedup.store import open_store
-from dedup.store.records import DONE, QUEUED
+from dedup.store.records import (
+    DONE,
+    DUPLICATE_LINK,
+    DUPLICATE_LINK_RANK,
+    LEARNED_RANK,
+    QUEUED,
+)
 from dedup.store.sqlite.schema import OLD_JOBS, SCHEMA_VERSION
 from dedup.urls.learning import HostRule
 
-A, B, C = (bytes([number]) * 16 for number in range(3))
+A, B, C, D = (bytes([number]) * 16 for number in range(4))
 
 
 def test_skipped_urls_come_back_by_reason_and_detail(tmp_path: Path) -> None:
@@ -29,6 +35,21 @@ def test_skipped_urls_come_back_by_reason_and_detail(tmp_path: Path) -> None:
         assert [row.rank for row in store.urls.first_queued("a.example", 9)] == [0, 0]
         assert store.stats.failed() == {"learned_rule": 1}
         assert store.queue_skipped("learned_rule", "one") == {}
+
+
+@pytest.mark.parametrize("with_skipped", [True, False])
+def test_links_on_duplicates_come_back_by_their_keys(tmp_path: Path, *, with_skipped: bool) -> None:
+    with open_store(tmp_path) as store:
+        late = DUPLICATE_LINK_RANK + 3
+        for key, rank in ((A, late), (B, late), (C, LEARNED_RANK + 3), (D, late)):
+            store.urls.queue(key, f"http://a.example/{key[0]}", 3, slot="a.example", rank=rank)
+        store.add_skipped("http://a.example/1", DUPLICATE_LINK, is_fetched=False)
+        store.urls.finish([(B, "http://a.example/1")], has_failed=True)
+        found = store.queue_found([A, B, C], with_skipped=with_skipped)
+        assert found == {"a.example": int(with_skipped)}
+        queued = {row.key: row.rank for row in store.urls.first_queued("a.example", 9)}
+        assert queued == {A: 3, C: LEARNED_RANK + 3, D: late} | ({B: 0} if with_skipped else {})
+        assert store.stats.failed() == ({} if with_skipped else {DUPLICATE_LINK: 1})
 
 
 def test_pages_are_counted_by_host(tmp_path: Path) -> None:

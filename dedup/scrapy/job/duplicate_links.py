@@ -1,0 +1,107 @@
+"""Links on pages that are dropped as duplicates: they are followed last, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scrapy.crawler import Crawler
+from scrapy.statscollectors import StatsCollector
+
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.fingerprinter import CanonicalFingerprinter
+from dedup.scrapy.frontier.request_queue import RequestQueue
+from dedup.scrapy.item_fields import ItemFields
+from dedup.scrapy.job.content import ContentIndex, first_match
+from dedup.scrapy.job.in_pipelines import page_of_item
+from dedup.scrapy.reading.reading import Reading
+from dedup.scrapy.spiders.own import is_own
+from dedup.store import JobStore
+from dedup.store.records import DUPLICATE_LINK, DUPLICATE_LINK_RANK, LEARNED_RANK, QueuedUrl
+
+
+class DuplicateLinks:
+    """Puts off links that were found on duplicates alone.
+
+    A page's links are queued before the page is judged, so that a kill loses none. So they are
+    queued by what the detectors say of the page now. If it is kept after all, they are queued as
+    any others in the unit that stores the page; and each of them is as soon as a page links to it
+    that is no duplicate, also if it was skipped meanwhile.
+
+    Args:
+        skips: are they recorded, not fetched, once nothing else is left?
+    """
+
+    @classmethod
+    def of(
+        cls,
+        crawler: Crawler,
+        store: JobStore,
+        requests: RequestQueue,
+        content: ContentIndex,
+        config: CrawlConfig,
+    ) -> DuplicateLinks | None:
+        """Those of a crawl; None: they are followed as any other.
+
+        They are, too, where another fingerprinter is set: links have other keys then.
+        """
+        mode = config.duplicate_links
+        is_keyed = isinstance(crawler.request_fingerprinter, CanonicalFingerprinter)
+        if mode == "follow" or not (is_keyed and is_own(crawler.spider)):
+            return None
+        return cls(store, requests, content, crawler.stats, skips=mode == "skip")
+
+    def __init__(
+        self,
+        store: JobStore,
+        requests: RequestQueue,
+        content: ContentIndex,
+        stats: StatsCollector,
+        *,
+        skips: bool,
+    ) -> None:
+        self._store = store
+        self._requests = requests
+        self._content = content
+        self._stats = stats
+        self._skips = skips
+        self._put_off: dict[bytes, list[bytes]] = {}
+        """Keys of links by the key of the page that they were found on, until it is judged."""
+
+    def is_duplicate(self, reading: Reading) -> bool:
+        """Has a page an original, as far as can be said before it is judged?
+
+        A page whose template is not known yet has one only if the bodies are the same.
+        """
+        page = page_of_item(reading.item, ItemFields())
+        if page is None:
+            return False
+        page = reading.facts.give(page)
+        if reading.facts.extracted.outline is not None:
+            return self._content.is_copy(page)
+        return first_match(self._content.detectors, page) is not None
+
+    def put_off(self, page: bytes, links: list[bytes], *, n_new: int) -> None:
+        """Note the links on a duplicate, seen and new ones; the new ones are to be queued late."""
+        self._put_off[page] = links
+        if n_new:
+            self._stats.inc_value(f"dedup/url/deferred/{DUPLICATE_LINK}", n_new)
+
+    def found(self, links: Sequence[bytes]) -> None:
+        """Note links on a page that is no duplicate: those that were put off are queued as new."""
+        if not links:
+            return
+        for slot, n_more in self._store.queue_found(links, with_skipped=self._skips).items():
+            self._requests.reload(slot, n_more=n_more)
+            if n_more:
+                self._stats.inc_value(f"dedup/pages/failed/{DUPLICATE_LINK}", -n_more)
+
+    def judged(self, pages: Sequence[bytes], *, is_duplicate: bool) -> None:
+        """Note what became of a page, by its keys; in the unit that records it."""
+        for page in pages:
+            links = self._put_off.pop(page, [])
+            if not is_duplicate:
+                self.found(links)
+
+    def skips(self, row: QueuedUrl) -> bool:
+        """Is the next URL of the queue not to be fetched, as only duplicates link to it?"""
+        return self._skips and DUPLICATE_LINK_RANK <= row.rank < LEARNED_RANK
