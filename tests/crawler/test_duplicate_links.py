@@ -126,8 +126,8 @@ def slow(site: WebSite, make: SimpleNamespace, crawl: Crawler) -> WebSite:
         finally:
             connection.close()
 
-    site.routes["/"] = make.page("start", "/page", "/between")
-    site.routes["/page"] = make.page("page")
+    site.routes["/"] = make.page("start", "/page")
+    site.routes["/page"] = make.page("page", "/between")
     site.routes["/between"] = make.page("between", "/copy", "/late")
     site.routes["/copy"] = make.page("page", "/x", "/y")
     site.routes["/late"] = late
