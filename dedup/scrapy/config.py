@@ -120,11 +120,6 @@ class CrawlConfig:
         number, whole = values.number, values.whole
         learning = values.choice("DEDUP_URL_LEARNING", URL_LEARNING)
         duplicate_links = values.choice("DEDUP_DUPLICATE_LINKS", DUPLICATE_LINKS)
-        if values.text("DEDUP_STORE") and learning != "suggest":
-            raise ValueError(
-                'DEDUP_URL_LEARNING must be "suggest" where processes share a job (DEDUP_STORE),'
-                f" got {learning!r}"
-            )
         if values.text("DEDUP_STORE") and duplicate_links != "follow":
             raise ValueError(
                 'DEDUP_DUPLICATE_LINKS must be "follow" where processes share a job (DEDUP_STORE),'

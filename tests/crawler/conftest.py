@@ -67,7 +67,7 @@ class WebSite:
     either; it gives None if it has answered by itself. `on_request` is called before each answer.
     """
 
-    def __init__(self, routes: dict[str, Route] | None = None) -> None:
+    def __init__(self, routes: dict[str, Route] | None = None, address: str = "127.0.0.1") -> None:
         self.routes = {} if routes is None else routes
         self.asked: list[str] = []
         self.on_request: Callable[[str], None] = lambda target: None
@@ -95,8 +95,8 @@ class WebSite:
                 if not isinstance(sys.exc_info()[1], OSError):  # a client that has gone
                     super().handle_error(request, client_address)
 
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/"
+        self._server = _Server((address, 0), _Handler)
+        self.url = f"http://{address}:{self._server.server_address[1]}/"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
 
     def answer(self, handler: Handler) -> None:

@@ -111,6 +111,12 @@ class RequestQueue:
     def put_off(self, row: QueuedUrl, rank: int) -> None:
         """Queue the next row again at another rank; `is_left_out` is called for it once more."""
         slot = urlsplit(row.url).hostname or ""
+        if self.hosts is not None:
+            self._later[row.key] = NewUrl(
+                row.key, row.url, row.depth, row.request, slot, rank, is_again=True
+            )
+            self.ask_for_turn()
+            return
         waiting = self._store.urls.queue_again(row.key, row.request, slot=slot, rank=rank)
         if waiting is not None:
             self.frontier.push(slot, waiting)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Collection
+from contextlib import nullcontext
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -19,9 +21,10 @@ from dedup.scrapy.spiders.own import is_own, own_spider
 from dedup.store import JobStore, Page
 from dedup.store.records import LEARNED_RANK, TRAP_RANK, QueuedUrl
 from dedup.urls import Canonicaliser, SeenUrls, url_key
-from dedup.urls.learning import NEAR, FetchedPage, HostRule, UrlLearner
+from dedup.urls.learning import NEAR, FetchedPage, HostRule, LateUrlKnowledge, UrlLearner
 from dedup.urls.learning.learner import Mode
 from dedup.urls.learning.telling import LEARNED_RULE, skip_detail
+from dedup.urls.parts import host_of, host_without_port
 
 logger = logging.getLogger(__name__)
 
@@ -101,8 +104,12 @@ class CrawlUrlRules:
         self._requests = requests
         self._canonical = canonical
         self._short_shingles = short_shingles
+        knowledge = store.url_knowledge
+        if store.workers is not None:
+            knowledge = late = LateUrlKnowledge(knowledge)
+            store.workers.before_commit(late.write)
         self._learner = UrlLearner(
-            store.url_knowledge,
+            knowledge,
             is_seen=lambda key: bool(store.urls.known([key])),
             mode=mode,
             loss=loss,
@@ -122,7 +129,8 @@ class CrawlUrlRules:
         deferral = self._learner.deferral(url)
         if deferral is None or deferral.rule.number >= TRAP_RANK - LEARNED_RANK:
             return _FETCH
-        with self._store.unit():
+        is_shared = self._store.workers is not None  # then it is written in the next turn
+        with nullcontext() if is_shared else self._store.unit():
             if deferral.instead:
                 self._find(deferral.instead, row)
             self._requests.put_off(row, LEARNED_RANK + deferral.rule.number)
@@ -137,6 +145,8 @@ class CrawlUrlRules:
             outcome: as it is recorded.
             number: of the page, if one was stored.
         """
+        if not self._is_ours(outcome.url):
+            return
         redirected = [each.url for each in outcome.finishes if each.role == "redirect"]
         target = outcome.url
         if outcome.kind == "alias" and outcome.reason == "redirect":
@@ -146,6 +156,18 @@ class CrawlUrlRules:
         if outcome.kind in ("unique", "duplicate") and outcome.page is not None:
             self._note_page(outcome.page, number, outcome.match)
         self._learner.save()
+
+    def forget(self, names: Collection[str]) -> None:
+        """Write what was learned; hosts of these names are another process's, or were until now."""
+        self._learner.forget(names)
+
+    def _is_ours(self, url: str) -> bool:
+        """Does this process learn of the URL's host? It does not of those that others fetch from.
+
+        Otherwise two would write the same rules.
+        """
+        hosts = self._requests.hosts
+        return hosts is None or host_without_port(host_of(url)) in hosts
 
     def _note_page(self, page: Page, number: int | None, match: Match | None) -> None:
         url = self._spelt(page.url)

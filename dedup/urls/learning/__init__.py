@@ -1,7 +1,16 @@
 """URL rules that a crawl learns by itself: evidence, probes, audits, and when to unlearn."""
 
+from dedup.urls.learning.late import LateUrlKnowledge
 from dedup.urls.learning.learner import Deferral, FetchedPage, UrlLearner
 from dedup.urls.learning.life import HostRule
 from dedup.urls.learning.records import NEAR, UrlKnowledge
 
-__all__ = ["NEAR", "Deferral", "FetchedPage", "HostRule", "UrlKnowledge", "UrlLearner"]
+__all__ = [
+    "NEAR",
+    "Deferral",
+    "FetchedPage",
+    "HostRule",
+    "LateUrlKnowledge",
+    "UrlKnowledge",
+    "UrlLearner",
+]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Collection
 
 from dedup.urls.learning.life import HostRule
 from dedup.urls.learning.records import UrlKnowledge
+from dedup.urls.parts import host_without_port
 
 _MAX_RULES = 200
 """Of a host. Names of parameters may be made up without end."""
@@ -40,6 +42,12 @@ class RuleBook:
             rule = rules[name] = HostRule(0, host, name)
             self._knowledge.put_rules([rule])  # which gives it its number
         return rule
+
+    def forget(self, names: Collection[str]) -> None:
+        """Write what has changed; read the rules of hosts of these names anew, at whatever port."""
+        self.save()
+        for host in [each for each in self._hosts if host_without_port(each) in names]:
+            del self._hosts[host]
 
     def change(self, rule: HostRule) -> None:
         """Note that a rule is to be written."""

@@ -12,7 +12,7 @@ nothing before a rule is proposed; after that it ends the rule, for the page wou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -205,6 +205,10 @@ class UrlLearner:
     def save(self) -> None:
         """Write what has changed; within the unit that records the page it was learned from."""
         self._book.save()
+
+    def forget(self, names: Collection[str]) -> None:
+        """Write what has changed; read what is known of hosts of these names anew."""
+        self._book.forget(names)
 
     # --- Private ---------------------------------------------------------------------------------
 
