@@ -1,4 +1,6 @@
-"""Does a long crawl's memory grow by more than its index? Crawls a site made up as it is asked for.
+"""Does a long crawl slow down, and does its memory grow by more than its index?
+
+Crawls a site made up as it is asked for.
 
 Run: python benchmarks/measurements/flat_memory.py [--pages 100000] [--samples 20]
 
@@ -9,7 +11,8 @@ short: what grows is the rest. The memory of `scrapy crawl site` and of the proc
 pages is read from the system beside the number of pages in its store; its growth in each fifth of
 the crawl is set beside the bytes that `stats.json` states for the index and the URL filter. Caches
 of fixed size fill first: 64 MB of compared originals, 64 MB of the store's pages, 10 MB of recent
-URLs. They are full after some 80,000 pages; a leak shows in the last fifth.
+URLs. They are full after some 80,000 pages; a leak shows in the last fifth. Of each tenth of the
+crawl: pages/s, CPU time a page (on a busy machine the clock says little), and bytes of the store.
 """
 
 import argparse
@@ -22,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -34,6 +38,17 @@ _ROOT = Path(__file__).parents[2]
 _AHEAD = 16  # links to pages not seen yet: enough to keep all connections busy
 _BEHIND = 10
 _WORDS = [f"{a}{b}{c}" for a in ("ba", "ke", "lo", "mi", "tu") for b in "nrstv" for c in "aeiou"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The state of a crawl: pages in its store, seconds by the clock and of CPU, bytes."""
+
+    pages: int
+    seconds: float
+    cpu_seconds: float
+    memory_bytes: int
+    store_bytes: int
 
 
 def text_of(number: int) -> str:
@@ -82,20 +97,29 @@ def serve(told: Connection) -> None:
     asyncio.run(run())
 
 
-def crawl(port: int, pages: int, folder: Path, options: list[str]) -> list[tuple[int, int]]:
-    """(Pages in the store, bytes in RAM), from the start of the crawl to its end."""
+def crawl(port: int, pages: int, folder: Path, options: list[str]) -> list[Sample]:
+    """Samples from the start of the crawl to its end."""
     command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", "job=flat"]
     command += ["-a", f"url=http://127.0.0.1:{port}/0", "-a", f"max_pages={pages}"]
     command += ["-s", f"DEDUP_JOBS_DIR={folder}", "-s", "CLOSESPIDER_TIMEOUT=0", *options]
-    samples: list[tuple[int, int]] = []
+    samples: list[Sample] = []
     with subprocess.Popen(command, cwd=_ROOT) as process:
         while process.poll() is None:
             time.sleep(1)
             count = _count(folder / "flat")
-            memory = sum(map(_resident_bytes, [process.pid, *_children(process.pid)]))
-            if memory and count and (not samples or count > samples[-1][0]):
-                samples.append((count, memory))
+            processes = [process.pid, *_children(process.pid)]
+            memory = sum(map(_resident_bytes, processes))
+            cpu = sum(map(_cpu_seconds, processes))
+            if count and _has_gone_on(samples, count, cpu):
+                size = sum(each.stat().st_size for each in (folder / "flat").glob("crawl.sqlite*"))
+                samples.append(Sample(count, time.monotonic(), cpu, memory, size))
     return samples
+
+
+def _has_gone_on(samples: list[Sample], n_pages: int, cpu_seconds: float) -> bool:
+    """Are there more pages than at the last sample, and no fewer processes?"""
+    last = samples[-1] if samples else Sample(0, 0.0, 0.0, 0, 0)
+    return n_pages > last.pages and cpu_seconds > last.cpu_seconds
 
 
 def _count(folder: Path) -> int:
@@ -123,6 +147,14 @@ def _resident_bytes(process: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+def _cpu_seconds(process: int) -> float:
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pages", type=int, default=100_000)
@@ -140,12 +172,24 @@ def main() -> None:
     report(samples, stats, options.samples)
 
 
-def report(samples: list[tuple[int, int]], stats: dict, lines: int) -> None:
-    for count, memory in samples[:: max(len(samples) // lines, 1)]:
-        print(f"{count:>9,} pages {memory / 1e6:8.1f} MB")
+def report(samples: list[Sample], stats: dict, lines: int) -> None:
+    for each in samples[:: max(len(samples) // lines, 1)]:
+        print(f"{each.pages:>9,} pages {each.memory_bytes / 1e6:8.1f} MB")
+    for tenth in range(10):
+        bounds = (samples[-1].pages * part / 10 for part in (tenth, tenth + 1))
+        first, last = (min(samples, key=lambda each: abs(each.pages - bound)) for bound in bounds)
+        if first is not last:
+            n_pages = last.pages - first.pages
+            print(
+                f"{first.pages:>9,} to {last.pages:>9,} pages:"
+                f" {n_pages / (last.seconds - first.seconds):6.1f} pages/s,"
+                f" {(last.cpu_seconds - first.cpu_seconds) / n_pages * 1e3:5.2f} CPU ms a page,"
+                f" {(last.store_bytes - first.store_bytes) / n_pages:6,.0f} bytes of the store"
+            )
     pages, urls, index = stats["pages"], stats["urls"], stats["index"]
     print(json.dumps({"pages": pages, "urls": urls, "index": index, "rates": stats["rates"]}))
-    counts, memory = (np.array(column) for column in zip(*samples, strict=True))
+    counts = np.array([each.pages for each in samples])
+    memory = np.array([each.memory_bytes for each in samples])
     for fifth in range(5):
         low, high = (counts[-1] * part / 5 for part in (fifth, fifth + 1))
         part = (counts >= low) & (counts <= high)
