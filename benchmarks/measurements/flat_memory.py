@@ -101,7 +101,7 @@ def crawl(port: int, pages: int, folder: Path, options: list[str]) -> list[Sampl
     """Samples from the start of the crawl to its end."""
     command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", "job=flat"]
     command += ["-a", f"url=http://127.0.0.1:{port}/0", "-a", f"max_pages={pages}"]
-    command += ["-s", f"DEDUP_JOBS_DIR={folder}", "-s", "CLOSESPIDER_TIMEOUT=0", *options]
+    command += ["-s", f"DEDUP_JOBS_DIR={folder}", "-s", "DEDUP_TRAP_PAGES=0", *options]
     samples: list[Sample] = []
     with subprocess.Popen(command, cwd=_ROOT) as process:
         while process.poll() is None:

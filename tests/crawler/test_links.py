@@ -16,6 +16,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinter
 
 from crawler.spiders.site import SiteSpider
+from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
@@ -190,3 +191,35 @@ def test_a_long_link_that_a_page_has_twice_is_recorded_once(tmp_path: Path) -> N
     job = Job.of(crawler)
     assert job.store._number("SELECT count(*) FROM skipped") == 1
     job.close()
+
+
+def test_links_that_were_seen_before_are_counted_by_page_as_at_first(crawler: Crawler) -> None:
+    scheduler = DedupScheduler.from_crawler(crawler)
+    links = link_filter(crawler)
+    menu = [SITE + "a", SITE + "b", SITE + "./a", SITE + "c.pdf"]
+    for url in links.new(menu, PAGE):
+        scheduler.enqueue_request(Request(url))
+    for n_pages in (1, 2, 3):  # from the second on, they are known to have been seen
+        assert links.new([*menu, SITE + "a#top"], PAGE) == []
+        assert filtered(crawler) == 2 * n_pages
+        assert crawler.stats.get_value("dedup/url/ignored_extension") == 1 + n_pages
+    other = HtmlResponse("http://example.com:80/", request=Request(SITE))
+    assert links.new([SITE + "d", *menu, SITE + "d"], other) == [SITE + "d"]
+    assert filtered(crawler) == 8
+
+
+def test_links_from_public_pages_into_private_networks_are_dropped_however_often_seen(
+    tmp_path: Path,
+) -> None:
+    crawler = make_crawler(tmp_path / "job", DEDUP_ALLOW_PRIVATE=False)
+    AddressPolicy.of(crawler).start("http://127.0.0.1/")
+    links = LinkFilter(crawler, Scope([SITE, "http://127.0.0.1/"]), Job.of(crawler))
+    inside = HtmlResponse("http://127.0.0.1/", request=Request("http://127.0.0.1/"))
+    found = links.new(["http://127.0.0.1/a"], inside)
+    assert found == ["http://127.0.0.1/a"]
+    DedupScheduler.from_crawler(crawler).enqueue_request(Request(found[0]))
+    for _ in range(3):
+        assert links.new(found, inside) == []
+        assert links.new(["http://127.0.0.1/a", "http://127.0.0.1/b"], PAGE) == []
+    assert filtered(crawler) == 3
+    Job.of(crawler).close()
