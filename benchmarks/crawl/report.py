@@ -13,6 +13,7 @@ Result = Mapping[str, Any]
 _FIGURES = (
     ("pages_per_second", "pages/s", 1),
     ("cpu_seconds_per_page", "CPU ms/page", 1e3),
+    ("own_cpu_seconds_per_page", "of it, own process", 1e3),
     ("peak_bytes", "peak MB", 1e-6),
 )
 _RATIOS = (
@@ -20,6 +21,8 @@ _RATIOS = (
     ("pages/s, all dedup on / Scrapy, fetch only", "pages_per_second", FETCH_ONLY),
     ("pages/s, all dedup on / crawlee", "pages_per_second", CRAWLEE),
     ("CPU s/page, all dedup on / content dedup off", "cpu_seconds_per_page", CONTENT_OFF),
+    ("CPU s/page, all dedup on / Scrapy, fetch only", "cpu_seconds_per_page", FETCH_ONLY),
+    ("peak memory, all dedup on / Scrapy, plain", "peak_bytes", PLAIN),
 )
 
 
@@ -50,6 +53,15 @@ def ratios(result: Result) -> dict[str, float]:
     }
 
 
+def saturation(result: Result) -> float | None:
+    """Pages/s at which our crawl's own process is busy all the time; None: it was not measured."""
+    ours: Mapping[str, Any] = next(
+        (each for each in result["contenders"] if each["name"] == ALL_ON), {}
+    )
+    spread = ours.get("own_cpu_seconds_per_page", {"median": 0.0})
+    return 1 / spread["median"] if spread["median"] else None
+
+
 def draw(results: Sequence[Result], path: Path) -> None:
     """Bars of the medians with their ranges, a row of them for each site.
 
@@ -68,7 +80,7 @@ def draw(results: Sequence[Result], path: Path) -> None:
         len(results),
         len(_FIGURES),
         squeeze=False,
-        figsize=(12, 0.8 + 2.2 * len(results)),
+        figsize=(4 + 3 * len(_FIGURES), 0.8 + 1.9 * len(results)),
         layout="constrained",
     )
     for line, result in zip(grid, results, strict=True):

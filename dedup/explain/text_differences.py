@@ -41,7 +41,9 @@ def differences(first: str, second: str) -> list[Part]:
 
 
 def _by_sentences(first: str, second: str) -> Iterator[Part]:
-    a, b = _sentences(first), _sentences(second)
+    same = _length_of_equal_lines(first, second)
+    yield first[:same]
+    a, b = _sentences(first[same:]), _sentences(second[same:])
     start = _count_equal(a, b)
     end = _count_equal(a[start:][::-1], b[start:][::-1])
     a_end, b_end = len(a) - end, len(b) - end
@@ -54,6 +56,15 @@ def _by_sentences(first: str, second: str) -> Iterator[Part]:
             yield from _by_words(x, y)
     yield max(len("".join(a[a_stop:a_end])), len("".join(b[b_stop:b_end])))
     yield "".join(a[a_end:])
+
+
+def _length_of_equal_lines(first: str, second: str) -> int:
+    """The length of the lines that both texts begin with."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if first[:middle] == second[:middle] else (low, middle - 1)
+    return first.rfind("\n", 0, low) + 1
 
 
 def _sentences(text: str) -> list[str]:

@@ -15,7 +15,7 @@ needs_nginx = pytest.mark.skipif(
 
 
 def crawl(*pages, recorded=None):
-    return Crawl(frozenset(pages), recorded, len(pages), 1.0, 2.0, 0.5, 10**8)
+    return Crawl(frozenset(pages), recorded, len(pages), 1.0, 2.0, 0.5, 0.25, 10**8)
 
 
 @pytest.fixture
@@ -70,6 +70,8 @@ def test_crawls_of_a_small_site(site):
     assert fetch_only["answers"] == 7  # what was found: pages and the text
     assert 0 < ours["pages_per_second"]["median"] < 6 / 0.05
     assert ours["cpu_seconds_per_page"]["median"] > 0.01
+    own, whole = ours["own_cpu_seconds_per_page"], ours["cpu_seconds_per_page"]
+    assert 0 < own["median"] < whole["median"]
     assert ours["peak_bytes"]["median"] > 30e6
 
 
@@ -134,6 +136,7 @@ def measured(monkeypatch):
                     for key, value in (
                         ("pages_per_second", 100 / seconds),
                         ("cpu_seconds_per_page", seconds / 100),
+                        ("own_cpu_seconds_per_page", seconds / 200),
                         ("peak_bytes", 2e8),
                         ("process_seconds", seconds),
                     )
@@ -156,6 +159,8 @@ def test_the_table_has_figures_ratios_and_who_is_missing(measured, capsys):
     assert "2.5 (2.5-2.5)" in out
     assert "400 (400-400)" in out
     assert "pages/s, all dedup on / Scrapy, plain: 4.00" in out
+    assert "peak memory, all dedup on / Scrapy, plain: 1.00" in out
+    assert "one process of ours is busy all the time at 20 pages/s" in out
     assert "skipped: the package crawlee is not installed" in out
 
 
@@ -163,7 +168,10 @@ def test_json_has_the_sites_and_what_they_were_measured_on(measured, capsys):
     assert main(["crawl", "docs", "more", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [site["site"] for site in found["sites"]] == ["docs", "more"]
-    assert found["sites"][0]["ratios"] == {"pages/s, all dedup on / Scrapy, plain": 4.0}
+    assert found["sites"][0]["ratios"] == {
+        "pages/s, all dedup on / Scrapy, plain": 4.0,
+        "peak memory, all dedup on / Scrapy, plain": 1.0,
+    }
     assert found["environment"]["rounds"] == 5
     assert found["settings"]["ROBOTSTXT_OBEY"] is False
 
@@ -173,6 +181,17 @@ def test_picture(measured, tmp_path, capsys):
     path = tmp_path / "bars.png"
     assert main(["crawl", "docs", "--picture", str(path)]) == 0
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_results_of_earlier_runs_are_shown_again(measured, tmp_path, capsys):
+    assert main(["crawl", "docs", "--json"]) == 0
+    earlier = tmp_path / "earlier.json"
+    earlier.write_text(capsys.readouterr().out)
+    assert main(["crawl", str(earlier), "more", "--json"]) == 0
+    assert [site["site"] for site in json.loads(capsys.readouterr().out)["sites"]] == [
+        "docs",
+        "more",
+    ]
 
 
 def test_different_pages_fail_the_run(monkeypatch, measured, capsys):
