@@ -1,7 +1,8 @@
 """One crawl by many processes: the same verdicts, nothing lost, polite, and how fast.
 
     python -m benchmarks.measurements.cluster --address postgresql://USER@HOST/DATABASE
-        [--workers 1,2,4] [--hosts 200] [--pages 20] [--kills 0] [--delay 0] [--sqlite]
+        [--workers 1,2,4] [--hosts 200] [--pages 20] [--delay 0] [--sqlite]
+        [--kills 0] [--freezes 0] [--cuts 0] [--restarts 0 --server DATA_FOLDER]
 
 Crawls HOSTS hosts of PAGES pages on loopback, with copies planted among them, by each number of
 processes in turn, into a new job each time, and checks:
@@ -11,27 +12,38 @@ processes in turn, into a new job each time, and checks:
 - each dropped page has an original that was kept;
 - of each host no two requests are closer than the delay (from the server's log).
 
-With `--kills N` random workers are killed (SIGKILL) N times while they work, and started again.
-With `--sqlite` one process crawls into SQLite first, to compare with.
+While they work, at random moments:
+
+- `--kills N`: a worker is killed (SIGKILL), and another one is started;
+- `--freezes N`: a worker is stopped (SIGSTOP) for longer than its lease of 5 s, and goes on;
+- `--cuts N`: of the first worker, which reaches the server through a proxy, nothing is forwarded
+  for 20 s, longer than its lease;
+- `--restarts N`: the server is killed (SIGKILL of all its processes), and started again; its data
+  folder is `--server`.
+
+A worker that ends because it was shut out is started again, as a service is. With `--sqlite` one
+process crawls into SQLite first, to compare with.
 """
 
 import argparse
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.measurements.cluster_faults import Faults
 from benchmarks.measurements.cluster_site import host_name, urls
 from dedup import Deduplicator
 from dedup.store import JobStore, open_store, summarise
 
 ROOT = Path(__file__).parents[2]
+FAULTS = ("kills", "freezes", "cuts", "restarts")
 
 
 class Site:
@@ -64,28 +76,28 @@ def worker(
         )
 
 
-def crawl(site: Site, jobs_dir: Path, settings: list[str], job: str, n: int, n_kills: int) -> dict:
-    """Run the workers to their end; return seconds, kills and exit codes."""
+def crawl(start: Callable[[str], subprocess.Popen], n: int, faults: Faults) -> dict:
+    """Run the workers to their end; return seconds, faults and exit codes.
+
+    Args:
+        start: starts a worker of a name.
+    """
     began = time.monotonic()
-    source = random.Random(n)
-    names = iter(range(10**6))
-    running = [worker(site, jobs_dir, settings, job, f"{job}-{next(names)}") for _ in range(n)]
-    codes, killed = [], 0
-    next_kill = began + 6 + source.random() * 4
+    names = map("worker-{}".format, range(10**6))
+    running = [start(next(names)) for _ in range(n)]
+    codes = Counter()
+    is_done = False
     while running:
         time.sleep(0.1)
         for each in [each for each in running if each.poll() is not None]:
             running.remove(each)
-            codes.append(each.returncode)
-        if killed < n_kills and running and time.monotonic() > next_kill:
-            victim = source.choice(running)
-            victim.kill()
-            victim.wait()
-            running.remove(victim)
-            killed += 1
-            running.append(worker(site, jobs_dir, settings, job, f"{job}-{next(names)}"))
-            next_kill = time.monotonic() + 4 + source.random() * 4
-    return {"seconds": time.monotonic() - began, "kills": killed, "codes": codes}
+            codes[each.returncode] += 1
+            is_done = is_done or each.returncode == 0
+            if each.returncode != 0 and not is_done:
+                running.append(start(next(names)))
+        faults.happen(running)
+    seconds = round(time.monotonic() - began, 1)
+    return {"seconds": seconds, "faults": dict(faults.counts), "codes": dict(codes)}
 
 
 def check(store: JobStore, site: Site) -> dict:
@@ -147,7 +159,9 @@ def main() -> None:
     parser.add_argument("--workers", default="1,2,4")
     parser.add_argument("--hosts", type=int, default=200)
     parser.add_argument("--pages", type=int, default=20)
-    parser.add_argument("--kills", type=int, default=0)
+    for fault in FAULTS:
+        parser.add_argument(f"--{fault}", type=int, default=0)
+    parser.add_argument("--server", type=Path)
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--sqlite", action="store_true")
     options = parser.parse_args()
@@ -157,31 +171,53 @@ def main() -> None:
         "DEDUP_ALLOW_PRIVATE=1",
         "CONCURRENT_REQUESTS=32",
         "DEDUP_READ_PROCESSES=0",
+        "DEDUP_WORKER_LEASE_SECONDS=5",
     ]
     common += ["CONCURRENT_REQUESTS_PER_DOMAIN=1"] if options.delay else []
     runs = [("sqlite", 1)] if options.sqlite else []
     runs += [("postgresql", int(n)) for n in options.workers.split(",")]
     for kind, n in runs:
-        with tempfile.TemporaryDirectory() as folder:
-            jobs_dir = Path(folder)
-            site = Site(options.hosts, options.pages, jobs_dir / "requests.log")
-            job = f"{kind}_{n}_{os.getpid()}"
-            store = [f"DEDUP_STORE={options.address}"] if kind == "postgresql" else []
-            try:
-                run = crawl(site, jobs_dir, [*common, *store], job, n, options.kills)
-            finally:
-                site.process.send_signal(signal.SIGTERM)
-                site.process.wait()
-            place = f"{options.address}#{job}" if store else str(jobs_dir / job)
-            with open_store(place, read_only=True) as found:
-                result = check(found, site)
-            requests = site.requests()
-            fetches = [row for row in requests if row[3] != "/robots.txt"]
-            result |= politeness(requests, options.delay)
-            span = max(row[0] for row in fetches) - min(row[0] for row in fetches)
-            result |= {"refetches": len(fetches) - result["pages"], **run}
-            result["pages_per_second"] = round(result["pages"] / span, 1)
-            print(json.dumps({"store": kind, "workers": n, **result}), flush=True)
+        print(json.dumps({"store": kind, "workers": n, **_measured(options, common, kind, n)}))
+        sys.stdout.flush()
+
+
+def _measured(options: argparse.Namespace, common: list[str], kind: str, n: int) -> dict:
+    """Crawl a new site into a new job by `n` processes; return what was found."""
+    is_shared = kind == "postgresql"
+    counts = {each: getattr(options, each) for each in FAULTS} if is_shared else {}
+    job = f"{kind}_{n}_{os.getpid()}"
+    with tempfile.TemporaryDirectory() as folder:
+        jobs_dir = Path(folder)
+        site = Site(options.hosts, options.pages, jobs_dir / "requests.log")
+        faults = Faults(counts, options.address, options.server, seed=n)
+
+        def start(name: str) -> subprocess.Popen:
+            store = [f"DEDUP_STORE={faults.address_of(name)}"] if is_shared else []
+            return worker(site, jobs_dir, [*common, *store], job, f"{job}-{name}")
+
+        try:
+            run = crawl(start, n, faults)
+        finally:
+            faults.close()
+            site.process.send_signal(signal.SIGTERM)
+            site.process.wait()
+        place = f"{options.address}#{job}" if is_shared else str(jobs_dir / job)
+        with open_store(place, read_only=True) as store:
+            result = check(store, site)
+        requests = site.requests()
+        said = Counter(each for log in jobs_dir.glob("*.log") for each in _complaints(log))
+    fetches = [row for row in requests if row[3] != "/robots.txt"]
+    result |= politeness(requests, options.delay)
+    span = max(row[0] for row in fetches) - min(row[0] for row in fetches)
+    result |= {"refetches": len(fetches) - result["pages"], **run, "said": dict(said)}
+    result["pages_per_second"] = round(result["pages"] / span, 1)
+    return result
+
+
+def _complaints(log: Path) -> set[str]:
+    """What a worker had to say of the database."""
+    lines = [line for line in log.read_text().splitlines() if "#" in line]
+    return {line.split(": ", 2)[1] for line in lines if line.count(": ") > 1 and "job:" not in line}
 
 
 if __name__ == "__main__":

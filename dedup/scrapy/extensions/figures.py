@@ -1,7 +1,8 @@
 """The numbers of a running crawl, for the panel, the log and Prometheus.
 
-Counts are those of the job, earlier runs included, as in `stats.json`; rates are those of the last
-ten seconds.
+Counts are those of the job, earlier runs included, as in `stats.json`; where processes share the
+job, those of this process alone, so that they can be added up. Rates are those of the last ten
+seconds.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from scrapy.http import Response
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.pipelines.content import DuplicatePage
 from dedup.store import JobStore, summarise
+from dedup.store.lock import process_name
 from dedup.urls.parts import host_of
 
 _LAST_DUPLICATES = 5
@@ -42,6 +44,9 @@ class Snapshot:
     """The numbers at one moment.
 
     Attributes:
+        job: as commands take it.
+        name: of the job.
+        worker: this process, where others share the job; else "".
         duplicates: number of pages by stage.
         skipped: number of pages by reason.
         waiting: pages fetched that wait until their template is known.
@@ -54,6 +59,8 @@ class Snapshot:
     """
 
     job: str
+    name: str
+    worker: str
     seconds: float
     fetched: int
     unique: int
@@ -80,7 +87,9 @@ class CrawlFigures:
         self._crawler = crawler
         self._job = Job.of(crawler)
         self._began = time.monotonic()
-        self._before = _Earlier.of(self._job.store) if self._job.is_resumed else _Earlier()
+        self._is_shared = self._job.store.workers is not None
+        has_earlier = self._job.is_resumed and not self._is_shared
+        self._before = _Earlier.of(self._job.store) if has_earlier else _Earlier()
         self._hosts: Counter[str] = Counter()
         self._dropped: deque[tuple[str, DuplicatePage]] = deque(maxlen=_LAST_DUPLICATES)
         self._moments = deque([(self._began, self._job.ledger.fetched, 0)])
@@ -94,8 +103,10 @@ class CrawlFigures:
         pages_per_second, bytes_per_second = self._rates()
         return Snapshot(
             job=job.store.job,
+            name=job.name,
+            worker=process_name() if self._is_shared else "",
             seconds=time.monotonic() - self._began,
-            fetched=job.ledger.fetched,
+            fetched=job.ledger.fetched - (job.ledger.fetched_before if self._is_shared else 0),
             unique=before.unique + self._stat("dedup/pages/unique"),
             duplicates=_sum(before.duplicates, self._by_name("dedup/pages/duplicate/")),
             skipped=_sum(before.skipped, self._by_name("dedup/pages/skipped/")),

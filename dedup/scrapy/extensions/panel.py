@@ -39,13 +39,17 @@ def panel(snapshot: Snapshot, *, width: int, height: int) -> RenderableType:
         parts += [Text(), _hosts_and_memory(snapshot, inner)]
     return Panel(
         Group(*parts),
-        title=Text(shortened(snapshot.job, inner - 12)),
+        title=Text(shortened(_title(snapshot), inner - 12)),
         title_align="left",
         subtitle=Text(str(timedelta(seconds=int(snapshot.seconds)))),
         subtitle_align="right",
         width=width,
         border_style="dim",
     )
+
+
+def _title(snapshot: Snapshot) -> str:
+    return f"{snapshot.name}, worker {snapshot.worker}" if snapshot.worker else snapshot.job
 
 
 def line(snapshot: Snapshot) -> str:

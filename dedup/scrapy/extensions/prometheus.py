@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from scrapy import signals
@@ -74,23 +73,23 @@ class _Metrics:
         pages = self._core.CounterMetricFamily(
             "dedup_pages",
             "Pages fetched, by what became of them",
-            labels=["crawl", "outcome", "reason"],
+            labels=["crawl", "worker", "outcome", "reason"],
         )
-        crawl = Path(snapshot.job).name
+        crawl = [snapshot.name, snapshot.worker]
         for outcome, counts in (
             ("unique", {"": snapshot.unique}),
             ("duplicate", snapshot.duplicates),
             ("skipped", snapshot.skipped),
         ):
             for reason, count in counts.items():
-                pages.add_metric([crawl, outcome, reason], count)
+                pages.add_metric([*crawl, outcome, reason], count)
         yield pages
         for name, text, value in (
             ("dedup_failed", "URLs that could not be fetched", snapshot.failed),
             ("dedup_links_filtered", "Links to URLs seen before", snapshot.filtered),
         ):
-            counter = self._core.CounterMetricFamily(name, text, labels=["crawl"])
-            counter.add_metric([crawl], value)
+            counter = self._core.CounterMetricFamily(name, text, labels=["crawl", "worker"])
+            counter.add_metric(crawl, value)
             yield counter
         for name, text, amount in (
             ("dedup_pages_waiting", "Pages fetched and not judged yet", snapshot.waiting),
@@ -101,6 +100,6 @@ class _Metrics:
             ("dedup_url_filter_error_rate", "Estimate, unconfirmed", snapshot.error_rate),
             ("dedup_running", "1 while the crawl runs", float(self._is_running)),
         ):
-            gauge = self._core.GaugeMetricFamily(name, text, labels=["crawl"])
-            gauge.add_metric([crawl], amount)
+            gauge = self._core.GaugeMetricFamily(name, text, labels=["crawl", "worker"])
+            gauge.add_metric(crawl, amount)
             yield gauge

@@ -214,6 +214,10 @@ class Job:
         return len(self.store.worker_rows()) <= 1
 
     @property
+    def name(self) -> str:
+        return self.store.job.rpartition("#")[2] if self.config.store else self.folder.name
+
+    @property
     def shown_place(self) -> Path | str:
         """The job as commands take it."""
         return self.store.job if self.config.store else self.folder

@@ -200,6 +200,15 @@ class Connection:
         """
         if not (self._waits and is_passing(error, is_closed=self.raw.closed)):
             raise error
+        try:
+            self._recover(error, reading)
+        except BaseException:
+            self.abort()
+            raise
+
+    # --- Private ---------------------------------------------------------------------------------
+
+    def _recover(self, error: psycopg.Error, reading: Cursor | None) -> None:
         failure, began = as_state_error(self._place, error), time.monotonic()
         wait = _FIRST_TRY_SECONDS
         with _Signals() as signals:
@@ -235,7 +244,6 @@ class Connection:
             self.abort()
             return
         if mark != self._mark:
-            self.abort()
             raise StateError(
                 str(self._place),
                 "the connection was lost, and other workers have written since",

@@ -131,11 +131,11 @@ class Database(database.Database):
 
     def begin_turn(self, *, waits: bool) -> bool:
         """Begin to write, for as long as until `end_turn`; False: another process writes."""
-        if not self.is_in_transaction:
-            with self.reporting():
-                self._check_failed()
-                if not self._lock_job("" if waits else "SKIP LOCKED"):
-                    return False
+        with self.reporting():
+            self._check_failed()
+            how = "" if waits else "SKIP LOCKED"
+            if not (self.is_in_transaction or self._lock_job(how)):
+                return False
         self.has_turn = True
         return True
 
@@ -180,6 +180,7 @@ class Database(database.Database):
         return True
 
     def _commit(self) -> None:
+        self._check_failed()
         self._is_committing = True
         try:
             for call in self.before_commit:

@@ -17,6 +17,8 @@ HOSTILE = "http://a.example/\x1b[2J[red]x[/red]\x07\u202e\x9b"
 
 SNAPSHOT = Snapshot(
     job="crawls/some-job",
+    name="docs",
+    worker="",
     seconds=3723.4,
     fetched=12_345,
     unique=8_000,
@@ -94,3 +96,8 @@ def test_all_of_a_frame_is_erased_that_a_narrower_terminal_has_broken() -> None:
     erased = live._live_render.position_cursor().segment.text
     assert erased.count("\x1b[1A") == 6
     live.stop()
+
+
+def test_a_worker_of_a_shared_job_is_named() -> None:
+    shared = dataclasses.replace(SNAPSHOT, worker="host7:4711")
+    assert "docs, worker host7:4711" in shown(shared, 80)
