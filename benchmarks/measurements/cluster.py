@@ -189,7 +189,7 @@ def _measured(options: argparse.Namespace, common: list[str], kind: str, n: int)
     with tempfile.TemporaryDirectory() as folder:
         jobs_dir = Path(folder)
         site = Site(options.hosts, options.pages, jobs_dir / "requests.log")
-        faults = Faults(counts, options.address, options.server, seed=n)
+        faults = Faults(counts, options.address, options.server, site.log, seed=n)
 
         def start(name: str) -> subprocess.Popen:
             store = [f"DEDUP_STORE={faults.address_of(name)}"] if is_shared else []

@@ -12,7 +12,10 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 FIRST_SECONDS = 6
-PAUSE_SECONDS = 4
+PAUSE_SECONDS = 3
+N_REQUESTS = 60
+"""Between two faults, so that they meet workers at work, and not at their start."""
+
 FREEZE_SECONDS = 8
 CUT_SECONDS = 20
 
@@ -24,13 +27,15 @@ class Faults:
         counts: how often of each: kills, freezes, cuts, restarts.
         address: of the database, with its folder of the socket as `host`.
         server: the data folder of the server.
+        log: of the requests, a line each.
     """
 
     def __init__(
-        self, counts: dict[str, int], address: str, server: Path | None, *, seed: int
+        self, counts: dict[str, int], address: str, server: Path | None, log: Path, *, seed: int
     ) -> None:
         self.counts: Counter[str] = Counter()
-        self._address, self._server = address, server
+        self._address, self._server, self._log = address, server, log
+        self._n_requests = 0
         self._source = random.Random(seed)
         self._plan = [kind for kind, count in counts.items() for _ in range(count)]
         self._source.shuffle(self._plan)
@@ -56,9 +61,13 @@ class Faults:
             self._proxy.is_cut, self._cut_until = False, 0.0
         if not (self._plan and running and now > self._next):
             return
+        n_requests = self._log.read_bytes().count(b"\n")
+        if n_requests < self._n_requests + N_REQUESTS:
+            return
+        self._n_requests = n_requests
         kind = self._plan.pop()
         self._next = now + PAUSE_SECONDS * (0.5 + self._source.random())
-        victim = self._source.choice(running)
+        victim = running[0]  # the one that has worked for the longest time
         match kind:
             case "kills":
                 victim.kill()
