@@ -14,6 +14,12 @@ JOB_HELP = "the job's folder, or postgresql://…/DATABASE#NAME"
 ERRORS = Console(stderr=True, highlight=False, markup=False)
 
 
+_PIPED_WIDTH = 10_000
+
+
 def output_console() -> Console:
-    """The console of standard output, as it is now."""
-    return Console(highlight=False, markup=False)
+    """The console of standard output, as it is now; in a file or a pipe, no line is wrapped."""
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = _PIPED_WIDTH
+    return console

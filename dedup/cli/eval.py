@@ -49,6 +49,9 @@ def add_parser(commands: Commands, text: str) -> None:
 
 
 def _execute(options: argparse.Namespace) -> None:
+    for path in filter(None, (options.corpus, options.pairs)):
+        if not path.exists():
+            raise FileNotFoundError(f"{path}: there is no such file")
     with ERRORS.status(f"reading {options.corpus}"):
         documents = read_corpus(options.corpus)
     if options.pairs is None:

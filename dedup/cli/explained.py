@@ -99,6 +99,11 @@ def _unrecorded(fate: Fate) -> Iterator[str]:
             yield f"  {plain(fate.waits_for)}"
     elif fate.outcome == "done":
         yield "dealt with, without a record of its own"
+    elif fate.is_row:
+        yield "not there: no row of the collection has this id or URL"
+        if fate.nearest:
+            yield "the rows that are called most like it:"
+            yield from (f"  {plain(name)}" for name in fate.nearest)
     else:
         yield (
             "never seen: no page that was fetched links to it, or the link was out of scope, of a"

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dedup.cli.commands import Commands
 from dedup.cli.console import ERRORS, JOB_HELP
+from dedup.collection.outputs import check_outputs
 from dedup.export import DUPLICATES, ENDINGS, PAGES, check_ending, is_warc, write_table, write_warc
 from dedup.store import JobStore, job_place, open_store, store_path
 from dedup.store.selection import Selection
@@ -45,6 +46,7 @@ def add_parser(commands: Commands, text: str) -> None:
         help="where the duplicates go (default, without -o too: JOB/duplicates.jsonl,"
         " or NAME-duplicates.jsonl)",
     )
+    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
     add_filters(parser)
     parser.set_defaults(execute=_execute)
 
@@ -88,8 +90,13 @@ def _execute(options: argparse.Namespace) -> None:
         pages, duplicates = _default_files(options.job)
     for path in filter(None, (pages, duplicates)):
         check_ending(path)
-    if pages is not None and duplicates is not None and pages.absolute() == duplicates.absolute():
-        raise ValueError(f"-o and -d must be two files, got {str(pages)!r} twice")
+    outputs = {"-o": pages, "-d": duplicates}
+    is_own = is_default and isinstance(options.job, Path)  # files of the job's folder
+    check_outputs(
+        {option: str(path) for option, path in outputs.items() if path is not None},
+        [],
+        overwrite=options.overwrite or is_own,
+    )
     chosen = selection(options)
     store = open_store(options.job, read_only=True)
     try:

@@ -72,18 +72,21 @@ def _read_csv(
 ) -> Iterator[Row | Broken]:
     csv.field_size_limit(MAX_ROW_BYTES)
     with io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
-        rows = csv.reader(text, strict=True)
+        lines = _CsvLines(text)
+        rows = csv.reader(lines, strict=True)
         header = _header(source, rows)
-        columns.check(header, source.name)
+        if header:
+            columns.check(header, source.name)
         last = 0
         while True:
             place = f"line {rows.line_num + 1}"
+            lines.begin_row()
             try:
                 row = next(rows)
             except StopIteration:
                 break
             except csv.Error as error:
-                yield Broken(place, f"it is no CSV ({error})")
+                yield Broken(place, lines.why_broken() or f"it is no CSV ({error})")
                 continue
             if rows.line_num >= last + _LINES_UNTOLD:
                 last = rows.line_num
@@ -96,9 +99,52 @@ def _read_csv(
         at(bytes_read(file))
 
 
+class _CsvLines:
+    """The lines of a CSV file; knows in which one the quote was opened that is not closed."""
+
+    def __init__(self, text: Iterator[str]) -> None:
+        self._text = text
+        self._number = 0
+        self._opened = 0
+        self._is_open = False
+        self._has_ended = False
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._text, None)
+        if line is None:
+            self._has_ended = True
+            raise StopIteration
+        self._number += 1
+        if '"' in line:
+            count = line.replace('""', "").count('"')  # two are one mark in a cell
+            self._is_open ^= count % 2 == 1
+            if self._is_open and count:
+                self._opened = self._number
+        return line
+
+    def begin_row(self) -> None:
+        """Between rows no quote is open: a mark in a cell that is not quoted is no quote."""
+        self._is_open = False
+
+    def why_broken(self) -> str | None:
+        """Why a row is none, where a quote is to blame that is open at the end of the file."""
+        if not (self._is_open and self._has_ended):
+            return None
+        count = self._number - self._opened + 1
+        lines = "the line" if count == 1 else f"all {count:,} lines from there"
+        return (
+            f"the quote that is opened in line {self._opened} is never closed, so {lines} to the"
+            " end of the file cannot be read"
+        )
+
+
 def _header(source: Source, rows: Iterator[list[str]]) -> list[str]:
+    """The names of the columns; none: the file has no line that is not blank."""
     try:
-        header = next(rows, [])
+        header = next((row for row in rows if row), [])
     except csv.Error as error:
         raise ValueError(f"{source.name}: expected a CSV file with a header ({error})") from None
     repeated = sorted({name for name in header if header.count(name) > 1})

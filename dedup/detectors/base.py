@@ -60,6 +60,9 @@ class Check(Protocol):
     def is_short(self, document: Document) -> bool:
         """Is `document` too short for fingerprints?"""
 
+    def promising(self, document: Document, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the candidates that are not ruled out at a glance, in their order."""
+
     def nearest(
         self, document: Document, numbers: Iterable[int]
     ) -> tuple[int, float | None] | None:

@@ -9,7 +9,7 @@ from dedup.detectors.base import Check
 from dedup.detectors.batch import shared_keys
 from dedup.detectors.signing import KeySigner, keys_in
 from dedup.document import Document, Match
-from dedup.index.multimap import Multimap
+from dedup.index.multimap import AT_MOST, Multimap
 from dedup.text.shingles import count_distinct
 
 
@@ -54,7 +54,9 @@ class KeyedDetector:
         keys = self._signer.keys(document)
         numbers, shared = self._index.find(keys)
         numbers = numbers[shared >= self._min_shared(len(keys))]
-        self.limit_reached += len(numbers) > self._max_candidates
+        is_cut = len(numbers) >= AT_MOST
+        numbers = self._check.promising(document, numbers)
+        self.limit_reached += is_cut or len(numbers) > self._max_candidates
         nearest = self._check.nearest(document, numbers[: self._max_candidates].tolist())
         return nearest and Match(nearest[0], self.stage, resemblance=nearest[1])
 

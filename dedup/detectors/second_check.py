@@ -11,6 +11,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dedup.config import NearNames
 from dedup.detectors.base import Originals
@@ -192,6 +193,13 @@ class SecondCheck:
             and objection_to_equal(document, original, names=self.names) is None
         )
 
+    def promising(self, document: Document, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the candidates that sketches do not rule out, in their order."""
+        if self._sketches is None or not len(numbers) or self.is_short(document):
+            return numbers
+        least = self.near_resemblance
+        return numbers[self._sketches.may_resemble(document.shingles, numbers, at_least=least)]
+
     def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, float] | None:
         """Return the near duplicate of highest resemblance and that, or None.
 
@@ -199,24 +207,13 @@ class SecondCheck:
         """
         near = [
             (-likeness, number)
-            for number in self._not_ruled_out(document, numbers)
+            for number in numbers
             if (likeness := self.likeness(document, number)) >= self.near_resemblance
         ]
         if not near:
             return None
         negative, number = min(near)
         return number, -negative
-
-    def _not_ruled_out(self, document: Document, numbers: Iterable[int]) -> Iterable[int]:
-        if self._sketches is None or self.is_short(document):
-            return numbers
-        every = np.array(list(numbers), np.int64)
-        if not len(every):
-            return ()
-        least = self.near_resemblance
-        may = self._sketches.may_resemble(document.shingles, every, at_least=least)
-        found: list[int] = every[may].tolist()
-        return found
 
     def likeness(self, document: Document, number: int) -> float:
         """Return the resemblance to an original; 0 where they are no near duplicates."""

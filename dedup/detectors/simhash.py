@@ -153,9 +153,12 @@ class SimhashDetector:
         if signature is None:
             return None
         found = self._index.find(int.from_bytes(signature))
-        self.limit_reached += len(found) > self._max_candidates
-        distances = dict(found[: self._max_candidates])
-        nearest = self._check.nearest(document, distances)
+        if not found:
+            return None
+        distances = dict(found)
+        numbers = self._check.promising(document, np.array(list(distances), np.int64))
+        self.limit_reached += len(numbers) > self._max_candidates
+        nearest = self._check.nearest(document, numbers[: self._max_candidates].tolist())
         if nearest is None:
             return None
         number, resemblance = nearest

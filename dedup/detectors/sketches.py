@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BITS = 1_024
-_BYTES = _BITS // 8
+_WORDS = _BITS // 64
 _SAMPLED = 400
 """Shingles of a sketch: some 32% of the bits."""
 
@@ -27,9 +27,11 @@ class Sketches:
 
     def __init__(self) -> None:
         self._first = -1
-        self._bits = np.zeros((0, _BYTES), np.uint8)
+        self._bits = np.zeros((0, _WORDS), np.uint64)
         self._sizes = np.zeros(0, np.int32)
         self._shifts = np.zeros(0, np.int8)
+        self._shingles: NDArray[np.uint64] | None = None
+        self._known: dict[int, tuple[int, list[NDArray[np.uint64]]]] = {}
 
     @property
     def size_bytes(self) -> int:
@@ -45,13 +47,13 @@ class Sketches:
         shift = max((len(shingles) - 1) // _SAMPLED, 0).bit_length()
         is_set = np.zeros(_BITS, np.bool_)
         is_set[_places(_part(shingles, shift))] = True
-        self._bits[row] = np.packbits(is_set, bitorder="little")
+        self._bits[row] = _packed(is_set)
         self._sizes[row] = len(shingles)
         self._shifts[row] = shift
 
     def _grow(self, length: int) -> None:
         more = length - len(self._sizes)
-        self._bits = np.concatenate((self._bits, np.zeros((more, _BYTES), np.uint8)))
+        self._bits = np.concatenate((self._bits, np.zeros((more, _WORDS), np.uint64)))
         self._sizes = np.concatenate((self._sizes, np.zeros(more, np.int32)))
         self._shifts = np.concatenate((self._shifts, np.zeros(more, np.int8)))
 
@@ -66,14 +68,36 @@ class Sketches:
         sizes, shifts = self._sizes[rows].astype(np.int64), self._shifts[rows]
         for shift in set(shifts.tolist()):
             of_shift = np.flatnonzero((shifts == shift) & (sizes > 0))
-            bits = _places(_part(shingles, shift))
-            is_set = np.unpackbits(self._bits[rows[of_shift]], axis=1, bitorder="little")[:, bits]
-            shared = len(shingles) - len(bits) + is_set.sum(axis=1, dtype=np.int64)
+            length, masks = self._asked(shingles, shift)
+            bits = self._bits[rows[of_shift]]
+            shared = np.full(len(bits), len(shingles) - length)
+            for mask in masks:
+                shared += np.bitwise_count(bits & mask).sum(axis=1, dtype=np.int64)
             shared = np.minimum(shared, sizes[of_shift])
             union = len(shingles) + sizes[of_shift] - shared
             # A little less than asked: rounding must not rule out what is just near enough.
             may[places[of_shift]] = shared >= (at_least - 1e-9) * union
         return may
+
+    def _asked(
+        self, shingles: NDArray[np.uint64], shift: int
+    ) -> tuple[int, list[NDArray[np.uint64]]]:
+        """How many shingles are in a part, and the bits that one, two, three… of them have.
+
+        What was computed last is remembered: several detectors ask about one document.
+        """
+        if shingles is not self._shingles:
+            self._shingles, self._known = shingles, {}
+        if shift not in self._known:
+            places = _places(_part(shingles, shift))
+            counts = np.bincount(places, minlength=_BITS)
+            most = int(counts.max())
+            self._known[shift] = len(places), [_packed(counts >= n) for n in range(1, most + 1)]
+        return self._known[shift]
+
+
+def _packed(is_set: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    return np.packbits(is_set, bitorder="little").view(np.uint64)
 
 
 def _part(shingles: NDArray[np.uint64], shift: int) -> NDArray[np.uint64]:

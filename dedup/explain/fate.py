@@ -39,6 +39,7 @@ class Fate:
         page_url, kind: of an alias, by `redirect` or `canonical` link.
         duplicates: of a stored page, how many were dropped for it, by stage.
         nearest: of an unknown URL, the known ones that look most like it.
+        is_row: the job is that of a collection, so it is rows that are asked for.
     """
 
     asked: str
@@ -60,6 +61,7 @@ class Fate:
     duplicates: Mapping[str, int] = field(default_factory=dict)
     nearest: tuple[str, ...] = ()
     waits_for: str = ""
+    is_row: bool = False
 
 
 def find_fate(store: JobStore, url: str) -> Fate:
@@ -75,6 +77,8 @@ def find_fate(store: JobStore, url: str) -> Fate:
     found = store.explain.find([url]) or store.explain.find_named(url)
     if found is not None:
         return _fate(store, url, found)
+    if store.meta("collection") is not None:
+        return Fate(asked=url, outcome="unknown", nearest=_nearest(store, url), is_row=True)
     canonical = Canonicaliser(_url_rules(store))
     try:
         key = url_key(canonical(url))

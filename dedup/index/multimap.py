@@ -23,6 +23,10 @@ _NOTHING = np.empty(0, np.uint64)
 _NOBODY = np.empty(0, np.int64)
 
 
+AT_MOST = 1 << 10
+"""Numbers that are looked at for a key, unless another limit is asked for."""
+
+
 class Multimap:
     """Documents by key: each may have several keys, each key any number of documents.
 
@@ -76,7 +80,7 @@ class Multimap:
         self._append(entries.ravel())
 
     def find(
-        self, keys: NDArray[np.uint32], *, at_most: int = 1 << 10
+        self, keys: NDArray[np.uint32], *, at_most: int = AT_MOST
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the numbers under `keys`, and under how many of them each is.
 

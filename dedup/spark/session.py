@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -67,12 +68,13 @@ def require_java() -> None:
 
 def sentence_of(error: Exception) -> str | None:
     """What Spark says is wrong, without its plans and traces; None: it is no error of Spark's."""
-    if not isinstance(error, PySparkException):
+    if not isinstance(error, PySparkException | Py4JError):
         return None
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = str(error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else error)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     last = next((line for line in reversed(lines) if _PYTHON_ERROR.match(line)), None)
     return f"Spark: {last or (lines or ['it failed'])[0]}"
 
 
-_PYTHON_ERROR = re.compile(r"(?:OSError|ValueError|MemoryError|ModuleNotFoundError): ")
+_PYTHON_ERROR = re.compile(r"(?!pyspark|java|org)[A-Za-z_][\w.]*(?:Error|Exception|Exit)(?::|$)")
 """The last line of a trace of Python, of what goes wrong in tasks."""

@@ -15,7 +15,18 @@ from dedup.similarity import containment, resemblance
 from dedup.text import DocumentFrequencies, normalise, term_counts
 
 
-class Unverified:
+class _Unseen:
+    """Nothing is ruled out before it is compared."""
+
+    def promising(
+        self,
+        document: Document,  # noqa: ARG002 -- the protocol's
+        numbers: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        return numbers
+
+
+class Unverified(_Unseen):
     """Takes the most promising candidate at its word, as most published methods do.
 
     For comparison: with it, what looks alike to a fingerprint is dropped, unique or not.
@@ -37,7 +48,7 @@ class Unverified:
         return None
 
 
-class ContainmentCheck:
+class ContainmentCheck(_Unseen):
     """Accepts an original that contains the document: what it adds itself is no matter.
 
     The containment of a document in an original is the share of its shingles that the original
@@ -68,7 +79,7 @@ class ContainmentCheck:
         return number, resemblance(document.shingles, self._originals(number).shingles)
 
 
-class CosineCheck:
+class CosineCheck(_Unseen):
     """Accepts an original whose term vector points the same way, for texts of any length.
 
     The vectors weigh the terms of title and text by frequency × IDF; their cosine must be at least

@@ -142,7 +142,7 @@ def test_a_warc_file_holds_pages_and_revisits_unless_duplicates_go_elsewhere(
     path, table = str(job / "x.warc"), str(job / "d.csv")
     assert main(["export", str(job), "-o", path]) == 0
     assert "2 pages and 1 duplicates in" in capsys.readouterr().err
-    assert main(["export", str(job), "-o", path, "-d", table]) == 0
+    assert main(["export", str(job), "-o", path, "-d", table, "--overwrite"]) == 0
     assert "2 pages in" in capsys.readouterr().err
     assert b"WARC-Type: revisit" not in (job / "x.warc").read_bytes()
 
@@ -164,6 +164,20 @@ def test_reading_a_job_leaves_nothing_beside_it(job: Path) -> None:
     before = sorted(path.name for path in job.iterdir())
     assert main(["stats", str(job)]) == 0
     assert sorted(path.name for path in job.iterdir()) == before
+
+
+@pytest.mark.parametrize("option", ["-o", "-d"])
+def test_export_replaces_a_file_only_if_asked(
+    job: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = job / "mine.jsonl"
+    path.write_text("my own\n")
+    assert main(["export", str(job), option, str(path)]) == 2
+    said = capsys.readouterr().err
+    assert f"{option}: '{path}' is there already; --overwrite replaces it" in said
+    assert path.read_text() == "my own\n"
+    assert main(["export", str(job), option, str(path), "--overwrite"]) == 0
+    assert rows(path)
 
 
 def test_export_refuses_an_unknown_ending(job: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -157,7 +157,6 @@ HOPELESS = {
     "array.jsonl": ('[\n{"text": "x"},\n{"text": "y"},\n]\n', "none of 4 rows is a document"),
     "x.csv": ("id,body\n1,x\n", "expected a field `text` or `html`"),
     "twice.csv": ("text,text\n1,x\n", "columns must have different names"),
-    "none.csv": ("", "expected a field `text` or `html`"),
     "x.warc": ("no archive\n", "the archive is damaged"),
     "x.parquet": ("no Parquet\n", "no Parquet file"),
 }
@@ -238,3 +237,77 @@ def test_ids_that_are_there_twice_are_told(
     write(source, [*ROWS, {"id": 3, "text": "Third."}, {"id": "3", "text": "Fourth."}])
     assert main(["run", str(source)]) == 0
     assert "1 rows have the id of another row" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("count", [1, 30])
+def test_a_missing_column_is_told_once(
+    source: Path, count: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(source, [{"id": n, "text": "x"} for n in range(count)])
+    assert refusal(capsys, source, "--text", "txt") == (
+        f"{source}: none of {count} rows is a document; the first, line 1: expected a field `txt`"
+        " or `html` that is a string; the nearest is `text` (all: `id`, `text`)\n"
+    )
+
+
+def test_each_reason_of_broken_rows_is_told_once(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = source.with_name("z.jsonl")
+    source.write_text('[1]\n[2]\n{"text": 5}\n{"text": "x"}\n[3]\n{"text": []}\n')
+    other.write_text('[4]\n{"text": "y"}\n' + "".join(f'{{"t{n}": 1}}\n' for n in range(20)))
+    assert main(["run", str(source), str(other)]) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if ", line " in line]
+    assert [line.removeprefix(str(source.parent)) for line in told[:4]] == [
+        "/in.jsonl, line 1: expected a JSON object, found list",
+        "/in.jsonl, line 3: expected a string in `text`, found int",
+        "/in.jsonl, line 6: expected a string in `text`, found list",
+        "/z.jsonl, line 3: expected a field `text` or `html` that is a string; there are `t0`",
+    ]
+    assert len(told) == 10
+
+
+def test_an_empty_file_is_a_collection_without_rows(tmp_path: Path) -> None:
+    """Whatever the format; a header says which columns there are, and is checked."""
+    for name, content in (
+        ("a.csv", ""),
+        ("b.csv", "\n\n"),
+        ("c.csv", "id,text\n"),
+        ("d.jsonl", ""),
+    ):
+        path, out = tmp_path / name, tmp_path / f"out-{name}"
+        path.write_text(content)
+        assert main(["run", str(path), "-o", str(out)]) == 0
+        assert read_back(out) == []
+
+
+def read_back(path: Path) -> list[Any]:
+    """The rows of an output, as another run reads them."""
+    again = path.with_name("again.jsonl")
+    assert main(["run", str(path), "-o", str(again), "--overwrite"]) == 0
+    return read(again)
+
+
+# What follows a sound row on line 2, and what is said of the part that cannot be read.
+UNCLOSED = {
+    "the row itself": ('3,"open\n4,four\n5,five\n', 1, "line 3", "3", "all 3 lines from there"),
+    "a later line of it": ('3,"two\nlines","open\n4,four\n', 1, "line 3", "4", "all 2 lines"),
+    "the last line": ('3,three,x\n4,"open', 2, "line 4", "4", "so the line to the end"),
+    "a mark in a cell": ('3,5" disk\n4,"open\n', 1, "line 4", "4", "so the line to the end"),
+}
+
+
+@pytest.mark.parametrize("name", UNCLOSED)
+def test_a_quote_that_is_not_closed_is_told_with_its_line(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, count, place, opened, lines = UNCLOSED[name]
+    table, broken = tmp_path / "x.csv", tmp_path / "broken.jsonl"
+    table.write_text(f"id,text\n2,two\n{content}")
+    assert main(["run", str(table), "--broken", str(broken)]) == 0
+    found = read(broken)
+    assert len(found) == count
+    assert found[-1]["place"] == place
+    assert f"the quote that is opened in line {opened} is never closed" in found[-1]["reason"]
+    assert lines in found[-1]["reason"]
+    assert f"{table}, {place}: the quote" in capsys.readouterr().err

@@ -173,3 +173,13 @@ def test_the_threshold_is_known_to_who_asks(
     assert main(["run", str(source), "--job", str(folder), "--threshold", "0.5"]) == 0
     assert main(["why", str(folder), "2"]) == 0
     assert "This is not what the crawl decided" not in capsys.readouterr().out
+
+
+def test_a_row_that_is_not_there_is_told_as_a_row(
+    job: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for asked in ("17", "http://nowhere.example/"):
+        assert main(["why", str(job), asked]) == 0
+        said = capsys.readouterr().out
+        assert "not there: no row of the collection has this id or URL" in said
+        assert "fetched" not in said

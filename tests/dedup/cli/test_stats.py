@@ -96,3 +96,18 @@ def test_more_rows_than_fit_are_counted(tmp_path: Path, capsys: pytest.CaptureFi
     store.close()
     assert main(["stats", str(tmp_path), "--by", "host"]) == 0
     assert "… and 10 more: --json" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("by", ["host", "stage", "pattern"])
+def test_a_row_is_a_line_in_a_pipe(
+    jobs: tuple[Path, Path], capsys: pytest.CaptureFixture[str], by: str, tmp_path: Path
+) -> None:
+    job = tmp_path / "job"
+    make_job(job, 4, 3)
+    with SqliteStore(job / "crawl.sqlite") as store:
+        store.add_skipped(f"http://{'long-' * 40}.example/", "timeout", is_fetched=True)
+    for arguments in ([job], [job, jobs[1]]):
+        found = rows(capsys, *arguments, "--by", by)
+        count = len(found["rows"] if arguments[1:] else found)
+        assert main(["stats", *map(str, arguments), "--by", by]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == count + 1

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("there is no Java", allow_module_level=True)
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 import dedup
@@ -27,6 +29,7 @@ from dedup.collection.rules import Rules
 from dedup.spark import deduplicate
 from dedup.spark.engine import Engine
 from dedup.spark.rounds import dropped_rows
+from dedup.spark.session import sentence_of
 from dedup.store import STORE_NAME
 from tests.dedup.arrow.families import planted
 
@@ -307,3 +310,23 @@ def test_rows_that_are_not_utf8_are_broken_not_equal(
     assert "broken" in told.splitlines()[-2]
     kept = [path.read_text() for path in sorted((tmp_path / "out").glob("part-*"))]
     assert "".join(kept) == '{"id": 3, "text": "Maerz"}\n'
+
+
+def test_a_failure_of_a_task_names_its_cause(session: SparkSession) -> None:
+    def failing(batches: Iterator[pa.RecordBatch], failure: Exception) -> Iterator[pa.RecordBatch]:
+        yield from batches
+        raise failure
+
+    frame = session.createDataFrame([(1,)], "id bigint")
+    for failure, cause in ((KeyError("number"), "KeyError: 'number'"), (EOFError(), "EOFError")):
+        with pytest.raises(PySparkException) as told:
+            frame.mapInArrow(partial(failing, failure=failure), "id bigint").collect()
+        assert sentence_of(told.value) == f"Spark: {cause}"
+    assert sentence_of(ValueError("x")) is None
+
+
+def test_an_unknown_file_system_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--engine", "spark", "--master", "local[1]"]
+    assert main(["run", "nowhere://a/b.csv", *options]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == 'dedup: Spark: No FileSystem for scheme "nowhere"'

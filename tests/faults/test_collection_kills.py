@@ -1,0 +1,72 @@
+"""`dedup run --job` killed while it works gives, in the end, the output of a run left alone."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dedup.store import STORE_NAME
+from dedup.store.sqlite import SqliteStore
+
+_CODE = "import sys; from dedup.cli import main; sys.exit(main())"
+_KILLS = 3
+
+
+def rows(count: int) -> str:
+    """Rows of words of their own, each third a near copy of one before."""
+    choose = random.Random(8)
+    texts: list[list[str]] = []
+    for number in range(count):
+        words = ["".join(choose.choices("abcdefgh", k=6)) for _ in range(120)]
+        if number % 3 == 2:
+            words = list(choose.choice(texts))
+            words[choose.randrange(120)] = "new"
+        texts.append(words)
+    lines = (json.dumps({"id": n, "text": " ".join(words)}) for n, words in enumerate(texts))
+    return "\n".join(lines)
+
+
+def command(folder: Path, name: str) -> list[str]:
+    outputs = ["-o", str(folder / f"{name}.jsonl"), "-d", str(folder / f"{name}-d.jsonl")]
+    job = ["--job", str(folder / f"{name}-job"), "--keep", "longest", "--processes", "2"]
+    return [sys.executable, "-c", _CODE, "run", str(folder / "in.jsonl"), *outputs, *job]
+
+
+def size_bytes(job: Path) -> int:
+    """Of the store, with its journal."""
+    return sum(each.stat().st_size for each in job.glob(f"{STORE_NAME}*"))
+
+
+def records(job: Path) -> int:
+    """How many rows a job has judged for good."""
+    with SqliteStore(job / STORE_NAME) as store:
+        return store.count_records()
+
+
+def test_a_run_that_is_killed_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text(rows(4_000))
+    subprocess.run(command(tmp_path, "whole"), check=True)
+    size = size_bytes(tmp_path / "whole-job")
+    killed: list[int] = []
+    while len(killed) < _KILLS:
+        step = size * (len(killed) + 1) // (_KILLS + 2)
+        with subprocess.Popen(command(tmp_path, "out")) as run:
+            try:
+                while run.poll() is None and size_bytes(tmp_path / "out-job") < step:
+                    time.sleep(0.005)
+                if run.poll() is not None:
+                    pytest.fail(f"it ended with {run.returncode} before kill {len(killed) + 1}")
+            finally:
+                run.send_signal(signal.SIGKILL)
+        killed.append(records(tmp_path / "out-job"))
+        assert not (tmp_path / "out.jsonl").exists()
+    assert 0 < killed[-1] < 4_000  # some rows were judged, and some left
+    subprocess.run(command(tmp_path, "out"), check=True)
+    for end in (".jsonl", "-d.jsonl"):
+        assert (tmp_path / f"out{end}").read_bytes() == (tmp_path / f"whole{end}").read_bytes()
+    assert len((tmp_path / "out-d.jsonl").read_bytes().splitlines()) > 1_200
