@@ -123,7 +123,7 @@ class UrlLearner:
         if not matching:
             return None
         key = url_key(url)
-        is_sampled = any(self._is_sampled(rule, key) for rule, _ in matching)
+        is_sampled = any(self._is_sampled(rule, form, key) for rule, form in matching)
         for rule, form in [] if is_sampled else matching:
             instead = ""
             if not self._is_form_known(rule, form):
@@ -156,11 +156,8 @@ class UrlLearner:
             or not self._is_form_fetched(rule, form)
         ):
             return "fetch", rule
-        key = url_key(url)
-        for each, _ in matching:
-            rate = self._sample_rate(each) if each.stage == "trusted" else PROBE_RATE
-            if share_of(each.name, key, self._seed) < rate:
-                return "fetch", rule
+        if self._share(rule, form, url_key(url)) < self._sample_rate(rule):
+            return "fetch", rule
         rule.skipped += 1
         self._book.change(rule)
         return "skip", rule
@@ -191,7 +188,7 @@ class UrlLearner:
             if each.form == aim:
                 found = self._book.rule(each.rule, _host_and_port(parts))
                 if found is not None and found.stage != "unlearned":
-                    is_sampled = self._is_sampled(found, url_key(url))
+                    is_sampled = self._is_sampled(found, aim, url_key(url))
                     found.note_pair(
                         _number_of(target),
                         each.value,
@@ -220,13 +217,32 @@ class UrlLearner:
         if not active:
             return []
         parts = _split(url)
-        active = [rule for rule in active if not _is_second(rule, rules)]
         forms = [(rule, rewriter(rule.name)(parts)) for rule in active]
-        return [(rule, form) for rule, form in forms if form != parts]
+        return [
+            (rule, form)
+            for rule, form in forms
+            if form != parts and not self._is_second(rule, form)
+        ]
 
-    def _is_sampled(self, rule: HostRule, key: bytes) -> bool:
+    def _is_second(self, rule: HostRule, form: UrlParts) -> bool:
+        """Is the opposite rule in use, and older? By both, two URLs would wait for each other."""
+        opposite = OPPOSITES.get(rule.name)
+        if opposite is None:
+            return False
+        other = self._book.rules(_host_and_port(form)).get(opposite)
+        return other is not None and other.is_active and other.number < rule.number
+
+    def _is_sampled(self, rule: HostRule, form: UrlParts, key: bytes) -> bool:
         rate = PROBE_RATE if rule.stage == "probation" else AUDIT_RATE
-        return share_of(rule.name, key, self._seed) < max(rate, rule.sample_rate)
+        return self._share(rule, form, key) < max(rate, rule.sample_rate)
+
+    def _share(self, rule: HostRule, form: UrlParts, key: bytes) -> float:
+        """What is drawn for a URL: the same for all rules that make the same of it.
+
+        So a URL that two of them match is not fetched for each of them. A rule under a prefix draws
+        anew: what the rule before it has held back is drawn, too.
+        """
+        return share_of(f"{rule.name.partition('@')[2]} {form}", key, self._seed)
 
     def _is_form_known(self, rule: HostRule, form: UrlParts) -> bool:
         if self._is_seen(url_key(str(form))):
@@ -240,10 +256,10 @@ class UrlLearner:
     def _sample_rate(self, rule: HostRule) -> float:
         """The share that is fetched in the end, determined once and kept."""
         if not rule.sample_rate:
-            trusted = [
-                each for each in self._book.rules(rule.host).values() if each.stage == "trusted"
-            ]
-            n_lost = budget(self._loss, self._n_pages(rule.host), len(trusted))
+            # One that has put off nothing loses nothing: another rule says the same.
+            rules = self._book.rules(rule.host).values()
+            n_rules = sum(each.stage == "trusted" and each.deferred > 0 for each in rules)
+            n_lost = budget(self._loss, self._n_pages(rule.host), n_rules)
             rule.sample_rate = audit_rate(n_lost)
             self._book.change(rule)
         return rule.sample_rate
@@ -268,7 +284,9 @@ class UrlLearner:
                 partner.value
                 or _split(urls[1]).query,  # the partner's, where it has what is dropped
                 urls,
-                is_sampled=self._is_sampled(rule, url_key(page.url)),
+                is_sampled=self._is_sampled(
+                    rule, rewriter(rule.name)(_split(page.url)), url_key(page.url)
+                ),
                 n_probes=self._n_probes,
             )
         elif page.is_own and (rule.is_active or not page.is_short):
@@ -310,12 +328,6 @@ class UrlLearner:
                     n_probes=self._n_probes,
                 )
                 self._book.change(rule)
-
-
-def _is_second(rule: HostRule, rules: dict[str, HostRule]) -> bool:
-    """Is the opposite rule in use, and older? By both, two URLs would wait for each other."""
-    other = rules.get(OPPOSITES.get(rule.name, ""))
-    return other is not None and other.is_active and other.number < rule.number
 
 
 def _is_kept(rule: HostRule) -> bool:
