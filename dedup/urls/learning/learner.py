@@ -130,9 +130,11 @@ class UrlLearner:
                 if not rule.redirects or rule.redirects < rule.pairs:
                     continue
                 instead = str(form)
-            rule.deferred += 1
-            self._book.change(rule)
-            return Deferral(rule, instead)
+            return self._put_off(rule, instead)
+        if not is_sampled and len(matching) > 1:
+            by_all = self._by_all(url, matching)
+            if any(self._is_form_known(rule, by_all) for rule, _ in matching):
+                return self._put_off(matching[0][0])
         self._knowledge.add_forms(
             [(form_key(each.name, form), None) for each, form in matching if _is_kept(each)]
         )
@@ -153,7 +155,7 @@ class UrlLearner:
         if (
             self._mode == "defer"
             or rule.stage != "trusted"
-            or not self._is_form_fetched(rule, form)
+            or (self._page_of(rule, form) is None and not self._is_by_all_fetched(url, matching))
         ):
             return "fetch", rule
         if self._share(rule, form, url_key(url)) < self._sample_rate(rule):
@@ -173,7 +175,8 @@ class UrlLearner:
             if is_kept_by_form(each.rule):  # from now on it is asked about other URLs, too
                 self._book.rule(each.rule, _host_and_port(parts))
         ended = []
-        for partner in partners(self._knowledge, found, parts, rules):
+        known = partners(self._knowledge, found, parts, rules)
+        for partner in known + self._partners_by_all(page, {each.rule for each in known}):
             rule = self._rule(partner, parts)
             if rule is not None and self._learn(rule, partner, page):
                 ended.append(rule)
@@ -249,9 +252,49 @@ class UrlLearner:
             return True
         return _is_kept(rule) and bool(self._knowledge.forms([form_key(rule.name, form)]))
 
-    def _is_form_fetched(self, rule: HostRule, form: UrlParts) -> bool:
-        keys = [url_key(str(form)), form_key(rule.name, form)]
-        return any(content is not None for content in self._knowledge.forms(keys).values())
+    def _page_of(self, rule: HostRule, form: UrlParts) -> int | None:
+        """The page that a form shows; None: it was not fetched."""
+        pages = self._knowledge.forms([url_key(str(form)), form_key(rule.name, form)]).values()
+        return next((content for content in pages if content is not None), None)
+
+    def _put_off(self, rule: HostRule, instead: str = "") -> Deferral:
+        rule.deferred += 1
+        self._book.change(rule)
+        return Deferral(rule, instead)
+
+    # --- Several rules at once ---
+
+    def _by_all(self, url: str, matching: list[tuple[HostRule, UrlParts]]) -> UrlParts:
+        """What all rules together make of a URL."""
+        parts = _split(url)
+        for rule, _ in matching:
+            parts = rewriter(rule.name)(parts)
+        return parts
+
+    def _is_by_all_fetched(self, url: str, matching: list[tuple[HostRule, UrlParts]]) -> bool:
+        """Are all rules trusted, and has what they make of a URL together been fetched?"""
+        if len(matching) < 2 or any(rule.stage != "trusted" for rule, _ in matching):
+            return False
+        form = self._by_all(url, matching)
+        return any(self._page_of(rule, form) is not None for rule, _ in matching)
+
+    def _partners_by_all(self, page: FetchedPage, known: set[str]) -> list[Partner]:
+        """The page that all rules in use call the same, as a partner of each.
+
+        One that is not equal ends them all, for it cannot be told which of them is wrong. One that
+        is equal is no pair for a rule that has a partner of its own (`known`).
+        """
+        matching = self._matching(page.url)
+        if len(matching) < 2:
+            return []
+        form = self._by_all(page.url, matching)
+        found = [self._page_of(rule, form) for rule, _ in matching]
+        content = next((each for each in found if each is not None), NEAR)
+        return [
+            Partner(rule.name, content, form, "")
+            for rule, _ in matching
+            if content != NEAR and (content != page.content or rule.name not in known)
+        ]
 
     def _sample_rate(self, rule: HostRule) -> float:
         """The share that is fetched in the end, determined once and kept."""

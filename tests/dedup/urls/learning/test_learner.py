@@ -353,6 +353,78 @@ def test_of_two_hosts_with_and_without_www_one_is_put_off(site: Site) -> None:
     assert len({url.partition("/x")[0] for url in held}) == 1
 
 
+@pytest.fixture
+def of_two(site: Site) -> Site:
+    """A site with two trusted rules, and a page that is known by neither alone."""
+    names = ("drop:ref", "index")
+    site.knowledge.put_rules([HostRule(0, HOST, name, "trusted") for name in names])
+    site.fetch("/a/")
+    return site
+
+
+def paths_of_two(is_wanted: Callable[[float], bool], n: int = 4000) -> list[str]:
+    """Paths that two rules match, by the greater of the two draws."""
+    paths = [f"/a/index.html?ref={number}" for number in range(n)]
+    shares = [
+        max(share_of(f" {BASE}{form}", url_key(BASE + path)) for form in ("/a/index.html", other))
+        for path, other in zip(
+            paths, [each.replace("index.html", "") for each in paths], strict=True
+        )
+    ]
+    return [path for path, share in zip(paths, shares, strict=True) if is_wanted(share)]
+
+
+def test_two_rules_apply_to_one_url(of_two: Site) -> None:
+    path = next(
+        path
+        for path in paths_of_two(lambda share: share > 0.9)
+        if put_off(of_two, path) is not None
+    )
+    number = of_two.rule(put_off(of_two, path) or "").number
+    turns = {of_two.learner.turn(BASE + each, number)[0] for each in paths_of_two(bool, 100)}
+    assert turns == {"fetch", "skip"}
+    of_two.fetch(path, "/a/")
+    rules = [of_two.rule("drop:ref"), of_two.rule("index")]
+    assert [(rule.stage, rule.pairs) for rule in rules] == [("trusted", 1)] * 2
+
+
+def test_a_page_of_its_own_ends_both_rules_that_match_it(of_two: Site) -> None:
+    ended = of_two.fetch("/a/index.html?ref=7")
+    assert {rule.name for rule in ended} == {"drop:ref", "index"}
+    assert {of_two.rule("drop:ref").stage, of_two.rule("index").stage} == {"unlearned"}
+
+
+def test_two_rules_skip_nothing_together_unless_both_are_trusted(of_two: Site) -> None:
+    rule = of_two.rule("index")
+    rule.stage = "probation"
+    of_two.knowledge.put_rules([rule])
+    of_two.open()
+    number = of_two.rule("drop:ref").number
+    paths = paths_of_two(bool, 100)
+    assert {of_two.learner.turn(BASE + path, number)[0] for path in paths} == {"fetch"}
+
+
+def test_a_host_that_redirects_costs_little_more_than_one_fetch_a_page() -> None:
+    site = Site(loss=0.01)
+    https = BASE.replace("http:", "https:")
+    n_fetched, late = 0, []
+    for number in range(3_000):
+        url = f"{BASE}/{number}"
+        site.known.add(url_key(url))
+        deferral = site.learner.deferral(url)
+        if deferral is None:
+            site.learner.note_redirect(url, f"{https}/{number}")
+            n_fetched += 1
+        else:
+            assert deferral.instead == f"{https}/{number}"
+            late.append((url, deferral.rule.number))
+        n_fetched += 1
+        site.learner.note(FetchedPage(f"{https}/{number}", number + 1, is_own=True))
+    site.numbers = {f"/{number}": number + 1 for number in range(3_000)}
+    turns = Counter(site.learner.turn(url, number)[0] for url, number in late)
+    assert (n_fetched + turns["fetch"]) / 3_000 < 1.15
+
+
 # --- Keeping -------------------------------------------------------------------------------------
 
 
