@@ -18,21 +18,20 @@ from typing import Literal, NamedTuple
 
 from dedup.urls.canonical import url_key
 from dedup.urls.learning.book import RuleBook
-from dedup.urls.learning.bounds import AUDIT_RATE, PROBE_RATE, audit_rate, budget, n_probes
+from dedup.urls.learning.bounds import audit_rate, budget, n_probes
 from dedup.urls.learning.evidence import Partner, candidates, partners, shown_forms
 from dedup.urls.learning.life import HostRule
+from dedup.urls.learning.matching import RuleMatcher, host_and_port, split_spelt
 from dedup.urls.learning.records import NEAR, UrlKnowledge
 from dedup.urls.learning.rewrites import (
-    OPPOSITES,
     form_key,
     is_kept_by_form,
     mirrors,
     rewriter,
     rewrites,
-    share_of,
     under_prefix,
 )
-from dedup.urls.parts import UrlParts, split_canonical, split_url
+from dedup.urls.parts import UrlParts
 
 Mode = Literal["defer", "skip"]
 Turn = Literal["fetch", "skip"]
@@ -100,14 +99,13 @@ class UrlLearner:
         if not 0 < loss < 1:
             raise ValueError(f"loss must be above 0 and below 1, got {loss!r}")
         self._knowledge = knowledge
-        self._is_seen = is_seen
         self._mode = mode
         self._loss = loss
         self._n_pages = n_pages
         self._url_of = url_of
-        self._seed = seed
         self._n_probes = n_probes(loss)
         self._book = RuleBook(knowledge)
+        self._matcher = RuleMatcher(knowledge, self._book, is_seen=is_seen, seed=seed)
 
     # --- URLs ------------------------------------------------------------------------------------
 
@@ -119,21 +117,21 @@ class UrlLearner:
         Args:
             url: in canonical spelling.
         """
-        matching = self._matching(url)
+        matching = self._matcher.matching(url)
         if not matching:
             return None
         key = url_key(url)
-        is_sampled = any(self._is_sampled(rule, form, key) for rule, form in matching)
+        is_sampled = any(self._matcher.is_sampled(rule, form, key) for rule, form in matching)
         for rule, form in [] if is_sampled else matching:
             instead = ""
-            if not self._is_form_known(rule, form):
+            if not self._matcher.is_known(rule, form):
                 if not rule.redirects or rule.redirects < rule.pairs:
                     continue
                 instead = str(form)
             return self._put_off(rule, instead)
         if not is_sampled and len(matching) > 1:
-            by_all = self._by_all(url, matching)
-            if any(self._is_form_known(rule, by_all) for rule, _ in matching):
+            by_all = self._matcher.by_all(url, matching)
+            if any(self._matcher.is_known(rule, by_all) for rule, _ in matching):
                 return self._put_off(matching[0][0])
         self._knowledge.add_forms(
             [(form_key(each.name, form), None) for each, form in matching if _is_kept(each)]
@@ -147,18 +145,17 @@ class UrlLearner:
             url: in canonical spelling.
             number: of the rule for which it was put off.
         """
-        matching = self._matching(url)
+        matching = self._matcher.matching(url)
         found = next((each for each in matching if each[0].number == number), None)
         if found is None:
             return "fetch", None
         rule, form = found
-        if (
-            self._mode == "defer"
-            or rule.stage != "trusted"
-            or (self._page_of(rule, form) is None and not self._is_by_all_fetched(url, matching))
-        ):
+        if self._mode == "defer" or rule.stage != "trusted":
             return "fetch", rule
-        if self._share(rule, form, url_key(url)) < self._sample_rate(rule):
+        matcher = self._matcher
+        if matcher.page_of(rule, form) is None and not matcher.is_fetched_by_all(url, matching):
+            return "fetch", rule
+        if self._matcher.share(rule, form, url_key(url)) < self._sample_rate(rule):
             return "fetch", rule
         rule.skipped += 1
         self._book.change(rule)
@@ -168,15 +165,16 @@ class UrlLearner:
 
     def note(self, page: FetchedPage) -> list[HostRule]:
         """Learn from a page; return the rules that it has ended, whose URLs are to be fetched."""
-        parts = _split(page.url)
-        rules = self._book.rules(_host_and_port(parts))
+        parts = split_spelt(page.url)
+        rules = self._book.rules(host_and_port(parts))
         found = candidates(parts, rules)
         for each in found:
             if is_kept_by_form(each.rule):  # from now on it is asked about other URLs, too
-                self._book.rule(each.rule, _host_and_port(parts))
+                self._book.rule(each.rule, host_and_port(parts))
         ended = []
-        known = partners(self._knowledge, found, parts, rules)
-        for partner in known + self._partners_by_all(page, {each.rule for each in known}):
+        alone = partners(self._knowledge, found, parts, rules)
+        names = {each.rule for each in alone}
+        for partner in alone + self._matcher.partners_by_all(page.url, page.content, names):
             rule = self._rule(partner, parts)
             if rule is not None and self._learn(rule, partner, page):
                 ended.append(rule)
@@ -186,12 +184,12 @@ class UrlLearner:
 
     def note_redirect(self, url: str, target: str) -> None:
         """Learn from a redirect, where it leads to the URL's form by one rule."""
-        parts, aim = _split(url), _split(target)
+        parts, aim = split_spelt(url), split_spelt(target)
         for each in rewrites(parts):
             if each.form == aim:
-                found = self._book.rule(each.rule, _host_and_port(parts))
+                found = self._book.rule(each.rule, host_and_port(parts))
                 if found is not None and found.stage != "unlearned":
-                    is_sampled = self._is_sampled(found, aim, url_key(url))
+                    is_sampled = self._matcher.is_sampled(found, aim, url_key(url))
                     found.note_pair(
                         _number_of(target),
                         each.value,
@@ -212,89 +210,10 @@ class UrlLearner:
 
     # --- Private ---------------------------------------------------------------------------------
 
-    def _matching(self, url: str) -> list[tuple[HostRule, UrlParts]]:
-        """The rules of a URL's host that rewrite it and are in use, and what they make of it."""
-        host = url[url.find("//") + 2 :].partition("/")[0]
-        rules = self._book.rules(host)
-        active = [rule for rule in rules.values() if rule.is_active]
-        if not active:
-            return []
-        parts = _split(url)
-        forms = [(rule, rewriter(rule.name)(parts)) for rule in active]
-        return [
-            (rule, form)
-            for rule, form in forms
-            if form != parts and not self._is_second(rule, form)
-        ]
-
-    def _is_second(self, rule: HostRule, form: UrlParts) -> bool:
-        """Is the opposite rule in use, and older? By both, two URLs would wait for each other."""
-        opposite = OPPOSITES.get(rule.name)
-        if opposite is None:
-            return False
-        other = self._book.rules(_host_and_port(form)).get(opposite)
-        return other is not None and other.is_active and other.number < rule.number
-
-    def _is_sampled(self, rule: HostRule, form: UrlParts, key: bytes) -> bool:
-        rate = PROBE_RATE if rule.stage == "probation" else AUDIT_RATE
-        return self._share(rule, form, key) < max(rate, rule.sample_rate)
-
-    def _share(self, rule: HostRule, form: UrlParts, key: bytes) -> float:
-        """What is drawn for a URL: the same for all rules that make the same of it.
-
-        So a URL that two of them match is not fetched for each of them. A rule under a prefix draws
-        anew: what the rule before it has held back is drawn, too.
-        """
-        return share_of(f"{rule.name.partition('@')[2]} {form}", key, self._seed)
-
-    def _is_form_known(self, rule: HostRule, form: UrlParts) -> bool:
-        if self._is_seen(url_key(str(form))):
-            return True
-        return _is_kept(rule) and bool(self._knowledge.forms([form_key(rule.name, form)]))
-
-    def _page_of(self, rule: HostRule, form: UrlParts) -> int | None:
-        """The page that a form shows; None: it was not fetched."""
-        pages = self._knowledge.forms([url_key(str(form)), form_key(rule.name, form)]).values()
-        return next((content for content in pages if content is not None), None)
-
     def _put_off(self, rule: HostRule, instead: str = "") -> Deferral:
         rule.deferred += 1
         self._book.change(rule)
         return Deferral(rule, instead)
-
-    # --- Several rules at once ---
-
-    def _by_all(self, url: str, matching: list[tuple[HostRule, UrlParts]]) -> UrlParts:
-        """What all rules together make of a URL."""
-        parts = _split(url)
-        for rule, _ in matching:
-            parts = rewriter(rule.name)(parts)
-        return parts
-
-    def _is_by_all_fetched(self, url: str, matching: list[tuple[HostRule, UrlParts]]) -> bool:
-        """Are all rules trusted, and has what they make of a URL together been fetched?"""
-        if len(matching) < 2 or any(rule.stage != "trusted" for rule, _ in matching):
-            return False
-        form = self._by_all(url, matching)
-        return any(self._page_of(rule, form) is not None for rule, _ in matching)
-
-    def _partners_by_all(self, page: FetchedPage, known: set[str]) -> list[Partner]:
-        """The page that all rules in use call the same, as a partner of each.
-
-        One that is not equal ends them all, for it cannot be told which of them is wrong. One that
-        is equal is no pair for a rule that has a partner of its own (`known`).
-        """
-        matching = self._matching(page.url)
-        if len(matching) < 2:
-            return []
-        form = self._by_all(page.url, matching)
-        found = [self._page_of(rule, form) for rule, _ in matching]
-        content = next((each for each in found if each is not None), NEAR)
-        return [
-            Partner(rule.name, content, form, "")
-            for rule, _ in matching
-            if content != NEAR and (content != page.content or rule.name not in known)
-        ]
 
     def _sample_rate(self, rule: HostRule) -> float:
         """The share that is fetched in the end, determined once and kept."""
@@ -309,7 +228,7 @@ class UrlLearner:
 
     def _rule(self, partner: Partner, parts: UrlParts) -> HostRule | None:
         """The host's rule of a partner; in place of one that has ended, the one under a prefix."""
-        host = _host_and_port(parts)
+        host = host_and_port(parts)
         rule = self._book.rule(partner.rule, host)
         if rule is not None and rule.stage == "unlearned":
             name = under_prefix(partner.rule, parts)
@@ -325,10 +244,10 @@ class UrlLearner:
             rule.note_pair(
                 page.content,
                 partner.value
-                or _split(urls[1]).query,  # the partner's, where it has what is dropped
+                or split_spelt(urls[1]).query,  # the partner's, where it has what is dropped
                 urls,
-                is_sampled=self._is_sampled(
-                    rule, rewriter(rule.name)(_split(page.url)), url_key(page.url)
+                is_sampled=self._matcher.is_sampled(
+                    rule, rewriter(rule.name)(split_spelt(page.url)), url_key(page.url)
                 ),
                 n_probes=self._n_probes,
             )
@@ -345,7 +264,7 @@ class UrlLearner:
 
     def _end_under_prefix(self, rule: HostRule, urls: tuple[str, str]) -> None:
         """Where a rule has failed, it is not tried under the prefix of the failure either."""
-        name = under_prefix(rule.name, _split(urls[0]))
+        name = under_prefix(rule.name, split_spelt(urls[0]))
         narrow = self._book.rule(name, rule.host) if name else None
         if narrow is not None and narrow.stage != "unlearned":
             narrow.note_failure(urls)
@@ -355,8 +274,8 @@ class UrlLearner:
         """Propose a mirror of a host or folder that a duplicate and its original show."""
         if page.is_own or page.content == NEAR or page.original_url is None:
             return
-        for name in mirrors(parts, _split(page.original_url)):
-            host = _host_and_port(parts)
+        for name in mirrors(parts, split_spelt(page.original_url)):
+            host = host_and_port(parts)
             if name.startswith("host:") and not name.startswith(f"host:{host}="):
                 continue  # it rewrites the other host's URLs
             if name in rules:
@@ -380,12 +299,3 @@ def _is_kept(rule: HostRule) -> bool:
 def _number_of(url: str) -> int:
     """A number that tells one redirect's target from others."""
     return int.from_bytes(url_key(url)[:6], "big")
-
-
-def _host_and_port(parts: UrlParts) -> str:
-    """Host and port, as rules are kept by."""
-    return parts.host + parts.port
-
-
-def _split(url: str) -> UrlParts:
-    return split_canonical(url) or split_url(url)
