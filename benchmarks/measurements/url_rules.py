@@ -1,9 +1,9 @@
-"""What learned URL rules save and lose, simulated: `url_rules.py [SEEDS] [URLS]`.
+"""What learned URL rules save and lose, simulated: `url_rules.py [SEEDS] [URLS] [KIND…]`.
 
-Each site has as many pages as URLs that one rule matches (`/page/7?ref=x` beside `/page/7`); of
-these a share q shows a page of its own. The learner itself decides, in the order of a crawl: all
-links are known at the start, in random order. `fetched` is the share of the matching URLs that was
-fetched, `lost` the pages that were not found: mean, and the worst of all seeds.
+Each site has as many pages as URLs that one rule matches, of a kind in `KINDS`; of these a share q
+shows a page of its own. The learner itself decides, in the order of a crawl: all links are known at
+the start, in random order. `fetched` is the share of all URLs that was fetched (half of them show
+all pages, where q is 0), `lost` the pages that were not found: mean, and the worst of all seeds.
 
 Beside it: no learning, a rule that is trusted after three equal pairs, and katana's (`-fsu`, as in
 its pathtrie.go): all children of a path's node beyond ten are one.
@@ -15,6 +15,7 @@ import random
 import sys
 import time
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -24,42 +25,58 @@ from dedup.urls.learning import FetchedPage, UrlLearner
 
 SHARES = (0.0, 0.001, 0.01, 0.05)
 LOSS = 0.001
+_SITE = "http://site.example"
+
+KINDS: dict[str, Callable[[int, random.Random], str]] = {
+    "parameter": lambda n, draw: f"{_SITE}/page/{n}?ref={draw.randrange(1000)}",
+    "session": lambda n, draw: f"{_SITE}/page/{n}?PHPSESSID={draw.getrandbits(128):032x}",
+    "tracking": lambda n, draw: f"{_SITE}/page/{n}?utm_source=s{draw.randrange(20)}",
+    "print view": lambda n, draw: f"{_SITE}/page/{n}?print=1",
+    "folder mirror": lambda n, draw: f"{_SITE}/copy/page/{n}",
+    "www mirror": lambda n, draw: f"http://www.site.example/page/{n}",
+}
+"""The second URL of a page, by what the site is planted with."""
 
 
 @dataclass
 class Outcome:
     fetched: int
-    """Of the URLs that the rule matches."""
+    """URLs, in all."""
     lost: int
 
 
 @dataclass
 class Site:
-    """URLs and what each shows; `own` are matching URLs with pages of their own."""
+    """URLs, what each shows, and of those that the rule matches what it makes of them."""
 
     urls: list[str]
     content: dict[str, str]
+    forms: dict[str, str]
 
     @classmethod
-    def planted(cls, n_urls: int, share: float, seed: int, breaks_after: int = 0) -> Site:
+    def planted(
+        cls, kind: str, n_urls: int, share: float, seed: int, breaks_after: int = 0
+    ) -> Site:
         draw = random.Random(f"{n_urls} {share} {seed}")
         content: dict[str, str] = {}
+        forms: dict[str, str] = {}
         for number in range(n_urls):
-            base = f"http://site.example/page/{number}"
+            base = f"{_SITE}/page/{number}"
             content[base] = base
-            matching = f"{base}?ref={draw.randrange(1000)}"
+            matching = KINDS[kind](number, draw)
+            forms[matching] = base
             is_own = draw.random() < share or (breaks_after and number >= breaks_after)
             content[matching] = matching if is_own else base
         urls = list(content)
         if not breaks_after:
             draw.shuffle(urls)
-        return cls(urls, content)
+        return cls(urls, content, forms)
 
     def lost(self, fetched: list[str]) -> int:
         return len(set(self.content.values())) - len({self.content[url] for url in fetched})
 
     def outcome(self, fetched: list[str]) -> Outcome:
-        return Outcome(sum("?" in url for url in fetched), self.lost(fetched))
+        return Outcome(len(fetched), self.lost(fetched))
 
 
 def learned(
@@ -118,8 +135,8 @@ def naive(site: Site) -> Outcome:
     seen: dict[str, str] = {}
     fetched = []
     for url in site.urls:
-        base = url.partition("?")[0]
-        if "?" in url and pairs >= 3 and not is_wrong:
+        base = site.forms.get(url, url)
+        if url in site.forms and pairs >= 3 and not is_wrong:
             continue
         fetched.append(url)
         if base in seen:
@@ -147,14 +164,22 @@ def katana(site: Site) -> Outcome:
 
 
 def shown(outcomes: list[Outcome], n_urls: int) -> str:
-    share = sum(each.fetched for each in outcomes) / len(outcomes) / n_urls
+    share = sum(each.fetched for each in outcomes) / len(outcomes) / (2 * n_urls)
     lost = sum(each.lost for each in outcomes) / len(outcomes)
     return f"{share:7.1%} {lost:8.1f} ({max(each.lost for each in outcomes)})"
 
 
-def main(n_seeds: int, n_urls: int) -> None:
+def main(n_seeds: int, n_urls: int, kinds: Sequence[str]) -> None:
     print(f"{n_urls:,} matching URLs, {n_seeds} seeds, loss {LOSS}: fetched, lost (worst)")
-    print(f"{'':32}" + "".join(f"{f'q = {share:.1%}':>26}" for share in SHARES))
+    for kind in kinds:
+        compare(kind, n_seeds, n_urls)
+    half(n_urls)
+    breaks(2_000)
+    cost(n_urls)
+
+
+def compare(kind: str, n_seeds: int, n_urls: int) -> None:
+    print(f"{kind:32}" + "".join(f"{f'q = {share:.1%}':>26}" for share in SHARES), flush=True)
     for name, crawl in (
         ("no learning", lambda site, _: site.outcome(site.urls)),
         ("defer", lambda site, seed: learned(site, "defer", seed)[0]),
@@ -164,16 +189,13 @@ def main(n_seeds: int, n_urls: int) -> None:
     ):
         cells = []
         for share in SHARES:
-            sites = (Site.planted(n_urls, share, seed) for seed in range(n_seeds))
+            sites = (Site.planted(kind, n_urls, share, seed) for seed in range(n_seeds))
             cells.append(shown([crawl(site, seed) for seed, site in enumerate(sites)], n_urls))
-        print(f"{name:32}" + "".join(f"{cell:>26}" for cell in cells))
-    half(n_urls)
-    breaks(2_000)
-    cost(n_urls)
+        print(f"  {name:30}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
 
 
 def half(n_urls: int) -> None:
-    site = Site.planted(n_urls, 0.0, 0)
+    site = Site.planted("parameter", n_urls, 0.0, 0)
     without = len({site.content[url] for url in site.urls[: len(site.urls) // 2]})
     outcome = learned(site, "defer", 0, max_pages=len(site.urls) // 2)[0]
     found = len(set(site.content.values())) - outcome.lost
@@ -181,7 +203,7 @@ def half(n_urls: int) -> None:
 
 
 def breaks(after: int) -> None:
-    site = Site.planted(2 * after, 0.0, 0, breaks_after=after)
+    site = Site.planted("parameter", 2 * after, 0.0, 0, breaks_after=after)
     outcome, _, knowledge = learned(site, "skip", 0)
     (rule,) = (each for each in knowledge.all_rules() if each.name == "drop:ref")
     print(
@@ -191,7 +213,7 @@ def breaks(after: int) -> None:
 
 
 def cost(n_urls: int) -> None:
-    site = Site.planted(n_urls, 0.0, 0)
+    site = Site.planted("parameter", n_urls, 0.0, 0)
     _, learner, knowledge = learned(site, "defer", 0)
     urls = [url for url in site.urls if "?" in url]
     start = time.process_time()
@@ -214,4 +236,5 @@ def cost(n_urls: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(each) for each in (*sys.argv[1:], *("20", "10000")[len(sys.argv) - 1 :])))
+    seeds, size, *names = [*sys.argv[1:], *("20", "10000")[len(sys.argv) - 1 :]]
+    main(int(seeds), int(size), names or list(KINDS))

@@ -1,9 +1,11 @@
 """What learned URL rules save and lose in crawls: `url_rules_crawl.py [--url URL] [options]`.
 
-Without `--url`, sites are made and served on loopback: PAGES pages, each under a second URL that a
-rule calls the same (`/page/7?ref=r3`), of which a share shows a page of its own. With `--url`, a
-site that is served already. Each mode is a crawl of its own. `lost` are pages of which no URL was
-fetched: of those that were made, or, with `--url`, that the first mode's crawl has found.
+Without `--url`, sites are made and served on loopback: PAGES pages, each under a second URL of a
+kind in `KINDS` that a rule calls the same, of which a share shows a page of its own. With `--url`,
+a site that is served already. Each mode is a crawl of its own; `katana` follows the links in this
+process, by katana's rule (`-fsu`): of a path's children beyond ten one stands for all. `lost` are
+pages of which no URL was fetched: of those that were made, or, with `--url`, that the first mode's
+crawl has found.
 `--max-pages` stops the crawls there. `--plain --modes suggest,defer,suggest,defer` gives the cost
 where there is nothing to learn.
 """
@@ -19,8 +21,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from dedup.store import open_store
 
@@ -29,15 +33,33 @@ _OPTIONS = ("-s", "DEDUP_REPORT_ENABLED=0", "-s", "LOG_LEVEL=WARNING", "-s", "DE
 _WORDS = [f"{a}{b}{c}" for a in ("ba", "ke", "lo", "mi") for b in "nrst" for c in ("a", "en", "us")]
 
 
-class PlantedSite:
-    """Pages by number; a second URL for each, which shows a page of its own for a share of them."""
+KINDS: dict[str, Callable[[int, random.Random], str]] = {
+    "parameter": lambda n, draw: f"/page/{n}/?ref=r{draw.randrange(50)}",
+    "session": lambda n, draw: f"/page/{n}/?PHPSESSID={draw.getrandbits(128):032x}",
+    "tracking": lambda n, draw: f"/page/{n}/?utm_source=s{draw.randrange(20)}",
+    "print": lambda n, _: f"/page/{n}/?print=1",
+    "folder": lambda n, _: f"/copy/page/{n}/",
+    "index": lambda n, _: f"/page/{n}/index.html",
+}
+"""The second URL of a page, by what the site is planted with."""
 
-    def __init__(self, n_pages: int, share: float, seed: int, *, is_plain: bool = False) -> None:
-        draw = random.Random(f"{n_pages} {share} {seed}")
-        self.own = {number for number in range(n_pages) if draw.random() < share}
-        targets = [f"/page/{number}" for number in range(n_pages)]
-        if not is_plain:
-            targets += [f"/page/{number}?ref=r{draw.randrange(50)}" for number in range(n_pages)]
+
+class PlantedSite:
+    """Pages by number; a second URL for each, which shows a page of its own for a share of them.
+
+    Attributes:
+        shown: names of pages, by targets.
+    """
+
+    def __init__(
+        self, kind: str, n_pages: int, share: float, seed: int, *, is_plain: bool = False
+    ) -> None:
+        draw = random.Random(f"{kind} {n_pages} {share} {seed}")
+        self.shown = {f"/page/{number}/": f"page {number}" for number in range(n_pages)}
+        for number in () if is_plain else range(n_pages):
+            name = "own" if draw.random() < share else "page"
+            self.shown[KINDS[kind](number, draw)] = f"{name} {number}"
+        targets = list(self.shown)
         draw.shuffle(targets)
         self.lists = [
             targets[start : start + _LINKS_PER_LIST]
@@ -47,14 +69,27 @@ class PlantedSite:
     def answer(self, target: str) -> bytes | None:
         if target == "/":
             return page("start", [f"/list/{place}" for place in range(len(self.lists))])
-        kind, _, rest = target.strip("/").partition("/")
-        number, _, query = rest.partition("?")
-        if kind == "list":
-            return page(f"list {number}", self.lists[int(number)])
-        if kind != "page":
-            return None
-        is_own = bool(query) and int(number) in self.own
-        return page(f"own {number}" if is_own else f"page {number}", [])
+        if target.startswith("/list/"):
+            return page(target[1:], self.lists[int(target[6:])])
+        return page(self.shown[target], []) if target in self.shown else None
+
+    def by_katana(self) -> tuple[int, set[str]]:
+        """How many targets katana's rule fetches, and the names of the pages that they show."""
+        children: dict[str, set[str]] = {}
+        seen: set[str] = set()
+        names = set()
+        for target in (each for part in self.lists for each in part):
+            path, _, query = target.partition("?")
+            parent, shape = "", ""
+            for segment in path.strip("/").split("/"):
+                known = children.setdefault(parent, set())
+                known.add(segment)
+                parent += f"/{segment}"
+                shape += f"/{segment if len(known) <= 10 else '{param}'}"
+            if (shape := f"{shape}?{query.partition('=')[0]}") not in seen:
+                seen.add(shape)
+                names.add(self.shown[target])
+        return len(seen), names
 
 
 def page(name: str, hrefs: list[str]) -> bytes:
@@ -89,7 +124,7 @@ def serve(site: PlantedSite) -> ThreadingHTTPServer:
     return server
 
 
-def crawl(url: str, mode: str, folder: Path, options: argparse.Namespace) -> dict[str, object]:
+def crawl(url: str, mode: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"url={url}", *_OPTIONS]
     command += ["-s", f"DEDUP_URL_LEARNING={mode}", "-s", f"JOBDIR={folder}"]
     command += ["-s", f"DEDUP_URL_LEARNING_LOSS={options.loss}"]
@@ -130,18 +165,20 @@ def n_lost(groups: dict[str, str], fetched: dict[str, str]) -> int:
     return len(set(groups.values()) - found)
 
 
-def compare(name: str, url: str, options: argparse.Namespace, names: set[str]) -> None:
+def compare(name: str, url: str, options: argparse.Namespace, names: set[str]) -> list[Row]:
+    """Crawl a site in each mode; print and return what was fetched, found and lost."""
     print(f"{name}:", flush=True)
     groups: dict[str, str] = {}
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         for place, mode in enumerate(options.modes.split(",")):
             found = crawl(url, mode, Path(folder, str(place)), options)
             groups = groups or found["original"]
             lost = len(names - found["titles"]) if names else n_lost(groups, found["original"])
             pages = len(set(found["original"].values()))
+            rows.append(Row(mode, found["fetched"], pages, lost, found["skipped"]))
             print(
-                f"  {mode:8} fetched {found['fetched']:6,}, pages {pages:6,},"
-                f" lost {lost:4,}, skipped {found['skipped']:6,},"
+                f"  {rows[-1]}"
                 f" {found['fetched'] / found['seconds']:5.0f} pages/s,"
                 f" {1000 * found['cpu'] / found['fetched']:.2f} ms CPU a page",
                 flush=True,
@@ -150,13 +187,50 @@ def compare(name: str, url: str, options: argparse.Namespace, names: set[str]) -
                 print(f"    {found['size_bytes']:,} bytes of rules")
             for rule in found["rules"]:
                 print(f"    {rule}")
+    return rows
+
+
+class Row(NamedTuple):
+    """What a crawl has fetched, found and lost."""
+
+    mode: str
+    fetched: int
+    pages: int
+    lost: int
+    skipped: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mode:8} fetched {self.fetched:6,}, pages {self.pages:6,},"
+            f" lost {self.lost:4,}, skipped {self.skipped:6,},"
+        )
+
+
+def planted(kind: str, share: float, seed: int, options: argparse.Namespace) -> list[Row]:
+    """Crawl a site that is made, in each mode and by katana's rule."""
+    site = PlantedSite(kind, options.pages, share, seed, is_plain=options.plain)
+    names = set(site.shown.values())
+    server = serve(site)
+    try:
+        url = f"http://127.0.0.1:{server.server_address[1]}/"
+        name = f"{kind}, {options.pages:,} pages twice, {share:.1%} own pages, seed {seed}"
+        rows = compare(name, url, options, names)
+    finally:
+        server.shutdown()
+        server.server_close()
+    n_fetched, found = site.by_katana()
+    rows.append(Row("katana", n_fetched, len(found), len(names - found), 0))
+    print(f"  {rows[-1]}", flush=True)
+    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--url", default="")
+    parser.add_argument("--kinds", default="parameter", help=", ".join(KINDS))
     parser.add_argument("--pages", type=int, default=10_000)
     parser.add_argument("--shares", default="0,0.001,0.01,0.05")
+    parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--modes", default="suggest,defer,skip")
     parser.add_argument("--loss", type=float, default=0.001)
     parser.add_argument("--max-pages", type=int, default=0)
@@ -165,16 +239,18 @@ def main() -> None:
     if options.url:
         compare(options.url, options.url, options, set())
         return
-    for seed, share in enumerate(map(float, options.shares.split(","))):
-        site = PlantedSite(options.pages, share, seed, is_plain=options.plain)
-        names = {f"page {number}" for number in range(options.pages)}
-        names |= {f"own {number}" for number in site.own}
-        server = serve(site)
-        try:
-            url = f"http://127.0.0.1:{server.server_address[1]}/"
-            compare(f"{options.pages:,} pages twice, {share:.1%} own pages", url, options, names)
-        finally:
-            server.shutdown()
+    totals: dict[tuple[str, float, str], list[Row]] = {}
+    for seed in range(options.seeds):
+        for share in map(float, options.shares.split(",")):
+            for kind in options.kinds.split(","):
+                for row in planted(kind, share, seed, options):
+                    totals.setdefault((kind, share, row.mode), []).append(row)
+    for (kind, share, mode), rows in sorted(totals.items()):
+        n_fetched = sum(row.fetched for row in rows) / len(rows)
+        print(
+            f"{kind}, {share:.1%} own pages, {mode}: fetched {n_fetched:,.0f} on average, lost"
+            f" {max(row.lost for row in rows)} at most, of {len(rows)} crawls"
+        )
 
 
 if __name__ == "__main__":

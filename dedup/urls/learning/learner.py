@@ -18,21 +18,20 @@ from typing import Literal, NamedTuple
 
 from dedup.urls.canonical import url_key
 from dedup.urls.learning.book import RuleBook
-from dedup.urls.learning.bounds import AUDIT_RATE, PROBE_RATE, audit_rate, budget, n_probes
+from dedup.urls.learning.bounds import audit_rate, budget, n_probes
 from dedup.urls.learning.evidence import Partner, candidates, partners, shown_forms
 from dedup.urls.learning.life import HostRule
+from dedup.urls.learning.matching import RuleMatcher, host_and_port, split_spelt
 from dedup.urls.learning.records import NEAR, UrlKnowledge
 from dedup.urls.learning.rewrites import (
-    OPPOSITES,
     form_key,
     is_kept_by_form,
     mirrors,
     rewriter,
     rewrites,
-    share_of,
     under_prefix,
 )
-from dedup.urls.parts import UrlParts, split_canonical, split_url
+from dedup.urls.parts import UrlParts
 
 Mode = Literal["defer", "skip"]
 Turn = Literal["fetch", "skip"]
@@ -100,14 +99,13 @@ class UrlLearner:
         if not 0 < loss < 1:
             raise ValueError(f"loss must be above 0 and below 1, got {loss!r}")
         self._knowledge = knowledge
-        self._is_seen = is_seen
         self._mode = mode
         self._loss = loss
         self._n_pages = n_pages
         self._url_of = url_of
-        self._seed = seed
         self._n_probes = n_probes(loss)
         self._book = RuleBook(knowledge)
+        self._matcher = RuleMatcher(knowledge, self._book, is_seen=is_seen, seed=seed)
 
     # --- URLs ------------------------------------------------------------------------------------
 
@@ -119,20 +117,22 @@ class UrlLearner:
         Args:
             url: in canonical spelling.
         """
-        matching = self._matching(url)
+        matching = self._matcher.matching(url)
         if not matching:
             return None
         key = url_key(url)
-        is_sampled = any(self._is_sampled(rule, key) for rule, _ in matching)
+        is_sampled = any(self._matcher.is_sampled(rule, form, key) for rule, form in matching)
         for rule, form in [] if is_sampled else matching:
             instead = ""
-            if not self._is_form_known(rule, form):
+            if not self._matcher.is_known(rule, form):
                 if not rule.redirects or rule.redirects < rule.pairs:
                     continue
                 instead = str(form)
-            rule.deferred += 1
-            self._book.change(rule)
-            return Deferral(rule, instead)
+            return self._put_off(rule, instead)
+        if not is_sampled and len(matching) > 1:
+            by_all = self._matcher.by_all(url, matching)
+            if any(self._matcher.is_known(rule, by_all) for rule, _ in matching):
+                return self._put_off(matching[0][0])
         self._knowledge.add_forms(
             [(form_key(each.name, form), None) for each, form in matching if _is_kept(each)]
         )
@@ -145,22 +145,18 @@ class UrlLearner:
             url: in canonical spelling.
             number: of the rule for which it was put off.
         """
-        matching = self._matching(url)
+        matching = self._matcher.matching(url)
         found = next((each for each in matching if each[0].number == number), None)
         if found is None:
             return "fetch", None
         rule, form = found
-        if (
-            self._mode == "defer"
-            or rule.stage != "trusted"
-            or not self._is_form_fetched(rule, form)
-        ):
+        if self._mode == "defer" or rule.stage != "trusted":
             return "fetch", rule
-        key = url_key(url)
-        for each, _ in matching:
-            rate = self._sample_rate(each) if each.stage == "trusted" else PROBE_RATE
-            if share_of(each.name, key, self._seed) < rate:
-                return "fetch", rule
+        matcher = self._matcher
+        if matcher.page_of(rule, form) is None and not matcher.is_fetched_by_all(url, matching):
+            return "fetch", rule
+        if self._matcher.share(rule, form, url_key(url)) < self._sample_rate(rule):
+            return "fetch", rule
         rule.skipped += 1
         self._book.change(rule)
         return "skip", rule
@@ -169,14 +165,16 @@ class UrlLearner:
 
     def note(self, page: FetchedPage) -> list[HostRule]:
         """Learn from a page; return the rules that it has ended, whose URLs are to be fetched."""
-        parts = _split(page.url)
-        rules = self._book.rules(_host_and_port(parts))
+        parts = split_spelt(page.url)
+        rules = self._book.rules(host_and_port(parts))
         found = candidates(parts, rules)
         for each in found:
             if is_kept_by_form(each.rule):  # from now on it is asked about other URLs, too
-                self._book.rule(each.rule, _host_and_port(parts))
+                self._book.rule(each.rule, host_and_port(parts))
         ended = []
-        for partner in partners(self._knowledge, found, parts, rules):
+        alone = partners(self._knowledge, found, parts, rules)
+        names = {each.rule for each in alone}
+        for partner in alone + self._matcher.partners_by_all(page.url, page.content, names):
             rule = self._rule(partner, parts)
             if rule is not None and self._learn(rule, partner, page):
                 ended.append(rule)
@@ -186,12 +184,12 @@ class UrlLearner:
 
     def note_redirect(self, url: str, target: str) -> None:
         """Learn from a redirect, where it leads to the URL's form by one rule."""
-        parts, aim = _split(url), _split(target)
+        parts, aim = split_spelt(url), split_spelt(target)
         for each in rewrites(parts):
             if each.form == aim:
-                found = self._book.rule(each.rule, _host_and_port(parts))
+                found = self._book.rule(each.rule, host_and_port(parts))
                 if found is not None and found.stage != "unlearned":
-                    is_sampled = self._is_sampled(found, url_key(url))
+                    is_sampled = self._matcher.is_sampled(found, aim, url_key(url))
                     found.note_pair(
                         _number_of(target),
                         each.value,
@@ -212,45 +210,25 @@ class UrlLearner:
 
     # --- Private ---------------------------------------------------------------------------------
 
-    def _matching(self, url: str) -> list[tuple[HostRule, UrlParts]]:
-        """The rules of a URL's host that rewrite it and are in use, and what they make of it."""
-        host = url[url.find("//") + 2 :].partition("/")[0]
-        rules = self._book.rules(host)
-        active = [rule for rule in rules.values() if rule.is_active]
-        if not active:
-            return []
-        parts = _split(url)
-        active = [rule for rule in active if not _is_second(rule, rules)]
-        forms = [(rule, rewriter(rule.name)(parts)) for rule in active]
-        return [(rule, form) for rule, form in forms if form != parts]
-
-    def _is_sampled(self, rule: HostRule, key: bytes) -> bool:
-        rate = PROBE_RATE if rule.stage == "probation" else AUDIT_RATE
-        return share_of(rule.name, key, self._seed) < max(rate, rule.sample_rate)
-
-    def _is_form_known(self, rule: HostRule, form: UrlParts) -> bool:
-        if self._is_seen(url_key(str(form))):
-            return True
-        return _is_kept(rule) and bool(self._knowledge.forms([form_key(rule.name, form)]))
-
-    def _is_form_fetched(self, rule: HostRule, form: UrlParts) -> bool:
-        keys = [url_key(str(form)), form_key(rule.name, form)]
-        return any(content is not None for content in self._knowledge.forms(keys).values())
+    def _put_off(self, rule: HostRule, instead: str = "") -> Deferral:
+        rule.deferred += 1
+        self._book.change(rule)
+        return Deferral(rule, instead)
 
     def _sample_rate(self, rule: HostRule) -> float:
         """The share that is fetched in the end, determined once and kept."""
         if not rule.sample_rate:
-            trusted = [
-                each for each in self._book.rules(rule.host).values() if each.stage == "trusted"
-            ]
-            n_lost = budget(self._loss, self._n_pages(rule.host), len(trusted))
+            # One that has put off nothing loses nothing: another rule says the same.
+            rules = self._book.rules(rule.host).values()
+            n_rules = sum(each.stage == "trusted" and each.deferred > 0 for each in rules)
+            n_lost = budget(self._loss, self._n_pages(rule.host), n_rules)
             rule.sample_rate = audit_rate(n_lost)
             self._book.change(rule)
         return rule.sample_rate
 
     def _rule(self, partner: Partner, parts: UrlParts) -> HostRule | None:
         """The host's rule of a partner; in place of one that has ended, the one under a prefix."""
-        host = _host_and_port(parts)
+        host = host_and_port(parts)
         rule = self._book.rule(partner.rule, host)
         if rule is not None and rule.stage == "unlearned":
             name = under_prefix(partner.rule, parts)
@@ -266,9 +244,11 @@ class UrlLearner:
             rule.note_pair(
                 page.content,
                 partner.value
-                or _split(urls[1]).query,  # the partner's, where it has what is dropped
+                or split_spelt(urls[1]).query,  # the partner's, where it has what is dropped
                 urls,
-                is_sampled=self._is_sampled(rule, url_key(page.url)),
+                is_sampled=self._matcher.is_sampled(
+                    rule, rewriter(rule.name)(split_spelt(page.url)), url_key(page.url)
+                ),
                 n_probes=self._n_probes,
             )
         elif page.is_own and (rule.is_active or not page.is_short):
@@ -284,7 +264,7 @@ class UrlLearner:
 
     def _end_under_prefix(self, rule: HostRule, urls: tuple[str, str]) -> None:
         """Where a rule has failed, it is not tried under the prefix of the failure either."""
-        name = under_prefix(rule.name, _split(urls[0]))
+        name = under_prefix(rule.name, split_spelt(urls[0]))
         narrow = self._book.rule(name, rule.host) if name else None
         if narrow is not None and narrow.stage != "unlearned":
             narrow.note_failure(urls)
@@ -294,8 +274,8 @@ class UrlLearner:
         """Propose a mirror of a host or folder that a duplicate and its original show."""
         if page.is_own or page.content == NEAR or page.original_url is None:
             return
-        for name in mirrors(parts, _split(page.original_url)):
-            host = _host_and_port(parts)
+        for name in mirrors(parts, split_spelt(page.original_url)):
+            host = host_and_port(parts)
             if name.startswith("host:") and not name.startswith(f"host:{host}="):
                 continue  # it rewrites the other host's URLs
             if name in rules:
@@ -312,12 +292,6 @@ class UrlLearner:
                 self._book.change(rule)
 
 
-def _is_second(rule: HostRule, rules: dict[str, HostRule]) -> bool:
-    """Is the opposite rule in use, and older? By both, two URLs would wait for each other."""
-    other = rules.get(OPPOSITES.get(rule.name, ""))
-    return other is not None and other.is_active and other.number < rule.number
-
-
 def _is_kept(rule: HostRule) -> bool:
     return is_kept_by_form(rule.name)
 
@@ -325,12 +299,3 @@ def _is_kept(rule: HostRule) -> bool:
 def _number_of(url: str) -> int:
     """A number that tells one redirect's target from others."""
     return int.from_bytes(url_key(url)[:6], "big")
-
-
-def _host_and_port(parts: UrlParts) -> str:
-    """Host and port, as rules are kept by."""
-    return parts.host + parts.port
-
-
-def _split(url: str) -> UrlParts:
-    return split_canonical(url) or split_url(url)

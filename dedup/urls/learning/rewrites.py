@@ -96,7 +96,7 @@ def form_key(name: str, form: UrlParts) -> bytes:
 
 
 def share_of(name: str, key: bytes, seed: int = 0) -> float:
-    """A number from 0 to below 1, the same for the same rule, URL key and seed on every machine."""
+    """A number from 0 to below 1, the same for the same name, URL key and seed on every machine."""
     return xxh3_64_intdigest(name.encode() + b"\0" + key, seed) / 2**64
 
 
