@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 SCHEME = 1
@@ -38,6 +39,14 @@ _MOSTLY = 0.6
 
 def repeatable(line: str) -> str:
     """The form in which lines count as the same: "Page 3 of 12" is "Page 4 of 12"."""
+    return _short_repeatable(line) if len(line) <= _SHORT_LINE else _DIGITS.sub("0", line)
+
+
+_SHORT_LINE = 200
+
+
+@lru_cache(10_000)
+def _short_repeatable(line: str) -> str:  # most are on many pages, and pages are measured again
     return _DIGITS.sub("0", line)
 
 

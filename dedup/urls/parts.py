@@ -14,7 +14,6 @@ from typing import NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
 import ada_url
-from w3lib.url import safe_url_string
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _C0_AND_SPACE = "".join(map(chr, range(0x21)))
@@ -92,6 +91,9 @@ def split_url(url: str) -> UrlParts:
     Raises:
         ValueError: not an absolute http or https URL, or without a usable host or port.
     """
+    # It loads an HTTP client: a sixth of the time in which a process that reads pages starts.
+    from w3lib.url import safe_url_string
+
     # "#" stays: w3lib strips blanks at the end of the text, but quotes them before a fragment.
     address, hash_sign, _ = url.partition("#")
     address = address if hash_sign else address.rstrip(_C0_AND_SPACE)
