@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 
 from dedup.errors import StateError
-from dedup.store import open_store
+from dedup.store import STORE_NAME, open_store
 
 _ROOT = Path(__file__).parents[2]
 _AHEAD = 16  # links to pages not seen yet: enough to keep all connections busy
@@ -111,7 +111,7 @@ def crawl(port: int, pages: int, folder: Path, options: list[str]) -> list[Sampl
             memory = sum(map(_resident_bytes, processes))
             cpu = sum(map(_cpu_seconds, processes))
             if count and _has_gone_on(samples, count, cpu):
-                size = sum(each.stat().st_size for each in (folder / "flat").glob("crawl.sqlite*"))
+                size = sum(each.stat().st_size for each in (folder / "flat").glob(f"{STORE_NAME}*"))
                 samples.append(Sample(count, time.monotonic(), cpu, memory, size))
     return samples
 

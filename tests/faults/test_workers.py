@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +31,24 @@ def site(tmp_path: Path) -> Any:
     running.process.stdout.close()
 
 
-def _crawl(site: Site, tmp_path: Path, address: str, *, kills: bool, settings: list[str]) -> Any:
+def _crawl(
+    site: Site,
+    tmp_path: Path,
+    address: str,
+    *,
+    settings: Sequence[str] = (),
+    fault: Callable[[subprocess.Popen[str]], object] | None = None,
+) -> Any:
+    """Crawl by two processes; call `fault` with the first one after a quarter of the pages."""
     settings = [*COMMON, *settings, f"DEDUP_STORE={address}"]
     job = f"shared-{site.port}"
     crawls = [worker(site, tmp_path, settings, job, f"worker-{n}") for n in range(2)]
     try:
-        if kills:
+        if fault is not None:
             until = time.monotonic() + 60
             while len(site.requests()) < 12 and time.monotonic() < until:
                 time.sleep(0.05)
-            crawls[0].send_signal(signal.SIGKILL)
+            fault(crawls[0])
         codes = [each.wait(150) for each in crawls]
     finally:
         for each in crawls:
@@ -48,18 +58,45 @@ def _crawl(site: Site, tmp_path: Path, address: str, *, kills: bool, settings: l
         return codes, check(store, site), logs
 
 
-@pytest.mark.parametrize("kills", [False, True], ids=["unharmed", "one is killed"])
-def test_shared_crawl_is_that_of_one_process_in_the_order_of_the_numbers(
-    site: Site, tmp_path: Path, postgresql: Any, kills: bool
-) -> None:
-    codes, found, logs = _crawl(site, tmp_path, postgresql.address, kills=kills, settings=[])
-    assert codes == [-signal.SIGKILL if kills else 0, 0], logs
+def _expect_exact(found: dict[str, Any], logs: str) -> None:
     assert (found["lost"], found["twice"]) == (0, 0), logs
     assert found["reconciled"]
     assert sum(found["duplicates"].values()) > 0
     assert (found["other_verdicts"], found["without_original"]) == (0, 0)
-    n_asked = len(site.requests())
-    assert n_asked == found["pages"] if not kills else n_asked <= found["pages"] + 16
+
+
+@pytest.mark.parametrize("n_hosts", [64, 1], ids=["all hosts at once", "a host at a time"])
+def test_shared_crawl_is_that_of_one_process_in_the_order_of_the_numbers(
+    site: Site, tmp_path: Path, postgresql: Any, n_hosts: int
+) -> None:
+    settings = [f"DEDUP_WORKER_HOSTS={n_hosts}"]
+    codes, found, logs = _crawl(site, tmp_path, postgresql.address, settings=settings)
+    assert codes == [0, 0], logs
+    _expect_exact(found, logs)
+    assert len(site.requests()) == found["pages"]
+
+
+def test_what_a_killed_process_had_is_done_by_the_other(
+    site: Site, tmp_path: Path, postgresql: Any
+) -> None:
+    codes, found, logs = _crawl(site, tmp_path, postgresql.address, fault=subprocess.Popen.kill)
+    assert codes == [-signal.SIGKILL, 0], logs
+    _expect_exact(found, logs)
+    assert len(site.requests()) <= found["pages"] + 16
+
+
+def test_crawl_goes_on_when_the_server_is_back(
+    site: Site, tmp_path: Path, own_postgresql: Any
+) -> None:
+    def crash(_: object) -> None:
+        own_postgresql.stop(signal.SIGQUIT)
+        time.sleep(2)
+        own_postgresql.start()
+
+    codes, found, logs = _crawl(site, tmp_path, own_postgresql.address, fault=crash)
+    assert codes == [0, 0], logs
+    assert "waiting for it" in logs
+    _expect_exact(found, logs)
 
 
 def test_delay_of_a_host_holds_over_all_processes(
@@ -68,7 +105,7 @@ def test_delay_of_a_host_holds_over_all_processes(
     settings = ["DOWNLOAD_DELAY=0.2", "RANDOMIZE_DOWNLOAD_DELAY=0"]
     settings.append("CONCURRENT_REQUESTS_PER_DOMAIN=1")
     address = postgresql.address
-    codes, found, logs = _crawl(site, tmp_path, address, kills=False, settings=settings)
+    codes, found, logs = _crawl(site, tmp_path, address, settings=settings)
     assert codes == [0, 0], logs
     assert found["lost"] == 0
     # A timer and the way to the server take some milliseconds, on a busy machine more.

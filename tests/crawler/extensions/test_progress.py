@@ -157,6 +157,7 @@ def test_the_counts_are_those_of_all_runs_of_the_job(
         ledger=SimpleNamespace(fetched=5),
         requests=SimpleNamespace(length=1),
         folder=tmp_path,
+        name=tmp_path.name,
         content=SimpleNamespace(size_bytes=0),
         seen=SeenUrls(None),
         arrivals=SimpleNamespace(n_unjudged=0),
