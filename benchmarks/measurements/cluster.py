@@ -9,7 +9,8 @@ processes in turn, into a new job each time, and checks:
 
 - each page of the site is on record once: none lost, none twice; counts reconcile;
 - the verdicts are those of one process that is fed in the order of the numbers;
-- each dropped page has an original that was kept;
+- each dropped page has an original that was kept, and no two kept pages of one planted text are
+  one page by the second check;
 - of each host no two requests are closer than the delay (from the server's log).
 
 While they work, at random moments:
@@ -38,8 +39,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.measurements.cluster_faults import Faults
-from benchmarks.measurements.cluster_site import host_name, urls
+from benchmarks.measurements.cluster_site import family, host_name, urls
 from dedup import Deduplicator
+from dedup.config import DedupConfig
+from dedup.detectors.second_check import SecondCheck
 from dedup.store import JobStore, open_store, summarise
 
 ROOT = Path(__file__).parents[2]
@@ -117,9 +120,37 @@ def check(store: JobStore, site: Site) -> dict:
         "twice": sum(count - 1 for count in recorded.values()),
         "reconciled": total == pages["fetched"] == len(recorded) and not pages["waiting"],
         "without_original": sum(row.original not in kept for row in rows),
+        "kept_twice": kept_twice(store, site, kept),
         "other_verdicts": other_verdicts(store, kept, {row.number: row.original for row in rows}),
         "left_hosts": counts["urls"]["queued"],
     }
+
+
+def kept_twice(store: JobStore, site: Site, kept: set[int]) -> int:
+    """How many pairs of kept pages with one planted text are one page by the second check."""
+    size = site.n_hosts, site.n_pages
+    places = [(host, number) for host in range(site.n_hosts) for number in range(site.n_pages)]
+    of_url = dict(
+        zip(urls(*size, site.port), (family(*place, *size) for place in places), strict=True)
+    )
+    families = defaultdict(list)
+    for number in sorted(kept):
+        if (found := of_url[store.page_url(number)]) is not None:
+            families[found].append(number)
+    config = DedupConfig()
+    check = SecondCheck(
+        store.document,
+        near_resemblance=config.near_resemblance,
+        short_shingles=config.short_shingles,
+        names=config.near_names,
+    )
+    return sum(
+        check.is_equal(page, store.document(earlier)) or check.nearest(page, [earlier]) is not None
+        for numbers in families.values()
+        for place, number in enumerate(numbers)
+        for page in [store.document(number)]
+        for earlier in numbers[:place]
+    )
 
 
 def other_verdicts(store: JobStore, kept: set[int], dropped: dict[int, int]) -> int:

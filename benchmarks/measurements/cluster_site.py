@@ -38,6 +38,14 @@ def _prose(seed: str) -> str:
     return " ".join(source.choices(_VOCABULARY, k=WORDS))
 
 
+def family(host: int, number: int, n_hosts: int, n_pages: int) -> int | None:
+    """Which planted text a page has, exactly or nearly; None: one of its own."""
+    source = random.Random(f"{host} {number}")
+    if source.random() >= SHARE_OF_COPIES:
+        return None
+    return source.randrange(max(n_hosts * n_pages // 8, 1))
+
+
 def page(host: int, number: int, n_hosts: int, n_pages: int, port: int) -> bytes:
     source = random.Random(f"{host} {number}")
     if source.random() < SHARE_OF_COPIES:

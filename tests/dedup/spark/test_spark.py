@@ -155,6 +155,19 @@ def parts(folder: Path) -> bytes:
 CODE = "import sys; from dedup.cli import main; sys.exit(main())"
 
 
+def test_a_failure_of_a_task_names_its_cause(session: SparkSession) -> None:
+    def failing(batches: Iterator[pa.RecordBatch], failure: Exception) -> Iterator[pa.RecordBatch]:
+        yield from batches
+        raise failure
+
+    frame = session.createDataFrame([(1,)], "id bigint")
+    for failure, cause in ((KeyError("number"), "KeyError: 'number'"), (EOFError(), "EOFError")):
+        with pytest.raises(PySparkException) as told:
+            frame.mapInArrow(partial(failing, failure=failure), "id bigint").collect()
+        assert sentence_of(told.value) == f"Spark: {cause}"
+    assert sentence_of(ValueError("x")) is None
+
+
 def test_files_are_those_of_one_machine(tmp_path: Path) -> None:
     """Byte for byte: two inputs, in the order given, blank and broken lines, and all options."""
     rows = planted(4)
@@ -310,19 +323,6 @@ def test_rows_that_are_not_utf8_are_broken_not_equal(
     assert "broken" in told.splitlines()[-2]
     kept = [path.read_text() for path in sorted((tmp_path / "out").glob("part-*"))]
     assert "".join(kept) == '{"id": 3, "text": "Maerz"}\n'
-
-
-def test_a_failure_of_a_task_names_its_cause(session: SparkSession) -> None:
-    def failing(batches: Iterator[pa.RecordBatch], failure: Exception) -> Iterator[pa.RecordBatch]:
-        yield from batches
-        raise failure
-
-    frame = session.createDataFrame([(1,)], "id bigint")
-    for failure, cause in ((KeyError("number"), "KeyError: 'number'"), (EOFError(), "EOFError")):
-        with pytest.raises(PySparkException) as told:
-            frame.mapInArrow(partial(failing, failure=failure), "id bigint").collect()
-        assert sentence_of(told.value) == f"Spark: {cause}"
-    assert sentence_of(ValueError("x")) is None
 
 
 def test_an_unknown_file_system_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
