@@ -268,12 +268,15 @@ class Workers(Protocol):
     def queue_many(self, urls: Sequence[NewUrl]) -> list[tuple[str, QueuedUrl]]:
         """Queue URLs; return slot and row of those that were new, or were queued again."""
 
-    def beat(self, *, pages: int, pause: float = 0.0) -> None:
+    def beat(self, *, pages: int, pause: float = 0.0) -> int:
         """Give a sign of life, and free the hosts of those that have given none.
 
         Args:
             pages: fetched by this process.
             pause: seconds that its hosts rest where it dies before others fetch from them.
+
+        Returns:
+            How many processes share the job.
         """
 
     def take_hosts(self, at_most: int) -> list[str]:

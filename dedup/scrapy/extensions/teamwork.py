@@ -81,7 +81,8 @@ class Teamwork:
         if workers is None or hosts is None:
             return
         pause = max((max_delay(self._crawler, host) for host in hosts), default=0.0)
-        workers.beat(pages=job.ledger.fetched - job.ledger.fetched_before, pause=pause)
+        pages = job.ledger.fetched - job.ledger.fetched_before
+        job.turns.n_processes = workers.beat(pages=pages, pause=pause)
         self._note_fetched(job)
         if not job.has_queue or job.arrivals.is_closing:
             return

@@ -27,7 +27,10 @@ from dedup.store.interface import Workers
 T = TypeVar("T")
 
 _GATHER_SECONDS = 0.03
-"""What comes within this time shares a turn, and its commit."""
+"""What comes within this time, for each process of the job, shares a turn, and its commit: a turn
+of one page costs as much as one of five."""
+
+_MAX_GATHER_SECONDS = 0.3
 
 _ITEMS_IN_A_TURN = 100
 """They take about a tenth of a second."""
@@ -43,9 +46,13 @@ class Turns:
     Args:
         workers: None: the job is this process's alone.
         record: records an outcome, in a turn.
+
+    Attributes:
+        n_processes: that share the job.
     """
 
     def __init__(self, workers: Workers | None, record: Callable[[Outcome], object]) -> None:
+        self.n_processes = 1
         self._workers = workers
         self._record = record
         self._outcomes: dict[tuple[str, str], Outcome] = {}
@@ -96,7 +103,8 @@ class Turns:
         if not self._is_asked and not self._is_closed:
             self._is_asked = True
             self._tries_until = time.monotonic() + _MAX_TRIES_SECONDS
-            call_later(_GATHER_SECONDS, self._try)
+            seconds = min(_GATHER_SECONDS * self.n_processes, _MAX_GATHER_SECONDS)
+            call_later(seconds, self._try)
 
     def close(self) -> None:
         """Write what waits; nothing waits any more."""

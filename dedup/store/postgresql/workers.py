@@ -154,7 +154,7 @@ class PostgresqlWorkers:
                 connection.execute(_NOTE_HOSTS, (slots,))
         return [(slot, QueuedUrl(*row)) for slot, *row in rows]
 
-    def beat(self, *, pages: int, pause: float = 0.0) -> None:
+    def beat(self, *, pages: int, pause: float = 0.0) -> int:
         with self._database.unit(weight=0) as connection:
             connection.execute(
                 "UPDATE workers SET seen_at = clock_timestamp(), pages = ?, pause = ?, change = ?"
@@ -164,6 +164,7 @@ class PostgresqlWorkers:
             job = LOCKS, self._database.place.name
             seconds = self._lease_seconds, self._lease_seconds, _GRACE_SECONDS
             connection.execute(_DECLARE_DEAD, (self._id, self._connected_at, *job, *seconds))
+            return int(connection.execute("SELECT count(*) FROM workers").fetchone()[0])
 
     def take_hosts(self, at_most: int) -> list[str]:
         with self._database.unit(weight=0) as connection:

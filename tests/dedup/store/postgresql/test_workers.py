@@ -157,10 +157,10 @@ def test_hosts_of_the_dead_are_free_and_they_cannot_write(
     (one, first), (two, second) = join(), join()
     first.queue_many([new("a", "a.example")])
     assert first.take_hosts(9) == ["a.example"]
-    second.beat(pages=0)
+    assert second.beat(pages=0) == 2
     assert second.take_hosts(9) == []
     second._lease_seconds = -1
-    second.beat(pages=7)
+    assert second.beat(pages=7) == 1
     assert second.take_hosts(9) == ["a.example"]
     assert [(each.hosts, each.pages) for each in two.worker_rows()] == [(1, 7)]
     with pytest.raises(StateError, match="others have taken its hosts"):
