@@ -4,6 +4,8 @@ Each site has as many pages as URLs that one rule matches, of a kind in `KINDS`;
 shows a page of its own. The learner itself decides, in the order of a crawl: all links are known at
 the start, in random order. `fetched` is the share of all URLs that was fetched (half of them show
 all pages, where q is 0), `lost` the pages that were not found: mean, and the worst of all seeds.
+Of `skip` it is said how many crawls lost more than the rules' bounds allow together: at most 5%
+should.
 
 Beside it: no learning, a rule that is trusted after three equal pairs, and katana's (`-fsu`, as in
 its pathtrie.go): all children of a path's node beyond ten are one.
@@ -22,6 +24,7 @@ from itertools import count
 from dedup.store.memory.url_knowledge import MemoryUrlKnowledge
 from dedup.urls import url_key
 from dedup.urls.learning import FetchedPage, UrlLearner
+from dedup.urls.learning.bounds import max_lost
 
 SHARES = (0.0, 0.001, 0.01, 0.05)
 LOSS = 0.001
@@ -43,6 +46,8 @@ class Outcome:
     fetched: int
     """URLs, in all."""
     lost: int
+    bound: int = 0
+    """Pages that all rules together may lose, at 95% for each of them."""
 
 
 @dataclass
@@ -126,7 +131,10 @@ def learned(
             skipped = [each for each in skipped if each[1] != rule.number]
             queue.extend((each, 0) for each in back)
         learner.save()
-    return site.outcome(fetched), learner, knowledge
+    outcome = site.outcome(fetched)
+    rules = [rule for rule in knowledge.all_rules() if rule.stage == "trusted" and rule.sample_rate]
+    outcome.bound = sum(max_lost(rule.sample_rate) for rule in rules)
+    return outcome, learner, knowledge
 
 
 def naive(site: Site) -> Outcome:
@@ -188,10 +196,16 @@ def compare(kind: str, n_seeds: int, n_urls: int) -> None:
         ("katana -fsu", lambda site, _: katana(site)),
     ):
         cells = []
+        n_over = n_skipping = 0
         for share in SHARES:
             sites = (Site.planted(kind, n_urls, share, seed) for seed in range(n_seeds))
-            cells.append(shown([crawl(site, seed) for seed, site in enumerate(sites)], n_urls))
+            outcomes = [crawl(site, seed) for seed, site in enumerate(sites)]
+            cells.append(shown(outcomes, n_urls))
+            n_skipping += sum(each.bound > 0 for each in outcomes)
+            n_over += sum(each.lost > each.bound > 0 for each in outcomes)
         print(f"  {name:30}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
+        if n_skipping:
+            print(f"    more than the bound is lost in {n_over} of {n_skipping} crawls that skip")
 
 
 def half(n_urls: int) -> None:

@@ -6,6 +6,8 @@ a site that is served already. Each mode is a crawl of its own; `katana` follows
 process, by katana's rule (`-fsu`): of a path's children beyond ten one stands for all. `lost` are
 pages of which no URL was fetched: of those that were made, or, with `--url`, that the first mode's
 crawl has found.
+Pages of `redirect` and `canonical` are linked by their second URLs: the site redirects these, or
+the page links to its own URL and names it as canonical. The lists of these are linked one by one.
 `--max-pages` stops the crawls there. `--plain --modes suggest,defer,suggest,defer` gives the cost
 where there is nothing to learn.
 """
@@ -40,6 +42,8 @@ KINDS: dict[str, Callable[[int, random.Random], str]] = {
     "print": lambda n, _: f"/page/{n}/?print=1",
     "folder": lambda n, _: f"/copy/page/{n}/",
     "index": lambda n, _: f"/page/{n}/index.html",
+    "redirect": lambda n, _: f"/page/{n}",
+    "canonical": lambda n, draw: f"/page/{n}/?ref=r{draw.randrange(50)}",
 }
 """The second URL of a page, by what the site is planted with."""
 
@@ -49,6 +53,7 @@ class PlantedSite:
 
     Attributes:
         shown: names of pages, by targets.
+        n_asked: requests.
     """
 
     def __init__(
@@ -59,19 +64,36 @@ class PlantedSite:
         for number in () if is_plain else range(n_pages):
             name = "own" if draw.random() < share else "page"
             self.shown[KINDS[kind](number, draw)] = f"{name} {number}"
-        targets = list(self.shown)
+        self.n_asked = 0
+        self.kind = kind
+        targets = list(self.shown)[n_pages if kind in ("redirect", "canonical") else 0 :]
         draw.shuffle(targets)
         self.lists = [
             targets[start : start + _LINKS_PER_LIST]
             for start in range(0, len(targets), _LINKS_PER_LIST)
         ]
 
-    def answer(self, target: str) -> bytes | None:
+    def answer(self, target: str) -> bytes | str | None:
+        """A page, or where it redirects to."""
+        self.n_asked += 1
+        if self.kind == "redirect" and target in self.shown and not target.endswith("/"):
+            return target + "/"
         if target == "/":
-            return page("start", [f"/list/{place}" for place in range(len(self.lists))])
+            return page("start", self._later_lists(0))
         if target.startswith("/list/"):
-            return page(target[1:], self.lists[int(target[6:])])
-        return page(self.shown[target], []) if target in self.shown else None
+            place = int(target[6:])
+            return page(target[1:], [*self.lists[place], *self._later_lists(place + 1)])
+        if target not in self.shown:
+            return None
+        canonical = target.partition("?")[0] if self.kind == "canonical" else ""
+        return page(self.shown[target], [canonical] if canonical else [], canonical)
+
+    def _later_lists(self, place: int) -> list[str]:
+        """Links to the other lists; where pages are found while others are read, to the next."""
+        targets = [f"/list/{each}" for each in range(place, len(self.lists))]
+        if self.kind == "canonical":
+            return targets[:1]
+        return [] if place else targets
 
     def by_katana(self) -> tuple[int, set[str]]:
         """How many targets katana's rule fetches, and the names of the pages that they show."""
@@ -92,12 +114,13 @@ class PlantedSite:
         return len(seen), names
 
 
-def page(name: str, hrefs: list[str]) -> bytes:
+def page(name: str, hrefs: list[str], canonical: str = "") -> bytes:
     words = " ".join(random.Random(name).choices(_WORDS, k=120))
     links = "".join(f'<p><a href="{href}">{href}</a></p>' for href in hrefs)
     return (
         f"<!doctype html><meta charset=utf-8><title>{name}</title>"
-        f"<main><h1>{name}</h1><p>{words}.</p></main><nav>{links}</nav>"
+        + (f'<link rel=canonical href="{canonical}">' if canonical else "")
+        + f"<main><h1>{name}</h1><p>{words}.</p></main><nav>{links}</nav>"
     ).encode()
 
 
@@ -109,7 +132,12 @@ def serve(site: PlantedSite) -> ThreadingHTTPServer:
 
         def do_GET(self) -> None:
             body = site.answer(self.path)
-            self.send_response(404 if body is None else 200)
+            if isinstance(body, str):
+                self.send_response(301)
+                self.send_header("Location", body)
+                body = b""
+            else:
+                self.send_response(404 if body is None else 200)
             self.send_header("Content-Type", "text/html")
             self.send_header("Content-Length", str(len(body or b"")))
             self.end_headers()
@@ -135,6 +163,7 @@ def crawl(url: str, mode: str, folder: Path, options: argparse.Namespace) -> dic
     seconds = time.monotonic() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     stats = json.loads((folder / "stats.json").read_text())
+    store_bytes = sum(each.stat().st_size for each in folder.glob("crawl.sqlite*"))
     with open_store(folder, read_only=True) as store:
         original = {str(each["url"]): str(each["url"]) for each in store.pages()}
         original |= {str(each["url"]): str(each["duplicate_of_url"]) for each in store.duplicates()}
@@ -142,7 +171,7 @@ def crawl(url: str, mode: str, folder: Path, options: argparse.Namespace) -> dic
         known = store.url_knowledge.all_rules()
         rules = [
             f"{rule.name}: {rule.stage}, {rule.pairs} for, {rule.against} against,"
-            f" {rule.deferred} put off, {rule.skipped} skipped"
+            f" {rule.deferred} put off"
             for rule in known
             if rule.pairs > 1
         ]
@@ -156,6 +185,7 @@ def crawl(url: str, mode: str, folder: Path, options: argparse.Namespace) -> dic
         "skipped": stats["failed"].get("learned_rule", 0),
         "rules": rules,
         "size_bytes": size_bytes,
+        "store_bytes": store_bytes,
     }
 
 
@@ -165,13 +195,17 @@ def n_lost(groups: dict[str, str], fetched: dict[str, str]) -> int:
     return len(set(groups.values()) - found)
 
 
-def compare(name: str, url: str, options: argparse.Namespace, names: set[str]) -> list[Row]:
+def compare(
+    name: str, url: str, options: argparse.Namespace, site: PlantedSite | None = None
+) -> list[Row]:
     """Crawl a site in each mode; print and return what was fetched, found and lost."""
     print(f"{name}:", flush=True)
+    names = set() if site is None else set(site.shown.values())
     groups: dict[str, str] = {}
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for place, mode in enumerate(options.modes.split(",")):
+            n_before = 0 if site is None else site.n_asked
             found = crawl(url, mode, Path(folder, str(place)), options)
             groups = groups or found["original"]
             lost = len(names - found["titles"]) if names else n_lost(groups, found["original"])
@@ -180,9 +214,12 @@ def compare(name: str, url: str, options: argparse.Namespace, names: set[str]) -
             print(
                 f"  {rows[-1]}"
                 f" {found['fetched'] / found['seconds']:5.0f} pages/s,"
-                f" {1000 * found['cpu'] / found['fetched']:.2f} ms CPU a page",
+                f" {1000 * found['cpu'] / found['fetched']:.2f} ms CPU a page,"
+                f" {found['store_bytes'] / found['fetched']:,.0f} bytes of store a page",
                 flush=True,
             )
+            if site is not None:
+                print(f"    {site.n_asked - n_before:,} requests")
             if mode != "suggest":
                 print(f"    {found['size_bytes']:,} bytes of rules")
             for rule in found["rules"]:
@@ -214,7 +251,7 @@ def planted(kind: str, share: float, seed: int, options: argparse.Namespace) -> 
     try:
         url = f"http://127.0.0.1:{server.server_address[1]}/"
         name = f"{kind}, {options.pages:,} pages twice, {share:.1%} own pages, seed {seed}"
-        rows = compare(name, url, options, names)
+        rows = compare(name, url, options, site)
     finally:
         server.shutdown()
         server.server_close()
@@ -237,7 +274,7 @@ def main() -> None:
     parser.add_argument("--plain", action="store_true", help="no second URLs: nothing to learn")
     options = parser.parse_args()
     if options.url:
-        compare(options.url, options.url, options, set())
+        compare(options.url, options.url, options)
         return
     totals: dict[tuple[str, float, str], list[Row]] = {}
     for seed in range(options.seeds):

@@ -6,7 +6,13 @@ from dataclasses import asdict, dataclass
 
 from dedup.store import JobStore
 from dedup.urls.learning import HostRule
-from dedup.urls.learning.telling import bound, setting, what_it_says
+from dedup.urls.learning.telling import (
+    LEARNED_RULE,
+    bound,
+    setting,
+    skip_detail,
+    what_it_says,
+)
 
 _MIN_PAIRS = 2
 _MAX_RULES = 200
@@ -48,9 +54,10 @@ class LearnedRule:
 
 def learned_rules(store: JobStore) -> list[LearnedRule]:
     """Return the rules that two pairs or more speak for: those in use first, most pairs first."""
+    skipped = store.stats.failed_by_detail(LEARNED_RULE)
     rules = [rule for rule in store.url_knowledge.all_rules() if rule.pairs >= _MIN_PAIRS]
     rules.sort(key=lambda rule: (_ORDER.index(rule.stage), -rule.pairs, rule.host, rule.name))
-    return [_shown(rule) for rule in rules[:_MAX_RULES]]
+    return [_shown(rule, skipped.get(skip_detail(rule), 0)) for rule in rules[:_MAX_RULES]]
 
 
 def rule_rows(store: JobStore) -> list[dict[str, object]]:
@@ -59,7 +66,7 @@ def rule_rows(store: JobStore) -> list[dict[str, object]]:
     return [{name: row[name] for name in row if name not in ("examples", "says")} for row in rows]
 
 
-def _shown(rule: HostRule) -> LearnedRule:
+def _shown(rule: HostRule, n_skipped: int) -> LearnedRule:
     holds = rule.stage != "unlearned"
     examples = rule.examples if rule.failure is None else [rule.failure]
     return LearnedRule(
@@ -71,8 +78,8 @@ def _shown(rule: HostRule) -> LearnedRule:
         probes=rule.probes,
         audits=rule.audits,
         deferred=rule.deferred,
-        saved=rule.skipped if holds else 0,
-        bound=bound(rule) if holds else "",
+        saved=n_skipped,
+        bound=bound(rule, n_skipped=n_skipped) if holds else "",
         setting=setting(rule) if holds and rule.stage != "observed" else "",
         examples=tuple(examples),
     )

@@ -79,6 +79,7 @@ class CrawlConfig:
     duplicate_links: DuplicateLinksMode
     url_learning: UrlLearning
     url_learning_loss: float
+    url_learning_seed: int
     fallback_fingerprinter: str | type
     is_private_allowed: bool
     trap_pages: int
@@ -153,6 +154,7 @@ class CrawlConfig:
             duplicate_links=cast("DuplicateLinksMode", duplicate_links),
             url_learning=cast("UrlLearning", learning),
             url_learning_loss=number("DEDUP_URL_LEARNING_LOSS", low=1e-6, high=0.1),
+            url_learning_seed=whole("DEDUP_URL_LEARNING_SEED", low=0, high=10**9),
             fallback_fingerprinter=settings.get("DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"),
             is_private_allowed=values.flag("DEDUP_ALLOW_PRIVATE"),
             trap_pages=whole("DEDUP_TRAP_PAGES", low=0),

@@ -115,6 +115,11 @@ rules share it, and each may lose one page. Audits and probes follow from it: at
 10,000 pages and one rule has 24% of the matching URLs fetched, at 0.01 5%. With fewer, the bound
 would be a guess."""
 
+DEDUP_URL_LEARNING_SEED = 0
+"""What probes and audits are drawn by, 0 to 1,000,000,000; the same number draws the same URLs. 0:
+a secret number of each job, so that no site can tell which of its URLs, or of its mirror's, are
+checked."""
+
 DEDUP_DUPLICATE_LINKS = "follow"
 """What is done with links that were found on duplicates alone: "follow" (they are fetched as any
 other), "defer" (after all others: nothing is lost, and a crawl that `max_pages` stops has spent its

@@ -357,6 +357,9 @@ class JobStore(Store, ExportQueries, Protocol):
     def set_meta(self, name: str, value: str) -> None:
         """Note a named value of the job."""
 
+    def first_meta(self, name: str, value: str) -> str:
+        """Note a named value of the job unless there is one; return the one that there is."""
+
     def commit(self) -> None:
         """Make durable what has been written; not within a unit."""
 

@@ -40,7 +40,10 @@ _AMBIGUOUS_SESSION_PARAMETERS = frozenset({"sessionid", "sid"})
 # Letters and digits mixed, 20 or more: PHP makes 22 to 32 of them, phpBB 32, Tomcat 32. Shorter
 # or plain numbers are as likely the number of a story or a section.
 _SESSION_TOKEN = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[0-9A-Za-z]{20,}")
-_SESSION_IN_PATH = re.compile(r";jsessionid=[^;/]*", re.IGNORECASE)
+# Java's ";jsessionid=…" and the folder that ASP.NET puts first: "/(S(lit3py55t21z5v55vlm25s55))/".
+_SESSION_IN_PATH = re.compile(
+    r";jsessionid=[^;/]*|/\((?:[A-Z]\([0-9A-Z_-]{20,}\))+\)(?=/)", re.IGNORECASE
+)
 _INDEX_PAGE = re.compile(
     r"/(?:index\.(?:html?|php|aspx?|jsp)|default\.(?:html?|aspx?))\Z", re.IGNORECASE
 )
@@ -68,11 +71,11 @@ def drop_www(parts: UrlParts) -> UrlParts:
 def drop_session(parts: UrlParts) -> UrlParts:
     """Drop session identifiers from path and query. Safe for every page shown without a login.
 
-    `;jsessionid=…` in the path; PHPSESSID, JSESSIONID, ASPSESSIONID…, CFID and CFTOKEN in the
-    query; `sid` and `sessionid` only where the value looks like a token (20 or more letters and
-    digits, mixed): not safe for sites that number their pages so.
+    `;jsessionid=…` and `/(S(…))/` in the path; PHPSESSID, JSESSIONID, ASPSESSIONID…, CFID and
+    CFTOKEN in the query; `sid` and `sessionid` only where the value looks like a token (20 or more
+    letters and digits, mixed): not safe for sites that number their pages so.
     """
-    if ";" in parts.path:  # "..;jsessionid=1" leaves a dot segment
+    if ";" in parts.path or "/(" in parts.path:  # "..;jsessionid=1" leaves a dot segment
         path = remove_dot_segments(_SESSION_IN_PATH.sub("", parts.path))
         parts = parts._replace(path=path)
     return _drop_fields(parts, _is_session)

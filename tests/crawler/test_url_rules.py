@@ -170,6 +170,42 @@ def test_a_site_that_redirects_costs_less_than_two_requests_a_page(
     assert max(crawled.records().values()) == 1
 
 
+def test_a_page_that_names_its_address_costs_less_than_two_requests(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    n = 300
+    for number in range(n):
+        url = f"/p/{number}"
+        head = f'<link rel="canonical" href="{url}">'
+        site.routes[url] = make.page(f"page {number}", url, head=head)
+        site.routes[f"{url}?ref=r{number % 7}"] = site.routes[url]
+    for start in range(0, n, 20):
+        links = [f"/p/{each}?ref=r{each % 7}" for each in range(start, start + 20)]
+        site.routes[f"/list/{start}"] = make.page(f"list {start}", f"/list/{start + 20}", *links)
+    site.routes["/"] = make.page("start", "/list/0")
+    crawled = learn(crawl, site, "skip", "-s", "DEDUP_URL_LEARNING_LOSS=0.1")
+    assert titles(crawled) >= {"start", *(f"page {number}" for number in range(n))}
+    assert len(site.pages_asked()) < 1.75 * n
+    assert max(crawled.records().values()) == 1
+
+
+def test_draws_are_a_secret_of_each_job_unless_a_seed_is_set(
+    crawl: Crawler, site: WebSite, plant: Callable[..., set[str]]
+) -> None:
+    plant(n=3)
+    options = {"one": (), "other": (), "set": ("-s", "DEDUP_URL_LEARNING_SEED=7")}
+    query = "SELECT value FROM meta WHERE name = 'seed of learned rules'"
+    seeds = {
+        job: learn(crawl, site, "defer", *more, job=job, max_pages=2).rows(query)
+        for job, more in options.items()
+    }
+    assert len({*seeds["one"], *seeds["other"]}) == 2
+    assert seeds["set"] == []
+    resumed = learn(crawl, site, "defer", job="one")
+    assert len(resumed.stored()) > 2
+    assert resumed.rows(query) == seeds["one"]
+
+
 def test_nothing_waits_where_rules_are_only_suggested(
     crawl: Crawler, site: WebSite, plant: Callable[..., set[str]]
 ) -> None:
@@ -185,6 +221,7 @@ def test_nothing_waits_where_rules_are_only_suggested(
     [
         ("DEDUP_URL_LEARNING", "drop", "must be one of suggest, defer, skip"),
         ("DEDUP_URL_LEARNING_LOSS", "0", "must be a number of at least 1e-06 and at most 0.1"),
+        ("DEDUP_URL_LEARNING_SEED", "-1", "must be a number of at least 0 and at most 1e+09"),
     ],
 )
 def test_a_setting_out_of_range_is_refused(

@@ -33,7 +33,7 @@ class LateSite(PlantedSite):
         for target in filter(lambda target: "?" in target, self.lists[-1] if breaks else ()):
             self.shown[target] = f"own {target}"
 
-    def answer(self, target: str) -> bytes | None:
+    def answer(self, target: str) -> bytes | str | None:
         lists = [f"/list/{place}" for place in range(len(self.lists))]
         links = {"/": [*lists[:-1], "/deep/1"], "/deep/1": ["/deep/2"], "/deep/2": lists[-1:]}
         return page(target, links[target]) if target in links else super().answer(target)

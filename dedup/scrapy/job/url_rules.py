@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Collection
 from contextlib import nullcontext
+from secrets import randbits
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -29,6 +30,7 @@ from dedup.urls.parts import host_of, host_without_port
 logger = logging.getLogger(__name__)
 
 _EXACT = ("body", "text")
+_SEED = "seed of learned rules"
 _LINKS = re.compile(rb"(?i)<(?:a|area|frame|iframe)\s[^>]*?(?:href|src)\s*=")
 """A page without text is a page of its own if it has links or frames; a script's shell has none."""
 
@@ -55,7 +57,7 @@ class CrawlUrlRules:
 
     Args:
         canonical: gives the canonical spelling of a URL; it may raise `ValueError`.
-        mode, loss: see `UrlLearner`.
+        mode, loss, seed: see `UrlLearner`.
         short_shingles: texts of fewer shingles are too short to tell pages apart.
     """
 
@@ -82,6 +84,7 @@ class CrawlUrlRules:
             canonical=fingerprinter.canonical,
             mode=config.url_learning,
             loss=config.url_learning_loss,
+            seed=config.url_learning_seed or int(store.first_meta(_SEED, str(randbits(63)))),
             short_shingles=config.detection.short_shingles,
         )
 
@@ -95,6 +98,7 @@ class CrawlUrlRules:
         canonical: Canonicaliser,
         mode: Mode,
         loss: float,
+        seed: int,
         short_shingles: int,
     ) -> None:
         self._spider = own_spider(crawler)
@@ -115,6 +119,7 @@ class CrawlUrlRules:
             loss=loss,
             n_pages=store.count_pages_of,
             url_of=store.page_url,
+            seed=seed,
         )
 
     def decide(self, row: QueuedUrl) -> UrlDecision:
@@ -186,6 +191,7 @@ class CrawlUrlRules:
                 is_own=number is not None,
                 is_short=len(page.shingles) < self._short_shingles,
                 original_url=self._spelt(original),
+                canonical=self._spelt(page.canonical_url),
             )
         )
         for rule in ended:

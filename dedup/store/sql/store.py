@@ -79,6 +79,10 @@ class SqlStore(StoreReader):
         """Note a named value of the job."""
         self.database.set_meta(name, value)
 
+    def first_meta(self, name: str, value: str) -> str:
+        """Note a named value of the job unless there is one; return the one that there is."""
+        return self.database.first_meta(name, value)
+
     def commit(self) -> None:
         """Make durable what has been written; not within a unit."""
         self.database.commit()

@@ -48,6 +48,7 @@ class FetchedPage:
         is_own: it was stored: nothing stored before is like it.
         is_short: its text is too short to tell two pages apart.
         original_url: of the page that it is equal to, where it is another one.
+        canonical: the URL that the page names as its own, in canonical spelling; None: none.
     """
 
     url: str
@@ -55,6 +56,7 @@ class FetchedPage:
     is_own: bool
     is_short: bool = False
     original_url: str | None = None
+    canonical: str | None = None
 
 
 class Deferral(NamedTuple):
@@ -62,7 +64,7 @@ class Deferral(NamedTuple):
 
     Attributes:
         rule: for which.
-        instead: a URL that is to be fetched first: the site redirects the other to it; "": none.
+        instead: a URL that is to be fetched first, as the site itself names it; "": none.
     """
 
     rule: HostRule
@@ -121,18 +123,16 @@ class UrlLearner:
         if not matching:
             return None
         key = url_key(url)
-        is_sampled = any(self._matcher.is_sampled(rule, form, key) for rule, form in matching)
-        for rule, form in [] if is_sampled else matching:
-            instead = ""
-            if not self._matcher.is_known(rule, form):
-                if not rule.redirects or rule.redirects < rule.pairs:
-                    continue
-                instead = str(form)
-            return self._put_off(rule, instead)
-        if not is_sampled and len(matching) > 1:
+        if not any(self._matcher.is_sampled(rule, form, key) for rule, form in matching):
+            for rule, form in matching:
+                if self._matcher.is_known(rule, form):
+                    return self._put_off(rule)
             by_all = self._matcher.by_all(url, matching)
-            if any(self._matcher.is_known(rule, by_all) for rule, _ in matching):
+            if any(self._matcher.is_known(rule, by_all) for rule, _ in matching if matching[1:]):
                 return self._put_off(matching[0][0])
+            named = [each for each in matching if each[0].is_named]
+            if named:
+                return self._put_off(named[0][0], str(self._matcher.by_all(url, named)))
         self._knowledge.add_forms(
             [(form_key(each.name, form), None) for each, form in matching if _is_kept(each)]
         )
@@ -157,8 +157,6 @@ class UrlLearner:
             return "fetch", rule
         if self._matcher.share(rule, form, url_key(url)) < self._sample_rate(rule):
             return "fetch", rule
-        rule.skipped += 1
-        self._book.change(rule)
         return "skip", rule
 
     # --- Pages -----------------------------------------------------------------------------------
@@ -196,7 +194,7 @@ class UrlLearner:
                         (url, target),
                         is_sampled=is_sampled,
                         n_probes=self._n_probes,
-                        is_redirect=True,
+                        is_named=True,
                     )
                     self._book.change(found)
 
@@ -241,15 +239,15 @@ class UrlLearner:
             return False
         urls = (page.url, self._url_of(partner.content) or str(partner.form))
         if partner.content == page.content:
+            form = rewriter(rule.name)(split_spelt(page.url))
             rule.note_pair(
                 page.content,
                 partner.value
                 or split_spelt(urls[1]).query,  # the partner's, where it has what is dropped
                 urls,
-                is_sampled=self._matcher.is_sampled(
-                    rule, rewriter(rule.name)(split_spelt(page.url)), url_key(page.url)
-                ),
+                is_sampled=self._matcher.is_sampled(rule, form, url_key(page.url)),
                 n_probes=self._n_probes,
+                is_named=self._matcher.is_named(str(form), page.url, page.canonical),
             )
         elif page.is_own and (rule.is_active or not page.is_short):
             was_active = rule.is_active

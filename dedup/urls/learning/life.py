@@ -32,11 +32,11 @@ class HostRule:
         stage: `observed`, `probation` (it was proposed: URLs that it matches are put off, and
             probed), `trusted`, or `unlearned`, for ever.
         pairs: two fetched URLs, equal by the rule, that show the same.
-        redirects: of these, URLs that the site itself redirects to their form.
+        named: of these, URLs whose form the site itself names, by a redirect or a canonical link.
+        unnamed: those that show the page without naming another address for it.
         against: those that show two pages; the first ends the rule.
         probes, audits: fetched without a failure, chosen at random while on probation and since.
         deferred: URLs that were put off.
-        skipped: of these, URLs that were recorded without being fetched.
         sample_rate: share of the URLs that is fetched in the end; 0: not determined yet.
         originals, values: the first numbers of originals and values, which are to differ.
         examples: two pairs of a URL and what it is equal to.
@@ -48,12 +48,12 @@ class HostRule:
     name: str
     stage: Stage = "observed"
     pairs: int = 0
-    redirects: int = 0
+    named: int = 0
+    unnamed: int = 0
     against: int = 0
     probes: int = 0
     audits: int = 0
     deferred: int = 0
-    skipped: int = 0
     sample_rate: float = 0.0
     originals: list[int] = field(default_factory=list)
     values: list[str] = field(default_factory=list)
@@ -65,6 +65,11 @@ class HostRule:
         """Are URLs put off for it?"""
         return self.stage in ("probation", "trusted")
 
+    @property
+    def is_named(self) -> bool:
+        """Does the site itself name the form of each URL, so that it is to be fetched first?"""
+        return self.named >= MIN_PAIRS and not self.unnamed
+
     def note_pair(
         self,
         original: int,
@@ -73,7 +78,7 @@ class HostRule:
         *,
         is_sampled: bool,
         n_probes: int,
-        is_redirect: bool = False,
+        is_named: bool | None = None,
     ) -> None:
         """Note two URLs that the rule makes equal and that are.
 
@@ -83,10 +88,11 @@ class HostRule:
             urls: the URL that the rule rewrites, and what it is equal to.
             is_sampled: was it chosen at random to be a probe or an audit?
             n_probes: how many probes make it trusted.
-            is_redirect: has the site itself sent one to the other?
+            is_named: has the site itself named the form of the URL? None: that cannot be told.
         """
         self.pairs += 1
-        self.redirects += is_redirect
+        self.named += is_named is True
+        self.unnamed += is_named is False
         if len(self.examples) < _MAX_EXAMPLES:
             self.examples.append(urls)
         if self.stage == "observed":

@@ -79,6 +79,20 @@ class RuleMatcher:
         keys = [form_key(rule.name, form)] if is_kept_by_form(rule.name) else []
         return bool(self._knowledge.forms(keys))
 
+    def is_named(self, form: str, url: str, canonical: str | None) -> bool | None:
+        """Does a page name its form as its canonical address, and was that fetched?
+
+        Returns:
+            None: it cannot be told, for the page names a third address, or is its form and names
+            none.
+        """
+        if canonical != form:
+            return False if form != url and canonical in (None, url) else None
+        if form == url:
+            return True
+        is_page = any(page is not None for page in self._knowledge.forms([url_key(form)]).values())
+        return is_page or None
+
     def page_of(self, rule: HostRule, form: UrlParts) -> int | None:
         """The page that a form shows; None: it was not fetched."""
         pages = self._knowledge.forms([url_key(str(form)), form_key(rule.name, form)]).values()

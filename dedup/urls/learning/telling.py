@@ -50,16 +50,22 @@ def skip_detail(rule: HostRule) -> str:
     return f"{rule.name} on {rule.host}: {bound(rule)}"
 
 
-def bound(rule: HostRule) -> str:
-    """How many pages are lost at most, and how sure that is.
+def bound(rule: HostRule, *, n_skipped: int = 0) -> str:
+    """How many pages are lost at most, of the URLs that were skipped, and how sure that is.
 
     >>> bound(HostRule(1, "a.example", "slash", "trusted", sample_rate=0.24))
     'at most 10 pages lost, 95%'
+    >>> bound(HostRule(1, "a.example", "slash", "trusted", sample_rate=0.24), n_skipped=4812)
+    'at most 10 pages of 4,812 lost, 95%'
     """
     if not rule.sample_rate:
         return "nothing skipped"
     n_lost = max_lost(rule.sample_rate)
-    return f"at most {n_lost:,} page{'s' if n_lost != 1 else ''} lost, {CONFIDENCE:.0%}"
+    of = ""
+    if n_skipped:
+        n_lost = min(n_lost, n_skipped)
+        of = f" of {n_skipped:,}"
+    return f"at most {n_lost:,} page{'s' if n_lost != 1 else ''}{of} lost, {CONFIDENCE:.0%}"
 
 
 def setting(rule: HostRule) -> str:

@@ -25,7 +25,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("job")
     with open_store(folder) as store:
         trusted = HostRule(0, HOST, "drop:ref", "trusted", pairs=40, probes=29, audits=7)
-        trusted.deferred, trusted.skipped, trusted.sample_rate = 90, 80, 0.24
+        trusted.deferred, trusted.sample_rate = 90, 0.24
         trusted.examples = [(HOSTILE, f"http://{HOST}/")]
         ended = HostRule(0, HOST, "slash", "probation", pairs=12)
         ended.note_failure((f"http://{HOST}/x/", f"http://{HOST}/x"))
@@ -44,7 +44,7 @@ def test_rules_that_something_speaks_for_are_shown(job: Path) -> None:
         trusted, ended = learned_rules(store)
     assert trusted.name == "drop:ref on a.example"
     assert trusted.says == "the parameter ref changes nothing"
-    assert (trusted.saved, trusted.bound) == (80, "at most 10 pages lost, 95%")
+    assert (trusted.saved, trusted.bound) == (1, "at most 1 page of 1 lost, 95%")
     assert trusted.setting == "-s DEDUP_URL_RULES=drop:ref"
     assert (ended.stage, ended.setting, ended.saved, ended.bound) == ("unlearned", "", 0, "")
     assert ended.examples == ((f"http://{HOST}/x/", f"http://{HOST}/x"),)
@@ -60,7 +60,7 @@ def test_stats_by_rule(
         ("drop:ref on a.example", 40, 0),
         ("slash on a.example", 12, 1),
     ]
-    assert rows[0]["bound"] == "at most 10 pages lost, 95%"
+    assert rows[0]["bound"] == "at most 1 page of 1 lost, 95%"
     assert main(["stats", str(job), "--by", "rule"]) == 0
     assert "trusted" in capsys.readouterr().out
 

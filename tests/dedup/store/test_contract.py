@@ -359,3 +359,10 @@ def test_what_was_put_off_is_brought_forward_by_slot_and_rank(urls: UrlQueue) ->
     assert urls.bring_forward("a", 7) == 1
     assert [row.key for row in urls.first_queued("a", 9)] == [A, B]
     assert [urls.rank(key) for key in (A, B, C, KEYS[7])] == [0, 8, 7, None]
+
+
+def test_the_first_value_of_a_name_stays(store: AnyStore) -> None:
+    if isinstance(store, MemoryStore):
+        pytest.skip("it has no named values")
+    assert [store.first_meta("name", value) for value in ("1", "2")] == ["1", "1"]
+    assert store.meta("name") == "1"
