@@ -118,7 +118,8 @@ class CrawlUrlRules:
             mode=mode,
             loss=loss,
             n_pages=store.count_pages_of,
-            url_of=store.page_url,
+            url_of=lambda number: self._spelt(store.page_url(number)),
+            is_ours=self._is_ours,
             seed=seed,
         )
 
@@ -150,7 +151,7 @@ class CrawlUrlRules:
             outcome: as it is recorded.
             number: of the page, if one was stored.
         """
-        if not self._is_ours(outcome.url):
+        if not self._is_ours(host_of(outcome.url)):
             return
         redirected = [each.url for each in outcome.finishes if each.role == "redirect"]
         target = outcome.url
@@ -166,13 +167,13 @@ class CrawlUrlRules:
         """Write what was learned; hosts of these names are another process's, or were until now."""
         self._learner.forget(names)
 
-    def _is_ours(self, url: str) -> bool:
-        """Does this process learn of the URL's host? It does not of those that others fetch from.
+    def _is_ours(self, host: str) -> bool:
+        """Does this process learn of a host? It does not of those that others fetch from.
 
         Otherwise two would write the same rules.
         """
         hosts = self._requests.hosts
-        return hosts is None or host_without_port(host_of(url)) in hosts
+        return hosts is None or host_without_port(host) in hosts
 
     def _note_page(self, page: Page, number: int | None, match: Match | None) -> None:
         url = self._spelt(page.url)

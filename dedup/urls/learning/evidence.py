@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from dedup.urls.canonical import url_key
@@ -16,6 +17,28 @@ from dedup.urls.learning.rewrites import (
     rewrites,
 )
 from dedup.urls.parts import UrlParts
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """A page that was judged.
+
+    Attributes:
+        url: in canonical spelling.
+        content: the number of the stored page that it is, or is equal to; `NEAR`: it was dropped
+            for a page that is not equal to it, or has nothing to tell it by.
+        is_own: it was stored: nothing stored before is like it.
+        is_short: its text is too short to tell two pages apart.
+        original_url: of the page that it is equal to, where it is another one.
+        canonical: the URL that the page names as its own, in canonical spelling; None: none.
+    """
+
+    url: str
+    content: int
+    is_own: bool
+    is_short: bool = False
+    original_url: str | None = None
+    canonical: str | None = None
 
 
 class Partner(NamedTuple):

@@ -13,20 +13,27 @@ nothing before a rule is proposed; after that it ends the rule, for the page wou
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from dedup.urls.canonical import url_key
 from dedup.urls.learning.book import RuleBook
 from dedup.urls.learning.bounds import audit_rate, budget, n_probes
-from dedup.urls.learning.evidence import Partner, candidates, partners, shown_forms
+from dedup.urls.learning.evidence import (
+    FetchedPage,
+    Partner,
+    candidates,
+    partners,
+    shown_forms,
+)
 from dedup.urls.learning.life import HostRule
 from dedup.urls.learning.matching import RuleMatcher, host_and_port, split_spelt
 from dedup.urls.learning.records import NEAR, UrlKnowledge
 from dedup.urls.learning.rewrites import (
+    OPPOSITES,
     form_key,
     is_kept_by_form,
     mirrors,
+    renamed_host,
     rewriter,
     rewrites,
     under_prefix,
@@ -35,28 +42,6 @@ from dedup.urls.parts import UrlParts
 
 Mode = Literal["defer", "skip"]
 Turn = Literal["fetch", "skip"]
-
-
-@dataclass(frozen=True, slots=True)
-class FetchedPage:
-    """A page that was judged.
-
-    Attributes:
-        url: in canonical spelling.
-        content: the number of the stored page that it is, or is equal to; `NEAR`: it was dropped
-            for a page that is not equal to it, or has nothing to tell it by.
-        is_own: it was stored: nothing stored before is like it.
-        is_short: its text is too short to tell two pages apart.
-        original_url: of the page that it is equal to, where it is another one.
-        canonical: the URL that the page names as its own, in canonical spelling; None: none.
-    """
-
-    url: str
-    content: int
-    is_own: bool
-    is_short: bool = False
-    original_url: str | None = None
-    canonical: str | None = None
 
 
 class Deferral(NamedTuple):
@@ -84,6 +69,7 @@ class UrlLearner:
         loss: the share of a host's pages that `skip` may lose, 0 to 1.
         n_pages: how many pages of a host are stored.
         url_of: the URL of a stored page.
+        is_ours: does this process learn of a host? No other may write the rules of one.
         seed: of what is drawn at random.
     """
 
@@ -96,6 +82,7 @@ class UrlLearner:
         loss: float,
         n_pages: Callable[[str], int],
         url_of: Callable[[int], str | None],
+        is_ours: Callable[[str], bool] = lambda _: True,
         seed: int = 0,
     ) -> None:
         if not 0 < loss < 1:
@@ -105,6 +92,7 @@ class UrlLearner:
         self._loss = loss
         self._n_pages = n_pages
         self._url_of = url_of
+        self._is_ours = is_ours
         self._n_probes = n_probes(loss)
         self._book = RuleBook(knowledge)
         self._matcher = RuleMatcher(knowledge, self._book, is_seen=is_seen, seed=seed)
@@ -169,13 +157,13 @@ class UrlLearner:
         for each in found:
             if is_kept_by_form(each.rule):  # from now on it is asked about other URLs, too
                 self._book.rule(each.rule, host_and_port(parts))
-        ended = []
+        ended: list[HostRule] = []
         alone = partners(self._knowledge, found, parts, rules)
         names = {each.rule for each in alone}
         for partner in alone + self._matcher.partners_by_all(page.url, page.content, names):
             rule = self._rule(partner, parts)
-            if rule is not None and self._learn(rule, partner, page):
-                ended.append(rule)
+            if rule is not None:
+                ended += self._learn(rule, partner, page)
         self._note_mirrors(page, parts, rules)
         self._knowledge.add_forms(shown_forms(page.url, found, page.content))
         return ended
@@ -226,20 +214,20 @@ class UrlLearner:
 
     def _rule(self, partner: Partner, parts: UrlParts) -> HostRule | None:
         """The host's rule of a partner; in place of one that has ended, the one under a prefix."""
-        host = host_and_port(parts)
-        rule = self._book.rule(partner.rule, host)
+        host = renamed_host(partner.rule) or host_and_port(parts)
+        rule = self._book.rule(partner.rule, host) if self._is_ours(host) else None
         if rule is not None and rule.stage == "unlearned":
             name = under_prefix(partner.rule, parts)
             return self._book.rule(name, host) if name else None
         return rule
 
-    def _learn(self, rule: HostRule, partner: Partner, page: FetchedPage) -> bool:
-        """Note a pair; has it ended a rule for which URLs were put off?"""
+    def _learn(self, rule: HostRule, partner: Partner, page: FetchedPage) -> list[HostRule]:
+        """Note a pair; return the rules that it has ended for which URLs were put off."""
         if rule.stage == "unlearned" or page.content == NEAR:
-            return False
+            return []
         urls = (page.url, self._url_of(partner.content) or str(partner.form))
+        form = rewriter(rule.name)(split_spelt(page.url))
         if partner.content == page.content:
-            form = rewriter(rule.name)(split_spelt(page.url))
             rule.note_pair(
                 page.content,
                 partner.value
@@ -249,16 +237,36 @@ class UrlLearner:
                 n_probes=self._n_probes,
                 is_named=self._matcher.is_named(str(form), page.url, page.canonical),
             )
-        elif page.is_own and (rule.is_active or not page.is_short):
-            was_active = rule.is_active
-            rule.note_failure(urls)
             self._book.change(rule)
-            self._end_under_prefix(rule, urls)
-            return was_active
-        else:
-            return False
-        self._book.change(rule)
-        return False
+            return []
+        rules = self._contradicted(rule, partner, page, stored=urls[1])
+        active = [each for each in rules if each.is_active]
+        if not active and (page.is_short or not page.is_own):
+            return []
+        for each in rules:
+            each.note_failure(urls)
+            self._book.change(each)
+        self._end_under_prefix(rule, urls)
+        return active
+
+    def _contradicted(
+        self, rule: HostRule, partner: Partner, page: FetchedPage, *, stored: str
+    ) -> list[HostRule]:
+        """The rules that two unequal pages speak against: skipping one page would lose it.
+
+        Of "/a" and "/a/", whichever was fetched last is judged, by its own rule. The pair speaks
+        against the opposite rule, too, by which the partner is rewritten to the page. `stored` is
+        the URL under which the partner's content is stored.
+        """
+        name, host = OPPOSITES.get(rule.name), host_and_port(partner.form)
+        opposite = self._book.rule(name, host) if name and self._is_ours(host) else None
+        opposites = [] if opposite is None or opposite.stage == "unlearned" else [opposite]
+        if page.is_own:
+            return [rule, *opposites]
+        rewrite, parts = rewriter(rule.name), split_spelt(page.url)
+        if rewrite(parts) == parts and stored != page.url and rewrite(split_spelt(stored)) == parts:
+            return [rule]  # the form shows a known page, and what is rewritten to it one of its own
+        return opposites if stored == str(partner.form) else []
 
     def _end_under_prefix(self, rule: HostRule, urls: tuple[str, str]) -> None:
         """Where a rule has failed, it is not tried under the prefix of the failure either."""
@@ -279,6 +287,7 @@ class UrlLearner:
             if name in rules:
                 continue
             rule = self._book.rule(name, host)
+            self._note_at_original(name, host_and_port(split_spelt(page.original_url)))
             if rule is not None:
                 rule.note_pair(
                     page.content,
@@ -288,6 +297,11 @@ class UrlLearner:
                     n_probes=self._n_probes,
                 )
                 self._book.change(rule)
+
+    def _note_at_original(self, name: str, host: str) -> None:
+        """Have pages of a mirror's original compared, too, where they are fetched last."""
+        if name.startswith("host:") and self._is_ours(host):
+            self._book.rule(name, host)
 
 
 def _is_kept(rule: HostRule) -> bool:

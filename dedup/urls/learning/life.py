@@ -35,10 +35,11 @@ class HostRule:
         named: of these, URLs whose form the site itself names, by a redirect or a canonical link.
         unnamed: those that show the page without naming another address for it.
         against: those that show two pages; the first ends the rule.
-        probes, audits: fetched without a failure, chosen at random while on probation and since.
+        probes, audits: fetched without a failure, chosen at random while on probation, of as many
+            originals, and since. A site that is out of order may show one page for all.
         deferred: URLs that were put off.
         sample_rate: share of the URLs that is fetched in the end; 0: not determined yet.
-        originals, values: the first numbers of originals and values, which are to differ.
+        originals, values: those of pairs and probes, which are to differ, as far as they count.
         examples: two pairs of a URL and what it is equal to.
         failure: the pair of URLs that ended the rule.
     """
@@ -97,10 +98,12 @@ class HostRule:
             self.examples.append(urls)
         if self.stage == "observed":
             self._collect(original, value)
-        elif self.stage == "probation" and is_sampled:
+        elif self.stage == "probation" and is_sampled and original not in self.originals:
+            self.originals.append(original)
             self.probes += 1
             if self.probes >= n_probes:
                 self.stage = "trusted"
+                self.originals = []
         elif self.stage == "trusted" and is_sampled:
             self.audits += 1
 

@@ -90,6 +90,12 @@ def under_prefix(name: str, parts: UrlParts) -> str:
     return f"{name}@/{segment}/" if _SEGMENT.fullmatch(segment) else ""
 
 
+def renamed_host(name: str) -> str:
+    """The host whose addresses a `host` rule rewrites; "": it is another rule."""
+    kind, _, hosts = name.partition(":")
+    return hosts.partition("=")[0] if kind == "host" else ""
+
+
 def form_key(name: str, form: UrlParts) -> bytes:
     """The 16 bytes by which a rule's form is known."""
     return xxh3_128_digest(f"{shared_name(name)} {form}".encode())

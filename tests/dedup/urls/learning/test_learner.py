@@ -217,6 +217,76 @@ def test_rules_of_every_kind_are_learned(site: Site, a: str, b: str, name: str) 
     assert site.rule(name).stage == "probation"
 
 
+@pytest.mark.parametrize("is_first", [True, False], ids=["the form", "the other"])
+@pytest.mark.parametrize(
+    ("a", "b", "name"),
+    [
+        ("/{}/", "/{}", "slash"),
+        ("/{}", "/{}/", "add-slash"),
+        ("/{}/index.html", "/{}/", "index"),
+        ("/print/{}", "/{}", "folder:/print/=/"),
+        ("/{0}?ref={0}", "/{0}", "drop:ref"),
+    ],
+)
+def test_a_failure_counts_whichever_page_was_fetched_first(
+    a: str, b: str, name: str, *, is_first: bool, site: Site
+) -> None:
+    for number in range(1, 25):
+        site.fetch(b.format(number))
+        site.fetch(a.format(number), b.format(number))
+    assert site.rule(name).stage == "probation"
+    first, second = (b, a) if is_first else (a, b)
+    site.fetch(first.format(99))
+    assert name in {rule.name for rule in site.fetch(second.format(99))}
+    assert site.rule(name).stage == "unlearned"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "name"), [("/{0}?ref={0}", "/{0}", "drop:ref"), ("/{}/", "/{}", "slash")]
+)
+def test_a_form_that_shows_another_page_ends_the_rule_of_a_page_of_its_own(
+    a: str, b: str, name: str, site: Site
+) -> None:
+    site.fetch("/x")
+    for number in range(1, 25):
+        site.fetch(b.format(number))
+        site.fetch(a.format(number), b.format(number))
+    site.fetch(b.format(98))
+    assert site.fetch(a.format(98), "/x") == []  # nothing would be lost
+    site.fetch(a.format(99))
+    assert [rule.name for rule in site.fetch(b.format(99), "/x")] == [name]
+
+
+@pytest.mark.parametrize("mirror", ["www", "m"])
+def test_a_mirror_ends_with_its_original_fetched_last(mirror: str, site: Site) -> None:
+    base = f"http://{mirror}.{HOST}"
+    for number in range(10):
+        site.fetch(f"/{number}")
+        original = f"{BASE}/{number}"
+        site.learner.note(
+            FetchedPage(f"{base}/{number}", number + 1, is_own=False, original_url=original)
+        )
+    name = f"host:{mirror}.{HOST}={HOST}"
+    site.learner.note(FetchedPage(f"{base}/own", 11, is_own=True))
+    site.numbers["/other"] = 11
+    ended = site.fetch("/own")
+    assert name in {rule.name for rule in ended}
+    site.learner.save()
+    stages = {rule.name: rule.stage for rule in site.knowledge.rules(f"{mirror}.{HOST}")}
+    assert set(stages.values()) == {"unlearned"}
+    assert len(stages) == (2 if mirror == "www" else 1)
+
+
+def test_one_page_in_place_of_all_is_one_probe(site: Site) -> None:
+    site.pairs(10)
+    site.fetch("/out-of-order")
+    for number in range(100, 400):
+        site.fetch(f"/{number}", "/out-of-order")
+        site.fetch(f"/{number}?ref={number}", "/out-of-order")
+    rule = site.rule()
+    assert (rule.stage, rule.pairs, rule.probes) == ("probation", 310, 1)
+
+
 def test_two_hosts_are_learned_to_be_one(site: Site) -> None:
     for number in range(10):
         site.fetch(f"/{number}")
