@@ -60,15 +60,23 @@ class Site:
 
     @classmethod
     def planted(
-        cls, kind: str, n_urls: int, share: float, seed: int, breaks_after: int = 0
+        cls,
+        kind: str,
+        n_urls: int,
+        share: float,
+        seed: int,
+        breaks_after: int = 0,
+        n_pages: int = 0,
     ) -> Site:
+        """`n_urls` that the rule matches, of as many pages, or of `n_pages`."""
         draw = random.Random(f"{n_urls} {share} {seed}")
         content: dict[str, str] = {}
         forms: dict[str, str] = {}
         for number in range(n_urls):
-            base = f"{_SITE}/page/{number}"
+            page = number % (n_pages or n_urls)
+            base = f"{_SITE}/page/{page}"
             content[base] = base
-            matching = KINDS[kind](number, draw)
+            matching = KINDS[kind](page, draw)
             forms[matching] = base
             is_own = draw.random() < share or (breaks_after and number >= breaks_after)
             content[matching] = matching if is_own else base
@@ -209,11 +217,17 @@ def compare(kind: str, n_seeds: int, n_urls: int) -> None:
 
 
 def half(n_urls: int) -> None:
-    site = Site.planted("parameter", n_urls, 0.0, 0)
-    without = len({site.content[url] for url in site.urls[: len(site.urls) // 2]})
-    outcome = learned(site, "defer", 0, max_pages=len(site.urls) // 2)[0]
-    found = len(set(site.content.values())) - outcome.lost
-    print(f"max_pages at half of {len(site.urls):,} URLs: {without:,} pages, {found:,} with defer")
+    for n_pages in (n_urls, n_urls // 4):
+        site = Site.planted("session", n_urls, 0.0, 0, n_pages=n_pages)
+        for part in (2, 5):
+            at_most = len(site.urls) // part
+            without = len({site.content[url] for url in site.urls[:at_most]})
+            outcome = learned(site, "defer", 0, max_pages=at_most)[0]
+            found = n_pages - outcome.lost
+            print(
+                f"max_pages {at_most:,} of {len(site.urls):,} URLs of {n_pages:,} pages:"
+                f" {without:,} pages, {found:,} with defer"
+            )
 
 
 def breaks(after: int) -> None:

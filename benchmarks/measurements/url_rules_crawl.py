@@ -31,7 +31,12 @@ from typing import Any, NamedTuple
 from dedup.store import open_store
 
 _LINKS_PER_LIST = 100
-_OPTIONS = ("-s", "DEDUP_REPORT_ENABLED=0", "-s", "LOG_LEVEL=WARNING", "-s", "DEDUP_PROGRESS=off")
+_OPTIONS = (
+    *("-s", "DEDUP_REPORT_ENABLED=0"),
+    *("-s", "DEDUP_TRAP_PAGES=0"),
+    *("-s", "LOG_LEVEL=WARNING"),
+    *("-s", "DEDUP_PROGRESS=off"),
+)
 _WORDS = [f"{a}{b}{c}" for a in ("ba", "ke", "lo", "mi") for b in "nrst" for c in ("a", "en", "us")]
 
 
@@ -82,7 +87,7 @@ class PlantedSite:
             return page("start", self._later_lists(0))
         if target.startswith("/list/"):
             place = int(target[6:])
-            return page(target[1:], [*self.lists[place], *self._later_lists(place + 1)])
+            return page(target[1:], [*self._later_lists(place + 1), *self.lists[place]])
         if target not in self.shown:
             return None
         canonical = target.partition("?")[0] if self.kind == "canonical" else ""

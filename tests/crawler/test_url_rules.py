@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from dedup.cli import main
+
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawled, Crawler, WebSite
 
@@ -103,6 +105,21 @@ def test_skip_accounts_for_what_it_does_not_fetch(
     assert len(skipped) + len(site.pages_asked()) == 2 * N + N // 25 + 1
     (detail,) = set(crawled.rows("SELECT detail FROM skipped WHERE reason = 'learned_rule'"))
     assert re.fullmatch(r"drop:ref on 127\.0\.0\.1:\d+: at most \d+ pages lost, 95%", detail)
+
+
+def test_retry_fetches_what_was_skipped(
+    crawl: Crawler, site: WebSite, plant: Callable[..., set[str]]
+) -> None:
+    plant()
+    options = ("-s", "DEDUP_URL_LEARNING_LOSS=0.02")
+    crawled = learn(crawl, site, "skip", *options)
+    skipped = [url for url, reason in crawled.skipped(site).items() if reason == "learned_rule"]
+    assert skipped
+    assert not set(skipped) & set(site.asked)
+    assert main(["retry", str(crawled.folder), "--reason", "learned_rule"]) == 0
+    crawled = learn(crawl, site, "skip", *options)
+    assert not crawled.skipped(site)
+    assert set(skipped) <= set(site.asked)
 
 
 @pytest.mark.parametrize("mode", ["defer", "skip"])

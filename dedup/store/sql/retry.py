@@ -12,6 +12,7 @@ from dedup.store.records import (
     DUPLICATE_LINK_RANK,
     LEARNED_RANK,
     QUEUED,
+    TRAP_RANK,
 )
 from dedup.store.sql.database import Connection, Database
 from dedup.urls.parts import host_of
@@ -35,6 +36,7 @@ _FINAL = {
     "unsupported_scheme",
 }
 _IS_PUT_OFF = f"rank >= {DUPLICATE_LINK_RANK} AND rank < {LEARNED_RANK}"
+_IS_LEARNED = f"rank >= {LEARNED_RANK} AND rank < {TRAP_RANK}"  # at its lowest: for no rule
 _KEYS_PER_QUERY = 500  # well under SQLite's limit of parameters
 _TEMPORARY_STATUSES = {"http_408", "http_425", "http_429"}
 
@@ -60,7 +62,8 @@ def queue_failed(database: Database, reasons: Collection[str] = ()) -> Counter[s
             connection.execute("DELETE FROM skipped WHERE number = ?", (number,))
             connection.execute(
                 "UPDATE urls SET state = ?, slot = ?, request = ?,"  # noqa: S608 -- constants
-                f" rank = CASE WHEN {_IS_PUT_OFF} THEN 0 ELSE rank END WHERE id = ?",
+                f" rank = CASE WHEN {_IS_PUT_OFF} THEN 0 WHEN {_IS_LEARNED} THEN {LEARNED_RANK}"
+                " ELSE rank END WHERE id = ?",
                 (QUEUED, host_of(url), _afresh(request), row),
             )
             queued[reason] += 1
