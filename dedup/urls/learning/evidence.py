@@ -13,6 +13,7 @@ from dedup.urls.learning.rewrites import (
     form_key,
     inverse,
     is_kept_by_form,
+    is_mirror,
     rewriter,
     rewrites,
 )
@@ -93,7 +94,7 @@ def shown_forms(url: str, found: Sequence[Rewrite], content: int) -> list[tuple[
 
 def _mirror_rewrites(parts: UrlParts, names: Collection[str]) -> Iterator[Rewrite]:
     for name in names:
-        if name.startswith(("folder:", "host:")):
+        if is_mirror(name):
             form = rewriter(name)(parts)
             if form != parts:
                 yield Rewrite(name, form)

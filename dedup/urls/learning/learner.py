@@ -27,12 +27,12 @@ from dedup.urls.learning.evidence import (
 )
 from dedup.urls.learning.life import HostRule
 from dedup.urls.learning.matching import RuleMatcher, host_and_port, split_spelt
+from dedup.urls.learning.mirrors import note_mirrors
 from dedup.urls.learning.records import NEAR, UrlKnowledge
 from dedup.urls.learning.rewrites import (
     OPPOSITES,
     form_key,
     is_kept_by_form,
-    mirrors,
     renamed_host,
     rewriter,
     rewrites,
@@ -164,7 +164,7 @@ class UrlLearner:
             rule = self._rule(partner, parts)
             if rule is not None:
                 ended += self._learn(rule, partner, page)
-        self._note_mirrors(page, parts, rules)
+        note_mirrors(self._book, page, is_ours=self._is_ours, n_probes=self._n_probes)
         self._knowledge.add_forms(shown_forms(page.url, found, page.content))
         return ended
 
@@ -275,33 +275,6 @@ class UrlLearner:
         if narrow is not None and narrow.stage != "unlearned":
             narrow.note_failure(urls)
             self._book.change(narrow)
-
-    def _note_mirrors(self, page: FetchedPage, parts: UrlParts, rules: dict[str, HostRule]) -> None:
-        """Propose a mirror of a host or folder that a duplicate and its original show."""
-        if page.is_own or page.content == NEAR or page.original_url is None:
-            return
-        for name in mirrors(parts, split_spelt(page.original_url)):
-            host = host_and_port(parts)
-            if name.startswith("host:") and not name.startswith(f"host:{host}="):
-                continue  # it rewrites the other host's URLs
-            if name in rules:
-                continue
-            rule = self._book.rule(name, host)
-            self._note_at_original(name, host_and_port(split_spelt(page.original_url)))
-            if rule is not None:
-                rule.note_pair(
-                    page.content,
-                    "",
-                    (page.url, page.original_url),
-                    is_sampled=False,
-                    n_probes=self._n_probes,
-                )
-                self._book.change(rule)
-
-    def _note_at_original(self, name: str, host: str) -> None:
-        """Have pages of a mirror's original compared, too, where they are fetched last."""
-        if name.startswith("host:") and self._is_ours(host):
-            self._book.rule(name, host)
 
 
 def _is_kept(rule: HostRule) -> bool:

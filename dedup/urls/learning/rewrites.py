@@ -90,6 +90,11 @@ def under_prefix(name: str, parts: UrlParts) -> str:
     return f"{name}@/{segment}/" if _SEGMENT.fullmatch(segment) else ""
 
 
+def is_mirror(name: str) -> bool:
+    """Is it a `folder` or `host` rule?"""
+    return name.startswith(("folder:", "host:"))
+
+
 def renamed_host(name: str) -> str:
     """The host whose addresses a `host` rule rewrites; "": it is another rule."""
     kind, _, hosts = name.partition(":")

@@ -277,6 +277,20 @@ def test_a_mirror_ends_with_its_original_fetched_last(mirror: str, site: Site) -
     assert len(stages) == (2 if mirror == "www" else 1)
 
 
+def test_mirrors_without_end_are_not_all_looked_up(site: Site) -> None:
+    for number in range(60):
+        site.fetch(f"/{number}")
+        for mirror in (f"{BASE}/copy{number}", f"http://m{number}.{HOST}"):
+            original = f"{BASE}/{number}"
+            site.learner.note(
+                FetchedPage(f"{mirror}/{number}", number + 1, is_own=False, original_url=original)
+            )
+    site.learner.save()
+    names = [rule.name for rule in site.knowledge.all_rules()]
+    assert len([name for name in names if name.startswith("folder:")]) == 10
+    assert len([name for name in names if name.startswith("host:")]) == 2 * 10
+
+
 def test_one_page_in_place_of_all_is_one_probe(site: Site) -> None:
     site.pairs(10)
     site.fetch("/out-of-order")
