@@ -47,6 +47,9 @@ _REASONS = {
     "robots_txt": "it is a robots.txt: its sitemaps were taken",
 }
 
+_LEFT_OUT = ("duplicate_link", "host_pages", "learned_rule", "trap")
+"""Why the crawl itself has not fetched a URL."""
+
 
 def fate_text(fate: Fate) -> Text:
     """The fate of a URL: the URL, what became of it, and when."""
@@ -56,7 +59,9 @@ def fate_text(fate: Fate) -> Text:
     if fate.seen_at is not None:
         time = datetime.fromtimestamp(fate.seen_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         title = f', "{plain(fate.title)}"' if fate.title else ""
-        lines.append(f"fetched {time}{title}" if fate.is_fetched is not False else f"tried {time}")
+        tried = "left out" if fate.reason in _LEFT_OUT else "tried"
+        done = f"{tried} {time}" if fate.is_fetched is False else f"fetched {time}{title}"
+        lines.append(done)
     text = Text("\n  ".join(lines))
     text.stylize("bold", 0, len(lines[0]))
     return text
@@ -77,9 +82,12 @@ def _outcome(fate: Fate) -> Iterator[str]:
         yield f"dropped, found by {fate.stage} ({', '.join(figures) or 'equal'}), as a duplicate of"
         yield f"  {plain(fate.original_url)} (page {fate.original})"
     elif fate.outcome == "skipped":
-        yield f"not compared: {reason_words(fate.reason or '')} ({plain(fate.reason)})"
+        what = "fetched" if fate.reason in _LEFT_OUT else "compared"
+        yield f"not {what}: {reason_words(fate.reason or '')} ({plain(fate.reason)})"
         if fate.detail:
             yield f"  {plain(fate.detail)}"
+        if fate.page_url is not None:
+            yield f"  the page is {plain(fate.page_url)}"
     elif fate.outcome == "waiting":
         yield "waiting: fetched, and not judged before the template of its site is known;"
         yield "  when the crawl ends, it is judged by what is known then"

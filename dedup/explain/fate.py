@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from os.path import commonprefix
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from dedup.store import JobStore
 from dedup.store.records import DONE, DUPLICATE_LINK_RANK, LEARNED_RANK, TRAP_RANK
 from dedup.store.results import FoundRecord
 from dedup.urls import Canonicaliser, url_key
-from dedup.urls.learning.telling import what_it_says
+from dedup.urls.learning.telling import LEARNED_RULE, known_page, what_it_says
 
 Outcome = Literal["stored", "duplicate", "skipped", "waiting", "alias", "queued", "done", "unknown"]
 
@@ -36,7 +36,8 @@ class Fate:
         seen_at: when it was fetched, or failed; seconds since 1970.
         original, original_url, stage, distance, resemblance: of a duplicate; see `Match`.
         reason, detail, is_fetched: of a URL that was skipped.
-        page_url, kind: of an alias, by `redirect` or `canonical` link.
+        page_url, kind: of an alias, by `redirect` or `canonical` link; of a URL that a learned rule
+            has skipped, the page that it was called.
         duplicates: of a stored page, how many were dropped for it, by stage.
         nearest: of an unknown URL, the known ones that look most like it.
         is_row: the job is that of a collection, so it is rows that are asked for.
@@ -140,7 +141,11 @@ def _fate(store: JobStore, asked: str, found: FoundRecord) -> Fate:
         "waiting": store.explain.waiting,
     }
     outcome, number = found
-    return Fate(asked=asked, outcome=outcome, number=number, **read[outcome](number)._asdict())
+    fate = Fate(asked=asked, outcome=outcome, number=number, **read[outcome](number)._asdict())
+    if fate.reason != LEARNED_RULE or fate.url is None:
+        return fate
+    page = known_page(store.url_knowledge, fate.detail, fate.url)
+    return replace(fate, page_url=None if page is None else store.page_url(page))
 
 
 def _nearest(store: JobStore, url: str) -> tuple[str, ...]:

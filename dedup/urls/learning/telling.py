@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shlex
 
+from dedup.urls.canonical import url_key
 from dedup.urls.learning.bounds import CONFIDENCE, max_lost
 from dedup.urls.learning.life import HostRule
-from dedup.urls.learning.rewrites import OPPOSITES
+from dedup.urls.learning.matching import split_spelt
+from dedup.urls.learning.records import UrlKnowledge
+from dedup.urls.learning.rewrites import OPPOSITES, form_key, rewriter
 
 LEARNED_RULE = "learned_rule"
 """Why a URL was not fetched: it is recorded under this reason, with `skip_detail`."""
@@ -48,6 +51,20 @@ def what_it_says(rule: HostRule) -> str:
 def skip_detail(rule: HostRule) -> str:
     """The rule and the bound on what it loses. It names the rule, and does not change."""
     return f"{rule.name} on {rule.host}: {bound(rule)}"
+
+
+def known_page(knowledge: UrlKnowledge, detail: str, url: str) -> int | None:
+    """The page that a skipped URL was called, by the detail of its record; None: by several rules.
+
+    Args:
+        knowledge: of the job.
+        detail: see `skip_detail`.
+        url: in canonical spelling.
+    """
+    name = detail.partition(" on ")[0]
+    form = rewriter(name)(split_spelt(url))
+    pages = knowledge.forms([url_key(str(form)), form_key(name, form)]).values()
+    return next((page for page in pages if page is not None), None)
 
 
 def bound(rule: HostRule, *, n_skipped: int = 0) -> str:

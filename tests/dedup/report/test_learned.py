@@ -10,7 +10,7 @@ import pytest
 from dedup.cli import main
 from dedup.report.learned import learned_rules
 from dedup.report.page import render
-from dedup.store import open_store
+from dedup.store import Page, open_store
 from dedup.store.records import LEARNED_RANK
 from dedup.urls import url_key
 from dedup.urls.learning import HostRule
@@ -34,6 +34,8 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
             url = f"http://{HOST}/{name}?ref=1"
             rank = LEARNED_RANK + trusted.number
             store.urls.queue(url_key(url), url, 1, slot=HOST, rank=rank)
+        page = store.add(Page(id="", url=f"http://{HOST}/left", text="A page."), {})
+        store.url_knowledge.add_forms([(url_key(f"http://{HOST}/left"), page)])
         store.add_skipped(url, LEARNED_RULE, detail=skip_detail(trusted), is_fetched=False)
         store.urls.finish([(url_key(url), url)])
     return folder
@@ -76,6 +78,9 @@ def test_why_tells_of_a_rule(job: Path, capsys: pytest.CaptureFixture[str]) -> N
     said = capsys.readouterr().out
     assert "a learned URL rule calls it a page that is known (learned_rule)" in said
     assert "drop:ref on a.example: at most 10 pages lost, 95%" in said
+    assert f"the page is http://{HOST}/left\n" in said
+    assert "not fetched: " in said
+    assert "left out 20" in said
 
 
 def test_the_report_shows_rules_and_escapes_their_urls(job: Path) -> None:
@@ -89,7 +94,6 @@ def test_the_report_shows_rules_and_escapes_their_urls(job: Path) -> None:
 
 def test_a_query_without_equals_sign_is_a_pattern(tmp_path: Path) -> None:
     from dedup import Deduplicator
-    from dedup.store import Page
     from dedup.url_patterns.patterns import duplicate_patterns
 
     with open_store(tmp_path) as store:
