@@ -63,6 +63,21 @@ class Check(Protocol):
     def promising(self, document: Document, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the candidates that are not ruled out at a glance, in their order."""
 
+    @property
+    def rules_out(self) -> bool:
+        """Is any candidate ever ruled out at a glance?"""
+
+    def may_be_near(
+        self,
+        documents: Sequence[Document],
+        owners: NDArray[np.intp],
+        numbers: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Which candidates are not ruled out at a glance; `owners` are places in `documents`.
+
+        For thousands at once; of those that `promising` rules out, it may leave some.
+        """
+
     def nearest(
         self, document: Document, numbers: Iterable[int]
     ) -> tuple[int, float | None] | None:

@@ -1,9 +1,13 @@
 """Which documents of a batch share a key with any document before them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.index.multimap import Multimap
+from dedup.detectors.base import Check
+from dedup.document import Document
+from dedup.index.multimap import AT_MOST, Multimap
 
 
 def shared_keys(
@@ -17,9 +21,38 @@ def shared_keys(
         owners: which document of the batch each key belongs to, ascending.
         count: documents of the batch.
     """
-    is_shared = np.zeros(count, np.bool_)
+    is_shared = repeated_keys(keys, owners, count)
     is_shared[owners[index.contains(keys)]] = True
-    order = np.argsort(keys, kind="stable")
-    is_repeated = keys[order][1:] == keys[order][:-1]
-    is_shared[owners[order][1:][is_repeated]] = True
     return is_shared
+
+
+def repeated_keys(
+    keys: NDArray[np.uint32], owners: NDArray[np.intp], count: int
+) -> NDArray[np.bool_]:
+    """Tell of each of `count` documents whether a key of its is an earlier one's of the batch."""
+    is_repeated = np.zeros(count, np.bool_)
+    order = np.argsort(keys, kind="stable")
+    is_equal = keys[order][1:] == keys[order][:-1]
+    is_repeated[owners[order][1:][is_equal]] = True
+    return is_repeated
+
+
+def promising_keys(
+    index: Multimap,
+    check: Check,
+    documents: Sequence[Document],
+    keys: NDArray[np.uint32],
+    owners: NDArray[np.intp],
+) -> NDArray[np.bool_]:
+    """Tell the same as `shared_keys`, less the documents whose candidates are all ruled out."""
+    may_match = repeated_keys(keys, owners, len(documents))
+    for start in range(0, len(documents), _DOCUMENTS_AT_ONCE):
+        first, last = owners.searchsorted([start, start + _DOCUMENTS_AT_ONCE])
+        asked, numbers = index.find_many(keys[first:last], owners[first:last])
+        may_match |= np.bincount(asked, minlength=len(documents)) >= AT_MOST  # some were cut off
+        may_match[asked[check.may_be_near(documents, asked, numbers)]] = True
+    return may_match
+
+
+_DOCUMENTS_AT_ONCE = 64
+"""Each may have a thousand candidates for each of its keys."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.detectors.base import Check
-from dedup.detectors.batch import shared_keys
+from dedup.detectors.batch import promising_keys, shared_keys
 from dedup.detectors.signing import KeySigner, keys_in
 from dedup.document import Document, Match
 from dedup.index.multimap import AT_MOST, Multimap
@@ -48,6 +48,8 @@ class KeyedDetector:
         keys = [keys_in(signature) for signature in self._signer.sign_many(documents)]
         owners = np.repeat(np.arange(len(keys)), list(map(len, keys)))
         every = np.concatenate([np.empty(0, "<u4"), *keys])
+        if self._check.rules_out:
+            return promising_keys(self._index, self._check, documents, every, owners)
         return shared_keys(self._index, every, owners, len(documents))
 
     def find(self, document: Document) -> Match | None:

@@ -6,7 +6,7 @@ own, without what their site puts on every page.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dedup.config import NearNames
 from dedup.detectors.base import Originals
-from dedup.detectors.sketches import Sketches
+from dedup.detectors.sketches import AskedSets, Sketches
 from dedup.document import Document
 from dedup.names import comparable_name, do_agree
 from dedup.similarity import resemblance
@@ -178,6 +178,8 @@ class SecondCheck:
         self.short_shingles = short_shingles
         self.names: NearNames = names
         self.original = originals
+        self._batch: Sequence[Document] = ()
+        self._asked_sets = AskedSets([])
         self._document: Document | None = None
         self._known: dict[int, float] = {}
 
@@ -199,6 +201,27 @@ class SecondCheck:
             return numbers
         least = self.near_resemblance
         return numbers[self._sketches.may_resemble(document.shingles, numbers, at_least=least)]
+
+    @property
+    def rules_out(self) -> bool:
+        return self._sketches is not None
+
+    def may_be_near(
+        self,
+        documents: Sequence[Document],
+        owners: NDArray[np.intp],
+        numbers: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Tell of which candidates sketches do not rule out, of all of many documents."""
+        if self._sketches is None:
+            return np.ones(len(numbers), np.bool_)
+        if documents is not self._batch:
+            self._batch = documents
+            self._asked_sets = AskedSets([document.shingles for document in documents])
+        is_short = np.array([self.is_short(document) for document in documents], np.bool_)
+        least = self.near_resemblance
+        may = self._sketches.may_resemble_many(self._asked_sets, owners, numbers, at_least=least)
+        return is_short[owners] | may
 
     def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, float] | None:
         """Return the near duplicate of highest resemblance and that, or None.

@@ -143,7 +143,10 @@ class SimhashDetector:
         places = np.array([i for i, each in enumerate(found) if each is not None], np.intp)
         words = np.frombuffer(b"".join(filter(None, found)), ">u8").astype(np.uint64)
         may_match = np.zeros(len(documents), np.bool_)
-        may_match[places[self._index.find_many(words)[0]]] = True
+        near, numbers, _ = self._index.find_many(words)
+        owners = places[near]
+        may = self._check.may_be_near(documents, owners, numbers.astype(np.int64))
+        may_match[owners[may]] = True
         is_near = np.bitwise_count(words[:, np.newaxis] ^ words) <= self._index.max_distance
         may_match[places[np.tril(is_near, -1).any(axis=1)]] = True
         return may_match

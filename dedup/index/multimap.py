@@ -109,6 +109,34 @@ class Multimap:
                 is_found |= _are_of(run.take(run.searchsorted(first), mode="clip"), first)
         return is_found
 
+    def find_many(
+        self, keys: NDArray[np.uint32], owners: NDArray[np.intp], *, at_most: int = AT_MOST
+    ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+        """Return what is under keys of several owners: pairs of owner and number, each once.
+
+        Args:
+            keys: different ones of each owner.
+            owners: whose each key is, 0 to 2^32 - 1.
+            at_most: numbers that are looked at for each key.
+        """
+        first = keys.astype(np.uint64) << _KEY_BITS
+        room = np.full(len(first), at_most)
+        found = [_NOTHING]
+        for run in (*self._runs, np.sort(self._tail[: self._tail_length])):
+            if not len(run):
+                continue
+            starts = run.searchsorted(first)
+            places = np.flatnonzero(_are_of(run.take(starts, mode="clip"), first) & (room > 0))
+            stops = run.searchsorted(first[places] | _NUMBER_MASK, side="right")
+            counts = np.minimum(stops - starts[places], room[places])
+            room[places] -= counts
+            steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            numbers = run[np.repeat(starts[places], counts) + steps] & _NUMBER_MASK
+            owned = np.repeat(owners[places].astype(np.uint64), counts) << _KEY_BITS
+            found.append(owned | numbers)
+        pairs, _ = count_distinct(np.concatenate(found))
+        return (pairs >> _KEY_BITS).astype(np.intp), (pairs & _NUMBER_MASK).astype(np.int64)
+
     def _entries(self, first: NDArray[np.uint64], at_most: int) -> Iterator[NDArray[np.uint64]]:
         """Yield the entries of some keys; `first` are the smallest entries that they can have."""
         room = np.full(len(first), at_most)

@@ -3,7 +3,10 @@ import random
 import numpy as np
 import pytest
 
-from dedup import Deduplicator, Document
+from dedup import DedupConfig, Deduplicator, Document
+from dedup.collection.deciding import Decider
+from dedup.collection.rules import Rules
+from dedup.collection.spool import SpoolStore
 from dedup.text import longest_sentences, longest_sentences_of_many
 
 WORDS = [f"word{number}" for number in range(60)] + ["café", "naïve", "Ｗｉｄｅ", "…", "©", "(c)"]
@@ -82,10 +85,36 @@ def test_longest_sentences_of_many_are_those_of_each():
 
 def test_wide_fingerprints_and_other_checks_may_be_batched():
     """128 bits are looked up one by one; the verdicts are the same."""
-    from dedup import DedupConfig
-
     config = DedupConfig(simhash_bits=128, simhash_distance=6)
     texts = mixed_texts(8, 120)
     expected = [Deduplicator(config=config)]
     verdicts = [expected[0].process(document) for document in documents(texts)]
     assert list(Deduplicator(config=config).process_many(documents(texts))) == verdicts
+
+
+@pytest.mark.parametrize("portion", [40, 512])
+def test_what_sketches_rule_out_changes_no_verdict(portion, tmp_path):
+    """Of rows that share sentences, most are ruled out for a batch at once."""
+    choose = random.Random(portion)
+    sentences = [" ".join(choose.choices(WORDS, k=40)) + f" {n}." for n in range(60)]
+    texts = mixed_texts(portion, 300)
+    texts += [" ".join(choose.sample(sentences, choose.randint(2, 9))) for _ in range(300)]
+    texts += [text.replace("word1", "word2", 1) for text in choose.sample(texts, 60)]
+    plain = Deduplicator(config=DedupConfig(max_candidates=10_000))
+    expected = [plain.process(document).match for document in documents(texts)]
+    answers = [decided(documents(texts), size, tmp_path) for size in (1, portion)]
+    assert answers[0] == answers[1]
+    assert answers[0][0] == expected
+    assert sum(match is not None and match.stage == "sentences" for match in expected) > 50
+
+
+def decided(given, portion, folder):
+    """The matches of documents that are judged in portions, and how often the limit was reached."""
+    store = SpoolStore(folder)
+    decider = Decider(Rules(), store)
+    found = []
+    for start in range(0, len(given), portion):
+        part = given[start : start + portion]
+        found += decider.decide([(document, document.id) for document in part])
+    store.close()
+    return found, decider.limit_reached

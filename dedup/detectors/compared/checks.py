@@ -4,7 +4,7 @@ Every detector proposes candidates and leaves the decision to a `Check`. Usually
 `SecondCheck`; with another one the same detector is another method.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,16 @@ from dedup.text import DocumentFrequencies, normalise, term_counts
 
 class _Unseen:
     """Nothing is ruled out before it is compared."""
+
+    rules_out = False
+
+    def may_be_near(
+        self,
+        documents: Sequence[Document],  # noqa: ARG002 -- the protocol's
+        owners: NDArray[np.intp],  # noqa: ARG002 -- the protocol's
+        numbers: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        return np.ones(len(numbers), np.bool_)
 
     def promising(
         self,

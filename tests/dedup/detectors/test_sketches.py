@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup.detectors.sketches import Sketches
+from dedup.detectors.sketches import AskedSets, Sketches
 from dedup.similarity import resemblance
 
 
@@ -34,13 +34,39 @@ def test_what_is_near_is_never_ruled_out(
     assert may[0] or resemblance(first, second) < threshold
 
 
+@given(
+    sizes=st.lists(st.integers(0, 2_000), min_size=1, max_size=6),
+    shared=st.floats(0.5, 1),
+    threshold=st.sampled_from([0.3, 0.8, 1.0]),
+    seed=st.integers(0, 2**32),
+)
+def test_of_many_pairs_none_is_ruled_out_that_one_by_one_is_not(
+    sizes: list[int], shared: float, threshold: float, seed: int
+) -> None:
+    """Numbers that are not kept, too; each set is asked about all."""
+    sets = [hashes(size, seed + place) for place, size in enumerate(sizes)]
+    sketches = Sketches()
+    for place, each in enumerate(sets):
+        kept = np.random.default_rng(seed).permutation(each)[: int(shared * len(each))]
+        sketches.add(2 * place, np.sort(kept))
+    owners, numbers = map(np.ravel, np.indices((len(sets), 2 * len(sets) + 3)))
+    may = sketches.may_resemble_many(AskedSets(sets), owners, numbers, at_least=threshold)
+    for owner, number, answer in zip(owners, numbers, may, strict=True):
+        one = sketches.may_resemble(sets[owner], np.array([number]), at_least=threshold)
+        assert answer or not one[0]
+
+
 @pytest.mark.parametrize("size", [50, 400, 401, 800, 1_600])
 def test_unlike_ones_are_ruled_out(size: int) -> None:
     """32% of the bits at most are set: the bound is 1 - 0.68 / 4 of the set, below 0.8."""
     sketches = Sketches()
     for number in range(50):
         sketches.add(number, hashes(size, number))
-    assert not sketches.may_resemble(hashes(size, 99), np.arange(50), at_least=0.8).any()
+    asked = hashes(size, 99)
+    assert not sketches.may_resemble(asked, np.arange(50), at_least=0.8).any()
+    owners = np.zeros(50, np.intp)
+    many = AskedSets([asked])
+    assert not sketches.may_resemble_many(many, owners, np.arange(50), at_least=0.8).any()
 
 
 def test_those_not_kept_may_be_near() -> None:

@@ -38,6 +38,15 @@ def test_find_is_what_a_dictionary_says(key_sets, query, at_most, repeat):
         index.add(uint32(keys), number)
     index._check()
     assert found(index, query, at_most) == expected(documents, query, at_most)
+    queries = [query, {0}, set(), {2, 2**32 - 1}]
+    owners = np.repeat([3, 5, 6, 7], list(map(len, queries)))
+    keys = np.concatenate(list(map(uint32, queries)))
+    pairs = np.transpose(index.find_many(keys, owners, at_most=at_most)).tolist()
+    assert pairs == [
+        [owner, number]
+        for owner, each in zip([3, 5, 6, 7], queries, strict=True)
+        for number, _ in sorted(expected(documents, each, at_most))
+    ]
 
 
 @pytest.mark.parametrize("batch", [1, 7, 511, 512, 513, 3_000])
