@@ -140,7 +140,7 @@ def stages_table(reports: Iterable[StageReport]) -> RenderableType:
     table.add_column(overflow="fold")
     for report in reports:
         table.add_row(Text(report.stage), _stage(report))
-    return Padding(table, (0, 0, 0, 2))
+    return Padding(table, (0, 0, 0, 2), expand=False)
 
 
 def _stage(report: StageReport) -> RenderableType:
@@ -181,7 +181,7 @@ def comparisons_table(comparisons: Iterable[Comparison]) -> RenderableType:
         if comparison.stage == "sentences" and comparison.is_candidate is not None:
             words.append_text(_sentences(comparison))
         table.add_row(Text(comparison.stage), words)
-    return Padding(table, (0, 0, 0, 2))
+    return Padding(table, (0, 0, 0, 2), expand=False)
 
 
 def _sentences(comparison: Comparison) -> Text:

@@ -6,6 +6,9 @@ from dedup.collection.columns import Columns, nearest
 from dedup.collection.rows import Broken
 from dedup.collection.sources import Source
 
+_NAMES_AT_MOST = 1_000
+"""Columns that are remembered, to tell which is nearest to one that no row has."""
+
 
 @dataclass(slots=True)
 class FileAccount:
@@ -17,14 +20,15 @@ class FileAccount:
     broken: int = 0
     first_broken: Broken | None = None
     present: set[str] = field(default_factory=set)
-    names: tuple[str, ...] = ()
+    names: dict[str, None] = field(default_factory=dict)
 
     def add(self, present: frozenset[str], names: tuple[str, ...]) -> None:
         """Count a row that is a document, and has these of the columns that the user named."""
         self.rows += 1
         if len(self.present) < len(self.columns.required):
             self.present |= present
-            self.names = names
+            if len(self.names) < _NAMES_AT_MOST:
+                self.names |= dict.fromkeys(names)
 
     def add_broken(self, broken: Broken) -> None:
         self.broken += 1

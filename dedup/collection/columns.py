@@ -97,6 +97,8 @@ def fields_of(row: Mapping[str, Any], columns: Columns) -> Fields:
         ValueError: it has neither text nor markup.
     """
     text, html, url = row.get(columns.text), row.get(columns.html), row.get(columns.url)
+    if text == "" and isinstance(html, str) and html:
+        text = None  # in CSV an empty cell is all that says that there is none
     if not isinstance(text, str):
         if text is not None and not isinstance(html, str):
             raise ValueError(f"expected a string in `{columns.text}`, found {type(text).__name__}")

@@ -1,6 +1,7 @@
 """From what stands in a collection to documents."""
 
 import json
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,10 +109,20 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if not isinstance(given, bytes):
         return given
-    row = json.loads(given.decode("utf-8", "surrogateescape"))
+    try:
+        row = json.loads(given.decode("utf-8", "surrogateescape"))
+    except json.JSONDecodeError as error:
+        raise ValueError(_why_no_json(given, error)) from error
     if not isinstance(row, dict):
         raise ValueError(f"expected a JSON object, found {type(row).__name__}")
     return row
+
+
+def _why_no_json(line: bytes, error: json.JSONDecodeError) -> str:
+    if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return "it is UTF-16; write it as UTF-8"
+    place = min(error.pos, len(error.doc.rstrip())) + 1
+    return f"it is no JSON: {error.msg}, at character {place:,}"
 
 
 def _read_page(page: WebPage, columns: Columns, sites: Mapping[str, Site]) -> Read:

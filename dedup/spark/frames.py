@@ -9,6 +9,7 @@ from dedup.collection.columns import nearest
 from dedup.collection.rules import STAGES, Rules, read_keep
 from dedup.spark.engine import Engine
 from dedup.spark.pages import as_given, no_texts, texts_of
+from dedup.spark.reading import text_or_markup
 
 _PLACE_BITS = 35
 PLACE_MASK = 2**_PLACE_BITS - 1
@@ -68,10 +69,11 @@ def deduplicate(
         if name is not None and name not in dataframe.columns:
             raise ValueError(f"there is no column `{name}`{nearest(name, dataframe.columns)}")
     check_order(dataframe, order)
+    said, markup = text_or_markup(_text(known_text), _text(html if has_html else None))
     rows = dataframe.select(
         F.col(order).cast("bigint").alias("place"),
-        _text(known_text).alias("text"),
-        F.when(_text(known_text).isNull(), _text(html if has_html else None)).alias("html"),
+        said.alias("text"),
+        markup.alias("html"),
         _text(url).alias("url"),
         _text(title).alias("title"),
         _text(within).alias("group"),

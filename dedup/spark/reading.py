@@ -203,6 +203,7 @@ def _read_parquet(
     if rules.within is not None:
         group = F.coalesce(text(rules.within), F.lit("None"))
     is_empty = text(columns.text).isNull() & text(columns.html).isNull()
+    said, markup = text_or_markup(text(columns.text), text(columns.html))
     named = columns.text if columns.text in names else columns.html
     return rows.select(
         place.alias("place"),
@@ -210,14 +211,20 @@ def _read_parquet(
         _name_or_number(
             F.coalesce(as_json(value(columns.id)), as_json(text(columns.url))), place
         ).alias("name"),
-        text(columns.text).alias("text"),
-        F.when(text(columns.text).isNull(), text(columns.html)).alias("html"),
+        said.alias("text"),
+        markup.alias("html"),
         F.lit(None).cast("binary").alias("body"),
         text(columns.url).alias("url"),
         text(columns.title).alias("title"),
         group.alias("group"),
         F.when(is_empty, f"`{named}` is empty (null)").alias("reason"),
     )
+
+
+def text_or_markup(text: Column, html: Column) -> tuple[Column, Column]:
+    """The text, and the markup where a row has none: null, or empty beside markup."""
+    has_text = text.isNotNull() & ((text != "") | (F.coalesce(html, F.lit("")) == ""))
+    return F.when(has_text, text), F.when(~has_text, html)
 
 
 def _name_or_number(name: Column, place: Column) -> Column:

@@ -152,6 +152,11 @@ def test_broken_rows_go_to_a_file_of_their_own(source: Path) -> None:
 # What stands in a file, and what is said of it.
 HOPELESS = {
     "prose.jsonl": ("no JSON\nat all\n", "none of 2 rows is a document; the first, line 1"),
+    "wide.jsonl": (
+        "\ufeff{}".encode("utf-16-le").decode("latin-1"),
+        "it is UTF-16; write it as UTF-8",
+    ),
+    "half.jsonl": ('{"id": 1, "text":\n', "it is no JSON: Expecting value, at character 18"),
     "other.jsonl": ('{"id": 1, "Text": "x"}\n', "expected a field `text` or `html`"),
     "near.jsonl": ('{"id": 1, "Text": "x"}\n', "the nearest is `Text`"),
     "array.jsonl": ('[\n{"text": "x"},\n{"text": "y"},\n]\n', "none of 4 rows is a document"),
@@ -168,7 +173,7 @@ def test_a_file_without_a_document_is_an_error_that_says_what_was_expected(
 ) -> None:
     content, wanted = HOPELESS[name]
     path = tmp_path / name
-    path.write_text(content)
+    path.write_text(content, "latin-1")
     said = refusal(capsys, path, "-o", tmp_path / "out.jsonl")
     assert wanted in said
     assert str(path) in said
@@ -179,6 +184,9 @@ def test_a_column_that_no_row_has_names_the_nearest(
     source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "no row has a column `idd`" in refusal(capsys, source, "--id", "idd")
+    rows = [{"text": "x"}, {"text": "y", "sku": 1}, {"text": "z"}]
+    said = refusal(capsys, write(source.with_name("some.jsonl"), rows), "--id", "sqk")
+    assert "no row has a column `sqk`; the nearest is `sku` (all: `text`, `sku`)" in said
     table = source.with_name("x.csv")
     table.write_text("ident,text\n1,x\n")
     said = refusal(capsys, table, "--id", "idend")

@@ -206,6 +206,21 @@ def test_columns_can_have_other_names(tmp_path: Path) -> None:
     assert found[0]["duplicate_of_url"] == "http://a.example/1"
 
 
+@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
+def test_an_empty_text_beside_markup_is_none(tmp_path: Path, ending: str) -> None:
+    """A cell of CSV cannot say otherwise that there is none."""
+    source, table, dropped = tmp_path / "in.jsonl", tmp_path / f"x{ending}", tmp_path / "d.jsonl"
+    rows = [
+        {"id": "1", "text": "", "html": "<p>Sold out"},
+        {"id": "2", "text": "Sold out", "html": ""},
+        {"id": "3", "text": "", "html": ""},
+    ]
+    source.write_bytes(lines(rows))
+    assert main(["run", str(source), "--mark", "-o", str(table)]) == 0
+    assert main(["run", str(table), "-d", str(dropped)]) == 0
+    assert [(row["id"], row["duplicate_of"]) for row in read(dropped)] == [("2", "1")]
+
+
 def record(kind: str, uri: str, content_type: str, block: bytes, end: bytes = b"\r\n\r\n") -> bytes:
     head = (
         f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:x:{uri}>\r\n"

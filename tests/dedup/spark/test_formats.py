@@ -94,7 +94,7 @@ def test_parquet_with_markup(tmp_path: Path) -> None:
     import pyarrow.parquet
 
     source, out, whole = (tmp_path / name for name in ("in.parquet", "out", "whole.parquet"))
-    table = pyarrow.Table.from_pylist(PAGES)
+    table = pyarrow.Table.from_pylist([{**page, "text": ""} for page in PAGES])
     pyarrow.parquet.write_table(table, source)
     assert main(["run", str(source), "-o", str(out), "--html", "html", *SPARK]) == 0
     assert main(["run", str(source), "-o", str(whole)]) == 0
