@@ -12,8 +12,8 @@ rows, as a seeded draw decides:
      5%  an earlier base with 30% of its words replaced: no near duplicate
      5%  short: eight words of a base
 
-A row says what it is (`kind`) and, of a base that was copied or edited, the exact resemblance to it
-(`resemblance`). The same OUT for the same arguments, on every machine.
+A row says what it is (`kind`) and, where a base was copied or edited, the id of that (`base`) and
+the exact resemblance to it (`resemblance`). The same OUT for the same arguments, on every machine.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from dedup import Document, resemblance
 from dedup.evaluation import read_corpus
@@ -42,34 +43,40 @@ def main() -> None:
     corpora = [[each.text for each in read_corpus(path)] for path in options.corpora]
     with options.out.open("w", encoding="utf-8") as file:
         for number, (kind, text, base) in enumerate(rows(corpora, options.rows, options.seed)):
-            alike = None if base is None else likeness(text, base)
-            row = {"id": number, "kind": kind, "resemblance": alike, "text": text}
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            row: dict[str, object] = {"id": number, "kind": kind}
+            if base is not None:
+                row |= {"base": base.id, "resemblance": likeness(text, base.text)}
+            file.write(json.dumps({**row, "text": text}, ensure_ascii=False) + "\n")
 
 
-def rows(corpora: list[list[str]], count: int, seed: int) -> Iterator[tuple[str, str, str | None]]:
+class Base(NamedTuple):
+    id: int
+    text: str
+
+
+def rows(corpora: list[list[str]], count: int, seed: int) -> Iterator[tuple[str, str, Base | None]]:
     choose = random.Random(seed)
-    bases: list[str] = []
-    for _ in range(count):
+    bases: list[Base] = []
+    for number in range(count):
         draw = choose.random()
         if draw < 0.5 or len(bases) < 100:
-            base = made(choose, corpora)
+            base = Base(number, made(choose, corpora))
             if len(bases) < _KEPT:
                 bases.append(base)
             else:
                 bases[choose.randrange(_KEPT)] = base
-            yield "base", base, None
+            yield "base", base.text, None
             continue
         base = choose.choice(bases)
         if draw < 0.7:
-            copy = base.upper() if choose.random() < 0.5 else base.replace(" ", "  ")
-            yield "copy", copy, base
+            is_upper = choose.random() < 0.5
+            yield "copy", base.text.upper() if is_upper else base.text.replace(" ", "  "), base
         elif draw < 0.9:
-            yield "near", edited(choose, base, choose.uniform(0.01, 0.05)), base
+            yield "near", edited(choose, base.text, choose.uniform(0.01, 0.05)), base
         elif draw < 0.95:
-            yield "far", edited(choose, base, 0.3), base
+            yield "far", edited(choose, base.text, 0.3), base
         else:
-            yield "short", " ".join(base.split()[:8]), None
+            yield "short", " ".join(base.text.split()[:8]), None
 
 
 def likeness(first: str, second: str) -> float:

@@ -1,13 +1,26 @@
-"""`dedup run` in one process and in two, beside datasketch: rows a second, CPU, peak memory.
+"""`dedup run` in one process and in two, beside others' tools: rows a second, memory, accuracy.
 
-Run: python benchmarks/measurements/collection_run.py COLLECTION [--only NAME...]
+Run: python benchmarks/measurements/collection_run.py COLLECTION [--peers PYTHON] [--only NAME...]
 
-COLLECTION is what `collection_rows.py` has made. Each contender is a process of its own. datasketch
-takes texts by `MinHash.update_batch` over the set of shingles and `MinHashLSH` at 0.8, with 128
-permutations, drops what shares a bucket, and checks nothing. *Recall* is the share of the rows of
-an exact resemblance of at least 0.8 to what they were made of that were dropped; *wrong* are the
-rows below that, and the bases, that were.
-The wall clock says little where the machine is busy; CPU says what it costs.
+COLLECTION is what `collection_rows.py` has made. Each contender is a process of its own, with the
+shingles of the truth where it can: sets of 3 words (Chinese: of 5 characters), threshold 0.8.
+
+    datasketch  `MinHash.update_batch` over the set of shingles, `MinHashLSH` at 0.8 with 128
+                permutations; what shares a bucket with an earlier row is dropped, unverified
+    text-dedup  `python -m text_dedup.minhash --threshold 0.8 --ngram 3 --num_proc 2`, all else as
+                it comes; clusters, of which the first row stays, unverified. Its words are what
+                stands between signs, so a clause is a word of Chinese
+    datatrove   its four steps of MinHash with n-grams of 3 words, all else as it comes; clusters,
+                unverified. Each language by its own tokenizer, as it is used: English and Chinese
+                rows are deduplicated one after the other
+
+The latter two do not share the project's dependencies: PYTHON is the interpreter of an environment
+that has them (`pip install text-dedup datatrove spacy jieba`).
+
+A base and the rows of an exact resemblance of at least 0.8 to it are a *family*: one of them ought
+to stay, whichever. *Recall* is the share of all others that were dropped; *wrong* is how many rows
+were dropped beyond that: whole families, and rows that resemble their base less. *Precision* is the
+share of the dropped rows that are not wrong. Short rows do not count: what they are is open.
 """
 
 import argparse
@@ -18,88 +31,216 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-_CONTENDERS = ("dedup, 1 process", "dedup, 2 processes", "datasketch")
+_CONTENDERS = ("dedup, 1 process", "dedup, 2 processes", "datasketch", "text-dedup", "datatrove")
+_PEERS = _CONTENDERS[3:]
+_NEAR = 0.8
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("collection", type=Path)
+    parser.add_argument("--peers", help="the interpreter that has text-dedup and datatrove")
     parser.add_argument("--only", nargs="*", default=_CONTENDERS, choices=_CONTENDERS)
+    parser.add_argument("--rows", type=int, help="of the collection, the first")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        work(options.worker[0], options.collection, Path(options.worker[1]))
+        print(json.dumps(work(options.worker[0], options.collection, Path(options.worker[1]))))
         return
-    with options.collection.open() as file:
-        made = [(row["kind"], row["resemblance"]) for row in map(json.loads, file)]
-    print(f"{len(made):,} rows, {options.collection.stat().st_size / 1e6:,.0f} MB;", end=" ")
-    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
-    for name in options.only:
-        with tempfile.TemporaryDirectory(prefix="dedup-measure-") as folder:
-            kept = Path(folder) / "kept"
-            start = time.monotonic()
-            command = [sys.executable, __file__, str(options.collection), "--worker", name, kept]
+    with tempfile.TemporaryDirectory(prefix="dedup-measure-") as name:
+        folder = Path(name)
+        collection = options.collection
+        if options.rows:
+            collection = folder / "rows.jsonl"
+            with options.collection.open("rb") as file, collection.open("wb") as part:
+                part.writelines(line for _, line in zip(range(options.rows), file, strict=False))
+        truth = Truth(collection)
+        print(f"{truth.rows:,} rows, {collection.stat().st_size / 1e6:,.0f} MB;", end=" ")
+        print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}", flush=True)
+        for contender in options.only:
+            python = options.peers if contender in _PEERS else sys.executable
+            if python is None:
+                print(f"{contender}: needs --peers")
+                continue
+            kept = folder / "kept"
+            command = [python, __file__, str(collection), "--worker", contender, str(kept)]
             done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-            report(name, made, time.monotonic() - start, json.loads(done.stdout), kept)
+            used = json.loads(done.stdout.splitlines()[-1])
+            print(line(contender, truth, used, kept), flush=True)
 
 
-def report(name: str, made: list, seconds: float, used: dict, kept: Path) -> None:
+class Truth:
+    """Which rows are of one family."""
+
+    def __init__(self, collection: Path) -> None:
+        families: dict[int, list[int]] = defaultdict(list)
+        self.rows = 0
+        with collection.open(encoding="utf-8") as file:
+            for row in map(json.loads, file):
+                self.rows += 1
+                if row["kind"] != "short":
+                    is_near = row.get("resemblance", 0) >= _NEAR
+                    families[row["base"] if is_near else row["id"]].append(row["id"])
+        self.families = list(families.values())
+
+    def accuracy(self, stays: set[int]) -> tuple[int, int, int]:
+        """How many rows ought to be dropped, how many of these are, and how many more are."""
+        ought = right = wrong = 0
+        for family in self.families:
+            dropped = sum(number not in stays for number in family)
+            ought += len(family) - 1
+            right += min(dropped, len(family) - 1)
+            wrong += dropped == len(family)
+        return ought, right, wrong
+
+
+def line(name: str, truth: Truth, used: dict[str, float], kept: Path) -> str:
     stays = set(map(int, kept.read_text().split()))
-    alike = [n for n, (_, resemblance) in enumerate(made) if (resemblance or 0) >= 0.8]
-    other = [n for n, (kind, r) in enumerate(made) if kind == "base" or (r is not None and r < 0.8)]
-    found = sum(number not in stays for number in alike)
-    wrong = sum(number not in stays for number in other)
+    ought, right, wrong = truth.accuracy(stays)
     cpu = used["self"] + used["children"]
-    print(
-        f"{name:20} {len(made) / seconds:7,.0f} rows/s wall, {len(made) / cpu:7,.0f} rows/s CPU"
-        f" ({used['self']:.0f} s here, {used['children']:.0f} s in others),"
-        f" peak {used['peak']:,.0f} MB (largest other {used['peak_other']:,.0f}),"
-        f" {len(stays):,} kept, recall {found / len(alike):.4f}, wrong {wrong} of {len(other):,}",
-        flush=True,
+    return (
+        f"{name:18} {truth.rows / used['seconds']:6,.0f} rows/s wall ({used['seconds']:,.0f} s),"
+        f" {truth.rows / cpu:6,.0f} rows/s CPU ({used['self']:.0f} s here,"
+        f" {used['children']:.0f} s in others), peak {used['peak']:,.0f} MB"
+        f" (largest other {used['peak_other']:,.0f}), {len(stays):,} kept,"
+        f" precision {right / max(right + wrong, 1):.4f}, recall {right / ought:.4f},"
+        f" wrong {wrong:,} of {right + wrong:,}"
     )
 
 
-def work(name: str, collection: Path, kept: Path) -> None:
-    if name == "datasketch":
-        datasketch(collection, kept)
-    else:
-        from dedup.cli import main as dedup
+def work(name: str, collection: Path, kept: Path) -> dict[str, float]:
+    """Have a contender write the ids of the rows that stay; what it took.
 
-        out = kept.with_suffix(".jsonl")
-        status = dedup(["run", str(collection), "-o", str(out), "--processes", name.split()[1]])
-        if status:
-            sys.exit(status)
-        with out.open() as file:
-            kept.write_text("\n".join(str(json.loads(line)["id"]) for line in file))
+    Memory is in MB, CPU in seconds, of this process and of the largest, or all, others.
+    """
+    with tempfile.TemporaryDirectory(prefix="dedup-contender-", dir=kept.parent) as folder:
+        began = time.monotonic()
+        ids = _WORK[name.partition(",")[0]](name, collection, Path(folder))
+        seconds = time.monotonic() - began
+        kept.write_text("\n".join(map(str, ids)))
     own, others = (
         resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
-    used = {
+    return {
+        "seconds": seconds,
         "self": own.ru_utime + own.ru_stime,
         "children": others.ru_utime + others.ru_stime,
         "peak": own.ru_maxrss / 1024,
         "peak_other": others.ru_maxrss / 1024,
     }
-    print(json.dumps(used))
 
 
-def datasketch(collection: Path, kept: Path) -> None:
+def dedup(name: str, collection: Path, folder: Path) -> Iterator[int]:
+    from dedup.cli import main as command
+
+    out = folder / "out.jsonl"
+    status = command(["run", str(collection), "-o", str(out), "--processes", name.split()[1]])
+    if status:
+        sys.exit(status)
+    return ids_of(out)
+
+
+def datasketch(_name: str, collection: Path, _folder: Path) -> Iterator[int]:
     from cascade import shingles
     from datasketch import MinHash, MinHashLSH
 
-    lsh = MinHashLSH(threshold=0.8, num_perm=128)
-    numbers = []
-    with collection.open() as file:
-        for line in file:
-            row = json.loads(line)
+    lsh = MinHashLSH(threshold=_NEAR, num_perm=128)
+    found = []
+    with collection.open(encoding="utf-8") as file:
+        for row in map(json.loads, file):
             sketch = MinHash(num_perm=128)
             sketch.update_batch([shingle.encode() for shingle in shingles(row["text"])])
             if not lsh.query(sketch):
                 lsh.insert(row["id"], sketch)
-                numbers.append(str(row["id"]))
-    kept.write_text("\n".join(numbers))
+                found.append(row["id"])
+    return iter(found)
+
+
+def text_dedup(_name: str, collection: Path, folder: Path) -> Iterator[int]:
+    os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
+    command = [sys.executable, "-m", "text_dedup.minhash", "--path", "json", "--split", "train"]
+    options = {
+        "--data_files": collection,
+        "--column": "text",
+        "--cache_dir": folder / "cache",
+        "--output": folder / "out",
+        "--threshold": _NEAR,
+        "--ngram": 3,
+        "--num_proc": 2,
+    }
+    arguments = [str(each) for pair in options.items() for each in pair]
+    subprocess.run([*command, *arguments], check=True, stdout=sys.stderr, cwd=folder)
+    from datasets import load_from_disk
+
+    return iter(load_from_disk(str(folder / "out"))["id"])
+
+
+def datatrove(_name: str, collection: Path, folder: Path) -> Iterator[int]:
+    files: dict[str, list[Any]] = {}
+    for language in ("eng", "cmn"):
+        (folder / language / "in").mkdir(parents=True)
+        files[language] = [(folder / language / "in" / f"{n}.jsonl").open("w") for n in range(2)]
+    with collection.open(encoding="utf-8") as file:
+        for number, text in enumerate(file):
+            row = json.loads(text)
+            is_chinese = sum("一" <= each <= "鿿" for each in row["text"]) > len(row["text"]) / 4
+            short = {"id": str(row["id"]), "text": row["text"]}
+            files["cmn" if is_chinese else "eng"][number % 2].write(json.dumps(short) + "\n")
+    for language, opened in files.items():
+        for each in opened:
+            each.close()
+        datatrove_language(language, folder / language)
+    return (
+        int(json.loads(text)["id"])
+        for path in sorted(folder.glob("*/out/*.jsonl"))
+        for text in path.open()
+    )
+
+
+def datatrove_language(language: str, folder: Path) -> None:
+    from datatrove.executor import LocalPipelineExecutor
+    from datatrove.pipeline.dedup.minhash import (
+        MinhashConfig,
+        MinhashDedupBuckets,
+        MinhashDedupCluster,
+        MinhashDedupFilter,
+        MinhashDedupSignature,
+    )
+    from datatrove.pipeline.readers import JsonlReader
+    from datatrove.pipeline.writers import JsonlWriter
+
+    config = MinhashConfig(n_grams=3)
+    read = JsonlReader(f"{folder}/in")
+    signatures, buckets, remove = (f"{folder}/{each}" for each in ("signatures", "pairs", "remove"))
+    steps = [
+        (2, [read, MinhashDedupSignature(signatures, config=config, language=language)]),
+        (config.num_buckets, [MinhashDedupBuckets(signatures, buckets, config=config)]),
+        (1, [MinhashDedupCluster(buckets, remove, config=config)]),
+        (2, [read, MinhashDedupFilter(remove), JsonlWriter(f"{folder}/out", compression=None)]),
+    ]
+    for number, (tasks, pipeline) in enumerate(steps):
+        logs = f"{folder}/logs{number}"
+        LocalPipelineExecutor(
+            pipeline, tasks, workers=min(tasks, 2), logging_dir=logs, start_method="fork"
+        ).run()
+
+
+def ids_of(path: Path) -> Iterator[int]:
+    with path.open(encoding="utf-8") as file:
+        yield from (json.loads(text)["id"] for text in file)
+
+
+_WORK = {
+    "dedup": dedup,
+    "datasketch": datasketch,
+    "text-dedup": text_dedup,
+    "datatrove": datatrove,
+}
 
 
 if __name__ == "__main__":
