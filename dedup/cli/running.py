@@ -1,10 +1,12 @@
 """What `dedup run` does: reads, judges and writes, and tells how far it is."""
 
 import gc
+import signal
+import threading
 import time
 from array import array
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -77,6 +79,7 @@ def execute(run: CollectionRun) -> None:
     }
     gc.set_threshold(*_GARBAGE)
     with ExitStack() as stack:
+        stack.enter_context(_ended_by_signals())
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="dedup-")))
         formats = _formats(outputs)
         try:
@@ -132,6 +135,28 @@ def execute(run: CollectionRun) -> None:
             f" the {limit} most promising were compared",
             soft_wrap=True,
         )
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Leave nothing behind when the process is told to end, as by Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    names = ("SIGTERM", "SIGHUP")
+    found = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    ours = [each for each in found if signal.getsignal(each) is signal.SIG_DFL]  # not nohup's
+    for each in ours:
+        signal.signal(each, end)
+    try:
+        yield
+    finally:
+        for each in ours:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def _write(judged: Judged, writers: dict[str, Writer], *, is_marked: bool) -> None:

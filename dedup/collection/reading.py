@@ -86,7 +86,7 @@ def _read_csv(
             except StopIteration:
                 break
             except csv.Error as error:
-                yield Broken(place, lines.why_broken() or f"it is no CSV ({error})")
+                yield Broken(place, lines.why_broken() or _why_no_csv(error))
                 continue
             if rows.line_num >= last + _LINES_UNTOLD:
                 last = rows.line_num
@@ -139,6 +139,12 @@ class _CsvLines:
             f"the quote that is opened in line {self._opened} is never closed, so {lines} to the"
             " end of the file cannot be read"
         )
+
+
+def _why_no_csv(error: csv.Error) -> str:
+    if "field limit" in str(error):
+        return f"a cell is longer than {MAX_ROW_BYTES >> 20} MiB"
+    return f"it is no CSV ({error})"
 
 
 def _header(source: Source, rows: Iterator[list[str]]) -> list[str]:

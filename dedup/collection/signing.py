@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
+from threading import Thread
 from typing import Any, TypeVar
 
 from dedup.batch import analyse
@@ -186,6 +188,15 @@ def _begin(work: Work) -> None:
     global _work
     _work = work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that decides
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: BaseProcess) -> None:
+    """End when the process that decides has been killed: nobody else would say so."""
+    parent.join()
+    os._exit(1)
 
 
 def _read_packed(task: Task) -> SentRows:

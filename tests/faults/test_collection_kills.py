@@ -1,6 +1,7 @@
 """`dedup run --job` killed while it works gives, in the end, the output of a run left alone."""
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -42,6 +43,22 @@ def size_bytes(job: Path) -> int:
     return sum(each.stat().st_size for each in job.glob(f"{STORE_NAME}*"))
 
 
+def children(process: subprocess.Popen[bytes]) -> list[int]:
+    try:
+        found = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    except OSError:
+        return []
+    return list(map(int, found.split()))
+
+
+def is_alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2]
+    except OSError:
+        return False
+    return not state.startswith("Z")
+
+
 def records(job: Path) -> int:
     """How many rows a job has judged for good."""
     with SqliteStore(job / STORE_NAME) as store:
@@ -70,3 +87,32 @@ def test_a_run_that_is_killed_goes_on(tmp_path: Path) -> None:
     for end in (".jsonl", "-d.jsonl"):
         assert (tmp_path / f"out{end}").read_bytes() == (tmp_path / f"whole{end}").read_bytes()
     assert len((tmp_path / "out-d.jsonl").read_bytes().splitlines()) > 1_200
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+def test_no_process_outlives_a_run_that_is_ended(tmp_path: Path, number: signal.Signals) -> None:
+    """Nor do files, unless it is killed outright."""
+    folder, temporary = tmp_path / "x", tmp_path / "t"
+    folder.mkdir()
+    temporary.mkdir()
+    (folder / "in.jsonl").write_text(rows(4_000))
+    out = ["-o", str(folder / "out.jsonl"), "--processes", "2"]
+    arguments = [sys.executable, "-c", _CODE, "run", str(folder / "in.jsonl"), *out]
+    with subprocess.Popen(arguments, env={**os.environ, "TMPDIR": str(temporary)}) as run:
+        try:
+            while run.poll() is None and not (folder / ".part-out.jsonl").exists():
+                time.sleep(0.005)
+            workers = children(run)
+        finally:
+            run.send_signal(number)
+    expected = {signal.SIGINT: 130, signal.SIGKILL: -9}.get(number, 128 + number)
+    assert run.returncode == expected
+    assert len(workers) >= 2
+    deadline = time.monotonic() + 60
+    while any(map(is_alive, workers)):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    if number != signal.SIGKILL:
+        assert [each.name for each in folder.iterdir()] == ["in.jsonl"]
+        assert not list(temporary.iterdir())
