@@ -78,6 +78,14 @@ class Check(Protocol):
         For thousands at once; of those that `promising` rules out, it may leave some.
         """
 
+    def may_be_near_each_other(
+        self,
+        documents: Sequence[Document],
+        owners: NDArray[np.intp],
+        others: NDArray[np.intp],
+    ) -> NDArray[np.bool_]:
+        """The same of pairs of `documents`, by their places."""
+
     def nearest(
         self, document: Document, numbers: Iterable[int]
     ) -> tuple[int, float | None] | None:

@@ -21,20 +21,12 @@ def shared_keys(
         owners: which document of the batch each key belongs to, ascending.
         count: documents of the batch.
     """
-    is_shared = repeated_keys(keys, owners, count)
+    is_shared = np.zeros(count, np.bool_)
     is_shared[owners[index.contains(keys)]] = True
-    return is_shared
-
-
-def repeated_keys(
-    keys: NDArray[np.uint32], owners: NDArray[np.intp], count: int
-) -> NDArray[np.bool_]:
-    """Tell of each of `count` documents whether a key of its is an earlier one's of the batch."""
-    is_repeated = np.zeros(count, np.bool_)
     order = np.argsort(keys, kind="stable")
-    is_equal = keys[order][1:] == keys[order][:-1]
-    is_repeated[owners[order][1:][is_equal]] = True
-    return is_repeated
+    is_repeated = keys[order][1:] == keys[order][:-1]
+    is_shared[owners[order][1:][is_repeated]] = True
+    return is_shared
 
 
 def promising_keys(
@@ -45,7 +37,14 @@ def promising_keys(
     owners: NDArray[np.intp],
 ) -> NDArray[np.bool_]:
     """Tell the same as `shared_keys`, less the documents whose candidates are all ruled out."""
-    may_match = repeated_keys(keys, owners, len(documents))
+    may_match = np.zeros(len(documents), np.bool_)
+    if not len(keys):
+        return may_match
+    batch = Multimap()
+    batch.add_many(keys, owners)
+    asked, places = batch.find_many(keys, owners)
+    asked, places = asked[places < asked], places[places < asked]
+    may_match[asked[check.may_be_near_each_other(documents, asked, places)]] = True
     for start in range(0, len(documents), _DOCUMENTS_AT_ONCE):
         first, last = owners.searchsorted([start, start + _DOCUMENTS_AT_ONCE])
         asked, numbers = index.find_many(keys[first:last], owners[first:last])

@@ -7,7 +7,7 @@ own, without what their site puts on every page.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -178,8 +178,7 @@ class SecondCheck:
         self.short_shingles = short_shingles
         self.names: NearNames = names
         self.original = originals
-        self._batch: Sequence[Document] = ()
-        self._asked_sets = AskedSets([])
+        self._asked_last: _Asked | None = None
         self._document: Document | None = None
         self._known: dict[int, float] = {}
 
@@ -215,13 +214,29 @@ class SecondCheck:
         """Tell of which candidates sketches do not rule out, of all of many documents."""
         if self._sketches is None:
             return np.ones(len(numbers), np.bool_)
-        if documents is not self._batch:
-            self._batch = documents
-            self._asked_sets = AskedSets([document.shingles for document in documents])
-        is_short = np.array([self.is_short(document) for document in documents], np.bool_)
-        least = self.near_resemblance
-        may = self._sketches.may_resemble_many(self._asked_sets, owners, numbers, at_least=least)
-        return is_short[owners] | may
+        asked, least = self._asked_of(documents), self.near_resemblance
+        may = self._sketches.may_resemble_many(asked.sets, owners, numbers, at_least=least)
+        return asked.is_short[owners] | may
+
+    def may_be_near_each_other(
+        self,
+        documents: Sequence[Document],
+        owners: NDArray[np.intp],
+        others: NDArray[np.intp],
+    ) -> NDArray[np.bool_]:
+        """Tell the same of candidates that are documents of the batch themselves."""
+        if self._sketches is None:
+            return np.ones(len(owners), np.bool_)
+        asked = self._asked_of(documents)
+        may = asked.sets.may_resemble(owners, others, at_least=self.near_resemblance)
+        return asked.is_short[owners] | asked.is_short[others] | may
+
+    def _asked_of(self, documents: Sequence[Document]) -> "_Asked":
+        if self._asked_last is None or self._asked_last.documents is not documents:
+            sets = AskedSets([document.shingles for document in documents])
+            is_short = np.array([self.is_short(document) for document in documents], np.bool_)
+            self._asked_last = _Asked(documents, sets, is_short)
+        return self._asked_last
 
     def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, float] | None:
         """Return the near duplicate of highest resemblance and that, or None.
@@ -257,3 +272,11 @@ class SecondCheck:
         if objection_to_near(document, original, names=self.names) is not None:
             return 0.0
         return resemblance(document.shingles, original.shingles, at_least=self.near_resemblance)
+
+
+class _Asked(NamedTuple):
+    """Documents that several detectors ask about together."""
+
+    documents: Sequence[Document]
+    sets: AskedSets
+    is_short: NDArray[np.bool_]

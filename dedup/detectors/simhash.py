@@ -148,7 +148,8 @@ class SimhashDetector:
         may = self._check.may_be_near(documents, owners, numbers.astype(np.int64))
         may_match[owners[may]] = True
         is_near = np.bitwise_count(words[:, np.newaxis] ^ words) <= self._index.max_distance
-        may_match[places[np.tril(is_near, -1).any(axis=1)]] = True
+        later, earlier = (places[each] for each in np.nonzero(np.tril(is_near, -1)))
+        may_match[later[self._check.may_be_near_each_other(documents, later, earlier)]] = True
         return may_match
 
     def find(self, document: Document) -> Match | None:

@@ -114,19 +114,16 @@ class Sketches:
         rows = numbers - self._first
         kept = np.flatnonzero((rows >= 0) & (rows < len(self._sizes)))
         kept = kept[self._sizes[rows[kept]] > 0]
-        lengths, sizes = asked.lengths[owners], np.zeros(len(numbers), np.int64)
-        sizes[kept] = self._sizes[rows[kept]]
-        larger = np.maximum(lengths[kept], sizes[kept])
-        is_like = np.minimum(lengths[kept], sizes[kept]) >= at_least * larger
+        lengths, sizes = asked.lengths[owners[kept]], self._sizes[rows[kept]].astype(np.int64)
+        is_like = _are_like_sizes(lengths, sizes, at_least)
         may[kept[~is_like]] = False
-        kept = kept[is_like]
+        kept, lengths, sizes = kept[is_like], lengths[is_like], sizes[is_like]
         shifts = self._shifts[rows[kept]]
         for shift in np.unique(shifts).tolist():
-            pairs = kept[shifts == shift]
+            of_shift = np.flatnonzero(shifts == shift)
+            pairs = kept[of_shift]
             lacked = asked.bits(shift)[owners[pairs]] & ~self._bits[rows[pairs]]
-            n_lacked = np.bitwise_count(lacked).sum(axis=1, dtype=np.int64)
-            shared = np.minimum(lengths[pairs] - n_lacked, sizes[pairs])
-            may[pairs] = shared >= at_least * (lengths[pairs] + sizes[pairs] - shared)
+            may[pairs] = _may_share(lacked, lengths[of_shift], sizes[of_shift], at_least)
         return may
 
     def _asked(
@@ -155,6 +152,21 @@ class AskedSets:
         self._owners = np.repeat(np.arange(len(sets)), self.lengths)
         self._bits: dict[int, NDArray[np.uint64]] = {}
 
+    def may_resemble(
+        self, owners: NDArray[np.intp], others: NDArray[np.intp], *, at_least: float
+    ) -> NDArray[np.bool_]:
+        """Tell of pairs of these sets, by their places, whether the resemblance may be that."""
+        at_least -= 1e-9
+        may = np.zeros(len(owners), np.bool_)
+        lengths, sizes = self.lengths[owners], self.lengths[others]
+        kept = np.flatnonzero(_are_like_sizes(lengths, sizes, at_least))
+        bits = self.bits(0)
+        for start in range(0, len(kept), _PAIRS_AT_ONCE):
+            pairs = kept[start : start + _PAIRS_AT_ONCE]
+            lacked = bits[owners[pairs]] & ~bits[others[pairs]]
+            may[pairs] = _may_share(lacked, lengths[pairs], sizes[pairs], at_least)
+        return may
+
     def bits(self, shift: int) -> NDArray[np.uint64]:
         """Of each set, the bits of the part that a `shift` leaves; shape (n, words)."""
         if shift not in self._bits:
@@ -163,6 +175,24 @@ class AskedSets:
             is_set[self._owners[is_in], _places(self._shingles[is_in])] = True
             self._bits[shift] = _packed(is_set)
         return self._bits[shift]
+
+
+def _are_like_sizes(
+    lengths: NDArray[np.int64], sizes: NDArray[np.int64], at_least: float
+) -> NDArray[np.bool_]:
+    return np.minimum(lengths, sizes) >= at_least * np.maximum(lengths, sizes)
+
+
+def _may_share(
+    lacked: NDArray[np.uint64],
+    lengths: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    at_least: float,
+) -> NDArray[np.bool_]:
+    """Of pairs, whether the resemblance may be so high; `lacked` are bits that only one has."""
+    shared = np.minimum(lengths - np.bitwise_count(lacked).sum(axis=1, dtype=np.int64), sizes)
+    may: NDArray[np.bool_] = shared >= at_least * (lengths + sizes - shared)
+    return may
 
 
 def _packed(is_set: NDArray[np.bool_]) -> NDArray[np.uint64]:

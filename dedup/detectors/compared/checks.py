@@ -28,6 +28,14 @@ class _Unseen:
     ) -> NDArray[np.bool_]:
         return np.ones(len(numbers), np.bool_)
 
+    def may_be_near_each_other(
+        self,
+        documents: Sequence[Document],  # noqa: ARG002 -- the protocol's
+        owners: NDArray[np.intp],
+        others: NDArray[np.intp],  # noqa: ARG002 -- the protocol's
+    ) -> NDArray[np.bool_]:
+        return np.ones(len(owners), np.bool_)
+
     def promising(
         self,
         document: Document,  # noqa: ARG002 -- the protocol's

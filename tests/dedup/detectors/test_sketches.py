@@ -54,6 +54,11 @@ def test_of_many_pairs_none_is_ruled_out_that_one_by_one_is_not(
     for owner, number, answer in zip(owners, numbers, may, strict=True):
         one = sketches.may_resemble(sets[owner], np.array([number]), at_least=threshold)
         assert answer or not one[0]
+    asked = AskedSets(sets)
+    firsts, seconds = map(np.ravel, np.indices((len(sets), len(sets))))
+    may = asked.may_resemble(firsts, seconds, at_least=threshold)
+    for first, second, answer in zip(firsts, seconds, may, strict=True):
+        assert answer or resemblance(sets[first], sets[second]) < threshold
 
 
 @pytest.mark.parametrize("size", [50, 400, 401, 800, 1_600])
