@@ -111,13 +111,13 @@ class Deduplicator:
         analyse([document for document in documents if document.known_shingles is None])
         found = [detector.may_match(documents) for detector in self.detectors]
         may_match = np.array(found, np.bool_).reshape(len(self.detectors), len(documents))
+        is_asked = np.logical_or.reduce(may_match)
         passed = _Passed(self.detectors)
         for place, document in enumerate(documents):
-            asked = np.flatnonzero(may_match[:, place]).tolist()
             match = None
-            if asked:
-                passed.index()
-                answers = (self.detectors[number].find(document) for number in asked)
+            if is_asked[place]:
+                asked = np.flatnonzero(may_match[:, place]).tolist()
+                answers = (passed.indexed(number).find(document) for number in asked)
                 match = next((each for each in answers if each is not None), None)
             if match is not None:
                 self.store.add_duplicate(document, match)
@@ -127,7 +127,8 @@ class Deduplicator:
             number = self.store.add(document, signatures)
             passed.add(number, signatures)
             yield Verdict(number=number, match=None)
-        passed.index()
+        for place in range(len(self.detectors)):
+            passed.indexed(place)
 
     def _signatures(self, document: Document) -> dict[str, bytes]:
         return {
@@ -150,12 +151,13 @@ class _Passed:
             numbers.append(number)
             found.append(signature)
 
-    def index(self) -> None:
-        for detector in self._detectors:
-            if detector.stage in self._signatures:
-                numbers, signatures = self._signatures[detector.stage]
-                detector.load(np.array(numbers, np.int64), signatures)
-        self._signatures = {}
+    def indexed(self, place: int) -> Detector:
+        """The detector of this place, which finds all of them now."""
+        detector = self._detectors[place]
+        numbers, signatures = self._signatures.pop(detector.stage, ((), ()))
+        if numbers:
+            detector.load(np.array(numbers, np.int64), signatures)
+        return detector
 
 
 class OriginalsCache:
