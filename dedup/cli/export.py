@@ -94,7 +94,7 @@ def _execute(options: argparse.Namespace) -> None:
     is_own = is_default and isinstance(options.job, Path)  # files of the job's folder
     check_outputs(
         {option: str(path) for option, path in outputs.items() if path is not None},
-        [],
+        {},
         overwrite=options.overwrite or is_own,
     )
     chosen = selection(options)

@@ -44,7 +44,6 @@ def add_parser(commands: Commands, text: str) -> None:
     )
     group.add_argument(
         "--job",
-        type=Path,
         metavar="DIR",
         help="keep the store in this folder: the same command goes on after an interruption, and"
         " `dedup why|pair|report|stats DIR` tell about it",
@@ -117,6 +116,7 @@ def _execute(options: argparse.Namespace) -> None:
         keep=keep,
         newest=newest,
     )
+    _check_given(options)
     if options.mark and options.unique is None:
         raise ValueError("--mark needs -o OUT, which the marked rows go to")
     run = CollectionRun(
@@ -130,7 +130,7 @@ def _execute(options: argparse.Namespace) -> None:
         mark=options.mark,
         against=options.against,
         processes=_processes(options.processes),
-        job=options.job,
+        job=None if options.job is None else Path(options.job),
     )
     if options.engine == "spark":
         run_spark.execute_on_spark(run, options.master)
@@ -138,6 +138,14 @@ def _execute(options: argparse.Namespace) -> None:
         raise ValueError("--master needs --engine spark")
     else:
         execute(run)
+
+
+def _check_given(options: argparse.Namespace) -> None:
+    """Refuse what is empty, as a variable of a shell may be: as a path it would be this folder."""
+    names = {"unique": "-o", "duplicates": "-d", "inputs": "IN"}
+    for name, given in vars(options).items():
+        if given == "" or (name == "inputs" and "" in given):
+            raise ValueError(f"{names.get(name, f'--{name}')} must not be empty")
 
 
 def _columns(options: argparse.Namespace, rules: Rules) -> Columns:

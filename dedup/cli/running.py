@@ -22,7 +22,7 @@ from dedup.collection import Broken, Columns, Source, find_sources, learn_sites,
 from dedup.collection.account import FileAccount
 from dedup.collection.deciding import Decider
 from dedup.collection.formats import Format, format_to_write
-from dedup.collection.jobs import Baseline, open_baseline, open_job
+from dedup.collection.jobs import Baseline, find_baseline, open_baseline, open_job
 from dedup.collection.judging import Judged, RowJudge
 from dedup.collection.outputs import (
     STANDARD_OUTPUT,
@@ -84,14 +84,17 @@ def execute(run: CollectionRun) -> None:
         formats = _formats(outputs)
         try:
             sources = find_sources(run.inputs, folder)
+            known = find_baseline(run.against, folder)
         except OSError as error:
             raise named_error(error, str(folder)) from error
-        check_outputs(outputs, [each.path for each in sources], overwrite=run.overwrite)
+        paths = {"IN": sources, "--against": known}
+        read = {name: [each.path for each in files] for name, files in paths.items()}
+        check_outputs(outputs, read, overwrite=run.overwrite)
         counts = Counts()
         began = time.monotonic()
         reader = _Reader(sources, run.columns)
         sites = reader.learn_sites()
-        baseline = open_baseline(run.against, run.rules, run.columns, folder)
+        baseline = open_baseline(run.against, known, run.rules, run.columns, folder)
         stack.callback(baseline.close)
         store = _store(run, sources, baseline, folder, stack)
         decider = Decider(run.rules, store, baseline.groups)

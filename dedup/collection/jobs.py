@@ -85,8 +85,30 @@ def open_job(folder: Path, rules: Rules, sources: list[Source], run: Any) -> Sql
     return store
 
 
-def open_baseline(against: str | None, rules: Rules, columns: Columns, folder: Path) -> Baseline:
+def find_baseline(against: str | None, folder: Path) -> list[Source]:
+    """The files that a collection is compared with; none: it is not, or with a job.
+
+    Raises:
+        OSError, ValueError: see `find_sources`.
+    """
+    if against is None or _is_job(Path(against)):
+        return []
+    inputs = folder / _AGAINST
+    inputs.mkdir()
+    return find_sources([against], inputs)
+
+
+def open_baseline(
+    against: str | None, sources: list[Source], rules: Rules, columns: Columns, folder: Path
+) -> Baseline:
     """Open what a collection is compared with: a job's folder, or files, which are read first.
+
+    Args:
+        against: None: nothing.
+        sources: what `find_baseline` has found.
+        rules: those of the collection.
+        columns: those of the collection.
+        folder: for temporary files.
 
     Raises:
         OSError, ValueError, StateError: it cannot be used.
@@ -94,16 +116,14 @@ def open_baseline(against: str | None, rules: Rules, columns: Columns, folder: P
     if against is None:
         return Baseline(None)
     path = Path(against)
-    if path.is_dir() and (path / STORE_NAME).exists():
+    if _is_job(path):
         if rules.within is not None:
             raise ValueError(
                 f"--within needs files for --against, as a job does not keep `{rules.within}`,"
                 f" got the job {against!r}"
             )
         return Baseline(SqliteStore(path / STORE_NAME, read_only=True))
-    inputs = folder / "against"
-    inputs.mkdir()
-    sources = find_sources([against], inputs)
+    inputs = folder / _AGAINST
     store = SqliteStore(
         inputs / STORE_NAME, keep_bodies=False, group_units=10**6, group_seconds=3600
     )
@@ -112,6 +132,13 @@ def open_baseline(against: str | None, rules: Rules, columns: Columns, folder: P
     finally:
         store.close()
     return Baseline(SqliteStore(inputs / STORE_NAME, read_only=True), groups)
+
+
+_AGAINST = "against"
+
+
+def _is_job(path: Path) -> bool:
+    return path.is_dir() and (path / STORE_NAME).exists()
 
 
 def _fill(

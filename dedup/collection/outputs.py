@@ -13,7 +13,7 @@ STANDARD_OUTPUT = "-"
 
 
 def check_outputs(
-    outputs: Mapping[str, str], inputs: Iterable[Path], *, overwrite: bool = False
+    outputs: Mapping[str, str], inputs: Mapping[str, Iterable[Path]], *, overwrite: bool = False
 ) -> None:
     """Check that no output is an input, another output, or there already.
 
@@ -22,15 +22,15 @@ def check_outputs(
 
     Args:
         outputs: paths by option; `-` is standard output.
-        inputs: the files that are read.
+        inputs: the files that are read, by what names them.
         overwrite: files that are there may be replaced; inputs never.
 
     Raises:
-        ValueError: two options, or an option and IN, name one file.
+        ValueError: two options, or an option and an input, name one file.
         FileExistsError: an output is there already.
         IsADirectoryError: an output is a folder.
     """
-    sources = {_identity(path): path for path in inputs}
+    sources = {_identity(path): name for name, paths in inputs.items() for path in paths}
     named: dict[object, str] = {}
     for option, given in outputs.items():
         path = Path(given)
@@ -46,7 +46,9 @@ def check_outputs(
         if path.is_dir():
             raise IsADirectoryError(f"{option} must be a file, got the folder {given!r}")
         if identity in sources:
-            raise ValueError(f"{option} must be another file than IN, got {given!r}")
+            raise ValueError(
+                f"{option} must be another file than {sources[identity]}, got {given!r}"
+            )
         if path.is_file() and not overwrite:
             raise FileExistsError(f"{option}: {given!r} is there already; --overwrite replaces it")
 

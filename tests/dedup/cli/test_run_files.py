@@ -59,6 +59,16 @@ def test_an_output_that_is_the_input_is_refused(
     assert source.read_bytes() == before
 
 
+def test_what_is_compared_with_is_never_replaced(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = write(source.with_name("old.jsonl"), ROWS)
+    before = old.read_bytes()
+    said = refusal(capsys, source, "--against", old, "-o", old, "--overwrite")
+    assert "-o must be another file than --against" in said
+    assert old.read_bytes() == before
+
+
 def test_two_outputs_in_one_file_are_refused(
     source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -287,6 +287,10 @@ REFUSED = {
     "processes": (["--processes", "0"], "--processes must be auto or a whole number"),
     "mark": (["--mark"], "--mark needs -o OUT"),
     "against": (["--against", "nowhere"], "there is no such file"),
+    "empty column": (["--text", ""], "--text must not be empty"),
+    "empty folder": (["--job", ""], "--job must not be empty"),
+    "empty output": (["-o", ""], "-o must not be empty"),
+    "empty input": ([""], "IN must not be empty"),
     "within": (["--within", "txt"], "no row has a column `txt`; the nearest is `text`"),
 }
 
