@@ -96,7 +96,7 @@ def execute(run: CollectionRun) -> None:
         sites = reader.learn_sites()
         baseline = open_baseline(run.against, known, run.rules, run.columns, folder)
         stack.callback(baseline.close)
-        store = _store(run, sources, baseline, folder, stack)
+        store = _store(run, paths, baseline, folder, stack)
         decider = Decider(run.rules, store, baseline.groups)
         workers = SigningProcesses(
             Work(columns=run.columns, rules=run.rules, sites=sites), _n_processes(run, sources)
@@ -208,10 +208,18 @@ def _open(
 
 
 def _store(
-    run: CollectionRun, sources: list[Source], baseline: Baseline, folder: Path, stack: ExitStack
+    run: CollectionRun,
+    sources: dict[str, list[Source]],
+    baseline: Baseline,
+    folder: Path,
+    stack: ExitStack,
 ) -> SpoolStore | SqliteStore | LayeredStore:
     own: SpoolStore | SqliteStore
-    own = SpoolStore(folder) if run.job is None else open_job(run.job, run.rules, sources, run)
+    own = (
+        SpoolStore(folder)
+        if run.job is None
+        else open_job(run.job, run.rules, sources["IN"], sources["--against"], run)
+    )
     stack.callback(own.close)
     return own if baseline.store is None else LayeredStore(baseline.store, own)
 

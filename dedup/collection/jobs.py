@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from xxhash import xxh3_128
+
 from dedup.collection.account import FileAccount
 from dedup.collection.columns import Columns
 from dedup.collection.deciding import Decider
@@ -41,21 +43,32 @@ class Baseline:
             self.store.close()
 
 
-def open_job(folder: Path, rules: Rules, sources: list[Source], run: Any) -> SqliteStore:
+def open_job(
+    folder: Path, rules: Rules, sources: list[Source], baseline: list[Source], run: Any
+) -> SqliteStore:
     """Open the store of a job, new or begun by the same command.
 
+    Args:
+        folder: of the job.
+        rules: of the collection.
+        sources: its files. They are read once for a digest, which takes seconds for each GB: what
+            was decided holds for these bytes alone.
+        baseline: the files that it is compared with.
+        run: what else was asked for.
+
     Raises:
+        OSError: a file cannot be read.
         StateError: it was begun with other files or options, is a crawl's, or cannot be used.
     """
     wanted = {
-        "files": [[source.name, source.size_bytes] for source in sources],
+        "files": [[source.name, _digest(source.path)] for source in sources],
         "columns": [run.columns.text, run.columns.html, run.columns.id, run.columns.url],
         "title": run.columns.title,
         "threshold": rules.threshold,
         "stages": list(rules.stages),
         "within": rules.within,
         "keep": rules.keep if rules.newest is None else f"newest:{rules.newest}",
-        "against": run.against,
+        "against": [run.against, *(_digest(source.path) for source in baseline)],
     }
     store = SqliteStore(
         folder / STORE_NAME,
@@ -83,6 +96,14 @@ def open_job(folder: Path, rules: Rules, sources: list[Source], run: Any) -> Sql
         store.close()
         raise
     return store
+
+
+def _digest(path: Path) -> str:
+    digest = xxh3_128()
+    with path.open("rb") as file:
+        while part := file.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def find_baseline(against: str | None, folder: Path) -> list[Source]:

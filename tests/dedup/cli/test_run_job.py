@@ -98,9 +98,26 @@ def test_another_collection_or_other_rules_are_refused(
     assert main(["run", str(source), "--job", str(job)]) == 0
     assert main(["run", str(source), "--job", str(job), "--threshold", "0.9"]) == 2
     assert "the job was begun with other threshold" in capsys.readouterr().err
-    write(source, rows(20))
-    assert main(["run", str(source), "--job", str(job)]) == 2
-    assert "the job was begun with other files" in capsys.readouterr().err
+    for content in (
+        source.read_bytes() + b'{"text": "one more"}\n',
+        source.read_bytes().replace(b"a", b"o", 1),  # as many bytes
+    ):
+        source.write_bytes(content)
+        assert main(["run", str(source), "--job", str(job)]) == 2
+        assert "the job was begun with other files" in capsys.readouterr().err
+
+
+def test_another_baseline_of_the_same_name_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, job = write(tmp_path / "in.jsonl", rows(30)), tmp_path / "job"
+    old = write(tmp_path / "old.jsonl", rows(5))
+    command = ["run", str(source), "--job", str(job), "--against", str(old)]
+    assert main(command) == 0
+    assert main(command) == 0
+    write(old, rows(6))
+    assert main(command) == 2
+    assert "the job was begun with other against" in capsys.readouterr().err
 
 
 def test_a_crawl_is_not_taken_for_a_collection(
