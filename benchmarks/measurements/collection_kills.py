@@ -2,11 +2,11 @@
 
 Run: python benchmarks/measurements/collection_kills.py COLLECTION [--kills 20] [--seed 1]
 
-COLLECTION is what `collection_rows.py` has made; 40,000 rows last long enough. Each run is killed
-with SIGKILL up to a second, as a seeded draw decides, after the store has grown by a part of what
-the whole takes: so the kills spread over all of the run. Prints how often it was killed, how many
-rows were judged each time, and whether the outputs are those of a run that was left alone, byte for
-byte.
+COLLECTION is what `collection_rows.py` has made; 100,000 rows last long enough. Each run is killed
+with SIGKILL up to a quarter of a second, as a seeded draw decides, after the store has grown by a
+part of what the whole takes: so the kills spread over all of the run. Prints how often it was
+killed, how many rows were judged each time, and whether the outputs are those of a run that was
+left alone, byte for byte.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def main() -> None:
             with subprocess.Popen(command(options.collection, folder, "out")) as run:
                 while run.poll() is None and size_bytes(folder / "out-job") < until:
                     time.sleep(0.01)
-                time.sleep(choose.random())
+                time.sleep(choose.random() / 4)
                 if run.poll() is not None:
                     raise SystemExit(f"it ended after {len(at)} kills: the collection is too short")
                 run.send_signal(signal.SIGKILL)
