@@ -18,6 +18,10 @@ MIN_VALUES = 3
 MIN_PAIRS_OF_FLAG = 20
 """Pairs where what is dropped has fewer values than that, such as `print=1`."""
 
+MAX_PROBES_OF_ORIGINAL = 3
+"""Probes that count where they show the same page: one may have several other URLs, but a site that
+is out of order shows one page for all."""
+
 _MAX_EXAMPLES = 2
 
 
@@ -35,8 +39,7 @@ class HostRule:
         named: of these, URLs whose form the site itself names, by a redirect or a canonical link.
         unnamed: those that show the page without naming another address for it.
         against: those that show two pages; the first ends the rule.
-        probes, audits: fetched without a failure, chosen at random while on probation, of as many
-            originals, and since. A site that is out of order may show one page for all.
+        probes, audits: fetched without a failure, chosen at random while on probation and since.
         deferred: URLs that were put off.
         sample_rate: share of the URLs that is fetched in the end; 0: not determined yet.
         originals, values: those of pairs and probes, which are to differ, as far as they count.
@@ -98,7 +101,9 @@ class HostRule:
             self.examples.append(urls)
         if self.stage == "observed":
             self._collect(original, value)
-        elif self.stage == "probation" and is_sampled and original not in self.originals:
+        elif self.stage == "probation" and is_sampled:
+            if self.originals.count(original) == MAX_PROBES_OF_ORIGINAL:
+                return
             self.originals.append(original)
             self.probes += 1
             if self.probes >= n_probes:

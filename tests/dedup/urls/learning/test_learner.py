@@ -291,14 +291,14 @@ def test_mirrors_without_end_are_not_all_looked_up(site: Site) -> None:
     assert len([name for name in names if name.startswith("host:")]) == 2 * 10
 
 
-def test_one_page_in_place_of_all_is_one_probe(site: Site) -> None:
+def test_one_page_in_place_of_all_is_three_probes(site: Site) -> None:
     site.pairs(10)
     site.fetch("/out-of-order")
     for number in range(100, 400):
         site.fetch(f"/{number}", "/out-of-order")
         site.fetch(f"/{number}?ref={number}", "/out-of-order")
     rule = site.rule()
-    assert (rule.stage, rule.pairs, rule.probes) == ("probation", 310, 1)
+    assert (rule.stage, rule.pairs, rule.probes) == ("probation", 310, 3)
 
 
 def test_two_hosts_are_learned_to_be_one(site: Site) -> None:
