@@ -84,6 +84,8 @@ def replay(
 
 def main(job: Path) -> None:
     starts, shows = read_job(job)
+    if not shows:
+        sys.exit(f"{job} has no page: crawl a site that its start URLs lead to")
     links = {url: links_of(url) for url in shows}
     linked = {link for found in [starts, *links.values()] for link in found}
     leads = other_urls(job, linked - shows.keys())

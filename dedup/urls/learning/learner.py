@@ -110,6 +110,8 @@ class UrlLearner:
         matching = self._matcher.matching(url)
         if not matching:
             return None
+        # One rule takes the URLs that several match, as what may be lost is divided by the rules.
+        matching.sort(key=lambda each: -each[0].deferred)
         key = url_key(url)
         if not any(self._matcher.is_sampled(rule, form, key) for rule, form in matching):
             for rule, form in matching:

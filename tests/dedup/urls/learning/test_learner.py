@@ -473,6 +473,17 @@ def test_two_rules_that_say_the_same_cost_no_more_than_one(site: Site) -> None:
     assert 0.18 < turns["fetch"] / 990 < 0.3  # .238; a deviation is .014
 
 
+def test_one_rule_takes_the_urls_that_two_match(site: Site) -> None:
+    for name, deferred in (("index", 3), ("drop:ref", 7)):
+        site.knowledge.put_rules([HostRule(0, HOST, name, "trusted", deferred=deferred)])
+    site.open()
+    for number in range(40):
+        site.fetch(f"/{number}/index.html")
+        site.known.add(url_key(f"{BASE}/{number}/?ref=1"))
+    taken = {put_off(site, f"/{number}/index.html?ref=1") for number in range(40)}
+    assert taken == {"drop:ref", None}
+
+
 def test_of_two_hosts_with_and_without_www_one_is_put_off(site: Site) -> None:
     www = BASE.replace("//", "//www.")
     for number in range(40):
