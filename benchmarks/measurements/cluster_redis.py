@@ -54,7 +54,7 @@ def start_worker(folder: Path, port: int, delay: float, name: str) -> subprocess
         "RANDOMIZE_DOWNLOAD_DELAY": "0",
         "CONCURRENT_REQUESTS_PER_DOMAIN": "1" if delay else "8",
     }
-    command = [sys.executable, "-m", "scrapy", "runspider", "site.py", "-o", f"{name}.jsonl"]
+    command = [sys.executable, "-m", "scrapy", "runspider", "shared_site.py", "-o", f"{name}.jsonl"]
     command += [part for each in settings.items() for part in ("-s", "=".join(each))]
     with (folder / f"{name}.log").open("w") as output:
         return subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
@@ -71,7 +71,7 @@ def start_redis(folder: Path, port: int) -> subprocess.Popen:
 def measured(options: argparse.Namespace, n: int) -> dict:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "site.py").write_text(SPIDER)
+        (folder / "shared_site.py").write_text(SPIDER)
         port = 16379
         redis = start_redis(folder, port)
         site = Site(options.hosts, options.pages, folder / "requests.log")
@@ -93,7 +93,7 @@ def measured(options: argparse.Namespace, n: int) -> dict:
         requests = site.requests()
     found = Counter(row["url"] for row in kept)
     expected = set(urls(options.hosts, options.pages, site.port))
-    texts = Counter(row["text"] for row in kept if found[row["url"]])
+    texts = Counter({row["url"]: row["text"] for row in kept}.values())
     span = max(row[0] for row in requests) - min(row[0] for row in requests)
     return {
         "pages": len(expected),
