@@ -12,7 +12,7 @@ from dedup.collection.names import Names
 from dedup.collection.rules import Rules
 from dedup.collection.spool import SpoolStore
 from dedup.deduplicator import Deduplicator, OriginalsCache
-from dedup.detectors.sketches import Sketches
+from dedup.detectors.sketches import Sketches, SketchSigner
 from dedup.document import Document, Match
 from dedup.store.interface import Store
 from dedup.store.layered import KNOWN, LayeredStore
@@ -51,6 +51,7 @@ class Decider:
         self._offset = store.offset if isinstance(store, LayeredStore) else 0
         self._cache = OriginalsCache(store.document, size_bytes=rules.config.cache_bytes)
         self._sketches = Sketches()
+        self._signer = SketchSigner()
         self._least_sketched = rules.config.short_shingles
         self._names = Names()
         self._limit_reached = 0
@@ -73,7 +74,8 @@ class Decider:
                 stored = _as_stored(document, is_cleaned=isinstance(self._own, SqliteStore))
                 self._cache.keep(verdict.number, stored)
                 if len(stored.shingles) >= self._least_sketched:
-                    self._sketches.add(verdict.number, stored.shingles)
+                    sketch = self._signer.sign(document)
+                    self._sketches.add(verdict.number, stored.shingles, sketch)
             found.append(verdict.match)
         return found
 

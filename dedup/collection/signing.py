@@ -23,6 +23,7 @@ from dedup.collection.documents import Read, read_given
 from dedup.collection.rows import Given
 from dedup.collection.rules import Rules
 from dedup.collection.transfer import SentDocuments, SentRows
+from dedup.detectors.sketches import SketchSigner
 from dedup.document import Document
 from dedup.templates.site import Site
 
@@ -83,7 +84,7 @@ class Work:
         if not documents:
             return documents
         analyse(documents)
-        for signer in self.rules.signers():
+        for signer in (*self.rules.signers(), SketchSigner()):
             signer.sign_many(documents)
         for document in documents:
             document.drop_features()

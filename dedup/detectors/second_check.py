@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dedup.config import NearNames
 from dedup.detectors.base import Originals
-from dedup.detectors.sketches import AskedSets, Sketches
+from dedup.detectors.sketches import AskedSets, Sketches, SketchSigner
 from dedup.document import Document
 from dedup.names import comparable_name, do_agree
 from dedup.similarity import resemblance
@@ -174,6 +174,7 @@ class SecondCheck:
         sketches: Sketches | None = None,
     ) -> None:
         self._sketches = sketches
+        self._signer = SketchSigner()
         self.near_resemblance = near_resemblance
         self.short_shingles = short_shingles
         self.names: NearNames = names
@@ -233,7 +234,8 @@ class SecondCheck:
 
     def _asked_of(self, documents: Sequence[Document]) -> "_Asked":
         if self._asked_last is None or self._asked_last.documents is not documents:
-            sets = AskedSets([document.shingles for document in documents])
+            sketches = self._signer.sign_many(documents)
+            sets = AskedSets([document.shingles for document in documents], sketches)
             is_short = np.array([self.is_short(document) for document in documents], np.bool_)
             self._asked_last = _Asked(documents, sets, is_short)
         return self._asked_last

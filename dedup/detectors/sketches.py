@@ -4,10 +4,13 @@ Where thousands of documents share a sentence, most of the candidates that a key
 near. To read a candidate's text and make its shingles takes 150 µs, to look at its sketch one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dedup.detectors.signing import Signer
+from dedup.document import Document
 
 _BITS = 1_024
 _WORDS = _BITS // 64
@@ -42,17 +45,23 @@ class Sketches:
     def size_bytes(self) -> int:
         return self._bits.nbytes + self._sizes.nbytes + self._shifts.nbytes
 
-    def add(self, number: int, shingles: NDArray[np.uint64]) -> None:
-        """Keep the sketch of a document; numbers ascend."""
+    def add(self, number: int, shingles: NDArray[np.uint64], sketch: bytes | None = None) -> None:
+        """Keep the sketch of a document; numbers ascend.
+
+        Args:
+            number: of the document.
+            shingles: of the document.
+            sketch: what `SketchSigner` has computed; None: it is computed here.
+        """
         if self._first < 0:
             self._first = number
         row = number - self._first
         if row >= len(self._sizes):
             self._grow(max(row + 1, _ROWS, len(self._sizes) + len(self._sizes) // 4))
-        shift = max((len(shingles) - 1) // _SAMPLED, 0).bit_length()
-        is_set = np.zeros(_BITS, np.bool_)
-        is_set[_places(_part(shingles, shift))] = True
-        self._bits[row] = _packed(is_set)
+        shift = _shift_of(len(shingles))
+        if sketch is None:
+            sketch = _sketched([shingles], [shift]).tobytes()
+        self._bits[row] = np.frombuffer(sketch, np.uint64)
         self._sizes[row] = len(shingles)
         self._shifts[row] = shift
 
@@ -122,7 +131,7 @@ class Sketches:
         for shift in np.unique(shifts).tolist():
             of_shift = np.flatnonzero(shifts == shift)
             pairs = kept[of_shift]
-            lacked = asked.bits(shift)[owners[pairs]] & ~self._bits[rows[pairs]]
+            lacked = asked.bits(shift, owners[pairs]) & ~self._bits[rows[pairs]]
             may[pairs] = _may_share(lacked, lengths[of_shift], sizes[of_shift], at_least)
         return may
 
@@ -143,14 +152,41 @@ class Sketches:
         return self._known[shift]
 
 
-class AskedSets:
-    """Sets of shingles that are asked about together, and what sketches of them would be."""
+class SketchSigner(Signer):
+    """Computes the bits of sketches; no stage of its own."""
 
-    def __init__(self, sets: Sequence[NDArray[np.uint64]]) -> None:
+    def __init__(self) -> None:
+        super().__init__("sketch")
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {"bits": _BITS, "sampled": _SAMPLED, "shingles": 1}
+
+    def compute(self, document: Document) -> bytes:
+        return self.compute_many([document])[0]
+
+    def compute_many(self, documents: Sequence[Document]) -> list[bytes]:
+        sets = [document.shingles for document in documents]
+        return [bits.tobytes() for bits in _sketched(sets, [_shift_of(len(each)) for each in sets])]
+
+
+class AskedSets:
+    """Sets of shingles that are asked about together, and what sketches of them would be.
+
+    Args:
+        sets: of each document.
+        sketches: of each, what `SketchSigner` has computed.
+    """
+
+    def __init__(
+        self, sets: Sequence[NDArray[np.uint64]], sketches: Sequence[bytes | None]
+    ) -> None:
         self.lengths = np.array(list(map(len, sets)), np.int64)
-        self._shingles = np.concatenate([np.empty(0, np.uint64), *sets])
-        self._owners = np.repeat(np.arange(len(sets)), self.lengths)
-        self._bits: dict[int, NDArray[np.uint64]] = {}
+        self._sets = sets
+        self._shifts = np.array([_shift_of(len(each)) for each in sets], np.int64)
+        joined = b"".join(filter(None, sketches))
+        self._own = np.frombuffer(joined, np.uint64).reshape(len(sets), _WORDS)
+        self._bits: dict[int, tuple[NDArray[np.uint64], NDArray[np.bool_]]] = {}
 
     def may_resemble(
         self, owners: NDArray[np.intp], others: NDArray[np.intp], *, at_least: float
@@ -160,21 +196,39 @@ class AskedSets:
         may = np.zeros(len(owners), np.bool_)
         lengths, sizes = self.lengths[owners], self.lengths[others]
         kept = np.flatnonzero(_are_like_sizes(lengths, sizes, at_least))
-        bits = self.bits(0)
-        for start in range(0, len(kept), _PAIRS_AT_ONCE):
-            pairs = kept[start : start + _PAIRS_AT_ONCE]
-            lacked = bits[owners[pairs]] & ~bits[others[pairs]]
-            may[pairs] = _may_share(lacked, lengths[pairs], sizes[pairs], at_least)
+        shifts = self._shifts[others[kept]]
+        for shift in np.unique(shifts).tolist():
+            of_shift = kept[shifts == shift]
+            for start in range(0, len(of_shift), _PAIRS_AT_ONCE):
+                pairs = of_shift[start : start + _PAIRS_AT_ONCE]
+                lacked = self.bits(shift, owners[pairs]) & ~self.bits(shift, others[pairs])
+                may[pairs] = _may_share(lacked, lengths[pairs], sizes[pairs], at_least)
         return may
 
-    def bits(self, shift: int) -> NDArray[np.uint64]:
-        """Of each set, the bits of the part that a `shift` leaves; shape (n, words)."""
+    def bits(self, shift: int, places: NDArray[np.intp]) -> NDArray[np.uint64]:
+        """Of some sets, the bits of the part that a `shift` leaves; shape (n, words)."""
         if shift not in self._bits:
-            is_in = self._shingles <= np.uint64((1 << 64 - shift) - 1)
-            is_set = np.zeros((len(self.lengths), _BITS), np.bool_)
-            is_set[self._owners[is_in], _places(self._shingles[is_in])] = True
-            self._bits[shift] = _packed(is_set)
-        return self._bits[shift]
+            self._bits[shift] = self._own.copy(), self._shifts == shift
+        bits, is_known = self._bits[shift]
+        missing = np.unique(places[~is_known[places]])
+        if len(missing):
+            sets = [self._sets[place] for place in missing.tolist()]
+            bits[missing] = _sketched(sets, [shift] * len(sets))
+            is_known[missing] = True
+        return bits[places]
+
+
+def _shift_of(size: int) -> int:
+    return max((size - 1) // _SAMPLED, 0).bit_length()
+
+
+def _sketched(sets: Sequence[NDArray[np.uint64]], shifts: Sequence[int]) -> NDArray[np.uint64]:
+    """The bits of sets, each of the part that its shift leaves; shape (n, words)."""
+    parts = [_part(each, shift) for each, shift in zip(sets, shifts, strict=True)]
+    rows = np.repeat(np.arange(len(parts)), list(map(len, parts)))
+    is_set = np.zeros((len(parts), _BITS), np.bool_)
+    is_set[rows, _places(np.concatenate([np.empty(0, np.uint64), *parts]))] = True
+    return _packed(is_set)
 
 
 def _are_like_sizes(

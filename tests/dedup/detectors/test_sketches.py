@@ -7,12 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup.detectors.sketches import AskedSets, Sketches
+from dedup import Document
+from dedup.detectors.sketches import AskedSets, Sketches, SketchSigner
 from dedup.similarity import resemblance
 
 
 def hashes(count: int, seed: int) -> np.ndarray:
     return np.unique(np.random.default_rng(seed).integers(0, 2**64, count, np.uint64))
+
+
+def asked_sets(sets: list[np.ndarray]) -> AskedSets:
+    documents = [Document("", "") for _ in sets]
+    for document, each in zip(documents, sets, strict=True):
+        document.take(shingles=each)
+    return AskedSets(sets, SketchSigner().sign_many(documents))
 
 
 @given(
@@ -50,11 +58,11 @@ def test_of_many_pairs_none_is_ruled_out_that_one_by_one_is_not(
         kept = np.random.default_rng(seed).permutation(each)[: int(shared * len(each))]
         sketches.add(2 * place, np.sort(kept))
     owners, numbers = map(np.ravel, np.indices((len(sets), 2 * len(sets) + 3)))
-    may = sketches.may_resemble_many(AskedSets(sets), owners, numbers, at_least=threshold)
+    may = sketches.may_resemble_many(asked_sets(sets), owners, numbers, at_least=threshold)
     for owner, number, answer in zip(owners, numbers, may, strict=True):
         one = sketches.may_resemble(sets[owner], np.array([number]), at_least=threshold)
         assert answer or not one[0]
-    asked = AskedSets(sets)
+    asked = asked_sets(sets)
     firsts, seconds = map(np.ravel, np.indices((len(sets), len(sets))))
     may = asked.may_resemble(firsts, seconds, at_least=threshold)
     for first, second, answer in zip(firsts, seconds, may, strict=True):
@@ -70,7 +78,7 @@ def test_unlike_ones_are_ruled_out(size: int) -> None:
     asked = hashes(size, 99)
     assert not sketches.may_resemble(asked, np.arange(50), at_least=0.8).any()
     owners = np.zeros(50, np.intp)
-    many = AskedSets([asked])
+    many = asked_sets([asked])
     assert not sketches.may_resemble_many(many, owners, np.arange(50), at_least=0.8).any()
 
 
