@@ -109,9 +109,12 @@ class Deduplicator:
 
     def _process_batch(self, documents: list[Document]) -> Iterator[Verdict]:
         analyse([document for document in documents if document.known_shingles is None])
-        found = [detector.may_match(documents) for detector in self.detectors]
-        may_match = np.array(found, np.bool_).reshape(len(self.detectors), len(documents))
-        is_asked = np.logical_or.reduce(may_match)
+        may_match = np.zeros((len(self.detectors), len(documents)), np.bool_)
+        is_asked = np.zeros(len(documents), np.bool_)
+        for row, detector in zip(may_match, self.detectors, strict=True):
+            # What an earlier stage may match is hardly ever left for the later ones.
+            row[:] = is_asked | detector.may_match(documents, ~is_asked)
+            is_asked |= row
         passed = _Passed(self.detectors)
         for place, document in enumerate(documents):
             match = None

@@ -30,10 +30,13 @@ class Detector(Protocol):
     def signature(self, document: Document) -> bytes | None:
         """What the store keeps so that the index can be rebuilt; None: not for this detector."""
 
-    def may_match(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+    def may_match(
+        self, documents: Sequence[Document], among: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
         """Which documents may have a match among those added or those before them in the batch.
 
-        The others surely have none. Their signatures are computed together.
+        The others surely have none. Their signatures are computed together. Only the answers for
+        the documents that are `among` those asked about count.
         """
 
     def find(self, document: Document) -> Match | None:

@@ -35,13 +35,19 @@ def promising_keys(
     documents: Sequence[Document],
     keys: NDArray[np.uint32],
     owners: NDArray[np.intp],
+    among: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """Tell the same as `shared_keys`, less the documents whose candidates are all ruled out."""
+    """Tell the same as `shared_keys`, less the documents whose candidates are all ruled out.
+
+    Only of those that are `among` them.
+    """
     may_match = np.zeros(len(documents), np.bool_)
     if not len(keys):
         return may_match
     batch = Multimap()
     batch.add_many(keys, owners)
+    is_among = among[owners]
+    keys, owners = keys[is_among], owners[is_among]
     asked, places = batch.find_many(keys, owners)
     asked, places = asked[places < asked], places[places < asked]
     may_match[asked[check.may_be_near_each_other(documents, asked, places)]] = True

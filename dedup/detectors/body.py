@@ -72,7 +72,11 @@ class BodyDetector:
     def signature(self, document: Document) -> bytes | None:
         return self._signer.sign(document)
 
-    def may_match(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+    def may_match(
+        self,
+        documents: Sequence[Document],
+        among: NDArray[np.bool_],  # noqa: ARG002 -- to tell of all costs little
+    ) -> NDArray[np.bool_]:
         signatures = self._signer.sign_many(documents)
         owners = np.array([i for i, each in enumerate(signatures) if each is not None], np.intp)
         digests = np.frombuffer(b"".join(filter(None, signatures)), "<u4").reshape(-1, 4)

@@ -37,7 +37,11 @@ class KeyRecord:
     def signature(self, document: Document) -> bytes | None:
         return document.key.encode() or None
 
-    def may_match(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+    def may_match(
+        self,
+        documents: Sequence[Document],
+        among: NDArray[np.bool_],  # noqa: ARG002 -- to tell of all costs little
+    ) -> NDArray[np.bool_]:
         return np.zeros(len(documents), np.bool_)
 
     def find(self, document: Document) -> Match | None:  # noqa: ARG002 -- it never does

@@ -44,12 +44,14 @@ class KeyedDetector:
     def signature(self, document: Document) -> bytes | None:
         return self._signer.sign(document)
 
-    def may_match(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+    def may_match(
+        self, documents: Sequence[Document], among: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
         keys = [keys_in(signature) for signature in self._signer.sign_many(documents)]
         owners = np.repeat(np.arange(len(keys)), list(map(len, keys)))
         every = np.concatenate([np.empty(0, "<u4"), *keys])
         if self._check.rules_out:
-            return promising_keys(self._index, self._check, documents, every, owners)
+            return promising_keys(self._index, self._check, documents, every, owners, among)
         return shared_keys(self._index, every, owners, len(documents))
 
     def find(self, document: Document) -> Match | None:

@@ -136,19 +136,24 @@ class SimhashDetector:
     def signature(self, document: Document) -> bytes | None:
         return self._signer.sign(document)
 
-    def may_match(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+    def may_match(
+        self, documents: Sequence[Document], among: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
         if not self._is_batched:
             return np.ones(len(documents), np.bool_)  # one by one
         found = self._signer.sign_many(documents)
         places = np.array([i for i, each in enumerate(found) if each is not None], np.intp)
         words = np.frombuffer(b"".join(filter(None, found)), ">u8").astype(np.uint64)
         may_match = np.zeros(len(documents), np.bool_)
-        near, numbers, _ = self._index.find_many(words)
-        owners = places[near]
+        asked = np.flatnonzero(among[places])
+        near, numbers, _ = self._index.find_many(words[asked])
+        owners = places[asked[near]]
         may = self._check.may_be_near(documents, owners, numbers.astype(np.int64))
         may_match[owners[may]] = True
-        is_near = np.bitwise_count(words[:, np.newaxis] ^ words) <= self._index.max_distance
-        later, earlier = (places[each] for each in np.nonzero(np.tril(is_near, -1)))
+        is_near = np.bitwise_count(words[asked, np.newaxis] ^ words) <= self._index.max_distance
+        rows, columns = np.nonzero(is_near)
+        later, earlier = places[asked[rows]], places[columns]
+        later, earlier = later[earlier < later], earlier[earlier < later]
         may_match[later[self._check.may_be_near_each_other(documents, later, earlier)]] = True
         return may_match
 

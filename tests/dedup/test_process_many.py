@@ -56,7 +56,7 @@ def test_detectors_that_cannot_tell_are_asked_one_by_one():
             self.find, self.add = detector.find, detector.add
             self.signature, self.load = detector.signature, detector.load
 
-        def may_match(self, documents):
+        def may_match(self, documents, among):
             return np.ones(len(documents), np.bool_)
 
     deduplicator = Deduplicator()

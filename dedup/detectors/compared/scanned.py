@@ -73,7 +73,11 @@ class ScannedDetector(ABC):
     def signature(self, document: Document) -> bytes | None:
         return self._signer.sign(document)
 
-    def may_match(self, documents: Sequence[Document]) -> NDArray[np.bool_]:
+    def may_match(
+        self,
+        documents: Sequence[Document],
+        among: NDArray[np.bool_],  # noqa: ARG002 -- to tell of all costs little
+    ) -> NDArray[np.bool_]:
         return np.ones(len(documents), np.bool_)
 
     def find(self, document: Document) -> Match | None:

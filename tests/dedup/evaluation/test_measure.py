@@ -19,7 +19,7 @@ class Scripted:
         number = self.numbers.get(self.answers.get(document.id))
         return None if number is None else Match(number, self.stage)
 
-    def may_match(self, documents):
+    def may_match(self, documents, among):
         return np.ones(len(documents), np.bool_)
 
     def signature(self, document):
