@@ -28,7 +28,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dedup.store import open_store
+from dedup.store import STORE_NAME, open_store
 
 _LINKS_PER_LIST = 100
 _OPTIONS = (
@@ -168,7 +168,7 @@ def crawl(url: str, mode: str, folder: Path, options: argparse.Namespace) -> dic
     seconds = time.monotonic() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     stats = json.loads((folder / "stats.json").read_text())
-    store_bytes = sum(each.stat().st_size for each in folder.glob("crawl.sqlite*"))
+    store_bytes = sum(each.stat().st_size for each in folder.glob(f"{STORE_NAME}*"))
     with open_store(folder, read_only=True) as store:
         original = {str(each["url"]): str(each["url"]) for each in store.pages()}
         original |= {str(each["url"]): str(each["duplicate_of_url"]) for each in store.duplicates()}
