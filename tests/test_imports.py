@@ -2,6 +2,7 @@
 
 import ast
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,18 @@ def test_settings_are_read_in_one_place(path):
 
 def test_the_place_where_settings_are_read_is_found():
     assert READING.findall((ROOT / "dedup/scrapy/config.py").read_text())
+
+
+MEASUREMENTS = [path for path in ALL_SOURCES if path.is_relative_to("benchmarks")]
+
+
+@pytest.mark.parametrize("path", MEASUREMENTS, ids=str)
+def test_measurements_import_what_is_there(path):
+    """They are seldom run: what is renamed is found here."""
+    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+        if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] != "dedup":
+            continue
+        assert find_spec(node.module)
+        module = pytest.importorskip(node.module, exc_type=ModuleNotFoundError)
+        missing = [each.name for each in node.names if not hasattr(module, each.name)]
+        assert not [name for name in missing if find_spec(f"{node.module}.{name}") is None]

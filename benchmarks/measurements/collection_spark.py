@@ -28,7 +28,8 @@ def main() -> None:
     parser.add_argument("--compare", action="store_true")
     options = parser.parse_args()
     from dedup.spark.engine import Engine
-    from dedup.spark.files import Outputs, read_rows, run
+    from dedup.spark.files import Outputs, run
+    from dedup.spark.reading import read_sources
     from dedup.spark.session import open_session
 
     session = open_session(options.master)
@@ -37,7 +38,7 @@ def main() -> None:
     try:
         rules = Rules()
         clock.begin("places")
-        rows = read_rows(session, [str(options.collection)], Columns(), rules, parquet=False)
+        rows = read_sources(session, [str(options.collection)], Columns(), rules)
         clock.begin("reading")
         outputs = Outputs(unique=str(folder / "unique"), duplicates=str(folder / "duplicates"))
         account = run(rows, Engine(rules=rules, on_stage=clock.begin), outputs)

@@ -69,8 +69,11 @@ def _read(job: Path | str, by: str | None) -> Any:
     with open_store(job, read_only=True) as store:
         if by is not None:
             return breakdown(store, by)
+        found = summarise(store)
+        if store.meta("collection") is not None:
+            return {**found, "collection": True}
         workers = [each._asdict() for each in store.worker_rows()]
-        return {**summarise(store), **({"workers": workers} if workers else {})}
+        return {**found, **({"workers": workers} if workers else {})}
 
 
 def _compare(options: argparse.Namespace, first: Any, second: Any) -> None:

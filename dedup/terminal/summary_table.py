@@ -15,19 +15,24 @@ from dedup.terminal.plain import plain
 def summary_table(account: Mapping[str, Any], job: Path | str | None) -> RenderableType:
     """Pages and bytes: fetched = unique + duplicates by stage + skipped by reason + waiting.
 
-    `account` is what `stats.json` holds, or the part of it that `summarise` gives. `job` is its
-    folder, or its address in a database; None: it ends with the crawl.
+    `account` is what `stats.json` holds, or the part of it that `summarise` gives; of a job of
+    `dedup run`, with `collection`. `job` is its folder, or its address in a database; None: it ends
+    with the crawl.
     """
-    table = Table("", "pages", "MB", box=None, pad_edge=False)
+    is_collection = account.get("collection", False)
+    table = Table("", "rows" if is_collection else "pages", "MB", box=None, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"
-    for name, pages, size_bytes in _rows(account["pages"], account["bytes"]):
+    whole = "rows" if is_collection else "fetched"
+    for name, pages, size_bytes in _rows(whole, account["pages"], account["bytes"]):
         table.add_row(Text(plain(name)), f"{pages:,}", f"{size_bytes / 1e6:,.2f}")
     return Group(table, Text("\n".join(_lines(account, job))))
 
 
-def _rows(pages: Mapping[str, Any], sizes: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
-    yield "fetched", pages["fetched"], sizes["fetched"]
+def _rows(
+    whole: str, pages: Mapping[str, Any], sizes: Mapping[str, Any]
+) -> Iterator[tuple[str, int, int]]:
+    yield whole, pages["fetched"], sizes["fetched"]
     yield "  unique", pages["unique"], sizes["unique"]
     for stage, count in pages["duplicates"].items():
         yield f"  duplicates: {stage}", count, sizes["duplicates"][stage]
@@ -51,7 +56,8 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
             f"items that are no pages: {account['no_pages']:,}"
             "  (DEDUP_ITEM_TEXT_FIELDS names the fields that hold their text)"
         )
-    if urls := account.get("urls"):
+    urls = account.get("urls")
+    if urls and not account.get("collection"):  # that has no links
         n_nofollow = urls.get("nofollow")
         nofollow = f" {n_nofollow:,} nofollow links left alone," if n_nofollow else ""
         yield (

@@ -179,6 +179,11 @@ def test_a_job_compares_pairs_and_counts(job: Path, capsys: pytest.CaptureFixtur
     assert json.loads(capsys.readouterr().out)["verdict"]["is_duplicate"]
     assert main(["stats", str(job), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pages"]["unique"] == 2
+    assert main(["stats", str(job)]) == 0
+    said = capsys.readouterr().out
+    assert said.splitlines()[1].split() == ["rows", "4", "0.01"]
+    assert "URLs" not in said
+    assert main(["stats", str(job), str(job)]) == 0
     assert main(["report", str(job)]) == 0
     assert (job / "report.html").stat().st_size > 10_000
 
