@@ -11,11 +11,13 @@ whatever library it is in; the system also bounds its memory. So the bounds hold
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import pickle
 import signal
 import sys
+from contextlib import suppress
 from typing import BinaryIO
 
 from dedup.scrapy.reading.exchange import LENGTH_BYTES, Question, packed
@@ -30,6 +32,9 @@ from dedup.templates.site import Site
 
 _GC_THRESHOLDS = 20_000, 50, 50
 """A page is thousands of small objects without reference cycles, freed after the answer."""
+
+_LARGE_BYTES = 200_000
+"""After a page of more, the memory that its reading took goes back to the system."""
 
 
 def serve(questions: BinaryIO, answers: BinaryIO) -> None:
@@ -51,6 +56,13 @@ def serve(questions: BinaryIO, answers: BinaryIO) -> None:
         signal.setitimer(signal.ITIMER_PROF, 0)
         answers.write(answer)
         answers.flush()
+        if len(question.raw.body) > _LARGE_BYTES:
+            _give_memory_back()
+
+
+def _give_memory_back() -> None:
+    with suppress(AttributeError, OSError, TypeError):  # other C libraries do so, or cannot
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _bound_memory(wanted: Wanted) -> None:
