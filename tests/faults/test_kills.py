@@ -25,29 +25,33 @@ def test_twenty_kills_cost_nothing_but_some_pages_fetched_again(
     choose = random.Random(6)
     site = serve(_SIZE)
     job = make_job(site.url)
-    # 14 after some pages, the next soon after; 4 while the process starts; 2 while it closes.
+    # 14 after some pages; 4 while the process starts, or soon after; 2 while it closes.
     moments = ["pages"] * 14 + ["start"] * 4
     choose.shuffle(moments)
-    for moment in moments:
-        process = job.start(*_OPTIONS)
-        if moment == "start":
-            end = time.monotonic() + choose.uniform(0.1, 1.5)
-            assert kill(process, lambda end=end: time.monotonic() >= end)
-        else:
-            target = site.n_asked() + choose.randint(1, 110)
-            assert kill(process, lambda target=target: site.n_asked() >= target)
+    for n_before, moment in enumerate(moments):
+        n_asked = site.n_asked()
+        share = (_SIZE - n_asked) // (len(moments) + 2 - n_before)  # leave pages to the next ones
+        target = n_asked + choose.randint(1, max(1, 2 * share))
+        end = time.monotonic() + (choose.uniform(0.1, 1.5) if moment == "start" else 60)
+
+        def is_time(target: int = target, end: float = end) -> bool:
+            return site.n_asked() >= target or time.monotonic() >= end
+
+        assert kill(job.start(*_OPTIONS), is_time)
     for _ in range(2):  # Ctrl-C, and then no patience
         process = job.start(*_OPTIONS)
         target = site.n_asked() + 10
         end = [0.0]
 
-        def is_time(process: Any = process, target: int = target, end: list[float] = end) -> bool:
+        def has_no_patience(
+            process: Any = process, target: int = target, end: list[float] = end
+        ) -> bool:
             if not end[0] and site.n_asked() >= target:
                 process.send_signal(2)
                 end[0] = time.monotonic() + choose.uniform(0, 0.4)
             return bool(end[0]) and time.monotonic() >= end[0]
 
-        kill(process, is_time)
+        kill(process, has_no_patience)
     status, output = job.run(*_OPTIONS)
     assert status == 0, output
     assert "Traceback" not in output

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import signal
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -30,20 +31,22 @@ class LateSite(PlantedSite):
 
     def __init__(self, *, breaks: bool) -> None:
         super().__init__("parameter", _N, 0.0, 0)
+        self.before_answer: Callable[[], None] = lambda: None
         for target in filter(lambda target: "?" in target, self.lists[-1] if breaks else ()):
             self.shown[target] = f"own {target}"
 
     def answer(self, target: str) -> bytes | str | None:
+        self.before_answer()
         lists = [f"/list/{place}" for place in range(len(self.lists))]
         links = {"/": [*lists[:-1], "/deep/1"], "/deep/1": ["/deep/2"], "/deep/2": lists[-1:]}
         return page(target, links[target]) if target in links else super().answer(target)
 
 
 @pytest.fixture
-def planted() -> Iterator[Callable[..., tuple[PlantedSite, str]]]:
+def planted() -> Iterator[Callable[..., tuple[LateSite, str]]]:
     running = []
 
-    def plant(*, breaks: bool) -> tuple[PlantedSite, str]:
+    def plant(*, breaks: bool) -> tuple[LateSite, str]:
         site = LateSite(breaks=breaks)
         running.append(serve(site))
         return site, f"http://127.0.0.1:{running[-1].server_address[1]}/"
@@ -52,6 +55,15 @@ def planted() -> Iterator[Callable[..., tuple[PlantedSite, str]]]:
     for server in running:
         server.shutdown()
         server.server_close()
+
+
+def _kill_at(stage: str, site: LateSite, job: Job, options: Sequence[str]) -> bool:
+    """Crawl; SIGKILL before the first answer after a rule's stage. False: it ended before."""
+    process = job.start(*options)
+    site.before_answer = lambda: process.kill() if _stage(job) == stage else None
+    process.communicate()
+    site.before_answer = lambda: None
+    return process.returncode == -signal.SIGKILL
 
 
 def _stage(job: Job) -> str:
@@ -82,19 +94,14 @@ def _fates(job: Job) -> dict[str, set[str]]:
 def test_kills_at_each_stage_of_a_rule_change_nothing(
     mode: str,
     breaks: bool,
-    planted: Callable[..., tuple[PlantedSite, str]],
+    planted: Callable[..., tuple[LateSite, str]],
     make_job: Callable[[str], Job],
-    kill: Any,
 ) -> None:
     site, url = planted(breaks=breaks)
     job = make_job(url)
     options = (*_OPTIONS, "-s", f"DEDUP_URL_LEARNING={mode}")
     stages = ["probation", "trusted", *(["unlearned"] if breaks else [])]
-    killed_at = []
-    for stage in stages:
-        process = job.start(*options)
-        if kill(process, lambda stage=stage: _stage(job) == stage):
-            killed_at.append(stage)
+    killed_at = [stage for stage in stages if _kill_at(stage, site, job, options)]
     assert "probation" in killed_at
     assert "trusted" in killed_at
     status, output = job.run(*options, timeout=120)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
@@ -50,18 +50,18 @@ def test_ten_kills_change_no_verdict(site: WebSite, tmp_path: Path) -> None:
     whole = crawl("site", *_IN_ORDER, url=site.url, job="whole")
     assert whole.status == 0, whole.output
     choose = random.Random(11)
-    n_killed = 0
     for _ in range(10):
-        asked = len(site.asked)
-        target = asked + choose.randint(2, 12)
-        crawling = crawl.start("site", *_IN_ORDER, url=site.url, job="killed")
-        while len(site.asked) < target and crawling.process.poll() is None:
-            time.sleep(0.005)
-        if crawling.process.poll() is None:
-            crawling.process.send_signal(signal.SIGKILL)
-            n_killed += 1
-        crawling.finish()
-    assert n_killed == 10
+        n_asked = len(site.asked) + choose.randint(2, 12)
+        started: Queue[Crawled] = Queue()
+
+        def kill(_: str, n_asked: int = n_asked, started: Queue[Crawled] = started) -> None:
+            if len(site.asked) == n_asked:
+                started.get().process.send_signal(signal.SIGKILL)
+
+        site.on_request = kill
+        started.put(crawling := crawl.start("site", *_IN_ORDER, url=site.url, job="killed"))
+        assert crawling.finish().status == -signal.SIGKILL
+    site.on_request = lambda target: None
     killed = crawl("site", *_IN_ORDER, url=site.url, job="killed")
     assert killed.status == 0, killed.output
     assert verdicts(killed) == verdicts(whole)

@@ -40,7 +40,8 @@ def _crawl(
     fault: Callable[[subprocess.Popen[str]], object] | None = None,
 ) -> Any:
     """Crawl by two processes; call `fault` with the first one after a quarter of the pages."""
-    settings = [*COMMON, *settings, f"DEDUP_STORE={address}"]
+    pause = ["DOWNLOAD_DELAY=0.1"] if fault else []  # so that pages are left when it happens
+    settings = [*COMMON, *settings, *pause, f"DEDUP_STORE={address}"]
     job = f"shared-{site.port}"
     crawls = [worker(site, tmp_path, settings, job, f"worker-{n}") for n in range(2)]
     try:
