@@ -19,6 +19,7 @@ from dedup.scrapy.extensions.teamwork import Teamwork
 from dedup.scrapy.extensions.waiting import WaitingPages
 from dedup.scrapy.fingerprinter import CanonicalFingerprinter
 from dedup.scrapy.internals.commands import is_crawl, spider_arguments
+from dedup.scrapy.internals.downloads import Downloader
 from dedup.scrapy.internals.refusal import refusing
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.middlewares.outputs import WatchOutputs
@@ -96,6 +97,7 @@ class DedupAddon:
             return
         settings.set("SCHEDULER", DedupScheduler, "addon")
         settings.set("DUPEFILTER_CLASS", DedupDupeFilter, "addon")
+        settings.set("DOWNLOADER", Downloader, "addon")
         # It gets the responses just before RedirectMiddleware (600).
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RedirectGuard, 605)
         for middleware in (ResumeMiddleware, WatchOutputs):

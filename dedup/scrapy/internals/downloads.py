@@ -4,9 +4,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from scrapy import Request
+from scrapy.core import downloader as scrapy_downloader
 from scrapy.crawler import Crawler
+
+from dedup.scrapy.internals.reactor import call_later
+
+_now: Callable[[], float] = getattr(scrapy_downloader, "monotonic", time.time)
+"""The clock of slots: that of the day in older releases of Scrapy."""
+
+
+class Downloader(scrapy_downloader.Downloader):
+    """Counts the delay of a slot from when a request is sent.
+
+    Scrapy's own counts it from when the request is taken from the slot. It is sent when the event
+    loop comes to it: what is computed in between would shorten the time to the next request.
+    """
+
+    def _download(self, slot: Any, request: Request, *spider: Any) -> Any:  # a spider: Scrapy 2.13
+        if slot.delay:
+            # In the round after the next: the next one may take this up before it sends.
+            call_later(0, lambda: call_later(0, lambda: _note_sent(slot)))
+        return super()._download(slot, request, *spider)
+
+
+def _note_sent(slot: Any) -> None:
+    slot.lastseen = max(slot.lastseen, _now())  # it is in the future where the host asked to wait
 
 
 def count_downloads(crawler: Crawler) -> int:
@@ -86,5 +111,5 @@ def delay_left(crawler: Crawler, name: str) -> float:
     slot = crawler.engine.downloader.slots.get(name)
     if slot is None or not slot.delay:
         return 0.0
-    since = time.time() - float(slot.lastseen)
+    since = _now() - float(slot.lastseen)
     return max(max_delay(crawler, name) - since, 0.0)

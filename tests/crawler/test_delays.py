@@ -1,0 +1,41 @@
+"""The delay between requests of a host: as a server sees it, and as another process is told."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import time
+from types import SimpleNamespace
+
+from tests.crawler.conftest import Crawler, WebSite
+
+
+def test_what_is_computed_before_sending_does_not_shorten_the_delay(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes["/"] = make.page("start", *[f"/{number}" for number in range(6)])
+    site.routes |= {f"/{number}": make.page(f"page {number}") for number in range(6)}
+    times: list[float] = []
+    site.on_request = lambda _: times.append(time.monotonic())
+    handlers = {"http": "tests.crawler.delay_probes.BusyHandler"}
+    options = ("DOWNLOAD_DELAY=0.2", "DOWNLOAD_DELAY_JITTER=0", "ROBOTSTXT_OBEY=0")
+    options = (*options, f"DOWNLOAD_HANDLERS={json.dumps(handlers)}")
+    crawled = crawl("site", *[part for each in options for part in ("-s", each)], url=site.url)
+    assert crawled.status == 0, crawled.output
+    assert len(times) == 7
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert min(gaps) > 0.15, gaps  # it would be .05; the delay but for the way to the server
+
+
+def test_another_process_is_told_what_is_left_of_the_delay(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes["/"] = make.page("alone")
+    extensions = {"tests.crawler.delay_probes.TellDelay": 0}
+    options = ("-s", "DOWNLOAD_DELAY=20", "-s", "ROBOTSTXT_OBEY=0")
+    crawled = crawl("site", *options, "-s", f"EXTENSIONS={json.dumps(extensions)}", url=site.url)
+    assert crawled.status == 0, crawled.output
+    found = re.search(r"delay left: ([\d.]+)", crawled.output)
+    assert found
+    assert 20 < float(found[1]) <= 30  # it is varied by a half
