@@ -268,12 +268,15 @@ class Workers(Protocol):
     def queue_many(self, urls: Sequence[NewUrl]) -> list[tuple[str, QueuedUrl]]:
         """Queue URLs; return slot and row of those that were new, or were queued again."""
 
-    def beat(self, *, pages: int, pause: float = 0.0) -> int:
+    def beat(
+        self, *, pages: int, pause: float = 0.0, paused: Mapping[str, float] | None = None
+    ) -> int:
         """Give a sign of life, and free the hosts of those that have given none.
 
         Args:
             pages: fetched by this process.
             pause: seconds that its hosts rest where it dies before others fetch from them.
+            paused: hosts that have asked for a longer pause, and the seconds left of it.
 
         Returns:
             How many processes share the job.
@@ -296,6 +299,12 @@ class Workers(Protocol):
 
     def has_waiting(self) -> bool:
         """Does any page of the job wait for its template?"""
+
+    def leave(self, pauses: Mapping[str, float]) -> None:
+        """Give all hosts back, as `free_hosts` does, and work on the job no more.
+
+        A second call does nothing, nor does one without a connection: then others find out.
+        """
 
 
 class JobStore(Store, ExportQueries, Protocol):

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from dedup.errors import StateError
 from dedup.store import open_store, summarise
 
 STORE = "DEDUP_STORE={}"
@@ -73,6 +74,33 @@ def test_crawl_goes_on_after_kills(crawl: Any, pages: Any, new_place: Callable[[
     asked = Counter(pages.pages_asked())
     # For each kill: a group of 5, 16 requests under way, 16 pages that wait for their turn.
     assert sum(asked.values()) - len(asked) <= 3 * (5 + 16 + 16) + len(asked)  # and the local crawl
+
+
+def test_pause_of_a_host_holds_for_who_goes_on(
+    crawl: Any, pages: Any, new_place: Callable[[], str], make: Any
+) -> None:
+    place = new_place()
+    setting, job = options_of(place)
+    pages.routes["/7"] = make.Answer(b"Later.", 429, "text/plain", {"Retry-After": "50"})
+    running = crawl.start("site", "-s", setting, "-s", "DOWNLOAD_DELAY=0.01", url=pages.url, **job)
+    until = time.monotonic() + 30
+    while _rests(place) < 20 and time.monotonic() < until:
+        time.sleep(0.2)
+    assert _rests(place) > 20  # as a sign of life has told
+    running.process.send_signal(signal.SIGINT)
+    crawled = running.finish()
+    assert crawled.status == 0, crawled.output
+    assert _rests(place) > 20
+
+
+def _rests(place: str) -> float:
+    """How long nobody else fetches from the host, seconds."""
+    try:
+        with open_store(place, read_only=True) as store:
+            query = "SELECT extract(epoch FROM free_at - now())::double precision FROM hosts"
+            return max((seconds for (seconds,) in store.database.rows(query)), default=0.0)
+    except StateError:  # there is no job yet
+        return 0.0
 
 
 class Killer:

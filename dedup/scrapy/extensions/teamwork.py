@@ -82,7 +82,9 @@ class Teamwork:
             return
         pause = max((max_delay(self._crawler, host) for host in hosts), default=0.0)
         pages = job.ledger.fetched - job.ledger.fetched_before
-        job.turns.n_processes = workers.beat(pages=pages, pause=pause)
+        left = {host: delay_left(self._crawler, host) for host in hosts}
+        paused = {host: seconds for host, seconds in left.items() if seconds > pause}
+        job.turns.n_processes = workers.beat(pages=pages, pause=pause, paused=paused)
         self._note_fetched(job)
         if not job.has_queue or job.arrivals.is_closing:
             return

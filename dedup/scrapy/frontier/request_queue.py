@@ -15,6 +15,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from dedup.scrapy.frontier.meta import KEY, REVISIT
 from dedup.scrapy.frontier.stored_request import UnserialisableError, from_bytes, is_plain, to_bytes
 from dedup.scrapy.frontier.window import Frontier
+from dedup.scrapy.internals.downloads import delay_left
 from dedup.scrapy.spiders.own import own_spider
 from dedup.store import JobStore
 from dedup.store.records import NewUrl, QueuedUrl
@@ -218,6 +219,13 @@ class RequestQueue:
             if self.hosts is not None:
                 self.hosts.discard(slot)
                 self.frontier.give_up(slot)
+
+    def leave_hosts(self) -> None:
+        """Let others fetch from all hosts, from each when the next request to it is due."""
+        if self._store.workers is not None and self.hosts is not None:
+            pauses = {host: delay_left(self._crawler, host) for host in self.hosts}
+            self._store.workers.leave(pauses)
+            self.hosts.clear()
 
     @property
     def has_later(self) -> bool:

@@ -227,6 +227,8 @@ class Job:
         atexit.unregister(self.close)
         self.turns.close()
         with suppress(StateError):  # it is the job's `failure`
+            self.requests.leave_hosts()
+        with suppress(StateError):
             self.store.close()
         if not self.is_kept:
             shutil.rmtree(self.folder, ignore_errors=True)

@@ -90,8 +90,8 @@ class PostgresqlStore(SqlStore):
     def close(self) -> None:
         """Commit, let others have what this process worked on, and close."""
         try:
-            if self.workers is not None and self.database.is_usable:
-                self.workers.leave()
+            if self.workers is not None:
+                self.workers.leave({})
         finally:
             self.workers = None
             super().close()

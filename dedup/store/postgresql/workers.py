@@ -50,7 +50,8 @@ WITH dead AS (
         ) THEN ? ELSE least(?, ?) END
     ) RETURNING id, pause
 ) UPDATE hosts SET worker = NULL, has_work = true,
-    free_at = clock_timestamp() + dead.pause * interval '1 second' FROM dead WHERE worker = dead.id
+    free_at = greatest(free_at, clock_timestamp() + dead.pause * interval '1 second')
+FROM dead WHERE worker = dead.id
 """
 _TAKE = """
 UPDATE hosts SET worker = ? WHERE slot IN (
@@ -77,6 +78,11 @@ UPDATE hosts SET worker = NULL, has_work = {_WORK},
 FROM unnest(?::text[], ?::double precision[]) AS found (name, pause)
 WHERE slot = found.name AND worker = ?
 """  # noqa: S608 -- a constant
+_PAUSE = """
+UPDATE hosts SET free_at = clock_timestamp() + found.pause * interval '1 second'
+FROM unnest(?::text[], ?::double precision[]) AS found (name, pause)
+WHERE slot = found.name AND worker = ?
+"""
 _ROWS = """
 SELECT name, (SELECT count(*) FROM hosts WHERE worker = workers.id), pages,
     extract(epoch FROM started_at)::double precision, extract(epoch FROM seen_at)::double precision,
@@ -92,6 +98,7 @@ class PostgresqlWorkers:
         self._database = database
         self._lease_seconds = lease_seconds
         self._call: Callable[[str, NDArray[np.int64], Sequence[bytes]], None] | None = None
+        self._has_left = False
         self._connected_at = 0.0
         """When the connection was made anew, by the server's clock; 0: it is the first one."""
         with database.unit() as connection:
@@ -154,13 +161,17 @@ class PostgresqlWorkers:
                 connection.execute(_NOTE_HOSTS, (slots,))
         return [(slot, QueuedUrl(*row)) for slot, *row in rows]
 
-    def beat(self, *, pages: int, pause: float = 0.0) -> int:
+    def beat(
+        self, *, pages: int, pause: float = 0.0, paused: Mapping[str, float] | None = None
+    ) -> int:
         with self._database.unit(weight=0) as connection:
             connection.execute(
                 "UPDATE workers SET seen_at = clock_timestamp(), pages = ?, pause = ?, change = ?"
                 " WHERE id = ?",
                 (pages, pause, self.change, self._id),
             )
+            if paused:
+                connection.execute(_PAUSE, (list(paused), list(paused.values()), self._id))
             job = LOCKS, self._database.place.name
             seconds = self._lease_seconds, self._lease_seconds, _GRACE_SECONDS
             connection.execute(_DECLARE_DEAD, (self._id, self._connected_at, *job, *seconds))
@@ -188,11 +199,14 @@ class PostgresqlWorkers:
     def has_waiting(self) -> bool:
         return self._exists("SELECT EXISTS (SELECT 1 FROM waiting)")
 
-    def leave(self) -> None:
-        """Give all hosts back, and work on the job no more."""
-        free = f"UPDATE hosts SET worker = NULL, has_work = {_WORK} WHERE worker = ?"  # noqa: S608 -- constants
+    def leave(self, pauses: Mapping[str, float]) -> None:
+        if self._has_left or not self._database.is_usable:
+            return
+        self._has_left = True
+        others = f"UPDATE hosts SET worker = NULL, has_work = {_WORK} WHERE worker = ?"  # noqa: S608 -- constants
         with self._database.unit() as connection:
-            connection.execute(free, (self._id,))
+            self.free_hosts(pauses)
+            connection.execute(others, (self._id,))
             connection.execute("DELETE FROM workers WHERE id = ?", (self._id,))
         self._database.commit()
 

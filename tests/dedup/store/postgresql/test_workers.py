@@ -192,6 +192,21 @@ def test_hosts_of_the_dead_rest_first(join: Join) -> None:
     vanish(one)
 
 
+@pytest.mark.parametrize("dies", [True, False], ids=["dies", "leaves"])
+def test_host_that_asked_for_a_pause_has_it_whoever_goes_on(join: Join, *, dies: bool) -> None:
+    (one, first), (_, second) = join(), join()
+    first.queue_many([new("a", "a.example"), new("b", "b.example")])
+    first.take_hosts(9)
+    first.beat(pages=0, paused={"a.example": 3600.0})
+    if dies:
+        vanish(one)
+        second._lease_seconds = -1
+        second.beat(pages=0)
+    else:
+        first.leave({"a.example": 3600.0, "b.example": 0.0})
+    assert second.take_hosts(9) == ["b.example"]
+
+
 def test_who_leaves_gives_its_hosts_back(join: Join) -> None:
     (one, first), (two, second) = join(), join()
     first.queue_many([new("a", "a.example")])
