@@ -5,7 +5,7 @@ Crawls a site made up as it is asked for.
 Run: python benchmarks/measurements/flat_memory.py [--pages 100000] [--samples 20]
 
 A process of its own serves pages on loopback: `/0`, `/1`, … without end, each with a text of its
-own, but every fifth repeats the text of an earlier page, and every tenth is a near copy of one. A
+own, but every fifth repeats the text of an earlier page, and every tenth is nearly that of one. A
 page links to its ten neighbours before, which were seen, and to a few after it, so the queue stays
 short: what grows is the rest. The memory of `scrapy crawl site` and of the processes that read its
 pages is read from the system beside the number of pages in its store; its growth in each fifth of
