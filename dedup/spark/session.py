@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -34,6 +35,8 @@ def open_session(master: str | None) -> SparkSession:
     if (master or "local").startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        # Spark's own default, 1 GB, does not do for a million rows. Its configuration goes before.
+        os.environ.setdefault("SPARK_DRIVER_MEMORY", f"{memory_bytes() // 2 >> 20}m")
     session = (
         builder.config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -43,6 +46,14 @@ def open_session(master: str | None) -> SparkSession:
     )
     session.sparkContext.setLogLevel("FATAL")
     return session
+
+
+def memory_bytes(limit: Path = Path("/sys/fs/cgroup/memory.max")) -> int:
+    """The memory of this machine, or of the container."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with suppress(OSError, ValueError):  # "max": there is no limit
+        memory = min(memory, int(limit.read_text()))
+    return memory
 
 
 def require_java() -> None:

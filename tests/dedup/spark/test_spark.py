@@ -29,7 +29,7 @@ from dedup.collection.rules import Rules
 from dedup.spark import deduplicate
 from dedup.spark.engine import Engine
 from dedup.spark.rounds import dropped_rows
-from dedup.spark.session import sentence_of
+from dedup.spark.session import memory_bytes, sentence_of
 from dedup.store import STORE_NAME
 from tests.dedup.arrow.families import WORDS, planted
 
@@ -171,6 +171,34 @@ def parts(folder: Path) -> bytes:
 
 
 CODE = "import sys; from dedup.cli import main; sys.exit(main())"
+
+
+_MEMORY = """
+from dedup.spark.session import open_session
+session = open_session("local[1]")
+print(session._jvm.java.lang.Runtime.getRuntime().maxMemory())
+session.stop()
+"""
+
+
+@pytest.mark.parametrize("own", ["", "600m"], ids=["by default", "as the environment says"])
+def test_spark_on_this_machine_has_half_of_its_memory(own: str) -> None:
+    environment = {**os.environ, "SPARK_DRIVER_MEMORY": own}
+    if not own:
+        del environment["SPARK_DRIVER_MEMORY"]
+    command = [sys.executable, "-c", _MEMORY]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    expected = 600 << 20 if own else memory_bytes() // 2
+    assert int(done.stdout) == pytest.approx(expected, rel=0.1)
+
+
+def test_memory_is_that_of_the_container(tmp_path: Path) -> None:
+    limit = tmp_path / "memory.max"
+    whole = memory_bytes(limit)  # there is no such file
+    limit.write_text("max\n")
+    assert memory_bytes(limit) == whole
+    limit.write_text("1048576\n")
+    assert memory_bytes(limit) == 1 << 20
 
 
 def test_a_failure_of_a_task_names_its_cause(session: SparkSession) -> None:
