@@ -220,6 +220,8 @@ class TemplateLearner:
             if self._learn(host, progress, min_pages=FEW_PAGES):
                 self._release(host, progress)
             self._let_go(host, progress, at_most=POOL_PAGES)
+            if not progress.ready:
+                del self._n_waiting[host]  # none of them is left in the store
         return progress
 
     # --- Private ---------------------------------------------------------------------------------

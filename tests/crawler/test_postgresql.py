@@ -8,6 +8,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,43 @@ def test_crawl_goes_on_after_kills(crawl: Any, pages: Any, new_place: Callable[[
     asked = Counter(pages.pages_asked())
     # For each kill: a group of 5, 16 requests under way, 16 pages that wait for their turn.
     assert sum(asked.values()) - len(asked) <= 3 * (5 + 16 + 16) + len(asked)  # and the local crawl
+
+
+def test_redirects_lead_to_hosts_of_other_workers(
+    crawl: Any, new_place: Callable[[], str], make: Any
+) -> None:
+    n_hosts, n_pages = 6, 16
+    place = new_place()
+    setting, job = options_of(place)
+    with ExitStack() as stack:
+        sites = [stack.enter_context(make.WebSite({}, f"127.0.0.{n + 2}")) for n in range(n_hosts)]
+        expected = set()
+        for site, other in zip(sites, [*sites[1:], sites[0]], strict=True):
+            pages = {f"/{n}" for n in range(n_pages)} | {"/"}
+            links = [*pages, *(f"/to/{n}" for n in range(n_pages))]
+            for n in range(n_pages):
+                to = f"{other.url}land/{n}"
+                site.routes[f"/to/{n}"] = make.redirect(to)
+                other.routes[f"/land/{n}"] = make.page(to)
+                expected |= {f"{site.url}to/{n}", to}
+            for each in pages:
+                site.routes[each] = make.page(f"{site.url}{each}", *links)
+                expected.add(site.url + each[1:])
+        # Slow, so that both workers have hosts.
+        options = ["-s", setting, "-s", "ROBOTSTXT_OBEY=0", "-s", "DOWNLOAD_DELAY=0.1"]
+        arguments = {"url": ",".join(site.url for site in sites), **job}
+        workers = [crawl.start("site", *options, **arguments) for _ in range(2)]
+        for crawled in [worker.finish() for worker in workers]:
+            assert crawled.status == 0, crawled.output
+            assert "Traceback" not in crawled.output
+        with open_store(place, read_only=True) as store:
+            counts = summarise(store)
+            urls = Counter(store.recorded_urls())
+        asked = Counter(site.url + target[1:] for site in sites for target in site.asked)
+    assert max(urls.values()) == 1
+    assert counts["urls"]["queued"] == 0
+    assert counts["pages"]["fetched"] == n_hosts * (1 + 2 * n_pages)
+    assert asked.keys() == expected
 
 
 def test_pause_of_a_host_holds_for_who_goes_on(

@@ -19,6 +19,7 @@ from dedup.scrapy.internals.downloads import delay_left
 from dedup.scrapy.spiders.own import own_spider
 from dedup.store import JobStore
 from dedup.store.records import NewUrl, QueuedUrl
+from dedup.urls.parts import host_without_port
 
 logger = logging.getLogger(__name__)
 
@@ -199,6 +200,10 @@ class RequestQueue:
             if self.hosts is not None and slot in self.hosts:
                 self.frontier.push(slot, row)
         self.frontier.done([key for key, each in later.items() if each.is_again])
+
+    def is_ours(self, host: str) -> bool:
+        """Does this process fetch from a host, at whatever port? Others learn of other hosts."""
+        return self.hosts is None or host_without_port(host) in self.hosts
 
     def take_up(self, slots: Iterable[str]) -> None:
         """Fetch from these hosts, too."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 
 from scrapy.http import Response
@@ -34,6 +34,7 @@ class Arrivals:
     Args:
         max_waiting: the maximum number of pages that wait, see `TemplateLearner`.
         is_learning: are templates learned?
+        is_ours: does this process learn of a host? Otherwise two would write the same templates.
 
     Attributes:
         is_closing: does the crawl stop? Then no page begins to wait, and no URL is fetched.
@@ -48,6 +49,7 @@ class Arrivals:
         *,
         max_waiting: int,
         is_learning: bool,
+        is_ours: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self._store = store
         self._ledger = ledger
@@ -57,6 +59,7 @@ class Arrivals:
             store.learned, max_waiting=max_waiting, is_shared=store.workers is not None
         )
         self._is_learning = is_learning
+        self._is_ours = is_ours
         self.is_closing = False
 
     @property
@@ -130,6 +133,8 @@ class Arrivals:
         released = [self._item_of(ready) for ready in self._learner.release(item.url).ready]
         entry = self._note(item, facts, finishes)
         entry.revisits = revisits
+        if not self._is_ours(host_of(item.url)):
+            return [*released, item]
         outline, page = facts.extracted.outline, page_of_item(item, ItemFields())
         if outline is None or page is None or self.is_closing or revisits is not None:
             entry.outline = outline

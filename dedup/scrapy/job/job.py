@@ -166,6 +166,7 @@ class Job:
             self._items,
             max_waiting=config.waiting_pages,
             is_learning=config.extractor == "content",
+            is_ours=self.requests.is_ours,
         )
         self.judge = ItemJudge(
             self.store,

@@ -25,7 +25,7 @@ from dedup.urls import Canonicaliser, SeenUrls, url_key
 from dedup.urls.learning import NEAR, FetchedPage, HostRule, LateUrlKnowledge, UrlLearner
 from dedup.urls.learning.learner import Mode
 from dedup.urls.learning.telling import LEARNED_RULE, skip_detail
-from dedup.urls.parts import host_of, host_without_port
+from dedup.urls.parts import host_of
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +119,7 @@ class CrawlUrlRules:
             loss=loss,
             n_pages=store.count_pages_of,
             url_of=lambda number: self._spelt(store.page_url(number)),
-            is_ours=self._is_ours,
+            is_ours=requests.is_ours,
             seed=seed,
         )
 
@@ -151,7 +151,7 @@ class CrawlUrlRules:
             outcome: as it is recorded.
             number: of the page, if one was stored.
         """
-        if not self._is_ours(host_of(outcome.url)):
+        if not self._requests.is_ours(host_of(outcome.url)):
             return
         redirected = [each.url for each in outcome.finishes if each.role == "redirect"]
         target = outcome.url
@@ -166,14 +166,6 @@ class CrawlUrlRules:
     def forget(self, names: Collection[str]) -> None:
         """Write what was learned; hosts of these names are another process's, or were until now."""
         self._learner.forget(names)
-
-    def _is_ours(self, host: str) -> bool:
-        """Does this process learn of a host? It does not of those that others fetch from.
-
-        Otherwise two would write the same rules.
-        """
-        hosts = self._requests.hosts
-        return hosts is None or host_without_port(host) in hosts
 
     def _note_page(self, page: Page, number: int | None, match: Match | None) -> None:
         url = self._spelt(page.url)

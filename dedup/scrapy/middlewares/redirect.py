@@ -94,6 +94,8 @@ class RedirectGuard:
             if state == QUEUED and request.meta.get(_WAITS, 0) < _MAX_WAITS:
                 return _later(request)
         request.dont_filter = True  # the request to the target is a copy of this one
+        if request.meta.get("download_slot") == urlsplit(request.url).hostname:
+            del request.meta["download_slot"]  # Scrapy has set it; the target's is that of its host
         return _with_location(response, target)
 
     def _has_passed(self, request: Request, target: str) -> bool:

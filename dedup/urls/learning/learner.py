@@ -173,6 +173,8 @@ class UrlLearner:
     def note_redirect(self, url: str, target: str) -> None:
         """Learn from a redirect, where it leads to the URL's form by one rule."""
         parts, aim = split_spelt(url), split_spelt(target)
+        if not self._is_ours(host_and_port(parts)):
+            return
         for each in rewrites(parts):
             if each.form == aim:
                 found = self._book.rule(each.rule, host_and_port(parts))
