@@ -99,6 +99,8 @@ class Connection:
     Attributes:
         raw: the connection that is in use.
         after_reconnect: called with a new connection in place of one that was lost.
+        max_lock_seconds: how long another process may have the job locked.
+        after_lock_wait: called when one has had it for longer; then the job is waited for again.
     """
 
     def __init__(
@@ -114,6 +116,8 @@ class Connection:
         self._waits = waits
         self.raw = raw
         self.after_reconnect: list[Callable[[psycopg.Connection[Any]], object]] = []
+        self.max_lock_seconds = 0.0
+        self.after_lock_wait: Callable[[psycopg.Connection[Any]], object] = lambda _: None
         self._pipeline = contextlib.ExitStack()
         self._done: list[Cursor] | None = None
         """What the transaction has executed; None: there is no transaction."""
@@ -148,6 +152,10 @@ class Connection:
         while True:
             try:
                 row = self._begin(how)
+            except psycopg.errors.LockNotAvailable:
+                self.abort()
+                with contextlib.suppress(psycopg.Error):  # the next try finds out
+                    self.after_lock_wait(self.raw)
             except psycopg.Error as error:
                 self.recover(error)
             else:
@@ -223,7 +231,7 @@ class Connection:
                         call(self.raw)
                     self._execute_again(reading)
                     break
-                except UnreachableError:
+                except (UnreachableError, psycopg.errors.LockNotAvailable):
                     pass
                 except psycopg.Error as again:
                     if not is_passing(again, is_closed=self.raw.closed):
@@ -260,6 +268,9 @@ class Connection:
     def _begin(self, how: str) -> Any:
         self._pipeline.enter_context(self.raw.pipeline())
         self.raw.execute("BEGIN")
+        if self.max_lock_seconds:
+            milliseconds = max(1, round(1000 * self.max_lock_seconds))
+            self.raw.execute(f"SET LOCAL lock_timeout = {milliseconds}".encode())
         lock = f"SELECT last_number, mark FROM job FOR UPDATE {how}"  # noqa: S608 -- two words at most
         row = self.raw.execute(lock.encode()).fetchone()
         if row is None:

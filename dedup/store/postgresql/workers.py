@@ -78,6 +78,12 @@ UPDATE hosts SET worker = NULL, has_work = {_WORK},
 FROM unnest(?::text[], ?::double precision[]) AS found (name, pause)
 WHERE slot = found.name AND worker = ?
 """  # noqa: S608 -- a constant
+_END_STUCK = """
+SELECT pg_terminate_backend(pid) FROM workers JOIN pg_stat_activity USING (pid)
+WHERE pid <> pg_backend_pid()
+AND seen_at < clock_timestamp() - %s * interval '1 second'
+AND xact_start < clock_timestamp() - %s * interval '1 second'
+"""
 _PAUSE = """
 UPDATE hosts SET free_at = clock_timestamp() + found.pause * interval '1 second'
 FROM unnest(?::text[], ?::double precision[]) AS found (name, pause)
@@ -113,6 +119,8 @@ class PostgresqlWorkers:
         database.after_begin.append(self._catch_up)
         database.before_commit.append(self._note_own_changes)
         database.connection.after_reconnect.append(self._join_again)
+        database.connection.max_lock_seconds = lease_seconds
+        database.connection.after_lock_wait = self._end_stuck
 
     def note_hosts(self) -> None:
         """Note all hosts that have work: one process alone has kept no account of them."""
@@ -243,6 +251,15 @@ class PostgresqlWorkers:
         if row is None:
             raise self._shut_out()
         self._connected_at = row[0]
+
+    def _end_stuck(self, raw: psycopg.Connection[Any]) -> None:
+        """End the connection of a worker that has not committed its turn within its lease.
+
+        The server itself ends one that is idle in its transaction, but does not take one for idle
+        that has stopped between two statements of a pipeline.
+        """
+        seconds = max(self._lease_seconds, 0.0)
+        raw.execute(_END_STUCK, [seconds, seconds])
 
     def _shut_out(self) -> StateError:
         return StateError(

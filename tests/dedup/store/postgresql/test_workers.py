@@ -192,6 +192,22 @@ def test_hosts_of_the_dead_rest_first(join: Join) -> None:
     vanish(one)
 
 
+def test_one_that_stops_within_its_turn_holds_up_nobody(join: Join) -> None:
+    (one, first), (two, second) = join(), join()
+    for workers in (first, second):
+        workers._lease_seconds = 0.5
+    two.database.connection.max_lock_seconds = 0.5
+    assert first.try_begin(waits=False)
+    one.add(Document("a", "A."), {})  # sent, and nothing asked for: to the server it is busy
+    one.database.connection.raw.pgconn.flush()
+    assert second.try_begin(waits=True)
+    two.add(Document("b", "B."), {})
+    second.end()
+    assert two.count("pages") == 1
+    with pytest.raises(StateError):
+        first.end()
+
+
 @pytest.mark.parametrize("dies", [True, False], ids=["dies", "leaves"])
 def test_host_that_asked_for_a_pause_has_it_whoever_goes_on(join: Join, *, dies: bool) -> None:
     (one, first), (_, second) = join(), join()
