@@ -99,7 +99,11 @@ def test_no_process_outlives_a_run_that_is_ended(tmp_path: Path, number: signal.
     (folder / "in.jsonl").write_text(rows(4_000))
     out = ["-o", str(folder / "out.jsonl"), "--processes", "2"]
     arguments = [sys.executable, "-c", _CODE, "run", str(folder / "in.jsonl"), *out]
-    with subprocess.Popen(arguments, env={**os.environ, "TMPDIR": str(temporary)}) as run:
+    with subprocess.Popen(
+        arguments,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # `nohup` ignores it
+    ) as run:
         try:
             while run.poll() is None and not (folder / ".part-out.jsonl").exists():
                 time.sleep(0.005)
