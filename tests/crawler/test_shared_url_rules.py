@@ -31,7 +31,7 @@ _OPTIONS = (
 
 @pytest.fixture
 def sites(make: SimpleNamespace) -> Iterator[list[WebSite]]:
-    """Three hosts, each with pages that have a second URL; of the last, some have their own."""
+    """Three hosts, each with pages that have two more URLs; of the last, some show their own."""
     with ExitStack() as stack:
         found = [
             stack.enter_context(make.WebSite(address=f"127.0.0.{place}")) for place in (1, 2, 3)
@@ -44,10 +44,11 @@ def sites(make: SimpleNamespace) -> Iterator[list[WebSite]]:
 def _plant(site: WebSite, make: SimpleNamespace, name: str, own: Any) -> None:
     targets = []
     for n in range(_N):
-        first, other = f"/page/{n}", f"/page/{n}?ref=r{n % 7}"
+        first, *others = f"/page/{n}", f"/page/{n}?ref=r{n % 7}", f"/page/{n}?ref=s{n % 7}"
         site.routes[first] = make.page(f"{name} page {n}")
-        site.routes[other] = make.page(f"{name} {'own' if n in own else 'page'} {n}")
-        targets += [first, other]
+        for other in others:
+            site.routes[other] = make.page(f"{name} {'own' if n in own else 'page'} {n}")
+        targets += [first, *others]
     random.Random(name).shuffle(targets)
     parts = [targets[start : start + 50] for start in range(0, len(targets), 50)]
     for place, part in enumerate(parts):
@@ -62,7 +63,7 @@ def _names(store: Any) -> set[str]:
 
 def _expected() -> set[str]:
     names = {f"site {place} page {n}" for place in range(3) for n in range(_N)}
-    names |= {f"site {place} list {n}" for place in range(3) for n in range(2 * _N // 50)}
+    names |= {f"site {place} list {n}" for place in range(3) for n in range(3 * _N // 50)}
     names |= {f"site {place} start" for place in range(3)}
     return names | {f"site 2 own {n}" for n in range(_N - 5, _N)}
 
