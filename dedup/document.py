@@ -8,12 +8,15 @@ store; `id` is the caller's own name for it.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup.text import features, is_traditional, is_unspaced, normalise, shingle_hashes
+
+if TYPE_CHECKING:
+    from dedup.sites.rest import Rest
 
 TextSource = Literal["given", "box", "landmark", "page"]
 
@@ -35,6 +38,7 @@ class Document:
             to be its article or main part; `page`: rules, or all that is visible. In the last two
             there may be text that all pages of the site have.
         key: what has to be equal, too: documents with different keys are never duplicates.
+        rest: what is rare on the page around the text; None: there is no page around it.
         signatures: those that have been computed, by `dedup.detectors.signing.Signer.key`.
     """
 
@@ -47,6 +51,7 @@ class Document:
     own_title: str | None = None
     source: TextSource = "given"
     key: str = ""
+    rest: "Rest | None" = None
     signatures: dict[str, bytes | None] = field(init=False, repr=False, default_factory=dict)
 
     @property

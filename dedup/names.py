@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
+from urllib.parse import urlsplit
 
 from dedup.text import normalise
 
@@ -18,6 +19,10 @@ _BETWEEN_PARTS = re.compile(
     r"\s+[-:/~\u2010-\u2015]+\s+|\s*[|\u00a6\u00ab\u00bb\u00b7\u2022\u203a\u2039\u2014]+\s*"
 )
 """What stands between the parts of a title: dashes and the like with blanks, bars without, too."""
+
+_INDEX_FILE = re.compile(r"/(?:index|default)\.\w{2,5}$", re.IGNORECASE)
+
+_ENDING = re.compile(r"\.[a-z]{2,5}$", re.IGNORECASE)
 
 
 def split_title(title: str) -> list[str]:
@@ -89,3 +94,9 @@ def do_agree(first: str, second: str, *, versions: bool = False) -> bool:
         return True
     one, other = (comparable_name(name, versions=versions) for name in (first, second))
     return one == other
+
+
+def url_file_name(url: str | None) -> str:
+    """The last part of the path without its ending; the folder's for an index."""
+    path = _INDEX_FILE.sub("", urlsplit(url or "").path)
+    return _ENDING.sub("", path.rstrip("/").rpartition("/")[2])

@@ -28,7 +28,7 @@ try:
     from dedup.html.unfolding import unfolded
     from dedup.templates.learning import learn
     from dedup.templates.measuring import Sample
-    from dedup.templates.outline import outline
+    from dedup.sites.outline import outline
     from dedup.templates.site import Site
 except ModuleNotFoundError:
     from dedup.html import extract_text

@@ -9,26 +9,27 @@ import pyarrow as pa
 from dedup.arrow.batches import GIVEN
 from dedup.collection.columns import Fields
 from dedup.collection.documents import page_document
-from dedup.collection.sites import PackedSample, learn_site, pack_sample, url_order
+from dedup.collection.sites import PackedSample, learn_counts, pack_sample, site_of, url_order
 from dedup.collection.writing import json_line
-from dedup.templates.site import Site
-from dedup.templates.template import Template
+from dedup.sites.counts import SiteCounts
+from dedup.sites.site import Site
 from dedup.urls.parts import host_of
 
 PLACED = pa.schema([("host", pa.string()), ("url_order", pa.int64()), ("place", pa.int64())])
-"""A page of which its host's templates may be learned; of those of a host, those of the lowest
-`url_order` are, and of one URL the first."""
+"""A page from which may be learned what its host repeats: of a host, from those of the lowest
+`url_order`, and of one URL from the first."""
 
 SAMPLED = pa.schema(
     [
         ("host", pa.string()),
         ("url_order", pa.int64()),
         ("title", pa.string()),
+        ("url", pa.string()),
         ("outline", pa.binary()),
     ]
 )
 
-LEARNED = pa.schema([("host", pa.string()), ("templates", pa.string())])
+LEARNED = pa.schema([("host", pa.string()), ("counts", pa.binary())])
 
 EXTRACTED = pa.schema(
     [("place", pa.int64()), *list(GIVEN)[1:], ("value", pa.string()), ("reason", pa.string())]
@@ -63,20 +64,18 @@ def sampled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def learned(pages: pa.Table) -> pa.Table:
-    """Learn the templates of a host from its pages, `SAMPLED`."""
+    """Learn what a host repeats from its pages, `SAMPLED`."""
     rows = pages.sort_by("url_order").to_pylist()
-    site = learn_site(PackedSample(_whole(row["title"]), row["outline"]).unpack() for row in rows)
-    templates = json.dumps([template.to_json() for template in site.templates])
-    found = [{"host": rows[0]["host"], "templates": templates}] if site.templates else []
-    return pa.Table.from_pylist(found, LEARNED)
+    counts = learn_counts(
+        PackedSample(_whole(row["title"]), row["url"], row["outline"]).unpack() for row in rows
+    )
+    return pa.Table.from_pylist([{"host": rows[0]["host"], "counts": counts.to_bytes()}], LEARNED)
 
 
-def sites_of(rows: Iterable[tuple[str, str]]) -> dict[str, Site]:
+def sites_of(rows: Iterable[tuple[str, bytes]]) -> dict[str, Site]:
     """The hosts of which something was learned, from what is `LEARNED`."""
-    return {
-        host: Site([Template.from_json(each) for each in json.loads(templates)])
-        for host, templates in rows
-    }
+    found = ((host, site_of(SiteCounts.from_bytes(counts))) for host, counts in rows)
+    return {host: site for host, site in found if site}
 
 
 def extracted(

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dedup.arrow.batches import documents_of
 from dedup.batch import analyse
 from dedup.collection.rules import STAGES, Rules
-from dedup.detectors.second_check import url_file_name
 from dedup.document import Document
+from dedup.names import url_file_name
 from dedup.urls.parts import host_of
 
 SIGNED = pa.schema(

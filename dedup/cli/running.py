@@ -36,9 +36,9 @@ from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work, usable_processes
 from dedup.collection.spool import SpoolStore
 from dedup.collection.writing import Writer, open_writer, write_record
+from dedup.sites.site import Site
 from dedup.store import SqliteStore
 from dedup.store.layered import LayeredStore
-from dedup.templates.site import Site
 
 _GARBAGE = (200_000, 50, 50)
 """Rows make many objects and no cycles: looking for these as often as Python does by default took

@@ -15,8 +15,10 @@ from dedup.collection.sources import Source
 from dedup.document import Document
 from dedup.html import bounded, decode, parse_page
 from dedup.html.page_text import page_text
-from dedup.templates.site import Site
+from dedup.sites.site import Site
 from dedup.urls.parts import host_of
+
+_UNKNOWN = Site()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,8 @@ def page_document(
     """The document of a page of markup."""
     html = bounded(fields.html or "")
     title = fields.title or parse_page(html, fields.url or "").title
-    said = page_text(html, title, site=sites.get(host_of(fields.url or "")))
+    url = fields.url or ""
+    said = page_text(html, title, site=sites.get(host_of(url), _UNKNOWN), url=url)
     return Document(
         id=name,
         text=said.text,
@@ -153,4 +156,5 @@ def page_document(
         heading=said.heading,
         own_title=said.title,
         source=said.source,
+        rest=said.rest,
     )

@@ -25,7 +25,7 @@ from dedup.collection.rules import Rules
 from dedup.collection.transfer import SentDocuments, SentRows
 from dedup.detectors.sketches import SketchSigner
 from dedup.document import Document
-from dedup.templates.site import Site
+from dedup.sites.site import Site
 
 T = TypeVar("T")
 R = TypeVar("R")

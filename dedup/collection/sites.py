@@ -1,4 +1,4 @@
-"""What the templates of a collection's hosts repeat, learned in a pass of its own.
+"""What the pages of a collection's hosts repeat, learned in a pass of its own.
 
 Which pages are learned from depends on their URLs alone, not on the order of the collection.
 """
@@ -15,34 +15,30 @@ from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.rows import Broken, Row, WebPage
 from dedup.html import bounded, decode, parse_page
 from dedup.html.unfolding import unfolded
-from dedup.templates.grouping import FEW_PAGES, PAGES
-from dedup.templates.learning import learn
-from dedup.templates.measuring import Sample
-from dedup.templates.outline import Outline, outline
-from dedup.templates.site import MAX_TEMPLATES, Site
+from dedup.sites.counts import SiteCounts
+from dedup.sites.outline import Outline, outline
+from dedup.sites.site import FEW_NAMES, NAMES, Site, learn
 from dedup.urls.parts import host_of
 
 SAMPLE_PAGES = 256
-"""Pages of a host that its templates are learned from, at most: those of the lowest `url_order`."""
+"""Pages of a host that are learned from, at most: those of the lowest `url_order`."""
 
 MAX_PAGES = 50_000
 """Pages of all hosts together, some 3 kB each; of collections with more hosts, fewer of each."""
 
-_ROUND_PAGES = 64
-
 
 def learn_sites(rows: Iterable[Row | Broken], columns: Columns | None = None) -> dict[str, Site]:
-    """Learn the templates of each host that has pages of a URL in a collection.
+    """Learn what the pages of each host repeat, of those in a collection that have URLs.
 
     Reads all rows, and parses the pages of the sample: of each host those whose URLs have the
-    lowest hashes, 256 at the most. The same pages in any order give the same templates.
+    lowest hashes, 256 at the most. The same pages in any order give the same answer.
     """
     columns = columns or Columns()
     samples = _HostSamples()
     for row in rows:
         if not isinstance(row, Broken) and (page := _markup(row, columns)) is not None:
             samples.add(page)
-    return {host: site for host, pages in samples if (site := learn_site(pages)).templates}
+    return {host: site for host, pages in samples if (site := site_of(learn_counts(pages)))}
 
 
 def url_order(url: str) -> int:
@@ -51,14 +47,14 @@ def url_order(url: str) -> int:
 
 
 def pages_of_each_host(pages_with_at_most: Callable[[int], int]) -> int:
-    """Of how many pages each host's templates are learned, so that all are few enough.
+    """From how many pages of each host is learned, so that all are few enough.
 
     Args:
         pages_with_at_most: how many pages there are of all hosts, if so many of each are taken.
     """
     at_most = SAMPLE_PAGES
-    while at_most > PAGES and pages_with_at_most(at_most) > MAX_PAGES:
-        at_most = max(at_most // 2, PAGES)
+    while at_most > NAMES and pages_with_at_most(at_most) > MAX_PAGES:
+        at_most = max(at_most // 2, NAMES)
     return at_most
 
 
@@ -84,15 +80,20 @@ def _markup(row: Row, columns: Columns) -> Fields | None:
     return fields if fields is not None and fields.html is not None and fields.url else None
 
 
+Sample = tuple[Outline, str, str]
+"""A page to learn from: its outline, its title and its URL."""
+
+
 class PackedSample(NamedTuple):
-    """The outline of a page, compressed, and its title."""
+    """A page to learn from, its outline compressed."""
 
     title: str
+    url: str
     outline: bytes
 
     def unpack(self) -> Sample:
         text = ZstdDecompressor().decompress(self.outline).decode("utf-8", "surrogatepass")
-        return Sample(self.title, Outline.from_json(text))
+        return Outline.from_json(text), self.title, self.url
 
 
 def pack_sample(html: str, url: str, title: str) -> PackedSample | None:
@@ -103,7 +104,7 @@ def pack_sample(html: str, url: str, title: str) -> PackedSample | None:
         return None
     title = title or parse_page(markup, url).title
     text = outline(body).without_inner_boxes().to_json().encode("utf-8", "surrogatepass")
-    return PackedSample(title, ZstdCompressor(level=3).compress(text))
+    return PackedSample(title, url, ZstdCompressor(level=3).compress(text))
 
 
 class _Chosen(NamedTuple):
@@ -132,7 +133,7 @@ class _HostSamples:
             return
         heapq.heappush(pages, chosen)
         self._n_pages += 1
-        if self._n_pages > MAX_PAGES and self._at_most > PAGES:
+        if self._n_pages > MAX_PAGES and self._at_most > NAMES:
             self._take_fewer()
 
     def _take_fewer(self) -> None:
@@ -151,22 +152,11 @@ class _HostSamples:
             yield host, [page.sample.unpack() for page in pages if page.sample is not None]
 
 
-def learn_site(samples: Iterable[Sample]) -> Site:
-    """Learn the templates of a host from pages in the order of their URLs' hashes.
+def learn_counts(samples: Iterable[Sample]) -> SiteCounts:
+    """Learn from pages of a host in the order of their URLs' hashes."""
+    return learn(each for each in samples if each[0].lines)
 
-    In rounds: the pages that a round explains leave their places to others.
-    """
-    rest = [sample for sample in samples if sample.outline.lines]
-    site = Site()
-    for min_pages in (PAGES, FEW_PAGES):
-        start = 0
-        while len(rest) - start >= min_pages and len(site.templates) < MAX_TEMPLATES:
-            found = learn(rest[start : start + _ROUND_PAGES], min_pages=min_pages)
-            if not found:
-                start += _ROUND_PAGES
-                continue
-            site = Site([*site.templates, *found])
-            unread = [each for each in rest if site.read_outline(each.outline, each.title) is None]
-            start = 0 if len(unread) < len(rest) else start + _ROUND_PAGES
-            rest = unread
-    return site
+
+def site_of(counts: SiteCounts) -> Site:
+    """What is known of a host by that; of too few names, nothing."""
+    return Site(counts, version=1) if counts.n_names >= FEW_NAMES else Site()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dedup.collection.outputs import named_error
 from dedup.document import Document, Match
+from dedup.sites.rest import Rest
 from dedup.store.records import as_page
 
 _BUFFER_BYTES = 1 << 20
@@ -52,7 +53,8 @@ class SpoolStore:
 
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:  # noqa: ARG002 -- the shape of all
         page = as_page(document)
-        kept = (page.id, page.url, page.title, page.heading, page.own_title, page.source)
+        rest = None if page.rest is None else page.rest.to_bytes()
+        kept = (page.id, page.url, page.title, page.heading, page.own_title, page.source, rest)
         self._buffer += pickle.dumps((kept, page.packed_text), pickle.HIGHEST_PROTOCOL)
         self._starts.append(self._written + len(self._buffer))
         if len(self._buffer) >= _BUFFER_BYTES:
@@ -66,7 +68,7 @@ class SpoolStore:
         """Nothing is kept of it."""
 
     def document(self, number: int) -> Document:
-        (name, url, title, heading, own_title, source), packed = self._record(number)
+        (name, url, title, heading, own_title, source, rest), packed = self._record(number)
         return Document(
             id=name,
             text=self._decompressor.decompress(packed).decode(errors="surrogatepass"),
@@ -75,6 +77,7 @@ class SpoolStore:
             heading=heading,
             own_title=own_title,
             source=source,
+            rest=None if rest is None else Rest.from_bytes(rest),
         )
 
     def label(self, number: int) -> tuple[str, str | None]:

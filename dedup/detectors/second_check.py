@@ -5,10 +5,9 @@ things count: the texts, the names (title and first heading), and whether the te
 own, without what their site puts on every page.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,9 @@ from dedup.config import NearNames
 from dedup.detectors.base import Originals
 from dedup.detectors.sketches import AskedSets, Sketches, SketchSigner
 from dedup.document import Document
-from dedup.names import comparable_name, do_agree
+from dedup.names import comparable_name, do_agree, url_file_name
 from dedup.similarity import resemblance
+from dedup.sites.rest import Difference, IsRare, difference
 from dedup.text import normalise
 from dedup.urls.parts import host_of
 
@@ -49,10 +49,6 @@ def comparable_text(document: Document, *, with_title: bool) -> str | None:
 
 _MAX_FURNITURE_SHINGLES = 6_000
 """No site known has as many words on every page; menus of 2,000 are rare."""
-
-_INDEX_FILE = re.compile(r"/(?:index|default)\.\w{2,5}$", re.IGNORECASE)
-
-_ENDING = re.compile(r"\.[a-z]{2,5}$", re.IGNORECASE)
 
 Objection = Literal["names", "furniture", "script"]
 """Why two documents with like texts are two pages: their names differ; what is alike may be what
@@ -130,12 +126,6 @@ def _are_beyond_furniture(first: Document, second: Document) -> bool:
     )
 
 
-def url_file_name(url: str | None) -> str:
-    """The last part of the path without its ending; the folder's for an index."""
-    path = _INDEX_FILE.sub("", urlsplit(url or "").path)
-    return _ENDING.sub("", path.rstrip("/").rpartition("/")[2])
-
-
 def _title(document: Document) -> str:
     return document.title if document.own_title is None else document.own_title
 
@@ -143,6 +133,19 @@ def _title(document: Document) -> str:
 def _are_of_one_host(first: Document, second: Document) -> bool:
     host = host_of(first.url)
     return bool(host) and host == host_of(second.url)
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A candidate that was found to be another page by what stands beside the texts.
+
+    Attributes:
+        original: its number.
+        difference: what tells the two apart.
+    """
+
+    original: int
+    difference: Difference
 
 
 class SecondCheck:
@@ -154,6 +157,9 @@ class SecondCheck:
     and up to white space, and in the titles up to version numbers; their resemblance is then 1. A
     text of white space alone equals nothing, not even itself.
 
+    Where both are pages, what is rare on them around their texts is looked at, too: see
+    `dedup.sites.rest`. If that tells them apart, they are two pages.
+
     What was compared is remembered until the next document comes, so that several detectors may
     propose the same candidate.
 
@@ -162,6 +168,9 @@ class SecondCheck:
         names: with "ignore", names do not count: only texts do.
         sketches: of originals, which save to fetch those that are surely not near; None: of none.
             They change no answer.
+        rare_on: for a host, tells which lines are rare there now; None for one of which nothing is
+            known. By default nothing is known of any.
+
     """
 
     def __init__(
@@ -172,8 +181,10 @@ class SecondCheck:
         short_shingles: int,
         names: NearNames = "agree",
         sketches: Sketches | None = None,
+        rare_on: Callable[[str], IsRare | None] = lambda _: None,
     ) -> None:
         self._sketches = sketches
+        self.rare_on = rare_on
         self._signer = SketchSigner()
         self.near_resemblance = near_resemblance
         self.short_shingles = short_shingles
@@ -181,6 +192,7 @@ class SecondCheck:
         self.original = originals
         self._asked_last: _Asked | None = None
         self._document: Document | None = None
+        self._apart: list[Apart] = []
         self._known: dict[int, float] = {}
 
     def is_short(self, document: Document) -> bool:
@@ -194,6 +206,37 @@ class SecondCheck:
             and is_same_text(document, original, with_title=with_title)
             and objection_to_equal(document, original, names=self.names) is None
         )
+
+    def find_difference(self, document: Document, original: Document) -> Difference | None:
+        """What tells two pages of like texts apart; None: nothing does.
+
+        On one host, all that is rare on them. Across hosts names differ for good reasons, and so
+        does what is around the text; there the look is made only if both sites are known.
+        """
+        if document.rest is None or original.rest is None:
+            return None
+        are_of_one_host = _are_of_one_host(document, original)
+        here, there = (self.rare_on(host_of(each.url)) for each in (document, original))
+        if not are_of_one_host and (here is None or there is None):
+            return None
+        found = difference(document.rest.still_rare(here), original.rest.still_rare(there))
+        is_apart = found.tells_apart(
+            have_same_name=not are_of_one_host or have_same_name(document, original),
+            n_shingles=len(original.shingles),
+        )
+        return found if is_apart else None
+
+    def is_told_apart(self, document: Document, number: int, original: Document) -> bool:
+        """Is a candidate of like text another page by what is around it? Then note it."""
+        self._begin(document)
+        found = self.find_difference(document, original)
+        if found is not None and all(each.original != number for each in self._apart):
+            self._apart.append(Apart(number, found))
+        return found is not None
+
+    def told_apart(self, document: Document) -> Apart | None:
+        """The first candidate that was told apart from a document that has just been compared."""
+        return self._apart[0] if document is self._document and self._apart else None
 
     def promising(self, document: Document, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the candidates that sketches do not rule out, in their order."""
@@ -257,11 +300,18 @@ class SecondCheck:
 
     def likeness(self, document: Document, number: int) -> float:
         """Return the resemblance to an original; 0 where they are no near duplicates."""
-        if document is not self._document:
-            self._document, self._known = document, {}
+        self._begin(document)
         if number not in self._known:
-            self._known[number] = self._compare(document, self.original(number))
+            original = self.original(number)
+            likeness = self._compare(document, original)
+            if likeness >= self.near_resemblance and self.is_told_apart(document, number, original):
+                likeness = 0.0
+            self._known[number] = likeness
         return self._known[number]
+
+    def _begin(self, document: Document) -> None:
+        if document is not self._document:
+            self._document, self._known, self._apart = document, {}, []
 
     def _compare(self, document: Document, original: Document) -> float:
         if document.key != original.key:

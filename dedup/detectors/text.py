@@ -81,7 +81,10 @@ class TextDetector:
             return None
         numbers, _ = self._index.find(_keys(signature), at_most=self._max_candidates)
         for number in numbers.tolist():
-            if self._check.is_equal(document, self._check.original(number)):
+            original = self._check.original(number)
+            if not self._check.is_equal(document, original):
+                continue
+            if not self._check.is_told_apart(document, number, original):
                 return Match(number, self.stage, resemblance=1.0)
         return None
 

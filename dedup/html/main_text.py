@@ -30,7 +30,7 @@ from dedup.html.notice import without_notice
 from dedup.html.shown import shown
 from dedup.html.structured import hidden_article
 from dedup.html.unfolding import has_folded_content
-from dedup.templates.outline import outline
+from dedup.sites.outline import outline
 
 DEFAULT_EXTRACTOR = "content"
 

@@ -7,7 +7,7 @@ import re
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dedup.html.bounds import Bounded
-from dedup.templates.outline import outline
+from dedup.sites.outline import outline
 
 _NOTICE = re.compile(
     r"""(?ix) (?:^|[\s_-]) (?:

@@ -1,4 +1,4 @@
-"""The text of a page of a site: by the site's templates, where they are known."""
+"""The text of a page of a site: by what its other pages repeat, where that is known."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from dedup.document import TextSource
 from dedup.html.bounds import Bounded
 from dedup.html.main_text import DEFAULT_EXTRACTOR, main_text
 from dedup.html.unfolding import unfolded
-from dedup.templates.outline import Outline, outline
-from dedup.templates.site import OwnText, Site
+from dedup.sites.counts import Contribution
+from dedup.sites.outline import Outline, outline
+from dedup.sites.rest import Rest
+from dedup.sites.site import OwnText, Site, rest_by_itself
 
 _MAX_LINES = 20_000
-"""A page of more lines or boxes is no page to learn a template from: learning takes time for each
-in the process that crawls."""
+"""A page of more lines or boxes does not wait, and nothing is learned from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,54 +28,75 @@ class PageText:
         heading: the page's own heading; "" where it has none.
         title: the page's title without the site's part, as far as that is known.
         source: see `Document.source`.
-        template: the number of the site's template; None: the page is of none that is known.
-        outline: of a page of no known template, to learn from; None: there is nothing to learn.
+        site_version: of what was known of the site; 0: nothing was.
+        rest: what is rare on the page; None: nothing is known of its lines.
+        contribution: what the page adds to what is known of its site.
+        outline: to learn from, and to read it from once more is known; None: neither is needed.
     """
 
     text: str
     heading: str
     title: str
     source: TextSource
-    template: int | None = None
+    site_version: int = 0
+    rest: Rest | None = None
+    contribution: Contribution | None = None
     outline: Outline | None = None
 
 
 def page_text(
-    page: Bounded, title: str, *, extractor: str = DEFAULT_EXTRACTOR, site: Site | None = None
+    page: Bounded,
+    title: str,
+    *,
+    extractor: str = DEFAULT_EXTRACTOR,
+    site: Site | None = None,
+    url: str = "",
 ) -> PageText:
     """Read a page's text: by `site`, or by what the page itself tells.
 
     Args:
         page: of bounded depth.
         title: the page's `<title>`.
-        extractor: see `extract_text`; only `content` knows of templates.
-        site: the templates known of the page's site; None: the site is not known, and nothing is to
-            be learned of it.
+        extractor: see `extract_text`; only `content` knows of sites.
+        site: what is known of the page's site; None: the site is not known, and nothing is to be
+            learned of it.
+        url: of the page; its file's name may be all that names it.
     """
     may_learn = extractor == "content" and site is not None and not page.is_flat
     body = unfolded(page).body if may_learn else None
-    if body is not None and site is not None:
-        own = site.read(body, title)
+    found = None if body is None else outline(body).without_inner_boxes()
+    if found is not None and site:
+        own = site.read(found, title, url)
         if own is not None:
-            return text_by_template(own)
+            return text_by_site(own, None if site.is_settled else found)
     text, is_declared = main_text(page, extractor=extractor)
     source: TextSource = "given"  # of another extractor, which the user vouches for
     if extractor == "content":
         source = "landmark" if is_declared else "page"
-    found = None if body is None else outline(body).without_inner_boxes()
-    if found is not None and max(len(found.lines), len(found.boxes)) > _MAX_LINES:
+    if found is not None and not 0 < max(len(found.lines), len(found.boxes)) <= _MAX_LINES:
         found = None
     return PageText(
         text=text,
         heading=heading_of(page.tree),
         title=title,
         source=source,
+        rest=None if found is None else rest_by_itself(found),
         outline=found if found is not None and found.lines else None,
     )
 
 
-def text_by_template(own: OwnText) -> PageText:
-    return PageText(own.text, own.heading, own.title, "box", own.template)
+def text_by_site(own: OwnText, page: Outline | None = None) -> PageText:
+    """The text of a page that was read by what is known of its site; with its outline or without."""
+    return PageText(
+        own.text,
+        own.heading,
+        own.title,
+        "box",
+        own.version,
+        own.rest,
+        own.contribution,
+        page,
+    )
 
 
 def heading_of(tree: LexborHTMLParser) -> str:

@@ -10,7 +10,7 @@ import re
 from selectolax.lexbor import LexborHTMLParser
 
 from dedup.html.bounds import Bounded
-from dedup.templates.outline import outline
+from dedup.sites.outline import outline
 
 _TEMPLATE_TAG = re.compile(r"<(/?)(?i:template)(?=[\s/>])")
 _SCRIPT = re.compile(r"<(?i:script)[^<>]*+>")

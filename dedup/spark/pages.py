@@ -1,4 +1,4 @@
-"""Texts of pages of markup: their hosts' templates are learned in a first pass."""
+"""Texts of pages of markup: what their hosts repeat is learned in a first pass."""
 
 from functools import partial
 
@@ -18,9 +18,9 @@ from dedup.arrow.pages import (
     sites_of,
 )
 from dedup.collection.sites import pages_of_each_host
+from dedup.sites.site import Site
 from dedup.spark.rounds import settled
 from dedup.spark.schemas import spark_schema
-from dedup.templates.site import Site
 
 
 def texts_of(rows: DataFrame) -> DataFrame:
@@ -51,7 +51,7 @@ def as_given(rows: DataFrame, texts: DataFrame) -> DataFrame:
 
 
 def _learn(pages: DataFrame) -> dict[str, Site]:
-    """Learn the templates of hosts, each from the same pages as on one machine."""
+    """Learn what hosts repeat, each from the same pages as on one machine."""
     addressed = pages.filter("url is not null and url != ''").select(
         "place", "html", "url", "title"
     )
@@ -70,4 +70,4 @@ def _learn(pages: DataFrame) -> dict[str, Site]:
         sampled, spark_schema(SAMPLED)
     )
     found = samples.groupBy("host").applyInArrow(learned, spark_schema(LEARNED))
-    return sites_of((row[0], row[1]) for row in found.collect())
+    return sites_of((row[0], bytes(row[1])) for row in found.collect())

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from dedup.document import Document, Match
 from dedup.errors import StateError
+from dedup.sites.outline import Outline
 from dedup.store.queries import ExplainQueries, ExportQueries, ReportQueries, StatsQueries
 from dedup.store.records import KnownUrl, NewUrl, Outlined, Page, QueuedUrl
-from dedup.store.results import WorkerRow
-from dedup.templates.outline import Outline
-from dedup.templates.template import Template
+from dedup.store.results import ApartPage, WorkerRow
 from dedup.urls.learning.records import UrlKnowledge
 
 
@@ -144,31 +143,24 @@ class UrlQueue(Protocol):
 
 
 class HostKnowledge(Protocol):
-    """What is learned of a job's hosts: templates and encodings; and the pages to learn from.
+    """What is learned of a job's hosts: what their pages repeat, and encodings; and pages to learn from.
 
-    A page whose template is not known yet *waits*: it has been fetched, and has a place in the
-    order of arrival, but no number. A page that was stored without its template is *early*: it has
-    a number, and is read again later.
+    A page of a host of which nothing is known yet *waits*: it has been fetched, and has a place in
+    the order of arrival, but no number. A page that was stored before enough was known is *early*:
+    it has a number, and is read again later.
     """
 
-    def templates(self, host: str) -> list[Template]:
-        """Those of a host, in the order of their numbers."""
+    def site(self, host: str) -> bytes | None:
+        """What is known of a host; None: nothing is."""
 
-    def all_templates(self) -> Iterator[tuple[str, int, Template]]:
-        """Host, number and template, in the order of both."""
+    def hosts(self) -> list[str]:
+        """The hosts of which something is known, in alphabetical order."""
 
-    def template_numbers(self) -> list[tuple[str, int]]:
-        """Host and number of each template, in the order of both."""
+    def set_site(self, host: str, value: bytes) -> None:
+        """Note what is known of a host from now on."""
 
-    def template(self, host: str, number: int) -> Template:
-        """A template of a host.
-
-        Raises:
-            KeyError: there is none of that number.
-        """
-
-    def add_templates(self, host: str, templates: Iterable[Template], *, first: int) -> None:
-        """Add templates of a host, numbered from `first` on."""
+    def before_commit(self, call: Callable[[], object]) -> None:
+        """Have something noted with whatever is committed."""
 
     def encoding(self, host: str) -> str | None:
         """What most pages of a host are in, of those that were added; None: none was."""
@@ -191,7 +183,7 @@ class HostKnowledge(Protocol):
         """How many pages wait, by host, the host of the first one first."""
 
     def add_early(self, number: int, host: str, outline: Outline, *, at_most: int) -> None:
-        """Note a page that was stored without its template; of a host, the last `at_most` count."""
+        """Note a page that was stored too early; of a host, the last `at_most` count."""
 
     def early(self, host: str) -> list[Outlined]:
         """The early pages of a host, by their numbers."""
@@ -298,7 +290,7 @@ class Workers(Protocol):
         """Is any URL of the job still to be fetched?"""
 
     def has_waiting(self) -> bool:
-        """Does any page of the job wait for its template?"""
+        """Does any page of the job wait until more is known of its host?"""
 
     def leave(self, pauses: Mapping[str, float]) -> None:
         """Give all hosts back, as `free_hosts` does, and work on the job no more.
@@ -401,6 +393,12 @@ class JobStore(Store, ExportQueries, Protocol):
 
     def change_text(self, number: int, page: Page) -> None:
         """Keep another text of a page than before, and what is known of that."""
+
+    def note_apart(self, number: int, original: int, lines: Sequence[str]) -> None:
+        """Note that a page was kept for these lines, though its text resembles an original's."""
+
+    def apart(self) -> Iterator[ApartPage]:
+        """The pages that were kept for what they say beside their texts, in their order."""
 
     def label(self, number: int) -> tuple[str, str | None]:
         """The id and the URL of a page, without its text."""

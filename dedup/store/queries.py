@@ -47,7 +47,7 @@ class StatsQueries(Protocol):
         """URLs without a response for a reason, by its detail."""
 
     def waiting(self) -> Count:
-        """Pages that wait for their template to be known."""
+        """Pages that wait until enough is known of their host."""
 
     def urls(self) -> UrlCounts: ...
 
@@ -97,8 +97,8 @@ class ReportQueries(Protocol):
     def duplicates_by_original(self) -> dict[int, int]:
         """How many duplicates each page has that has any."""
 
-    def pages_by_template(self) -> dict[tuple[str, int], int]:
-        """Stored and dropped pages by host and number of the template that was used."""
+    def pages_by_site(self) -> dict[str, int]:
+        """Stored and dropped pages that were read by what was known of their host, by host."""
 
     def url_pairs(self, max_number: int) -> Iterator[UrlPair]:
         """Duplicates and their originals, of those up to a number that have URLs."""

@@ -1,4 +1,4 @@
-"""The records that every store keeps: pages, queued URLs, and pages to learn templates from."""
+"""The records that every store keeps: pages, queued URLs, and pages to learn from."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import zstandard
 
 from dedup.document import Document
-from dedup.templates.outline import Outline
+from dedup.sites.outline import Outline
 
 _Text = TypeVar("_Text", str, str | None)
 
@@ -50,7 +50,7 @@ class Page(Document):
         fetched_at: seconds since 1970, UTC.
         size_bytes: of the body after decompression.
         depth: links from the start of the crawl.
-        template: the number of its host's template; None: it is of none that is known.
+        site_version: of what was known of its host; None: nothing was.
     """
 
     language: str = ""
@@ -63,7 +63,7 @@ class Page(Document):
     depth: int = 0
     etag: str | None = None
     last_modified: str | None = None
-    template: int | None = None
+    site_version: int | None = None
 
     def take_packed(self, text: bytes, body: bytes | None) -> None:
         """Take text and body as they are stored, so that they are not compressed again."""
@@ -119,13 +119,14 @@ class Outlined(NamedTuple):
 
     key: int
     title: str
+    url: str | None
     outline: Outline
 
 
 PAGE_FIELDS = tuple(
     field.name
     for field in fields(Page)
-    if field.name not in ("id", "text", "body", "key", "signatures")
+    if field.name not in ("id", "text", "body", "key", "rest", "signatures")
 )
 """The fields of a stored page that are kept as they are. Besides these a store keeps its number,
 its name, its host, and, compressed, its text and its body."""
@@ -144,6 +145,7 @@ def as_page(document: Document) -> Page:
         heading=document.heading,
         own_title=document.own_title,
         source=document.source,
+        rest=document.rest,
         fetched_at=time.time(),
         size_bytes=size_bytes,
     )

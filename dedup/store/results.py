@@ -50,6 +50,20 @@ class Refreshed(NamedTuple):
     outcomes: Mapping[str, int]
 
 
+class ApartPage(NamedTuple):
+    """A page that was kept though its text resembles that of an earlier one.
+
+    Attributes:
+        lines: up to three that only it has.
+    """
+
+    number: int
+    url: str | None
+    original: int
+    original_url: str | None
+    lines: tuple[str, ...]
+
+
 class WorkerRow(NamedTuple):
     """A process that works on a job with others.
 
@@ -144,7 +158,7 @@ class ListedDuplicate(NamedTuple):
 
     Attributes:
         shown_title: the title as it is.
-        template: the number of the template of its host; None: none was known.
+        site_version: of what was known of its host; None: nothing was.
     """
 
     number: int
@@ -155,7 +169,7 @@ class ListedDuplicate(NamedTuple):
     stage: str
     distance: int | None
     resemblance: float | None
-    template: int | None
+    site_version: int | None
     title: str
     heading: str
     original_title: str
@@ -169,7 +183,7 @@ class ListedOriginal(NamedTuple):
     host: str
     title: str
     language: str
-    template: int | None
+    site_version: int | None
     text: str
 
 
@@ -216,7 +230,7 @@ class SkippedRecord(NamedTuple):
 
 
 class WaitingRecord(NamedTuple):
-    """A page that waits for its template to be known."""
+    """A page that waits until enough is known of its host."""
 
     url: str | None
     title: str

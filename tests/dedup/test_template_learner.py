@@ -9,7 +9,7 @@ import pytest
 
 from dedup.store import Page, SqliteStore
 from dedup.template_learner import POOL_PAGES, LearningStep, TemplateLearner
-from dedup.templates.outline import Outline
+from dedup.sites.outline import Outline
 from tests.dedup.templates.conftest import FOOTER, blog_post, flat, prose, sample, sphinx
 
 URL = "http://site.example"

@@ -1,4 +1,4 @@
-"""Pages between the spider and the pipelines: some wait until their template is known."""
+"""Pages between the spider and the pipelines: some wait until enough is known of their site."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, page_of_item
 from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.reading.page import PageFacts
+from dedup.sites.learner import LearningStep, Ready, SiteLearner
+from dedup.sites.outline import Outline
+from dedup.sites.site import Site
 from dedup.store import JobStore, Page
 from dedup.store.records import PAGE_FIELDS
-from dedup.template_learner import LearningStep, Ready, TemplateLearner
-from dedup.templates.outline import Outline
-from dedup.templates.site import Site
 from dedup.urls.parts import host_of
 
 _ITEM_FIELDS = tuple(
@@ -32,9 +32,9 @@ class Arrivals:
     """Takes pages in the order of their arrival, and returns those that are ready to be judged.
 
     Args:
-        max_waiting: the maximum number of pages that wait, see `TemplateLearner`.
-        is_learning: are templates learned?
-        is_ours: does this process learn of a host? Otherwise two would write the same templates.
+        learner: knows what sites repeat.
+        is_learning: is it learned what sites repeat?
+        is_ours: does this process learn of a host? Otherwise two would.
 
     Attributes:
         is_closing: does the crawl stop? Then no page begins to wait, and no URL is fetched.
@@ -46,8 +46,8 @@ class Arrivals:
         ledger: Ledger,
         content: ContentIndex,
         items: ItemsInPipelines,
+        learner: SiteLearner,
         *,
-        max_waiting: int,
         is_learning: bool,
         is_ours: Callable[[str], bool] = lambda _: True,
     ) -> None:
@@ -55,9 +55,7 @@ class Arrivals:
         self._ledger = ledger
         self._content = content
         self._items = items
-        self._learner = TemplateLearner(
-            store.learned, max_waiting=max_waiting, is_shared=store.workers is not None
-        )
+        self._learner = learner
         self._is_learning = is_learning
         self._is_ours = is_ours
         self.is_closing = False
@@ -74,9 +72,12 @@ class Arrivals:
 
     # --- What is known of a host -----------------------------------------------------------------
 
-    def site(self, url: str) -> Site | None:
-        """The known templates of a page's host; None: templates are not learned."""
-        return self._learner.site(host_of(url)) if self._is_learning else None
+    def site(self, url: str, *, ahead: int = 0) -> Site | None:
+        """What is known of a page's host, for one before which `ahead` others arrive.
+
+        None: it is not learned what sites repeat.
+        """
+        return self._learner.site(host_of(url), ahead=ahead) if self._is_learning else None
 
     def encoding(self, response: Response) -> str | None:
         """The encoding of most pages of the host that are not UTF-8; None: there are none."""
@@ -121,11 +122,11 @@ class Arrivals:
     ) -> list[PageItem]:
         """Take a page; return the items that are ready to be judged.
 
-        Either the page is among them, or it waits for its template. In both cases its URLs are
+        Either the page is among them, or it waits until more is known of its site. In both cases its URLs are
         done.
 
         Args:
-            item: the page, as read by the known templates of its site.
+            item: the page, as read by what is known of its site.
             facts: what its reader found besides the item's fields.
             finishes: the page's URLs.
             revisits: the number of the stored page of which this is a new version.
@@ -136,11 +137,16 @@ class Arrivals:
         if not self._is_ours(host_of(item.url)):
             return [*released, item]
         outline, page = facts.extracted.outline, page_of_item(item, ItemFields())
+        if facts.extracted.contribution is not None:
+            entry.outline = outline
+            if revisits is None:
+                self._reread(self._learner.add(item.url, facts.extracted.contribution))
+            return [*released, item]
         if outline is None or page is None or self.is_closing or revisits is not None:
             entry.outline = outline
             return [*released, item]
         page = facts.give(page)
-        if self._content.is_copy(page):  # its template cannot change that
+        if self._content.is_copy(page):  # whatever its site repeats
             return [*released, item]
         self._items.forget(item)  # another item is made of the page later
         return [*released, *self._wait(page, outline, finishes)]
@@ -150,7 +156,7 @@ class Arrivals:
         return [self._item_of(ready) for ready in self._learner.resume().ready]
 
     def finish(self) -> list[PageItem]:
-        """Some of the items that still wait, to be judged by the known templates; []: none wait."""
+        """Some of the items that still wait, to be judged by what is known; []: none wait."""
         with self._store.unit():
             progress = self._learner.finish()
             self._reread(progress)
@@ -159,7 +165,7 @@ class Arrivals:
     # --- Outcomes --------------------------------------------------------------------
 
     def note_stored(self, number: int, page: Page, outline: Outline | None) -> None:
-        """Learn from a page that was stored without its template."""
+        """Learn from a page that was stored before enough was known of its site."""
         if outline is not None:
             self._reread(self._learner.early(number, page, outline))
 
@@ -197,7 +203,8 @@ class Arrivals:
             page.heading,
             page.title if page.own_title is None else page.own_title,
             page.source,
-            page.template,
+            page.site_version or 0,
+            page.rest,
         )
         facts = PageFacts(item.text, item.title, item.body, page_text, None)
         entry = self._note(item, facts, finishes)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup.config import DedupConfig
 from dedup.deduplicator import Deduplicator, OriginalsCache
-from dedup.detectors import Detector, default_detectors
+from dedup.detectors import Detector, SecondCheck, default_detectors
 from dedup.detectors.key import KeyRecord
 from dedup.document import Document, Match
 from dedup.scrapy.internals.refusal import refusing
+from dedup.sites.learner import SiteLearner, with_text
+from dedup.sites.site import OwnText
+from dedup.sites.telling import lines_of_body
 from dedup.store import JobStore, Page
 from dedup.store.records import storable
-from dedup.templates.site import OwnText
 
 
 class ContentIndex:
@@ -24,20 +25,28 @@ class ContentIndex:
 
     Args:
         key: names of the item's fields whose values have to be equal, too.
+        learner: knows which lines are rare on a host.
 
     Attributes:
         detectors: those in use, in the order of their pipelines.
         additions: grows whenever a page is added, by this process or by another.
     """
 
-    def __init__(self, store: JobStore, config: DedupConfig, key: Sequence[str]) -> None:
+    def __init__(
+        self, store: JobStore, config: DedupConfig, key: Sequence[str], learner: SiteLearner
+    ) -> None:
         self._store = store
         self._keys = KeyRecord(tuple(key))
         self._originals = OriginalsCache(self._original, size_bytes=config.cache_bytes)
-        self._cascade = {
-            detector.stage: detector
-            for detector in default_detectors(self._originals, config, bodies=store.body)
-        }
+        self._check = SecondCheck(
+            self._originals,
+            near_resemblance=config.near_resemblance,
+            short_shingles=config.short_shingles,
+            names=config.near_names,
+            rare_on=learner.rare_on,
+        )
+        cascade = default_detectors(self._originals, config, check=self._check, bodies=store.body)
+        self._cascade = {detector.stage: detector for detector in cascade}
         self.detectors: list[Detector] = [self._keys] if key else []
         self._deduplicator: Deduplicator | None = None
         self.additions = 0
@@ -77,15 +86,8 @@ class ContentIndex:
         return number
 
     def change(self, number: int, own: OwnText) -> None:
-        """Change the text of a stored page to the one that its template gives."""
-        page = replace(
-            self._store.page(number),
-            text=own.text,
-            heading=own.heading,
-            own_title=own.title,
-            source="box",
-            template=own.template,
-        )
+        """Change the text of a stored page to the one by what is known of its site now."""
+        page = with_text(self._store.page(number), own)
         self._store.change_text(number, page)
         self.open().change(number, page)
         self._originals.forget(number)
@@ -100,6 +102,15 @@ class ContentIndex:
         """All signatures of a page, by stage."""
         found = {detector.stage: detector.signature(page) for detector in self.detectors}
         return {stage: value for stage, value in found.items() if value is not None}
+
+    def note_apart(self, number: int, page: Page) -> bool:
+        """Note why a page is kept whose text resembles another's; False: there is none such."""
+        found = self._check.told_apart(page)
+        if found is None:
+            return False
+        lines = lines_of_body(page, found.difference.lines)
+        self._store.note_apart(number, found.original, lines)
+        return True
 
     def is_copy(self, page: Page) -> bool:
         """Is the body that of a stored page?"""
@@ -135,6 +146,7 @@ def _as_fetched(page: Page, number: int) -> Document:
         own_title=storable(page.own_title),
         source=page.source,
         key=page.key,
+        rest=None if page.rest is None else page.rest.kept(),
     )
     document.take(shingles=page.known_shingles)
     return document

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from dedup.scrapy.item_fields import ItemFields, get
 from dedup.scrapy.job.outcome import FinishedUrl
 from dedup.scrapy.reading.page import PageFacts
+from dedup.sites.outline import Outline
 from dedup.store import Page
-from dedup.templates.outline import Outline
 
 _MAX_NOTED = 1_000
 """Entries of items that have not arrived; one stays if a spider middleware drops its item."""
@@ -34,8 +34,8 @@ class Entry:
         is_ours: does it come from one of the project's own spiders?
         extracted: values that were read from its HTML, by field; for fields that the item lacks.
         facts: what its reader found besides its fields.
-        place: its number among the pages that wait for their template; None: it did not wait.
-        outline: its template is learned from this, if it is not known.
+        place: its number among the pages that wait; None: it did not wait.
+        outline: from which it is read again once more is known of its site.
         page: the item as a document; None: it is not a page, or not analysed yet.
         pages_before: number of pages that were stored in this run when the item was analysed.
         is_recorded: is it stored, or recorded as a duplicate?

@@ -35,6 +35,7 @@ from dedup.scrapy.job.turns import Turns
 from dedup.scrapy.job.url_rules import CrawlUrlRules
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
+from dedup.sites.learner import SiteLearner
 from dedup.store.records import DUPLICATE_LINK, QueuedUrl
 from dedup.urls.learning.telling import LEARNED_RULE
 
@@ -59,7 +60,7 @@ class Job:
         budgets: tells which queued URLs are left out.
         revisits: the pages that a refresh judges again.
         content: the detectors and their index.
-        arrivals: pages that wait for their template.
+        arrivals: pages that wait until more is known of their sites.
         judge: judges items.
         turns: when this process writes, where others share the job.
         reader: reads pages for a spider of the project's own; None: it has read none.
@@ -119,7 +120,14 @@ class Job:
         self.dedup_settings = dedup_settings(crawler.settings)
         self._note_begin()
         stats = crawler.stats
-        self.content = ContentIndex(self.store, config.detection, config.item_fields.key)
+        self._learner = SiteLearner(
+            self.store.learned,
+            max_waiting=config.waiting_pages,
+            is_shared=self.store.workers is not None,
+        )
+        self.content = ContentIndex(
+            self.store, config.detection, config.item_fields.key, self._learner
+        )
         self.revisits = Revisits(
             self.store, begins=begins_refresh, signatures=self.content.signatures
         )
@@ -164,7 +172,7 @@ class Job:
             self.ledger,
             self.content,
             self._items,
-            max_waiting=config.waiting_pages,
+            self._learner,
             is_learning=config.extractor == "content",
             is_ours=self.requests.is_ours,
         )

@@ -168,6 +168,8 @@ class ItemJudge:
     def _store_page(self, item: object, entry: Entry, page: Page) -> None:
         with self._store.unit():
             number = self._ledger.record(_outcome("unique", entry, page)) or 0
+            if self._content.note_apart(number, page):
+                self._stats.inc_value("dedup/pages/kept_apart")
             self._arrivals.note_stored(number, page, entry.outline)
             self._arrivals.note_judged(entry.place)
         entry.is_recorded = True

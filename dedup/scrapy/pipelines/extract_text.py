@@ -15,7 +15,7 @@ from dedup.scrapy.reading.blocking import BlockingWorker
 from dedup.scrapy.reading.exchange import ReadingError
 from dedup.scrapy.reading.page import RawPage, Wanted
 from dedup.scrapy.reading.reader import is_small
-from dedup.templates.site import Site
+from dedup.sites.site import Site
 from dedup.urls.parts import host_of
 
 
@@ -91,7 +91,7 @@ class ExtractText:
         if is_small(body):
             html = bounded(decode(body, content_type or None).text)
             page = parse_page(html, url)
-            return page, page_text(html, page.title, extractor=self._extractor, site=site)
+            return page, page_text(html, page.title, extractor=self._extractor, site=site, url=url)
         raw = RawPage(body, url, content_type, (), None)
         content = self._worker.read(raw, None if site is None else host_of(url), site)
         return content.page, content.extracted

@@ -22,7 +22,7 @@ from dedup.scrapy.reading.exchange import (
     worker_environment,
 )
 from dedup.scrapy.reading.page import Content, RawPage, Unread, Wanted
-from dedup.templates.site import Site
+from dedup.sites.site import Site
 
 
 class BlockingWorker:

@@ -9,8 +9,7 @@ import sys
 from typing import NamedTuple
 
 from dedup.scrapy.reading.page import RawPage, Unread, Wanted
-from dedup.templates.site import Site
-from dedup.templates.template import Template
+from dedup.sites.site import Site
 
 WORKER_COMMAND = (sys.executable, "-P", "-m", "dedup.scrapy.reading.worker")
 
@@ -21,22 +20,22 @@ MAX_PAGE_SECONDS = 60.0
 """For one page, by the clock: CPU time is bounded in the process, and a machine may be busy."""
 
 _MAX_SITES = 2_000
-"""Hosts whose templates a process knows; with one more it forgets all."""
+"""Sites of which a process has what is known; with one more it forgets all."""
 
 
 class Question(NamedTuple):
     """A page to be read.
 
     Attributes:
-        host: the host whose templates are used; None: no templates are used.
-        templates: those of the host; None: those of an earlier question.
-        is_first: the process forgets the templates of all earlier questions.
+        host: the host of the page; None: its site is not known, and nothing is learned of it.
+        site: what is known of the site; None: the same as in an earlier question.
+        is_first: the process forgets the sites of all earlier questions.
         cpu_seconds: CPU time that is left for the page; None: all that a page may take.
     """
 
     raw: RawPage
     host: str | None = None
-    templates: tuple[Template, ...] | None = None
+    site: Site | None = None
     is_first: bool = False
     cpu_seconds: float | None = None
 
@@ -74,19 +73,18 @@ class TooSlowError(Exception):
 def question_for(
     raw: RawPage, host: str | None, site: Site | None, known: dict[str, int]
 ) -> Question:
-    """The question about a page, with the templates that the process does not know yet.
+    """The question about a page, with what is known of its site if the process has not got that.
 
-    `known` has the number of templates that the process knows of each host; it is updated.
+    `known` has the version that the process has of each host; it is updated.
     """
     if host is None or site is None:
         return Question(raw)
     is_first = host not in known and len(known) >= _MAX_SITES
     if is_first:
         known.clear()
-    n_templates = len(site.templates)
-    is_known = known.get(host) == n_templates
-    known[host] = n_templates
-    return Question(raw, host, None if is_known else site.templates, is_first)
+    is_known = known.get(host) == site.version
+    known[host] = site.version
+    return Question(raw, host, None if is_known else site, is_first)
 
 
 def unread_by_death(status: int, wanted: Wanted) -> Unread:

@@ -13,8 +13,8 @@ from dedup.config import DedupConfig
 from dedup.detectors import default_signers
 from dedup.html import HtmlPage, bounded, decode, parse_page
 from dedup.html.page_text import PageText, page_text
+from dedup.sites.site import Site
 from dedup.store import Page
-from dedup.templates.site import Site
 
 MAX_TAGS = 1_000_000
 """A parser takes over 5 s and 1 GB for more. The HTML standard on one page has half of this."""
@@ -107,7 +107,8 @@ class PageFacts(NamedTuple):
             heading=extracted.heading,
             own_title=extracted.title if page.title is self.title else None,
             source=extracted.source,
-            template=extracted.template,
+            site_version=extracted.site_version or None,
+            rest=extracted.rest,
         )
         if self.features and page.title is self.title and page.body is self.body:
             features = self.features
@@ -127,7 +128,7 @@ class Content(NamedTuple):
         n_links_left: number of links that are omitted because there are too many.
         features: None: no detector needs any.
         is_encoding_sure: see `Decoded`.
-        n_templates: number of templates of its host that were known.
+        site_version: of what was known of its site.
     """
 
     page: HtmlPage
@@ -138,7 +139,7 @@ class Content(NamedTuple):
     nofollow_links: list[str]
     n_links_left: int
     features: Features | None
-    n_templates: int
+    site_version: int
 
 
 class ContentReader:
@@ -154,7 +155,7 @@ class ContentReader:
         self._signers = [each for each in signers if each.stage in wanted.stages]
 
     def read(self, raw: RawPage, site: Site | None = None) -> Content:
-        """Read a page by the known templates of its site; None: no templates are learned."""
+        """Read a page by what is known of its site; None: nothing is learned of sites."""
         n_tags = raw.body.count(b"<")
         if n_tags > MAX_TAGS:
             raise TooComplexError(f"{n_tags:,} tags, of at most {MAX_TAGS:,}")
@@ -163,7 +164,9 @@ class ContentReader:
         page = parse_page(
             html, raw.url, encoding=decoded.encoding, robots_headers=raw.robots_headers
         )
-        extracted = page_text(html, page.title, extractor=self._wanted.extractor, site=site)
+        extracted = page_text(
+            html, page.title, extractor=self._wanted.extractor, site=site, url=raw.url
+        )
         links, nofollow_links, n_links_left = self._links(page)
         return Content(
             page=replace(page, hrefs=(), nofollow_hrefs=frozenset()),
@@ -174,7 +177,7 @@ class ContentReader:
             nofollow_links=nofollow_links,
             n_links_left=n_links_left,
             features=self._features(raw, page, extracted),
-            n_templates=len(site.templates) if site else 0,
+            site_version=site.version if site is not None else 0,
         )
 
     def _links(self, page: HtmlPage) -> tuple[list[str], list[str], int]:

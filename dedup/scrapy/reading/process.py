@@ -28,7 +28,7 @@ from dedup.scrapy.reading.exchange import (
 )
 from dedup.scrapy.reading.page import Content, RawPage, Unread, Wanted
 from dedup.scrapy.reading.slow_lane import SlowLane, cpu_seconds_of
-from dedup.templates.site import Site
+from dedup.sites.site import Site
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ class WorkerProcess:
         self._process: Process | None = None
         self._waiting: deque[_OpenQuestion] = deque()
         self._known: dict[str, int] = {}
-        """The number of templates that the process knows of each host."""
+        """The version of what is known of each site that the process has."""
         self._is_closing = False
         self._is_replaced = False
         self._began_at = 0.0  # when the process began with the first waiting page
@@ -133,12 +133,12 @@ class WorkerProcess:
         cpu_seconds: float | None = None,
         is_slow: bool = False,
     ) -> Content:
-        """Read a page by the templates that are known of its site.
+        """Read a page by what is known of its site.
 
         Args:
             raw: the page.
-            host: the host whose templates `site` has.
-            site: the templates that are known.
+            host: of the page.
+            site: what is known of it.
             lane: the page takes it when it turns out to be slow.
             cpu_seconds: CPU time that is left for the page; None: all that a page may take.
             is_slow: is the page known to be slow?

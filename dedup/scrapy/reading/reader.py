@@ -17,7 +17,7 @@ from dedup.scrapy.reading.page import Content, ContentReader, PageFacts, RawPage
 from dedup.scrapy.reading.process import WorkerProcess
 from dedup.scrapy.reading.reading import Reading, header, reading_of
 from dedup.scrapy.reading.slow_lane import SlowLane
-from dedup.templates.site import Site
+from dedup.sites.site import Site
 from dedup.urls.parts import host_of
 
 logger = logging.getLogger(__name__)
@@ -89,11 +89,11 @@ class PageReader:
     async def read(
         self, response: Response, site: Site | None = None, host_encoding: str | None = None
     ) -> Reading | None:
-        """Read a page by the templates that are known of its site; None: it is not HTML.
+        """Read a page by what is known of its site; None: it is not HTML.
 
         Args:
             response: of the page.
-            site: the templates that are known.
+            site: what is known of its site.
             host_encoding: the encoding of the host's other pages.
 
         Raises:
@@ -134,7 +134,7 @@ class PageReader:
         return reading_of(response, raw, await self._read_now(raw, site))
 
     async def read_again(self, reading: Reading, site: Site) -> Reading:
-        """Read a page again, by the templates that are known now.
+        """Read a page again, by what is known of its site now.
 
         Raises:
             ReadingError, CloseSpider: as `read`.
@@ -142,7 +142,7 @@ class PageReader:
         content = await self._read_now(reading.raw, site)
         item = replace(reading.item, text=content.extracted.text)
         facts = PageFacts(item.text, item.title, item.body, content.extracted, content.features)
-        return reading._replace(item=item, facts=facts, n_templates=content.n_templates)
+        return reading._replace(item=item, facts=facts, site_version=content.site_version)
 
     def abandon(self) -> None:
         """Stop reading: for the pages that wait, `read` raises CloseSpider."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import NamedTuple
 
 from scrapy.http import Response
 
 from dedup.html import HtmlPage
+from dedup.html.page_text import text_by_site
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.reading.page import Content, PageFacts, RawPage
+from dedup.sites.site import Site
 
 
 class Reading(NamedTuple):
@@ -20,7 +23,7 @@ class Reading(NamedTuple):
         nofollow_links: those that the page asks robots not to follow.
         raw: the page as received.
         is_encoding_sure: see `Decoded`.
-        n_templates: number of templates of its host that were known when it was read.
+        site_version: of what was known of its site when it was read.
     """
 
     item: PageItem
@@ -30,7 +33,7 @@ class Reading(NamedTuple):
     facts: PageFacts
     raw: RawPage
     is_encoding_sure: bool
-    n_templates: int
+    site_version: int
 
 
 def header(response: Response, name: str) -> str:
@@ -48,8 +51,27 @@ def reading_of(response: Response, raw: RawPage, content: Content) -> Reading:
         facts=PageFacts(item.text, item.title, item.body, content.extracted, content.features),
         raw=raw,
         is_encoding_sure=content.is_encoding_sure,
-        n_templates=content.n_templates,
+        site_version=content.site_version,
     )
+
+
+def reread(reading: Reading, site: Site) -> Reading:
+    """A page that was read with its outline, by what is known of its site now."""
+    extracted, item = reading.facts.extracted, reading.item
+    own = None
+    if extracted.outline is not None:
+        own = site.read(extracted.outline, item.title, item.url)
+    if own is None:
+        return reading._replace(site_version=site.version)
+    item = replace(item, text=own.text)
+    facts = PageFacts(
+        item.text,
+        item.title,
+        item.body,
+        text_by_site(own, None if site.is_settled else extracted.outline),
+        None,
+    )
+    return reading._replace(item=item, facts=facts, site_version=site.version)
 
 
 def _item(response: Response, raw: RawPage, content: Content) -> PageItem:

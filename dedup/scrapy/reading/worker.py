@@ -28,7 +28,7 @@ from dedup.scrapy.reading.page import (
     Unread,
     Wanted,
 )
-from dedup.templates.site import Site
+from dedup.sites.site import Site
 
 _GC_THRESHOLDS = 20_000, 50, 50
 """A page is thousands of small objects without reference cycles, freed after the answer."""
@@ -87,8 +87,8 @@ def _answer(
 ) -> Content | Unread:
     if question.is_first:
         sites.clear()
-    if question.templates is not None:
-        sites[question.host] = Site(question.templates)
+    if question.site is not None:
+        sites[question.host] = question.site
     try:
         return reader.read(question.raw, sites.get(question.host))
     except TooComplexError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from scrapy.http import Response
 
 from dedup.scrapy.config import CrawlConfig
@@ -9,11 +11,12 @@ from dedup.scrapy.job.job import Job
 from dedup.scrapy.reading.exchange import ReadingError
 from dedup.scrapy.reading.page import Wanted
 from dedup.scrapy.reading.reader import PageReader
-from dedup.scrapy.reading.reading import Reading
+from dedup.scrapy.reading.reading import Reading, reread
+from dedup.urls.parts import host_of
 
 
 class SiteReader:
-    """Reads pages by the templates and encodings that the job has learned of their hosts.
+    """Reads pages by what the job has learned of their hosts, encodings included.
 
     Args:
         config: of the crawl.
@@ -34,6 +37,8 @@ class SiteReader:
             cpu_seconds=config.read_cpu_seconds,
             memory_mb=config.read_memory_mb,
         )
+        self._n_read: Counter[str] = Counter()
+        """Pages of each host that are being read."""
         self._pages = PageReader(wanted, config.read_processes)
         if job is not None:
             job.reader = self._pages
@@ -48,8 +53,16 @@ class SiteReader:
         if self._job is None:
             return await self._pages.read(response)
         arrivals = self._job.arrivals
-        site, encoding = arrivals.site(response.url), arrivals.encoding(response)
-        reading = await self._pages.read(response, site, encoding)
+        host = host_of(response.url)
+        site = arrivals.site(response.url, ahead=self._n_read[host] + 1)
+        encoding = arrivals.encoding(response)
+        self._n_read[host] += 1
+        try:
+            reading = await self._pages.read(response, site, encoding)
+        finally:
+            self._n_read[host] -= 1
+            if not self._n_read[host]:
+                del self._n_read[host]
         if reading is None:
             return None
         encoding = arrivals.encoding(response)
@@ -62,7 +75,7 @@ class SiteReader:
         return reading
 
     async def update(self, reading: Reading, response: Response) -> Reading:
-        """Read a page again if templates of its site have been learned since.
+        """Read a page again if more is known of its site now.
 
         If it cannot be read again, the first reading counts.
 
@@ -72,15 +85,17 @@ class SiteReader:
         site = None if self._job is None else self._job.arrivals.site(response.url)
         if site is None or self.is_current(reading, response):
             return reading
+        if reading.facts.extracted.outline is not None:
+            return reread(reading, site)
         try:
             return await self._pages.read_again(reading, site)
         except ReadingError:
-            return reading._replace(n_templates=len(site.templates))
+            return reading._replace(site_version=site.version)
 
     def is_current(self, reading: Reading, response: Response) -> bool:
-        """Was a page read by all templates of its site that are known?"""
+        """Was a page read by what is known of its site now?"""
         site = None if self._job is None else self._job.arrivals.site(response.url)
-        return site is None or len(site.templates) == reading.n_templates
+        return site is None or site.version == reading.site_version
 
     async def close(self) -> None:
         """End the processes that read pages."""

@@ -1,47 +1,39 @@
 """What is learned of the hosts of a job, in memory."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from dedup.sites.outline import Outline
 from dedup.store.records import Outlined, Page
-from dedup.templates.outline import Outline
-from dedup.templates.template import Template
 from dedup.urls.parts import host_of
 
 
 class MemoryLearned:
     """See `dedup.store.interface.HostKnowledge`."""
 
-    def __init__(self, title_of: Callable[[int], str]) -> None:
-        """Take the function that gives the title of a stored page."""
-        self._title_of = title_of
-        self._templates: defaultdict[str, dict[int, Template]] = defaultdict(dict)
+    def __init__(self, names_of: Callable[[int], tuple[str, str | None]]) -> None:
+        """Take the function that gives title and URL of a stored page."""
+        self._names_of = names_of
+        self._known: dict[str, bytes] = {}
         self._encodings: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._waiting: dict[int, tuple[Page, Outline]] = {}
         self._next_place = 1
         self._early: defaultdict[str, dict[int, Outline]] = defaultdict(dict)
 
-    # --- Templates -------------------------------------------------------------------------------
+    # --- Sites -----------------------------------------------------------------------------------
 
-    def templates(self, host: str) -> list[Template]:
-        return [template for _, template in sorted(self._templates.get(host, {}).items())]
+    def site(self, host: str) -> bytes | None:
+        return self._known.get(host)
 
-    def all_templates(self) -> Iterator[tuple[str, int, Template]]:
-        for host, number in self.template_numbers():
-            yield host, number, self._templates[host][number]
+    def hosts(self) -> list[str]:
+        return sorted(self._known)
 
-    def template_numbers(self) -> list[tuple[str, int]]:
-        return sorted((host, number) for host, known in self._templates.items() for number in known)
+    def set_site(self, host: str, value: bytes) -> None:
+        self._known[host] = value
 
-    def template(self, host: str, number: int) -> Template:
-        found = self._templates.get(host, {}).get(number)
-        if found is None:
-            raise KeyError((host, number))
-        return found
-
-    def add_templates(self, host: str, templates: Iterable[Template], *, first: int) -> None:
-        self._templates[host].update(enumerate(templates, start=first))
+    def before_commit(self, call: Callable[[], object]) -> None:
+        """Nothing is committed here: what a process has learned is in its memory."""
 
     # --- Encodings -------------------------------------------------------------------------------
 
@@ -58,13 +50,13 @@ class MemoryLearned:
         place = self._next_place
         self._next_place += 1
         body = page.body or b""
-        kept = replace(page, id="", key="", own_title=None, template=None, body=body)
+        kept = replace(page, id="", key="", own_title=None, site_version=None, body=body)
         self._waiting[place] = kept, outline
         return place
 
     def waiting(self, host: str) -> list[Outlined]:
         return [
-            Outlined(place, page.title, outline)
+            Outlined(place, page.title, page.url, outline)
             for place, (page, outline) in self._waiting.items()
             if host_of(page.url) == host
         ]
@@ -88,7 +80,7 @@ class MemoryLearned:
 
     def early(self, host: str) -> list[Outlined]:
         pages = sorted(self._early.get(host, {}).items())
-        return [Outlined(number, self._title_of(number), outline) for number, outline in pages]
+        return [Outlined(number, *self._names_of(number), outline) for number, outline in pages]
 
     def count_early(self) -> dict[str, int]:
         return {host: len(pages) for host, pages in self._early.items() if pages}

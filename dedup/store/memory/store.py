@@ -11,6 +11,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from dedup.document import Document, Match, TextSource
+from dedup.sites.rest import Rest
 from dedup.store.memory.learned import MemoryLearned
 from dedup.store.memory.url_knowledge import MemoryUrlKnowledge
 from dedup.store.memory.url_table import MemoryUrlTable
@@ -27,6 +28,7 @@ class _Kept:
     own_title: str | None
     source: TextSource
     text: bytes
+    rest: Rest | None
 
 
 class MemoryStore:
@@ -42,12 +44,15 @@ class MemoryStore:
     def __init__(self) -> None:
         self.urls = MemoryUrlTable()
         self.url_knowledge = MemoryUrlKnowledge()
-        self.learned = MemoryLearned(lambda number: self._documents[number].title)
+        self.learned = MemoryLearned(self._names_of)
         self.duplicates: list[tuple[str, Match]] = []
         self._documents: list[_Kept] = []
         self._signatures: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
         self._compressor = zstandard.ZstdCompressor(level=_ZSTD_LEVEL)
         self._decompressor = zstandard.ZstdDecompressor()
+
+    def _names_of(self, number: int) -> tuple[str, str | None]:
+        return self._documents[number].title, self._documents[number].url
 
     def __len__(self) -> int:
         """How many unique documents there are; their numbers are 0 to one less."""
@@ -70,6 +75,7 @@ class MemoryStore:
                 document.own_title,
                 document.source,
                 text,
+                None if document.rest is None else document.rest.kept(),
             )
         )
         for stage, signature in signatures.items():
@@ -99,6 +105,7 @@ class MemoryStore:
             heading=kept.heading,
             own_title=kept.own_title,
             source=kept.source,
+            rest=kept.rest,
         )
 
     def signatures(

@@ -13,9 +13,9 @@ from dedup.store.postgresql.place import Place
 from dedup.store.sqlite import SqliteStore
 
 _TABLES = (
-    *("meta", "counters", "urls", "pages", "templates", "encodings", "waiting", "early"),
+    *("meta", "counters", "urls", "pages", "sites", "encodings", "waiting", "early"),
     *("versions", "visits", "duplicates", "skipped", "aliases", "signatures"),
-    *("url_rules", "url_forms"),
+    *("url_rules", "url_forms", "apart"),
 )
 _NUMBERED = {"urls": "id", "waiting": "place", "url_rules": "number"}
 """The tables that number their rows themselves."""

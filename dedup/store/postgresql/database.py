@@ -60,9 +60,7 @@ class Database(database.Database):
         self.has_turn = False
         """Is what is written committed at the end of a turn, and not before?"""
         self.after_begin: list[Callable[[], object]] = []
-        self.before_commit: list[Callable[[], object]] = []
         self._is_shared = is_shared
-        self._is_committing = False
         self._names = count()
         may_be_new = not (read_only or must_exist)
 
@@ -181,12 +179,6 @@ class Database(database.Database):
 
     def _commit(self) -> None:
         self._check_failed()
-        self._is_committing = True
-        try:
-            for call in self.before_commit:
-                call()
-        finally:
-            self._is_committing = False
         self.connection.commit(self.last_number)
         self._stored_number = self.last_number
 

@@ -6,7 +6,7 @@ lock, and so rewrite, the row of an original for every duplicate of it.
 
 from dedup.store.records import QUEUED
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _TEXT = 'text COLLATE "C"'
 
@@ -85,17 +85,14 @@ CREATE TABLE pages (
     heading {_TEXT} NOT NULL,
     own_title {_TEXT},
     source {_TEXT} NOT NULL,
-    template integer,
+    site_version integer,
+    rest bytea,
     text bytea NOT NULL,
     body bytea
 );
 
-CREATE TABLE templates (
-    host {_TEXT} NOT NULL,
-    number integer NOT NULL,
-    value {_TEXT} NOT NULL,
-    PRIMARY KEY (host, number)
-);
+CREATE TABLE sites (host {_TEXT} PRIMARY KEY, value bytea NOT NULL) WITH (fillfactor = 50);
+CREATE TABLE apart (page bigint PRIMARY KEY, original bigint NOT NULL, lines {_TEXT} NOT NULL);
 
 CREATE TABLE encodings (
     host {_TEXT} NOT NULL,
@@ -161,7 +158,7 @@ CREATE TABLE duplicates (
     heading {_TEXT} NOT NULL,
     own_title {_TEXT},
     source {_TEXT} NOT NULL,
-    template integer,
+    site_version integer,
     text bytea
 );
 CREATE INDEX duplicates_original ON duplicates (original);
@@ -198,6 +195,7 @@ CREATE INDEX signatures_changed ON signatures (changed);
 -- Texts and bodies are compressed already.
 ALTER TABLE pages ALTER text SET STORAGE EXTERNAL, ALTER body SET STORAGE EXTERNAL;
 ALTER TABLE duplicates ALTER text SET STORAGE EXTERNAL;
+ALTER TABLE sites ALTER value SET STORAGE EXTERNAL;
 ALTER TABLE waiting ALTER text SET STORAGE EXTERNAL, ALTER outline SET STORAGE EXTERNAL,
     ALTER body SET STORAGE EXTERNAL;
 """  # noqa: S608 -- constants

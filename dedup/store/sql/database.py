@@ -58,6 +58,9 @@ class Database(ABC):
         """Called with each `StateError` before it is raised."""
         self._group_units = group_units
         self._group_seconds = group_seconds
+        self.before_commit: list[Callable[[], object]] = []
+        """Called before each commit, to write what goes with it."""
+        self._is_committing = False
         self._waiting_units = 0
         self._depth = 0
         self._is_broken = False
@@ -133,6 +136,8 @@ class Database(ABC):
 
     def commit_if_due(self) -> None:
         """Commit the group if it is full or old enough; call it now and then while idle."""
+        if self._is_committing:
+            return
         if self._waiting_units and (
             self._waiting_units >= self._group_units
             or time.monotonic() - self._group_began >= self._group_seconds
@@ -148,6 +153,7 @@ class Database(ABC):
         if self._depth:
             raise RuntimeError("commit must be called outside of units")
         if self.is_in_transaction:
+            self._write_what_goes_with_it()
             with self.reporting():
                 self._commit()
         self._waiting_units = 0
@@ -177,6 +183,16 @@ class Database(ABC):
 
     def _commit(self) -> None:
         self.connection.execute("COMMIT")
+
+    def _write_what_goes_with_it(self) -> None:
+        if self._has_failed:
+            return
+        self._is_committing = True
+        try:
+            for call in self.before_commit:
+                call()
+        finally:
+            self._is_committing = False
 
     @abstractmethod
     def close(self) -> None:

@@ -1,78 +1,62 @@
 """What a job has learned of its hosts' pages, and the pages that learning is not done with.
 
-A page whose template is not known yet *waits*: it has been fetched, and has no number. A page that
-was stored without its template is *early*: it has a number, and is read anew later.
+A page of a host of which nothing is known yet *waits*: it has been fetched, and has no number. A
+page that was stored before enough was known is *early*: it has a number, and is read anew later.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from dedup.sites.outline import Outline
 from dedup.store.records import (
     PAGE_FIELDS,
     Outlined,
     Page,
     compressed,
-    storable,
     storable_fields,
 )
 from dedup.store.sql.database import Database
-from dedup.templates.outline import Outline
-from dedup.templates.template import Template
 from dedup.urls.parts import host_of
 
-_FIELDS = tuple(name for name in PAGE_FIELDS if name not in ("own_title", "template"))
-"""What is known of a page before its template is."""
+_FIELDS = tuple(name for name in PAGE_FIELDS if name not in ("own_title", "site_version"))
+"""What is known of a page before its site is."""
 
 _HOSTS_IN_MEMORY = 10_000
 
 
 class Learned:
-    """The templates and encodings of a job's hosts; the pages that wait, and the early ones."""
+    """What is known of a job's hosts; the pages that wait, and the early ones."""
 
     def __init__(self, database: Database, unpacked: Callable[..., bytes]) -> None:
         self._database = database
         self._unpacked = unpacked
         self._encodings: dict[str, str | None] = {}
 
-    # --- Templates -------------------------------------------------------------------------------
+    # --- Sites -----------------------------------------------------------------------------------
 
-    def templates(self, host: str) -> list[Template]:
-        """Those of a host, in the order of their numbers."""
-        query = "SELECT value FROM templates WHERE host = ? ORDER BY number"
-        return [Template.from_json(json.loads(value)) for (value,) in self._rows(query, [host])]
+    def site(self, host: str) -> bytes | None:
+        """What is known of a host; None: nothing is."""
+        query = "SELECT value FROM sites WHERE host = ?"
+        return next((bytes(value) for (value,) in self._rows(query, [host])), None)
 
-    def all_templates(self) -> Iterator[tuple[str, int, Template]]:
-        """Host, number and template, in the order of both."""
-        query = "SELECT host, number, value FROM templates ORDER BY host, number"
-        for host, number, value in self._rows(query):
-            yield host, number, Template.from_json(json.loads(value))
+    def hosts(self) -> list[str]:
+        """The hosts of which something is known, in alphabetical order."""
+        return [host for (host,) in self._rows("SELECT host FROM sites ORDER BY host")]
 
-    def template_numbers(self) -> list[tuple[str, int]]:
-        """Host and number of each template, in the order of both."""
-        return self._rows("SELECT host, number FROM templates ORDER BY host, number")
-
-    def template(self, host: str, number: int) -> Template:
-        """A template of a host.
-
-        Raises:
-            KeyError: there is none of that number.
-        """
-        query = "SELECT value FROM templates WHERE host = ? AND number = ?"
-        for (value,) in self._rows(query, [host, number]):
-            return Template.from_json(json.loads(value))
-        raise KeyError((host, number))
-
-    def add_templates(self, host: str, templates: Iterable[Template], *, first: int) -> None:
-        """Add templates of a host, numbered from `first` on."""
-        rows = [
-            (host, number, storable(json.dumps(template.to_json(), ensure_ascii=False)))
-            for number, template in enumerate(templates, start=first)
-        ]
+    def set_site(self, host: str, value: bytes) -> None:
+        """Note what is known of a host from now on."""
         with self._database.unit(weight=0) as connection:
-            connection.executemany("INSERT INTO templates VALUES (?, ?, ?)", rows)
+            connection.execute(
+                "INSERT INTO sites VALUES (?, ?)"
+                " ON CONFLICT (host) DO UPDATE SET value = excluded.value",
+                (host, value),
+            )
+
+    def before_commit(self, call: Callable[[], object]) -> None:
+        """Have something noted with whatever is committed."""
+        self._database.before_commit.insert(0, call)
 
     # --- Encodings -------------------------------------------------------------------------------
 
@@ -115,7 +99,7 @@ class Learned:
 
     def waiting(self, host: str) -> list[Outlined]:
         """The pages of a host that wait, in the order of their arrival."""
-        query = "SELECT place, title, outline FROM waiting WHERE host = ? ORDER BY place"
+        query = "SELECT place, title, url, outline FROM waiting WHERE host = ? ORDER BY place"
         return [self._outlined(*row) for row in self._rows(query, [host])]
 
     def waiting_page(self, place: int) -> Page:
@@ -142,7 +126,7 @@ class Learned:
     # --- Early pages -----------------------------------------------------------------------------
 
     def add_early(self, number: int, host: str, outline: Outline, *, at_most: int) -> None:
-        """Note a page that was stored without its template; of a host, the last `at_most` count."""
+        """Note a page that was stored too early; of a host, the last `at_most` count."""
         with self._database.unit(weight=0) as connection:
             connection.execute(
                 "INSERT INTO early VALUES (?, ?, ?)", (number, host, _packed(outline))
@@ -156,7 +140,7 @@ class Learned:
     def early(self, host: str) -> list[Outlined]:
         """The early pages of a host, by their numbers."""
         query = (
-            "SELECT early.page, pages.title, early.outline FROM early"
+            "SELECT early.page, pages.title, pages.url, early.outline FROM early"
             " JOIN pages ON pages.number = early.page WHERE early.host = ? ORDER BY early.page"
         )
         return [self._outlined(*row) for row in self._rows(query, [host])]
@@ -173,9 +157,9 @@ class Learned:
 
     # --- Private ---------------------------------------------------------------------------------
 
-    def _outlined(self, key: int, title: str, packed: bytes) -> Outlined:
+    def _outlined(self, key: int, title: str, url: str | None, packed: bytes) -> Outlined:
         text = self._unpacked(key, packed, "outline").decode(errors="surrogatepass")
-        return Outlined(key, title, Outline.from_json(text))
+        return Outlined(key, title, url, Outline.from_json(text))
 
     def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
         with self._database.reporting():

@@ -1,5 +1,6 @@
 """What is read of a job's store by the number of a record, or for an export."""
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 
 from dedup.document import Document
 from dedup.errors import StateError
+from dedup.sites.rest import Rest
 from dedup.store.export_columns import EXPORTED_FIELDS
 from dedup.store.records import DONE, PAGE_FIELDS, Page
-from dedup.store.results import DuplicateRow, RecordRow
+from dedup.store.results import ApartPage, DuplicateRow, RecordRow
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sql.database import Database
 from dedup.store.sql.selection import where
@@ -30,7 +32,7 @@ _ROWS_AT_ONCE = 1 << 10
 """Rows read at a time: while they fit into the processor's cache, in half the time."""
 
 _DROPPED_FIELDS = (
-    *("url", "title", "fetched_at", "size_bytes", "heading", "own_title", "source", "template"),
+    *("url", "title", "fetched_at", "size_bytes", "heading", "own_title", "source", "site_version"),
 )
 """The `PAGE_FIELDS` that are kept of a dropped page."""
 
@@ -64,13 +66,14 @@ class StoreReader:
 
     def document(self, number: int) -> Document:
         query = (
-            "SELECT name, text, url, title, heading, own_title, source FROM pages WHERE number = ?"
+            "SELECT name, text, url, title, heading, own_title, source, rest FROM pages"
+            " WHERE number = ?"
         )
         with self.database.reporting():
             row = self.database.connection.execute(query, (number,)).fetchone()
         if row is None:
             raise KeyError(number)
-        name, packed, url, title, heading, own_title, source = row
+        name, packed, url, title, heading, own_title, source, rest = row
         return Document(
             id=name or str(number),
             text=self._text(number, packed),
@@ -79,6 +82,7 @@ class StoreReader:
             heading=heading,
             own_title=own_title,
             source=source,
+            rest=self._rest(number, rest),
         )
 
     def page(self, number: int) -> Page:
@@ -94,6 +98,7 @@ class StoreReader:
             text=self._text(number, row["text"]),
             body=None if body is None else self.unpacked(number, body, "body"),
             key=self._key(number),
+            rest=self._rest(number, row["rest"]),
             **{name: row[name] for name in PAGE_FIELDS},
         )
 
@@ -303,6 +308,32 @@ class StoreReader:
 
     def _text(self, number: int, compressed: bytes) -> str:
         return self.unpacked(number, compressed).decode(errors="surrogatepass")
+
+    def _rest(self, number: int, value: bytes | None) -> Rest | None:
+        try:
+            return None if value is None else Rest.from_bytes(value)
+        except (ValueError, TypeError) as error:
+            raise StateError(
+                self.location,
+                f"what is rare on page {number} is damaged ({error})",
+                "Restore the store from a copy, or move it away and crawl again",
+            ) from error
+
+    def apart(self) -> Iterator[ApartPage]:
+        """The pages that were kept for what they say beside their texts, in their order."""
+        query = (
+            "SELECT a.page, p.url, a.original, o.url AS original_url, a.lines FROM apart AS a"
+            " JOIN pages AS p ON p.number = a.page JOIN pages AS o ON o.number = a.original"
+            " ORDER BY a.page"
+        )
+        for row in self.rows(query):
+            yield ApartPage(
+                row["page"],
+                row["url"],
+                row["original"],
+                row["original_url"],
+                tuple(map(str, json.loads(row["lines"]))),
+            )
 
     def unpacked(self, number: int, compressed: bytes, kind: str = "text") -> bytes:
         """What the store keeps compressed of the page `number`."""

@@ -41,11 +41,11 @@ _GROUP_SIZES = """
 SELECT size, count(*) FROM (SELECT count(*) AS size FROM duplicates GROUP BY original) AS every
 GROUP BY size ORDER BY size
 """
-_BY_TEMPLATE = """
-SELECT host, template, count(*) FROM (
-    SELECT host, template FROM pages WHERE template IS NOT NULL
-    UNION ALL SELECT host, template FROM duplicates WHERE template IS NOT NULL
-) AS every GROUP BY host, template
+_BY_SITE = """
+SELECT host, count(*) FROM (
+    SELECT host FROM pages WHERE site_version IS NOT NULL
+    UNION ALL SELECT host FROM duplicates WHERE site_version IS NOT NULL
+) AS every GROUP BY host
 """
 _URL_PAIRS = """
 SELECT d.url, p.url, d.size_bytes FROM duplicates AS d JOIN pages AS p ON p.number = d.original
@@ -59,7 +59,7 @@ WHERE number <= ? AND original <= ? AND url IS NOT NULL
 ORDER BY number
 """
 _LISTED = """
-SELECT d.number, original, d.url, d.host, d.title, stage, distance, resemblance, d.template,
+SELECT d.number, original, d.url, d.host, d.title, stage, distance, resemblance, d.site_version,
     coalesce(d.own_title, d.title), d.heading, coalesce(p.own_title, p.title), p.heading
 FROM duplicates AS d JOIN pages AS p ON p.number = d.original
 ORDER BY coalesce(resemblance, 1), d.number LIMIT ?
@@ -129,10 +129,9 @@ class SqlReportQueries(SqlQueries):
         """How many duplicates each page has that has any."""
         return self._pairs("SELECT original, count(*) FROM duplicates GROUP BY original")
 
-    def pages_by_template(self) -> dict[tuple[str, int], int]:
-        """Stored and dropped pages by host and number of the template that was used."""
-        rows = self._each(tuple, _BY_TEMPLATE)
-        return {(host, number): count for host, number, count in rows}
+    def pages_by_site(self) -> dict[str, int]:
+        """Stored and dropped pages that were read by what was known of their host, by host."""
+        return self._pairs(_BY_SITE)
 
     # --- URLs ------------------------------------------------------------------------------------
 
@@ -160,7 +159,7 @@ class SqlReportQueries(SqlQueries):
         Raises:
             KeyError: there is no page of that number.
         """
-        query = "SELECT url, host, title, language, template, text FROM pages WHERE number = ?"
+        query = "SELECT url, host, title, language, site_version, text FROM pages WHERE number = ?"
         row = self._first(tuple, query, (number,))
         if row is None:
             raise KeyError(number)

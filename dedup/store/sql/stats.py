@@ -52,7 +52,7 @@ class SqlStatsQueries(SqlQueries):
         return self._pairs(_FAILED_BY_DETAIL, [reason])
 
     def waiting(self) -> Count:
-        """Pages that wait for their template to be known."""
+        """Pages that wait until enough is known of their host."""
         return self._count("SELECT count(*), coalesce(sum(size_bytes), 0) FROM waiting")
 
     def urls(self) -> UrlCounts:

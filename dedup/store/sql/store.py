@@ -33,7 +33,7 @@ from dedup.urls.parts import host_of
 
 _ANY_CREDENTIALS = re.compile(r"(https?://)[^\s/?#@]*@")
 
-_COLUMNS = ("name", "host", *PAGE_FIELDS, "text", "body")
+_COLUMNS = ("name", "host", *PAGE_FIELDS, "rest", "text", "body")
 _MARKS = ", ".join(f":{column}" for column in _COLUMNS)
 _SETS = ", ".join(f"{column} = :{column}" for column in _COLUMNS)
 _INSERT_PAGE = f"INSERT INTO pages (number, {', '.join(_COLUMNS)}) VALUES (:number, {_MARKS})"  # noqa: S608 -- the names above
@@ -125,6 +125,7 @@ class SqlStore(StoreReader):
             "number": number,
             "name": storable(page.id) or None,
             "host": host_of(page.url),
+            "rest": None if page.rest is None else page.rest.to_bytes(),
             "text": page.packed_text,
             "body": page.packed_body if self.keep_bodies and is_body_kept(page) else None,
         }
@@ -138,11 +139,18 @@ class SqlStore(StoreReader):
     def change_text(self, number: int, page: Page) -> None:
         """Keep another text of a page than before, and what is known of it."""
         query = (
-            "UPDATE pages SET text = ?, heading = ?, own_title = ?, source = ?, template = ?"
-            " WHERE number = ?"
+            "UPDATE pages SET text = :text, heading = :heading, own_title = :own_title,"
+            " source = :source, site_version = :site_version, rest = :rest WHERE number = :number"
         )
-        heading, own_title = storable(page.heading), storable(page.own_title)
-        row = page.packed_text, heading, own_title, page.source, page.template, number
+        row = {
+            "number": number,
+            "text": page.packed_text,
+            "heading": storable(page.heading),
+            "own_title": storable(page.own_title),
+            "source": page.source,
+            "site_version": page.site_version,
+            "rest": None if page.rest is None else page.rest.to_bytes(),
+        }
         with self.unit() as connection:
             connection.execute(query, row)
 
@@ -152,6 +160,15 @@ class SqlStore(StoreReader):
             connection.executemany(
                 "INSERT INTO signatures VALUES (?, ?, ?)",
                 [(stage, number, value) for stage, value in signatures.items()],
+            )
+
+    def note_apart(self, number: int, original: int, lines: Sequence[str]) -> None:
+        """Note that a page was kept for these lines, though its text resembles an original's."""
+        with self.database.unit(weight=0) as connection:
+            connection.execute(
+                "INSERT INTO apart VALUES (?, ?, ?) ON CONFLICT (page) DO UPDATE"
+                " SET original = excluded.original, lines = excluded.lines",
+                (number, original, storable(json.dumps(list(lines), ensure_ascii=False))),
             )
 
     def add_duplicate(self, document: Document, match: Match) -> None:
@@ -176,7 +193,7 @@ class SqlStore(StoreReader):
                     storable(page.heading),
                     storable(page.own_title),
                     page.source,
-                    page.template,
+                    page.site_version,
                     None if is_copy else page.packed_text,
                 ),
             )

@@ -18,10 +18,8 @@ from dedup.store.sqlite.schema import (
     READABLE_VERSIONS,
     SCHEMA,
     SCHEMA_VERSION,
-    UPGRADE_3,
 )
 
-_UPGRADABLE = 3
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 
 
@@ -120,9 +118,6 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
             "expected a crawl's store, found an SQLite database of another program",
             "Move it away, or choose another job name",
         )
-    elif version == _UPGRADABLE:
-        _check_schema(connection, path, more=UPGRADE_3)
-        connection.executescript(OLD_JOBS[version] if read_only else UPGRADE_3)
     elif version in READABLE_VERSIONS and version != SCHEMA_VERSION:
         if not read_only:
             raise StateError(
@@ -153,20 +148,12 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
         _check_schema(connection, path)
 
 
-def _check_schema(connection: sqlite3.Connection, path: Path, *, more: str = "") -> None:
-    """Refuse a file with other tables than a store's: a view or a trigger in it is a program.
-
-    The tables that the script `more` makes are those that the file does not have yet.
-    """
+def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file with other tables than a store's: a view or a trigger in it is a program."""
     expected = sqlite3.connect(":memory:")
     try:
         expected.executescript(SCHEMA)
         known = _schema_of(expected)
-        if more:
-            lacking = sqlite3.connect(":memory:")
-            lacking.executescript(more)
-            known -= _schema_of(lacking)
-            lacking.close()
     finally:
         expected.close()
     if (found := _schema_of(connection)) != known:

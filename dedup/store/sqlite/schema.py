@@ -10,11 +10,10 @@ from dedup.store.records import QUEUED
 APPLICATION_ID = 0x44454455
 """Marks the file as ours (`PRAGMA application_id`): "DEDU"."""
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
-READABLE_VERSIONS = (2, 3, 4)
-"""Those of earlier releases can be read. Version 3 gets the tables that it lacks when it is opened
-to be crawled on with; version 2 cannot be."""
+READABLE_VERSIONS = (2, 3, 4, 5)
+"""Those of earlier releases can be read; they read other texts from pages, and cannot be continued."""
 
 _URL_RULES = """
 -- URL rules that were learned, see `dedup.urls.learning`.
@@ -77,18 +76,21 @@ CREATE TABLE pages (
     heading TEXT NOT NULL,
     own_title TEXT,                 -- without what all titles of the site have
     source TEXT NOT NULL,           -- of the text: given, box, landmark or page
-    template INTEGER,               -- of the page's host; NULL: none that is known
+    site_version INTEGER,           -- of what was known of its host; NULL: nothing was
+    rest BLOB,                      -- what is rare on the page: see `dedup.sites.rest`
     text BLOB NOT NULL,             -- zstd, UTF-8
     body BLOB                       -- zstd
 );
 
--- What has been learned of each host's pages: see `dedup.templates`.
-CREATE TABLE templates (
-    host TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    value TEXT NOT NULL,            -- JSON
-    PRIMARY KEY (host, number)
-) WITHOUT ROWID;
+-- What has been learned of each host's pages: see `dedup.sites`.
+CREATE TABLE sites (host TEXT PRIMARY KEY, value BLOB NOT NULL);
+
+-- Pages that resemble another one, and were kept for what else they say.
+CREATE TABLE apart (
+    page INTEGER PRIMARY KEY REFERENCES pages (number),
+    original INTEGER NOT NULL REFERENCES pages (number),
+    lines TEXT NOT NULL             -- JSON: some that the original has not
+);
 
 -- How many pages of a host are in an encoding other than UTF-8, as far as that is sure.
 CREATE TABLE encodings (
@@ -98,7 +100,7 @@ CREATE TABLE encodings (
     PRIMARY KEY (host, encoding)
 ) WITHOUT ROWID;
 
--- Pages that wait for their template, in the order of their arrival. A page has its number once it
+-- Pages that wait until enough is known of their host, in the order of their arrival. A page has its number once it
 -- is judged.
 CREATE TABLE waiting (
     place INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -118,12 +120,12 @@ CREATE TABLE waiting (
     heading TEXT NOT NULL,
     source TEXT NOT NULL,
     text BLOB NOT NULL,             -- zstd, UTF-8: what the page itself tells
-    outline BLOB NOT NULL,          -- zstd, JSON: what its template is learned from
+    outline BLOB NOT NULL,          -- zstd, JSON: what is learned from
     body BLOB NOT NULL              -- zstd
 );
 CREATE INDEX waiting_host ON waiting (host);
 
--- Stored pages whose template was not known then: read anew once it is.
+-- Pages that were stored before enough was known of their host: read anew once it is.
 CREATE TABLE early (
     page INTEGER PRIMARY KEY REFERENCES pages (number),
     host TEXT NOT NULL,
@@ -165,7 +167,7 @@ CREATE TABLE duplicates (
     heading TEXT NOT NULL,
     own_title TEXT,
     source TEXT NOT NULL,
-    template INTEGER,
+    site_version INTEGER,
     text BLOB                       -- zstd, UTF-8; NULL: the original's
 );
 CREATE INDEX duplicates_original ON duplicates (original);
@@ -201,10 +203,12 @@ CREATE TABLE signatures (
 COMMIT;
 """
 
-UPGRADE_3 = f"BEGIN; {_URL_RULES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
-"""Makes a job of version 3 one of this version."""
+_NEW_COLUMNS = "'' AS heading, NULL AS own_title, 'given' AS source, NULL AS site_version"
 
-_NEW_COLUMNS = "'' AS heading, NULL AS own_title, 'given' AS source, NULL AS template"
+_NO_SITES = """
+CREATE TEMP TABLE sites (host TEXT, value BLOB);
+CREATE TEMP TABLE apart (page INTEGER, original INTEGER, lines TEXT);
+"""
 
 _NO_URL_RULES = """
 CREATE TEMP TABLE url_rules (number INTEGER, host TEXT, name TEXT, value TEXT);
@@ -212,13 +216,21 @@ CREATE TEMP TABLE url_forms (key BLOB, page INTEGER);
 """
 
 _OLD_PAGES = f"""
-CREATE TEMP VIEW pages AS SELECT *, {_NEW_COLUMNS} FROM main.pages;
+CREATE TEMP VIEW pages AS SELECT *, {_NEW_COLUMNS}, NULL AS rest FROM main.pages;
 CREATE TEMP VIEW duplicates AS SELECT *, {_NEW_COLUMNS} FROM main.duplicates;
-CREATE TEMP TABLE templates (host TEXT, number INTEGER, value TEXT);
 CREATE TEMP TABLE waiting (
     place INTEGER, host TEXT, url TEXT, size_bytes INTEGER, title TEXT, fetched_at REAL
 );
 """  # noqa: S608 -- the columns above
 
-OLD_JOBS = {2: _OLD_PAGES + _NO_URL_RULES, 3: _NO_URL_RULES}
+_TEMPLATED_PAGES = """
+CREATE TEMP VIEW pages AS SELECT *, NULL AS site_version, NULL AS rest FROM main.pages;
+CREATE TEMP VIEW duplicates AS SELECT *, NULL AS site_version FROM main.duplicates;
+"""
+
+OLD_JOBS = {
+    2: _OLD_PAGES + _NO_URL_RULES + _NO_SITES,
+    3: _TEMPLATED_PAGES + _NO_URL_RULES + _NO_SITES,
+    4: _TEMPLATED_PAGES + _NO_SITES,
+}
 """What has a job of an earlier version look like one of this version to those who read it."""

@@ -19,7 +19,7 @@ from dedup.store import JobStore, Page, open_store
 from dedup.store.interface import HostKnowledge, Store, UrlQueue
 from dedup.store.memory import MemoryStore
 from dedup.store.records import DONE, HELD, QUEUED, KnownUrl, QueuedUrl
-from dedup.templates.outline import Outline
+from dedup.sites.outline import Outline
 from dedup.templates.site import Site
 from dedup.templates.template import Template
 from dedup.urls.learning import HostRule, UrlKnowledge

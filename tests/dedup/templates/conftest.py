@@ -9,7 +9,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from dedup.templates.measuring import Sample
-from dedup.templates.outline import outline
+from dedup.sites.outline import outline
 
 _WORDS = [f"{a}{b}{c}" for a in ("ba", "ke", "lo", "mi", "su") for b in "nrstv" for c in "aeiouy"]
 

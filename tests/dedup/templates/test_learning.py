@@ -9,7 +9,7 @@ import pytest
 
 from dedup.templates.learning import learn
 from dedup.templates.measuring import Sample
-from dedup.templates.outline import Outline
+from dedup.sites.outline import Outline
 from dedup.templates.site import OwnText, Site
 from dedup.templates.template import Template
 from tests.dedup.templates.conftest import (

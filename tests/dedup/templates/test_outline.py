@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from dedup.templates.outline import Outline, level, outline
+from dedup.sites.outline import Outline, level, outline
 
 
 def of(body: str) -> Outline:

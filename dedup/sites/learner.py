@@ -1,0 +1,469 @@
+"""Learning what sites repeat while pages arrive: which pages wait, and which are ready to be judged.
+
+What is learned, and by what each page is read, depends on the order of arrival alone: every
+decision is made of what the store holds, so an interrupted job goes on as if nothing had happened.
+What is known of a site has versions. The first is made of ten names, the next ones each time that
+there are twice as many; a version is in use from `_LAG` names after it was made, so that pages
+which are being read meanwhile need not be read again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import OrderedDict
+from collections.abc import Collection
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError
+
+from dedup.sites.counts import Contribution, SiteCounts
+from dedup.sites.outline import Outline
+from dedup.sites.rest import IsRare
+from dedup.sites.site import (
+    FEW_NAMES,
+    NAMES,
+    SETTLED_NAMES,
+    OwnText,
+    Site,
+    learn,
+    name_key,
+    rest_by_itself,
+)
+from dedup.store.interface import HostKnowledge
+from dedup.store.records import Outlined, Page
+from dedup.urls.parts import host_of, host_without_port
+
+logger = logging.getLogger(__name__)
+
+POOL_PAGES = 64
+"""Pages of a host that wait, at most; and those stored early that are read again."""
+
+_GROWTH = 2
+_LAG = 16
+_SITES_IN_MEMORY = 500
+"""Some 150 kB each when they are full."""
+
+_LINES_IN_MEMORY = 200_000
+"""Of outlines, some 200 bytes each."""
+
+_MAX_STATE_BYTES = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A page that is ready to be judged.
+
+    Attributes:
+        page: with its final text.
+        place: its place among the pages that wait, where it has waited.
+        outline: of a page that is read again once more is known of its site.
+    """
+
+    page: Page
+    place: int | None = None
+    outline: Outline | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LearningStep:
+    """What the arrival of a page has brought about.
+
+    Attributes:
+        ready: the pages to be judged now, in this order.
+        reread: the numbers of early pages, and what they say by what is known now.
+    """
+
+    ready: list[Ready] = field(default_factory=list)
+    reread: list[tuple[int, OwnText]] = field(default_factory=list)
+
+
+@dataclass
+class SiteState:
+    """What is learned of a site.
+
+    Attributes:
+        counts: of its pages.
+        used: the counts that make the version in use; None: nothing is known yet.
+        next: those that make the next version, which is in use from `next_from` names on.
+        version: of `used`.
+    """
+
+    counts: SiteCounts = field(default_factory=SiteCounts)
+    used: SiteCounts | None = None
+    next: SiteCounts | None = None
+    next_from: int = 0
+    version: int = 0
+
+    @cached_property
+    def site(self) -> Site:
+        """The version in use."""
+        return Site(self.used, version=self.version)
+
+    @cached_property
+    def next_site(self) -> Site:
+        return Site(self.next, version=self.version + 1)
+
+    def site_for(self, ahead: int) -> Site:
+        """The version by which the page is read that arrives after so many others."""
+        is_next = self.next is not None and self.counts.n_names + ahead >= self.next_from
+        return self.next_site if is_next else self.site
+
+    def begin(self, counts: SiteCounts) -> None:
+        """Use the first version."""
+        self.counts, self.used, self.version = counts, _snapshot(counts), self.version + 1
+        self.__dict__.pop("site", None)
+
+    def add(self, page: Contribution) -> bool:
+        """Count a page; True: another version is in use from now on."""
+        if self.used is None or not self.counts.add(page):
+            return False
+        n_names = self.counts.n_names
+        if self.next is not None:
+            if n_names < self.next_from:
+                return False
+            self.used, self.next, self.version = self.next, None, self.version + 1
+            self.__dict__["site"] = self.next_site
+            del self.__dict__["next_site"]
+            return True
+        if n_names >= _GROWTH * self.used.n_names:
+            self.next, self.next_from = _snapshot(self.counts), n_names + _LAG
+            self.__dict__.pop("next_site", None)
+        return False
+
+    def to_bytes(self) -> bytes:
+        """As it is stored."""
+        parts = [part.to_bytes() if part else b"" for part in (self.counts, self.used, self.next)]
+        head = json.dumps([self.version, self.next_from, *map(len, parts)]).encode()
+        return ZstdCompressor(level=1).compress(b"".join((head, b"\n", *parts)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> SiteState:
+        """What `to_bytes` gave.
+
+        Raises:
+            ValueError: it gave something else.
+        """
+        try:
+            raw = ZstdDecompressor().decompress(data, max_output_size=_MAX_STATE_BYTES)
+            head, _, rest = raw.partition(b"\n")
+            version, next_from, *lengths = map(int, json.loads(head))
+        except (ZstdError, TypeError, ValueError) as error:
+            raise ValueError(f"what was learned of a site is damaged: {error}") from error
+        found: list[SiteCounts | None] = []
+        for length in lengths:
+            found.append(SiteCounts.from_bytes(rest[:length]) if length else None)
+            rest = rest[length:]
+        counts, used, following = (*found, None, None, None)[:3]
+        return cls(counts or SiteCounts(), used, following, next_from, version)
+
+
+def _read_state(host: str, data: bytes | None) -> SiteState:
+    try:
+        return SiteState() if data is None else SiteState.from_bytes(data)
+    except ValueError as error:
+        logger.warning("%s: %s; it is learned anew", host, error)
+        return SiteState()
+
+
+def _snapshot(counts: SiteCounts) -> SiteCounts:
+    """What a page is read by: lines that one page alone has say nothing."""
+    found = deepcopy(counts)
+    kept = found.line_counts > 1
+    found.lines, found.line_counts = found.lines[kept], found.line_counts[kept]
+    found.line_seen = found.line_seen[kept] * 0
+    return found
+
+
+@dataclass(slots=True)
+class _Pool:
+    """The pages of a host that wait, by place, and those stored early, by number."""
+
+    waiting: dict[int, Outlined]
+    early: dict[int, Outlined]
+
+    @property
+    def n_lines(self) -> int:
+        pages = (*self.waiting.values(), *self.early.values())
+        return sum(len(page.outline.lines) for page in pages)
+
+
+class SiteLearner:
+    """Decides for each page of a site of which nothing is known whether it waits.
+
+    A page waits until pages of ten different names have come; or until 64 other pages of its host
+    wait, or `max_waiting` pages of all hosts: then it goes on as it is.
+
+    Args:
+        learned: where it is kept what is known, and the waiting pages.
+        max_waiting: pages that wait at the most; 0: none does.
+        is_shared: other processes learn of other hosts: this one of those that it takes up.
+    """
+
+    def __init__(
+        self, learned: HostKnowledge, *, max_waiting: int, is_shared: bool = False
+    ) -> None:
+        self._learned = learned
+        self._max_waiting = max_waiting
+        self._states: OrderedDict[str, SiteState] = OrderedDict()
+        self._changed: set[str] = set()
+        """Hosts of which more is known than the store has."""
+        self._pools: OrderedDict[str, _Pool] = OrderedDict()
+        self._n_waiting = {} if is_shared else learned.count_waiting()
+        self._n_early = {} if is_shared else learned.count_early()
+        self._released: set[str] = set()
+        """Hosts that have become known by an early page, and pages may wait for it."""
+        self._on_their_way: dict[int, str] = {}
+        """Hosts by the places of pages that are being judged, and still wait in the store."""
+        learned.before_commit(self._write)
+
+    @property
+    def n_waiting(self) -> int:
+        """How many pages wait, those on their way left out."""
+        return sum(self._n_waiting.values())
+
+    @property
+    def n_unjudged(self) -> int:
+        """How many pages have been fetched and are not judged yet, those on their way too."""
+        return self.n_waiting + len(self._on_their_way)
+
+    def take_up(self, names: Collection[str]) -> None:
+        """Go on learning of hosts of these names, at whatever port, where another has stopped."""
+        self.give_up(names)
+        for counts, found in (
+            (self._n_waiting, self._learned.count_waiting()),
+            (self._n_early, self._learned.count_early()),
+        ):
+            counts.update(
+                {host: n for host, n in found.items() if host_without_port(host) in names}
+            )
+
+    def give_up(self, names: Collection[str]) -> None:
+        """Forget hosts of these names: another process learns of them from here on."""
+        for known in (self._states, self._pools, self._n_waiting, self._n_early):
+            for host in [each for each in known if host_without_port(each) in names]:
+                del known[host]
+        self._released = {each for each in self._released if host_without_port(each) not in names}
+        self._changed = {each for each in self._changed if host_without_port(each) not in names}
+
+    def names_waiting(self) -> set[str]:
+        """The names of hosts that have pages which wait."""
+        return set(map(host_without_port, self._n_waiting))
+
+    def names_judged(self) -> set[str]:
+        """The names of hosts that have pages which waited, and are being judged."""
+        return set(map(host_without_port, self._on_their_way.values()))
+
+    def site(self, host: str, *, ahead: int = 0) -> Site:
+        """What is known of a host when a page is read before which `ahead` others arrive."""
+        return self._state(host).site_for(ahead)
+
+    def rare_on(self, host: str) -> IsRare | None:
+        """Tells which lines are rare on a host; None: nothing is known of it."""
+        site = self.site(host)
+        return site.is_rare if site else None
+
+    def add(self, url: str | None, page: Contribution) -> LearningStep:
+        """Count a page that was read by what is known of its site."""
+        host = host_of(url)
+        progress = LearningStep()
+        state = self._state(host)
+        n_names = state.counts.n_names
+        is_newer = state.add(page)
+        if state.counts.n_names > n_names:
+            self._changed.add(host)
+        if is_newer and state.site.n_names >= SETTLED_NAMES:
+            self._read_early(host, progress)
+        return progress
+
+    def arrive(self, page: Page, outline: Outline) -> LearningStep:
+        """Take a page of a site of which nothing was known when it was read."""
+        host = host_of(page.url)
+        progress = LearningStep()
+        if not host or not self._max_waiting:
+            progress.ready.append(Ready(page, outline=outline))
+            return progress
+        place = self._learned.add_waiting(page, outline)
+        self._n_waiting[host] = self._n_waiting.get(host, 0) + 1
+        if host in self._pools:
+            self._pools[host].waiting[place] = Outlined(place, page.title, page.url, outline)
+        n_pages = self._n_waiting[host] + self._n_early.get(host, 0)
+        if n_pages >= NAMES and self._learn(host, progress, min_names=NAMES):
+            self._release(host, progress)
+        if self._n_waiting.get(host, 0) > POOL_PAGES:
+            self._let_go(host, progress, at_most=1)
+        while self.n_waiting > self._max_waiting:
+            self._let_go(next(iter(self._n_waiting)), progress, at_most=POOL_PAGES)
+        return progress
+
+    def early(self, number: int, page: Page, outline: Outline) -> LearningStep:
+        """Take a page that was stored before enough was known: it is read anew once that is so."""
+        host = host_of(page.url)
+        progress = LearningStep()
+        if not host:
+            return progress
+        self._learned.add_early(number, host, outline, at_most=POOL_PAGES)
+        self._n_early[host] = min(self._n_early.get(host, 0) + 1, POOL_PAGES)
+        if host in self._pools:
+            early = self._pools[host].early
+            early[number] = Outlined(number, page.title, page.url, outline)
+            while len(early) > POOL_PAGES:
+                del early[min(early)]
+        if not self.site(host) and self._n_early[host] >= NAMES:
+            if self._learn(host, progress, min_names=NAMES):
+                self._released.add(host)
+        return progress
+
+    def release(self, url: str) -> LearningStep:
+        """The pages that wait for what an early page of this host has made known.
+
+        To be asked for when the next page of the host arrives: these come before it.
+        """
+        host = host_of(url)
+        progress = LearningStep()
+        if host in self._released:
+            self._released.discard(host)
+            self._release(host, progress)
+        return progress
+
+    def done(self, place: int) -> None:
+        """Note that a page that was ready has been recorded."""
+        self._learned.drop_waiting(place)
+        host = self._on_their_way.pop(place, "")
+        if host in self._pools:
+            self._pools[host].waiting.pop(place, None)
+
+    def resume(self) -> LearningStep:
+        """The pages that were ready when an earlier process ended."""
+        progress = LearningStep()
+        for host in list(self._n_waiting):
+            if self.site(host):
+                self._release(host, progress)
+        return progress
+
+    def finish(self) -> LearningStep:
+        """The pages of one host that wait, by what is known; nothing: no page waits.
+
+        As few as four names are enough here, as no more will come.
+        """
+        progress = LearningStep()
+        while self._n_waiting and not progress.ready:
+            host = next(iter(self._n_waiting))
+            self._release(host, progress)
+            if self._n_waiting.get(host) and self._learn(host, progress, min_names=FEW_NAMES):
+                self._release(host, progress)
+            self._let_go(host, progress, at_most=POOL_PAGES)
+            if not progress.ready:
+                self._n_waiting.pop(host, None)  # none of them is left in the store
+        return progress
+
+    # --- Private ---------------------------------------------------------------------------------
+
+    def _state(self, host: str) -> SiteState:
+        state = self._states.get(host)
+        if state is None:
+            data = self._learned.site(host)
+            state = self._states[host] = _read_state(host, data)
+            if len(self._states) > _SITES_IN_MEMORY:
+                self._make_room()
+        else:
+            self._states.move_to_end(host)
+        return state
+
+    def _make_room(self) -> None:
+        host = next(iter(self._states))
+        if host in self._changed:
+            self._write()
+        del self._states[host]
+
+    def _write(self) -> None:
+        """Store what has been learned; it becomes durable with the pages that it was learned from."""
+        changed, self._changed = self._changed, set()
+        for host in sorted(changed):
+            self._learned.set_site(host, self._states[host].to_bytes())
+
+    def _learn(self, host: str, progress: LearningStep, *, min_names: int) -> bool:
+        """Begin with what is known of a site; False: there are too few names."""
+        pool = self._pool(host)
+        pages = [*pool.early.values(), *self._still_waiting(host)]
+        names = {name_key(page.outline, page.title, page.url or "") for page in pages}
+        if self.site(host) or len(names) < min_names:
+            return False
+        state = self._state(host)
+        state.begin(learn((page.outline, page.title, page.url or "") for page in pages))
+        self._changed.add(host)
+        self._read_early(host, progress, keep=state.site.n_names < SETTLED_NAMES)
+        return True
+
+    def _read_early(self, host: str, progress: LearningStep, *, keep: bool = False) -> None:
+        """Bring early pages to their texts; `keep`: they are read once more later."""
+        site = self.site(host)
+        early = self._pool(host).early
+        for page in list(early.values()):
+            own = site.read(page.outline, page.title, page.url or "")
+            if own is not None:
+                progress.reread.append((page.key, own))
+        if not keep:
+            self._learned.drop_early(list(early))
+            early.clear()
+            self._n_early.pop(host, None)
+
+    def _release(self, host: str, progress: LearningStep) -> None:
+        """Let go of the pages of a host of which enough is known."""
+        site = self.site(host)
+        if not site:
+            return
+        is_settled = site.n_names >= SETTLED_NAMES
+        for each in self._still_waiting(host):
+            own = site.read(each.outline, each.title, each.url or "")
+            page = self._learned.waiting_page(each.key)
+            page = page if own is None else with_text(page, own)
+            self._send(host, Ready(page, each.key, None if is_settled else each.outline), progress)
+
+    def _let_go(self, host: str, progress: LearningStep, *, at_most: int) -> None:
+        """Let the pages of a host that wait longest go on as they are."""
+        for each in self._still_waiting(host)[:at_most]:
+            page = self._learned.waiting_page(each.key)
+            page = replace(page, rest=rest_by_itself(each.outline))
+            self._send(host, Ready(page, each.key, each.outline), progress)
+
+    def _send(self, host: str, ready: Ready, progress: LearningStep) -> None:
+        progress.ready.append(ready)
+        if ready.place is not None:
+            self._on_their_way[ready.place] = host
+        self._n_waiting[host] -= 1
+        if not self._n_waiting[host]:
+            del self._n_waiting[host]
+
+    def _still_waiting(self, host: str) -> list[Outlined]:
+        waiting = self._pool(host).waiting
+        return [waiting[place] for place in sorted(waiting) if place not in self._on_their_way]
+
+    def _pool(self, host: str) -> _Pool:
+        if host in self._pools:
+            self._pools.move_to_end(host)
+            return self._pools[host]
+        pool = self._pools[host] = _Pool(
+            {each.key: each for each in self._learned.waiting(host)},
+            {each.key: each for each in self._learned.early(host)},
+        )
+        n_lines = sum(each.n_lines for each in self._pools.values())
+        while len(self._pools) > 1 and n_lines > _LINES_IN_MEMORY:
+            _, dropped = self._pools.popitem(last=False)
+            n_lines -= dropped.n_lines
+        return pool
+
+
+def with_text(page: Page, own: OwnText) -> Page:
+    """A page with the text that is its own by what is known of its site."""
+    return replace(
+        page,
+        text=own.text,
+        heading=own.heading,
+        own_title=own.title,
+        source="box",
+        site_version=own.version,
+        rest=own.rest,
+    )

@@ -1,0 +1,113 @@
+"""What is left out of a page's text, in words for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dedup.sites.lines import PageLines
+from dedup.sites.outline import BODY, Box, Outline
+from dedup.sites.own_text import OwnLines
+from dedup.sites.site import Site, name_key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A box that is no part of a page's text.
+
+    Attributes:
+        box: its tag, id and classes, as a CSS selector.
+        words: of its text on this page.
+        n_pages: on how many of the `n_names` pages that were counted such a box stands.
+        repeated_share: of its words those in lines that other pages have, too, 0 to 1.
+        is_links: is it mostly links?
+    """
+
+    box: str
+    words: int
+    n_pages: int
+    n_names: int
+    repeated_share: float
+    is_links: bool
+
+    def __str__(self) -> str:
+        kind = "mostly links" if self.is_links else "words"
+        return (
+            f"{self.box}, on {self.n_pages} of {self.n_names} pages, {self.words} words here"
+            f" ({kind}), {self.repeated_share:.0%} of them on other pages, too"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlace:
+    """Where the text of a page stands, and what is left out of it.
+
+    Attributes:
+        box: the way to its box, as a CSS selector.
+        own_share: of the page's rare words those in its text, 0 to 1.
+    """
+
+    box: str
+    left_out: tuple[LeftOut, ...]
+    own_share: float
+
+
+def text_place(site: Site, page: Outline, title: str, url: str) -> TextPlace | None:
+    """Tell where the text of a page stands; None: nothing is known of its site."""
+    if not site or not page.lines:
+        return None
+    lines = PageLines(page)
+    name = name_key(page, title, url)
+    own = site.own_lines(lines, name)
+    weights = lines.sizes * site.rarity(lines.keys, name)
+    total = float(weights.sum())
+    return TextPlace(
+        way_to(page, int(lines.boxes[own.core])),
+        tuple(_left_out(site, lines, page, own, name)),
+        float(weights[own.is_own].sum()) / total if total else 1.0,
+    )
+
+
+def _left_out(
+    site: Site, lines: PageLines, page: Outline, own: OwnLines, name: int
+) -> list[LeftOut]:
+    """The outermost boxes none of whose lines are in the text, in document order."""
+    is_out = lines.sums(own.is_own.astype(np.float64)) == 0
+    counts, end, found = site.kind_counts(lines.kinds), 0, []
+    rarity = site.rarity(lines.keys, name)
+    for box in np.flatnonzero(is_out).tolist():
+        if lines.first[box] < end:
+            continue
+        end = int(lines.end[box])
+        part = slice(lines.first[box], end)
+        words = float(lines.sizes[part].sum())
+        if words:
+            found.append(
+                LeftOut(
+                    box=selector(page.boxes[int(lines.boxes[box])]),
+                    words=round(words),
+                    n_pages=min(int(counts[box]), site.n_names),
+                    n_names=site.n_names,
+                    repeated_share=float((lines.sizes[part] * (rarity[part] < 1)).sum()) / words,
+                    is_links=bool(2 * lines.linked[part].sum() >= words),
+                )
+            )
+    return found
+
+
+def way_to(page: Outline, box: int) -> str:
+    """The boxes from the body to a box, as a CSS selector."""
+    way = [box]
+    while way[-1] != BODY:
+        way.append(page.boxes[way[-1]].parent)
+    return " > ".join(selector(page.boxes[each]) for each in reversed(way))
+
+
+def selector(box: Box) -> str:
+    """The box as a CSS selector: its tag, id and classes.
+
+    >>> selector(Box(-1, "div", ("#menu", "wide")))
+    'div#menu.wide'
+    """
+    return box.tag + "".join(name if name[0] == "#" else f".{name}" for name in box.names)

@@ -1,0 +1,191 @@
+"""The lines and boxes of a page as arrays: what is counted over the pages of a site.
+
+A line is known by its words, and by whether it is mostly links: "Foo" in a menu is another line
+than the heading "Foo". Words that are numbers count as one and the same: dates and counters of
+views tell nothing apart. A box is known by its *kind*, the way to it from the body by tags, ids and
+classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh32_intdigest
+
+from dedup.sites.outline import BODY, Box, Line, Outline
+from dedup.text.character_kinds import UNSPACED, character_kinds
+from dedup.text.codepoints import code_points, hash_pieces, hash_windows, mix
+
+Keys = NDArray[np.uint32]
+Numbers = NDArray[np.float64]
+
+MIN_LINES = 3
+"""A box of fewer lines is taken together with the one around it."""
+
+_WORDS_A_SHINGLE = 3
+_NUMBER = np.uint64(0x2545F4914F6CDD1D)
+"""Stands for each word that consists of digits."""
+_MAX_CLASSES = 3
+_MAX_ID_CHARACTERS = 30
+_LINE_END = 10
+
+
+class Words(NamedTuple):
+    """The words of some lines.
+
+    Attributes:
+        hashes: of each word, in order.
+        first: for each line, which word is its first; at the end, how many words there are.
+    """
+
+    hashes: NDArray[np.uint64]
+    first: NDArray[np.intp]
+
+    @property
+    def counts(self) -> NDArray[np.intp]:
+        """How many words each line has."""
+        return np.diff(self.first)
+
+    def line_hashes(self) -> NDArray[np.uint64]:
+        """One hash for the words of each line."""
+        starts = np.minimum(self.first[:-1], max(0, len(self.hashes) - 1))
+        return hash_pieces(self.hashes, starts, np.maximum(self.first[1:], starts))
+
+    def shingles(self, line: int) -> NDArray[np.uint64]:
+        """The shingles of a line: three words in a row, or all of a shorter line."""
+        words = self.hashes[self.first[line] : self.first[line + 1]]
+        return hash_windows(words, min(_WORDS_A_SHINGLE, max(1, len(words))))
+
+
+class PageLines:
+    """The lines and boxes of an outline.
+
+    A character of a script without spaces between words is a word.
+
+    Attributes:
+        lines: as the outline has them.
+        words: of the lines, as hashes.
+        keys: of each line; two lines with the same words, and as much in links, have the same key.
+            The last bit tells whether it is mostly links.
+        sizes: how many words each line has.
+        linked: how many of them are in links.
+        boxes: which boxes of the outline have `MIN_LINES` lines or more; the body is always first.
+        kinds: of each of these.
+        first, end: which lines stand in each of these.
+    """
+
+    def __init__(self, outline: Outline) -> None:
+        self.lines: Sequence[Line] = outline.lines
+        self.words = words_of([line.text for line in self.lines])
+        self.sizes: Numbers = self.words.counts.astype(np.float64)
+        self.linked: Numbers = self.sizes * _linked_shares(self.lines)
+        is_linked = (2 * self.linked > self.sizes).astype(np.uint32)
+        hashes = self.words.line_hashes().astype(np.uint32)
+        self.keys: Keys = (hashes & np.uint32(0xFFFFFFFE)) | is_linked
+        self.boxes, self.kinds, self.first, self.end = _boxes(outline)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def sums(self, values: Numbers) -> Numbers:
+        """The sum of the values of the lines in each box."""
+        total = np.zeros(len(values) + 1)
+        np.cumsum(values, out=total[1:])
+        found: Numbers = total[self.end] - total[self.first]
+        return found
+
+    def distinct_keys(self) -> Keys:
+        """The keys of lines that have words, each once, ascending."""
+        return np.unique(self.keys[self.sizes > 0])
+
+
+def words_of(texts: Sequence[str]) -> Words:
+    """Return the words of some lines of text, which contain no line end.
+
+    >>> words_of(["Page 3 of 12", "page 4 of 9"]).line_hashes().tolist().count(0)
+    0
+    >>> first, second = words_of(["Page 3 of 12", "page 4 of 9"]).line_hashes()
+    >>> bool(first == second)
+    True
+    """
+    codes = code_points("\n".join((*texts, "")).lower())
+    kinds = character_kinds(codes)
+    is_word, is_alone = kinds != 0, kinds == UNSPACED
+    begins, ends = is_word.copy(), is_word.copy()
+    inner = is_word[1:] & is_word[:-1] & ~is_alone[1:] & ~is_alone[:-1]
+    begins[1:] &= ~inner
+    ends[:-1] &= ~inner
+    starts, stops = np.flatnonzero(begins), np.flatnonzero(ends) + 1
+    hashes = hash_pieces(codes, starts, stops)
+    n_digits = np.zeros(len(codes) + 1, np.int64)
+    np.cumsum((codes >= ord("0")) & (codes <= ord("9")), out=n_digits[1:])
+    hashes[n_digits[stops] - n_digits[starts] == stops - starts] = _NUMBER
+    line_ends = np.flatnonzero(codes == _LINE_END)
+    first = np.zeros(len(texts) + 1, np.intp)
+    first[1:] = np.searchsorted(starts, line_ends)
+    return Words(hashes, first)
+
+
+def narrow(hashes: NDArray[np.uint64]) -> Keys:
+    """Hashes of 32 bits of hashes of 64."""
+    return mix(hashes.copy()).astype(np.uint32)
+
+
+def _linked_shares(lines: Sequence[Line]) -> Numbers:
+    return np.fromiter(
+        (
+            0.0 if line.plain is line.text else 1 - len(line.plain) / len(line.text)
+            for line in lines
+        ),
+        np.float64,
+        len(lines),
+    )
+
+
+def _boxes(
+    outline: Outline,
+) -> tuple[NDArray[np.intp], Keys, NDArray[np.intp], NDArray[np.intp]]:
+    """The boxes that count: their places in the outline, kinds, first lines, and ends."""
+    boxes = outline.boxes
+    first, end = [len(outline.lines)] * len(boxes), [0] * len(boxes)
+    for number, line in enumerate(outline.lines):
+        box = line.box
+        if first[box] > number:
+            first[box] = number
+        end[box] = number + 1
+    for number in range(len(boxes) - 1, 0, -1):
+        outer = boxes[number].parent
+        if first[number] < first[outer]:
+            first[outer] = first[number]
+        if end[number] > end[outer]:
+            end[outer] = end[number]
+    kinds = {BODY: 0}
+    places = [BODY]
+    for number in range(1, len(boxes)):
+        if end[number] - first[number] >= MIN_LINES:  # so has the one around it
+            kinds[number] = _kind(kinds[boxes[number].parent], boxes[number])
+            places.append(number)
+    first[BODY], end[BODY] = 0, len(outline.lines)
+    chosen = np.array(places, np.intp)
+    return (
+        chosen,
+        np.array([kinds[place] for place in places], np.uint32),
+        np.array(first, np.intp)[chosen],
+        np.array(end, np.intp)[chosen],
+    )
+
+
+def _kind(outer: int, box: Box) -> int:
+    return _kind_of(outer, box.tag, box.names)
+
+
+@lru_cache(20_000)  # most pages of a site have the same boxes
+def _kind_of(outer: int, tag: str, names: tuple[str, ...]) -> int:
+    kept = [name for name in names if not any(map(str.isdigit, name))]
+    ids = [name for name in kept if name[0] == "#" and len(name) <= _MAX_ID_CHARACTERS]
+    classes = sorted(name for name in kept if name[0] != "#")[:_MAX_CLASSES]
+    return xxh32_intdigest(" ".join((tag, *ids, *classes)).encode(errors="replace"), outer) or 1

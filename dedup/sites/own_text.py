@@ -1,0 +1,211 @@
+"""Which lines of a page are its own, by what is known of its site.
+
+1. *Beside*: a box is beside the content if next to none of its words are rare outside of links, on
+   this page and on others that have a box of its kind, while enough such words stand elsewhere.
+2. *Core*: of what is not beside, the box that has the page's rare words and little else.
+3. The text is all of the core; of the boxes beside in it, those are left out that recur with it:
+   contents lists, indexes and summaries, which few pages of a template have, are content. So is
+   what no other page has, and a box goes that has the same words on nearly all pages.
+
+A page is judged by itself and by the mean of at most three others that have a box of the same kind,
+so that no page, and no ten pages, decide for all others.
+
+Source: Gibson, Punera, Tomkins, The volume and evolution of web page templates, WWW 2005 (counting
+lines over a host's pages); Yi, Liu, Li, Eliminating noisy information in web pages, KDD 2003 (a box
+is judged by the boxes of the same place on other pages).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup.sites.lines import Keys, Numbers, PageLines
+
+Mask = NDArray[np.bool_]
+
+N_FIGURES = 4
+"""What is measured of a box: share of rare words outside of links; how many such words stand
+elsewhere on the page; share of the page's rare words; mean rarity of its words."""
+
+_MIN_WORDS = 10
+_BESIDE = 0.1
+_ENOUGH = 50
+_ENOUGH_FOR_LINKS = 40
+_AT_MOST = 200
+"""A page counts for as many rare words elsewhere: one long page does not decide for its kind."""
+_OTHERS = 3
+_RECALL_WEIGHT = 4
+_HALF = 0.5
+_RECURS = 0.5
+_COMMON = 0.3
+_NEARLY_ALL = 0.8
+_AT_LEAST_PAGES = 10
+_NEARLY_ALL_WORDS = 0.95
+_MIN_FURNITURE_WORDS = 12
+
+
+class Knowledge(Protocol):
+    """What is known of the kinds of boxes and the lines of a site."""
+
+    def rarity(self, keys: Keys) -> Numbers:
+        """1 for a line that no other page has, 0 for one that half of the pages have."""
+
+    def counts(self, keys: Keys) -> Numbers:
+        """On how many pages each line stands."""
+
+    def of_kinds(self, kinds: Keys) -> tuple[Numbers, Numbers]:
+        """How many pages have a box of each kind; the means of its figures, one row a kind."""
+
+
+class OwnLines(NamedTuple):
+    """The lines of a page that are its own.
+
+    Attributes:
+        is_own: of each line.
+        core: which of the page's boxes has them.
+        left_out: the boxes in the core that are left out, and those beside it.
+    """
+
+    is_own: Mask
+    core: int
+    left_out: list[int]
+
+
+def own_lines(page: PageLines, known: Knowledge) -> OwnLines:
+    """Tell which lines of a page are its own."""
+    measured = _Measured(page, known)
+    return measured.own()
+
+
+def figures(page: PageLines, known: Knowledge) -> Numbers:
+    """What is learned of the page's boxes: `N_FIGURES` for each."""
+    measured = _Measured(page, known)
+    return np.column_stack((measured.bare, measured.elsewhere, *measured.of_rest()))
+
+
+class _Measured:
+    """A page while it is judged."""
+
+    def __init__(self, page: PageLines, known: Knowledge) -> None:
+        self._page, self._known = page, known
+        self._rarity = known.rarity(page.keys)
+        self._n_pages, self._means = known.of_kinds(page.kinds)
+        plain = (page.sizes - page.linked) * self._rarity
+        self._words = page.sums(page.sizes)
+        self._plain = page.sums(plain)
+        self._total_plain = float(plain.sum())
+        self.bare = self._plain / np.maximum(self._words, 1)
+        self.elsewhere = np.minimum(self._total_plain - self._plain, _AT_MOST)
+        self._beside = self._find_beside()
+
+    def own(self) -> OwnLines:
+        page = self._page
+        core = self._find_core()
+        first, end = int(page.first[core]), int(page.end[core])
+        is_own = np.zeros(len(page), np.bool_)
+        is_own[first:end] = True
+        furniture = [
+            *(box for box in self._beside if self._recurs(box, core)),
+            *self._same_on_all(core),
+        ]
+        for box in furniture:
+            is_own[page.first[box] : page.end[box]] = False
+        return OwnLines(is_own, core, sorted(furniture))
+
+    def of_rest(self) -> tuple[Numbers, Numbers]:
+        """Of each box its share of the page's rare words, and the mean rarity of its words.
+
+        Without what is beside; of equal lines on the page one counts, rather one outside of links.
+        """
+        page = self._page
+        is_out = np.zeros(len(page), np.bool_)
+        for box in self._beside:
+            is_out[page.first[box] : page.end[box]] = True
+        order = np.lexsort((page.keys & 1, is_out, page.keys >> 1))
+        is_repeated = np.zeros(len(page), np.bool_)
+        ordered = page.keys[order] >> 1
+        is_repeated[order[1:]] = ordered[1:] == ordered[:-1]
+        sizes = np.where(is_out | is_repeated, 0.0, page.sizes)
+        rare = sizes * self._rarity
+        in_boxes, total = page.sums(rare), float(rare.sum())
+        return in_boxes / (total or 1), in_boxes / np.maximum(page.sums(sizes), 1)
+
+    def _with_others(self, column: int, own: Numbers) -> Numbers:
+        """A figure of this page together with the mean of at most three others."""
+        weight = np.minimum(self._n_pages, _OTHERS)
+        found: Numbers = (own + weight * self._means[:, column]) / (1 + weight)
+        return found
+
+    def _find_beside(self) -> list[int]:
+        page = self._page
+        linked = page.sums(page.linked)
+        enough = np.where(2 * linked > self._words, _ENOUGH_FOR_LINKS, _ENOUGH)
+        is_beside = (
+            (self._words >= _MIN_WORDS)
+            & (self._n_pages >= 2)
+            & (self._with_others(0, self.bare) < _BESIDE)
+            & (self._with_others(1, self.elsewhere) >= enough)
+            # What is said on this very page counts, whatever others have posted:
+            & (self.bare < 2 * _BESIDE)
+            & (self._plain <= _HALF * self._total_plain)
+        )
+        is_beside[0] = False
+        return self._outermost(np.flatnonzero(is_beside).tolist())
+
+    def _outermost(self, boxes: list[int]) -> list[int]:
+        found, end = [], 0
+        for box in boxes:
+            if self._page.first[box] >= end:
+                found.append(box)
+                end = int(self._page.end[box])
+        return found
+
+    def _find_core(self) -> int:
+        """The box of the best F-score, in which recall counts most; of equals the innermost."""
+        share, mean = self.of_rest()
+        recall, precision = self._with_others(2, share), self._with_others(3, mean)
+        denominator = _RECALL_WEIGHT * precision + recall
+        score = (1 + _RECALL_WEIGHT) * precision * recall / np.where(denominator, denominator, 1)
+        score[share < _HALF] = -1
+        best = np.flatnonzero(score >= score.max())
+        return int(best[-1]) if score.max() > 0 else 0
+
+    def _is_inside(self, box: int, core: int) -> bool:
+        page = self._page
+        return bool(
+            page.first[core] <= page.first[box]
+            and page.end[box] <= page.end[core]
+            and page.end[box] - page.first[box] < page.end[core] - page.first[core]
+        )
+
+    def _recurs(self, box: int, core: int) -> bool:
+        """Has a box beside furniture, and no part of what a few pages of the template list?"""
+        if not self._is_inside(box, core):
+            return False
+        lines = slice(self._page.first[box], self._page.end[box])
+        sizes = self._page.sizes[lines]
+        rarity = float(sizes @ self._rarity[lines]) / max(1.0, float(sizes.sum()))
+        return bool(self._n_pages[box] >= _RECURS * self._n_pages[core]) or rarity < _COMMON
+
+    def _same_on_all(self, core: int) -> list[int]:
+        """The boxes in the core that have the same words on nearly all pages with such a core."""
+        page, n_core = self._page, float(self._n_pages[core])
+        if n_core < _AT_LEAST_PAGES:
+            return []
+        counts = self._known.counts(page.keys)
+        is_same = (counts >= _NEARLY_ALL * n_core) & (counts * _NEARLY_ALL <= n_core)
+        same = page.sums(np.where(is_same, page.sizes, 0.0))
+        kinds, places, times = np.unique(page.kinds, return_inverse=True, return_counts=True)
+        is_furniture = (
+            (times[places] == 1)  # the entries of a list are alike, and content
+            & (self._n_pages >= _NEARLY_ALL * n_core)
+            & (self._words >= _MIN_FURNITURE_WORDS)
+            & (same >= _NEARLY_ALL_WORDS * self._words)
+        )
+        inside = [
+            box for box in np.flatnonzero(is_furniture).tolist() if self._is_inside(box, core)
+        ]
+        return self._outermost(inside)

@@ -1,0 +1,146 @@
+"""The second look: does what stands elsewhere on two pages tell them apart?
+
+A page's text may lack what tells it from another: a breadcrumb, the answers below a question. So
+before a page is dropped, all of both pages is looked at, as far as it is *rare*: lines that hardly
+any page of the site has, wherever on the page they stand. Known furniture does not count; neither
+do numbers, such as dates and counters of views. The look has both sides: a print view, a page
+without its side bar, and a copy with one line more are still copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup.sites.lines import Keys, PageLines, narrow
+from dedup.text.codepoints import hash_windows
+
+KEPT_SHINGLES = 128
+"""Shingles that are stored with a page, those of the lowest hashes: 1,024 bytes at most."""
+
+SEEN_SHINGLES = 1_024
+"""Shingles of a page that is looked at, at most."""
+
+STAGE = "rest"
+"""Under which it is stored with a page's signatures."""
+
+_WIDTH = 3
+_SHORT_TEXT = 50
+_TOLD_LINES = 3
+
+IsRare = Callable[[Keys], NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rest:
+    """The rare shingles of a page, ascending, and the line that each stands in.
+
+    Attributes:
+        is_whole: are these all? Else those of the lowest hashes.
+    """
+
+    shingles: Keys
+    lines: Keys
+    is_whole: bool = True
+
+    def kept(self) -> Rest:
+        """What is stored of it."""
+        if len(self.shingles) <= KEPT_SHINGLES:
+            return self
+        return Rest(self.shingles[:KEPT_SHINGLES], self.lines[:KEPT_SHINGLES], is_whole=False)
+
+    def to_bytes(self) -> bytes:
+        """What is stored of it, at most 1,025 bytes: a flag, the shingles, their lines."""
+        kept = self.kept()
+        arrays = (kept.shingles.astype("<u4"), kept.lines.astype("<u4"))
+        return bytes([kept.is_whole]) + b"".join(each.tobytes() for each in arrays)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Rest:
+        """What `to_bytes` gave.
+
+        Raises:
+            ValueError: it gave something else.
+        """
+        if len(data) % 8 != 1:
+            raise ValueError(f"what is rare on a page takes 8 bytes a shingle, got {len(data)}")
+        numbers = np.frombuffer(data, "<u4", offset=1)
+        half = len(numbers) // 2
+        return cls(numbers[:half], numbers[half:], is_whole=bool(data[0]))
+
+    def still_rare(self, is_rare: IsRare | None) -> Rest:
+        """Without the lines that have turned out to be furniture since."""
+        if is_rare is None or not len(self.lines):
+            return self
+        lines, places = np.unique(self.lines, return_inverse=True)
+        stays = is_rare(lines)[places]
+        return Rest(self.shingles[stays], self.lines[stays], is_whole=self.is_whole)
+
+    def reach(self) -> int:
+        """Up to which shingle it has all."""
+        return int(self.shingles[-1]) if not self.is_whole and len(self.shingles) else 1 << 32
+
+
+def rest_of(page: PageLines, is_rare: NDArray[np.bool_]) -> Rest:
+    """Return the shingles of the lines of a page that are rare.
+
+    Shingles are three consecutive words of a line, or all words of a shorter one.
+    """
+    words, sizes = page.words, page.words.counts
+    line_of = np.repeat(np.arange(len(sizes)), sizes)
+    windows = hash_windows(words.hashes, _WIDTH)
+    starts = np.arange(len(windows))
+    fits = starts + _WIDTH <= words.first[1:][line_of[: len(windows)]]
+    fits &= is_rare[line_of[: len(windows)]]
+    is_short = is_rare & (sizes > 0) & (sizes < _WIDTH)
+    hashes = narrow(np.concatenate((windows[fits], words.line_hashes()[is_short])))
+    owners = np.concatenate((line_of[: len(windows)][fits], np.flatnonzero(is_short)))
+    shingles, places = np.unique(hashes, return_index=True)
+    lines = page.keys[owners[places]]
+    is_whole = len(shingles) <= SEEN_SHINGLES
+    return Rest(shingles[:SEEN_SHINGLES], lines[:SEEN_SHINGLES], is_whole=is_whole)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Difference:
+    """What tells two pages apart.
+
+    Attributes:
+        only_first, only_second, shared: rare shingles that one of the pages has, and both have.
+        lines: the keys of lines of the first page with shingles that the second has not.
+    """
+
+    only_first: int
+    only_second: int
+    shared: int
+    lines: Keys
+
+    def tells_apart(self, *, have_same_name: bool, n_shingles: int) -> bool:
+        """Are they two pages? `n_shingles`: of the original's text.
+
+        Each page has to say something that the other does not; the shorter their text, and the
+        less their names agree, the less is enough. Or the page says much that the original has not.
+        """
+        lesser, more = min(self.only_first, self.only_second), self.only_first
+        every = self.only_first + self.only_second + self.shared
+        if have_same_name and n_shingles < _SHORT_TEXT:
+            return lesser >= 2 or more >= 20
+        if more >= 50 and more > self.shared:
+            return True
+        if have_same_name:
+            return lesser >= 3 and self.shared < 0.5 * every
+        return lesser >= 1 and (n_shingles < _SHORT_TEXT or self.shared < 0.7 * every)
+
+
+def difference(page: Rest, original: Rest) -> Difference:
+    """Compare what is rare on a page and on its original, as far as both are known."""
+    reach = min(page.reach(), original.reach())
+    first = page.shingles[page.shingles <= reach]
+    second = original.shingles[original.shingles <= reach]
+    is_shared = np.isin(first, second, assume_unique=True)
+    n_shared = int(is_shared.sum())
+    lines = page.lines[: len(first)][~is_shared]
+    return Difference(len(first) - n_shared, len(second) - n_shared, n_shared, lines)

@@ -1,0 +1,250 @@
+"""What is known of a site at some time, and how its pages are read by that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from xxhash import xxh32_intdigest
+
+from dedup.names import is_in_title, name_of, own_title, url_file_name
+from dedup.sites.counts import Contribution, SiteCounts, contribution, mean_figures, title_parts
+from dedup.sites.lines import Keys, Numbers, PageLines
+from dedup.sites.outline import Line, Outline
+from dedup.sites.own_text import OwnLines, own_lines
+from dedup.sites.rest import Rest, rest_of
+
+NAMES = 10
+"""Pages of so many different names tell what a site repeats."""
+
+FEW_NAMES = 4
+"""From so few where no more will come."""
+
+SETTLED_NAMES = 64
+"""From so many on texts hardly change any more: pages read before are read once again."""
+
+_COMMON = 0.5
+"""A line on the pages of half of all names has no rarity."""
+
+_SMALL = 4
+_TITLE_PART = 0.6
+_RARE_SHARE = 200
+_RARE_AT_LEAST = 2
+_HEADING_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class OwnText:
+    """What a page says itself.
+
+    Attributes:
+        text: a line for each line of its own; before them the heading, if it stands beside.
+        heading: the page's own; "" where it has none.
+        title: the page's title without the site's part.
+        version: of what was known of the site.
+        rest: what is rare on the page, for the second look.
+        contribution: what the page adds to what is known.
+    """
+
+    text: str
+    heading: str
+    title: str
+    version: int
+    rest: Rest
+    contribution: Contribution
+
+
+class Site:
+    """What is known of a site; it does not change.
+
+    Args:
+        counts: of its pages; it is taken as it is now.
+        version: 0: nothing is known.
+    """
+
+    def __init__(self, counts: SiteCounts | None = None, *, version: int = 0) -> None:
+        counts = counts or SiteCounts()
+        self.version = version if counts.n_names else 0
+        self.n_names = counts.n_names
+        is_repeated = counts.line_counts > 1
+        self._names = np.sort(counts.names)
+        self._lines, self._counts = counts.lines[is_repeated], counts.line_counts[is_repeated]
+        self._kinds, self._kind_counts = counts.kinds, counts.kind_counts.astype(np.float64)
+        self._kind_means = mean_figures(counts.kind_counts, counts.kind_sums)
+        self._parts = frozenset(
+            part for part, count in counts.parts.items() if count >= _TITLE_PART * counts.n_names
+        )
+
+    @property
+    def is_settled(self) -> bool:
+        """Is so much known that texts hardly change any more?"""
+        return self.n_names >= SETTLED_NAMES
+
+    def __bool__(self) -> bool:
+        return self.version > 0
+
+    def read(self, page: Outline, title: str, url: str) -> OwnText | None:
+        """The own text of a page; None: nothing is known, or the page has no text."""
+        if not self or not page.lines:
+            return None
+        lines = PageLines(page)
+        name = name_key(page, title, url)
+        known = _Counted(self, is_new=not _contains(self._names, name))
+        own = own_lines(lines, known)
+        counts = known.counts(lines.keys)
+        return OwnText(
+            **self._text(lines, own, counts, title),
+            version=self.version,
+            rest=rest_of(lines, counts <= self.rare_limit),
+            contribution=contribution(lines, name, title, known),
+        )
+
+    def contribution(self, page: Outline, title: str, url: str) -> Contribution:
+        """What a page adds to what is known."""
+        name = name_key(page, title, url)
+        known = _Counted(self, is_new=not _contains(self._names, name))
+        return contribution(PageLines(page), name, title, known)
+
+    def own_lines(self, page: PageLines, name: int) -> OwnLines:
+        """Which lines of a page are its own."""
+        return own_lines(page, _Counted(self, is_new=not _contains(self._names, name)))
+
+    def rarity(self, keys: Keys, name: int) -> Numbers:
+        """How rare the lines of a page of this name are: 1, no other page has it, to 0."""
+        return _Counted(self, is_new=not _contains(self._names, name)).rarity(keys)
+
+    @property
+    def rare_limit(self) -> int:
+        """Lines on the pages of more names are not rare."""
+        return max(_RARE_AT_LEAST, self.n_names // _RARE_SHARE)
+
+    def is_rare(self, keys: Keys) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which lines hardly any page has."""
+        return self.line_counts(keys) <= self.rare_limit
+
+    def line_counts(self, keys: Keys) -> Numbers:
+        """On the pages of how many names each line stands; 0 for one that is not on two."""
+        return _looked_up(self._lines, self._counts, keys)
+
+    def kind_counts(self, kinds: Keys) -> Numbers:
+        """On how many pages each kind of box stands."""
+        return _looked_up(self._kinds, self._kind_counts, kinds)
+
+    def _text(self, page: PageLines, own: OwnLines, counts: Numbers, title: str) -> dict[str, str]:
+        lines = page.lines
+        is_heading = counts < max(_RARE_AT_LEAST, _HEADING_SHARE * self.n_names)
+        mine = [line for line, is_own in zip(lines, own.is_own.tolist(), strict=True) if is_own]
+        heading = _h1(self._own(lines, own.is_own & is_heading), title)
+        beside = None if heading else _h1(self._own(lines, is_heading), title)
+        if not (heading or beside):
+            heading = next((line.text for line in mine if line.block == "h2"), "")
+        texts = [line.text for line in mine]
+        return {
+            "text": "\n".join([beside, *texts] if beside else texts),
+            "heading": heading or beside or "",
+            "title": own_title(title, self._parts),
+        }
+
+    @staticmethod
+    def _own(
+        lines: Iterable[Line], which: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    ) -> list[Line]:
+        return [line for line, is_it in zip(lines, which.tolist(), strict=True) if is_it]
+
+
+class _Counted:
+    """What is known of a site, and the page that is read counted with it."""
+
+    def __init__(self, site: Site, *, is_new: bool) -> None:
+        self._site, self._is_new = site, is_new
+
+    def counts(self, keys: Keys) -> Numbers:
+        return np.maximum(self._site.line_counts(keys) + self._is_new, 1)
+
+    def rarity(self, keys: Keys) -> Numbers:
+        counts, n_names = self.counts(keys), max(2, self._site.n_names + self._is_new)
+        if n_names <= _SMALL:
+            return (counts < 2).astype(np.float64)
+        return np.maximum(0, 1 - np.log(counts) / log(_COMMON * n_names))
+
+    def of_kinds(self, kinds: Keys) -> tuple[Numbers, Numbers]:
+        site = self._site
+        if not len(site._kinds):
+            return np.zeros(len(kinds)), np.zeros((len(kinds), site._kind_means.shape[1]))
+        at = np.minimum(np.searchsorted(site._kinds, kinds), len(site._kinds) - 1)
+        is_known = site._kinds[at] == kinds
+        return (
+            np.where(is_known, site._kind_counts[at], 0.0),
+            np.where(is_known[:, None], site._kind_means[at], 0.0),
+        )
+
+
+def learn(
+    pages: Iterable[tuple[Outline, str, str]], counts: SiteCounts | None = None
+) -> SiteCounts:
+    """Count pages when none were counted before: outline, title and URL of each.
+
+    All lines are counted first: before, each of them would be rare.
+    """
+    counts = counts or SiteCounts()
+    new = []
+    for page, title, url in pages:
+        lines, name = PageLines(page), name_key(page, title, url)
+        if counts.add_lines(name, lines.distinct_keys(), title_parts(title)):
+            new.append((lines, name, title))
+    site = Site(counts, version=1)
+    known = _Counted(site, is_new=False)
+    first = [contribution(lines, name, title, known) for lines, name, title in new]
+    for each in first:
+        counts.add_kinds(each.kinds, each.figures)
+    return counts
+
+
+def rest_by_itself(page: Outline) -> Rest:
+    """What is rare on a page of a site of which nothing is known: all of it."""
+    lines = PageLines(page)
+    return rest_of(lines, np.ones(len(lines), np.bool_))
+
+
+def name_key(page: Outline, title: str, url: str) -> int:
+    """A hash of a page's own name: what tells it from all pages that are no copies of it.
+
+    Its title and first heading, without versions; where it has no heading, its file's name as well,
+    as all pages of some sites have the same title.
+    """
+    heading = first_heading(page)
+    name = name_of(title, heading)
+    if not heading:
+        name += "\n" + url_file_name(url)
+    return xxh32_intdigest(name.encode(errors="replace"))
+
+
+def first_heading(page: Outline) -> str:
+    """The first `<h1>`, or else the first `<h2>`; "" where there is none."""
+    for block in ("h1", "h2"):
+        for line in page.lines:
+            if line.block == block:
+                return line.text
+    return ""
+
+
+def _h1(lines: Iterable[Line], title: str) -> str | None:
+    """The first heading; of several, one that the title has, too."""
+    headings = [line.text for line in lines if line.block == "h1"]
+    if len(headings) < 2:
+        return headings[0] if headings else None
+    return next((heading for heading in headings if is_in_title(heading, title)), headings[0])
+
+
+def _contains(ascending: Keys, key: int) -> bool:
+    place = int(np.searchsorted(ascending, np.uint32(key)))
+    return place < len(ascending) and int(ascending[place]) == key
+
+
+def _looked_up(ascending: Keys, values: Keys | Numbers, keys: Keys) -> Numbers:
+    if not len(ascending):
+        return np.zeros(len(keys))
+    at = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
+    return np.where(ascending[at] == keys, values[at], 0.0)

@@ -1,1 +1,0 @@
-"""Templates of sites, learned from their pages, and a page's own text by them."""
