@@ -145,9 +145,12 @@ class PageSpider(Spider):
         except CloseSpider:
             raise
         except ReadingError as error:
+            if error.traceback:
+                self.logger.debug("%s cannot be read:\n%s", response.url, error.traceback)
             self._skip(response, error.reason, str(error))
             return
-        except Exception as error:  # noqa: BLE001 -- one bad page never ends a crawl
+        except Exception as error:  # one bad page never ends a crawl
+            self.logger.debug("%s cannot be read:", response.url, exc_info=True)
             self._skip(response, "parse_error", f"{type(error).__name__}: {error}")
             return
         # The links come first: the page's URL is done only when its links are queued.
