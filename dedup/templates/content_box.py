@@ -154,9 +154,11 @@ class _Seen:
     own: int = 0
     all: int = 0
     headings: int = 0
+    last: MeasuredPage | None = None
 
     def add(self, page: MeasuredPage, box: int) -> None:
-        self.n_pages += 1
+        self.n_pages += page is not self.last  # a page may have several boxes that are alike
+        self.last = page
         self.max_characters = max(self.max_characters, page.all[box])
         self.repeated += page.repeated[box]
         self.linked += page.linked[box]
