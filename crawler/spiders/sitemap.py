@@ -83,6 +83,7 @@ class SitemapSpider(PageSpider):
                 yield from self._named_sitemap(url, response)
         else:
             urls = [url for each in sitemap.urls if (url := _joined(response.url, each))]
+            self.outside.note_listed(urls)
             for url in self._links.new(urls, response):
                 yield self.page_request(url)
         self._skip(response, "sitemap", "")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from functools import cached_property, partial
 from hashlib import sha256
 from typing import ClassVar, Self
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -22,11 +22,14 @@ from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.failures import NotSentError
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import Outcome
+from dedup.scrapy.job.urls import first_url
+from dedup.scrapy.middlewares.redirect import NotFollowed
 from dedup.scrapy.reading.exchange import ReadingError
 from dedup.scrapy.reading.reading import Reading, header
 from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
 from dedup.scrapy.spiders.errors import outcome_of_error, outcome_of_visit, request_of
 from dedup.scrapy.spiders.link_filter import LinkFilter
+from dedup.scrapy.spiders.outside import OutsideHosts
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
 from dedup.scrapy.spiders.site_reader import SiteReader
 from dedup.store.records import DUPLICATE_LINK_RANK, TRAP_RANK
@@ -83,6 +86,7 @@ class PageSpider(Spider):
         self.credentials = {each: found for each, found in credentials if any(found)}
         """Name and password by start URL, for `dedup.scrapy.middlewares.log_in`."""
         self.scope = Scope(self.urls, allow=allow, deny=deny)
+        self.outside = OutsideHosts(self.scope)
         self.max_pages = whole_number("max_pages", max_pages)
         self.job = job
         self.restart = flag("restart", restart)
@@ -230,6 +234,8 @@ class PageSpider(Spider):
             return
         if isinstance(error, HttpError) and REVISIT not in request.meta:
             self.stop_if_full()
+        if isinstance(error, NotFollowed) and error.reason == "redirect_offsite":
+            self._note_redirect(first_url(request), error.target, request)
         if self.dedup_job is None:
             return
         outcome = outcome_of_visit if REVISIT in request.meta else outcome_of_error
@@ -237,6 +243,13 @@ class PageSpider(Spider):
             self.dedup_job.record(found)
             if found.reason == type(error).__name__:  # an unknown failure: it may be a bug
                 self.logger.error("%s: %s", found.url, failure.getTraceback())
+
+    def _note_redirect(self, url: str, target: str, request: Request) -> None:
+        """Note a redirect to another host, if the crawl begins at the URL."""
+        if url in (self.page_request(each).url for each in self.urls):
+            self.outside.note_redirect(url, target, target)
+        elif request.callback != self.parse:  # a robots.txt or a sitemap, not one's own page
+            self.outside.note_redirect(url, target, urljoin(target, "/"))
 
     # --- What a response gives ---------------------------------------------------------------
 
@@ -314,6 +327,7 @@ class PageSpider(Spider):
             return []
         links = reading.links
         links = [page.refresh_url, *links] if page.refresh_url else links
+        self.outside.note_links(links)
         return self._links.new(links, response, is_duplicate=is_duplicate)
 
     def _reason_to_skip(self, reading: Reading) -> str:
