@@ -53,7 +53,7 @@ class SitemapSpider(PageSpider):
 
     def parse_robots(self, response: Response) -> Iterator[Request]:
         """Request the sitemaps that robots.txt names."""
-        self.take_page()
+        self.stop_if_full()
         sitemaps = sitemaps_in_robots(response.body) or [urljoin(response.url, "/sitemap.xml")]
         for url in sitemaps[:_MAX_SITEMAPS]:
             yield from self._named_sitemap(url, response)
@@ -66,7 +66,7 @@ class SitemapSpider(PageSpider):
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
         """Request the pages, or the sitemaps, that a sitemap lists."""
-        self.take_page()
+        self.stop_if_full()
         try:
             sitemap = read_sitemap(response.body)
         except SitemapError as error:
@@ -83,6 +83,7 @@ class SitemapSpider(PageSpider):
                 yield from self._named_sitemap(url, response)
         else:
             urls = [url for each in sitemap.urls if (url := _joined(response.url, each))]
+            self.outside.note_listed(urls)
             for url in self._links.new(urls, response):
                 yield self.page_request(url)
         self._skip(response, "sitemap", "")

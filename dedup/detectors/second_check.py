@@ -61,10 +61,12 @@ def objection_to_equal(first: Document, second: Document, *, names: NearNames) -
     On one host other headings make two. Where a text may hold furniture, the titles of pages of one
     host have to agree, too: what is equal may be the furniture.
     """
-    if names == "ignore" or not _are_of_one_host(first, second):
+    if not _are_of_one_host(first, second):
         return None
     if first.is_traditional != second.is_traditional:
         return "script"
+    if names == "ignore":
+        return None
     if not do_agree(first.heading, second.heading):
         return "names"
     have_own_texts = first.has_own_text and second.has_own_text

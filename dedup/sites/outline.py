@@ -328,7 +328,7 @@ class _Walk:
                     pieces.append(text)
                 node = node.next
                 continue
-            tag = node.tag
+            tag = node.tag or "-"  # a processing instruction, such as `<?php … ?>`, has none
             kind = kinds.get(tag)
             if kind is None:
                 kind = _kind_of_unknown(tag)

@@ -63,6 +63,9 @@ class StatsQueries(Protocol):
     def fetched(self) -> int:
         """Records for which a response arrived."""
 
+    def pages(self) -> int:
+        """Pages that are stored, duplicates, or wait for their template."""
+
 
 class ReportQueries(Protocol):
     """Counts, and rows in an order and number that a report can show."""

@@ -16,7 +16,8 @@ def summary_table(account: Mapping[str, Any], job: Path | str | None) -> Rendera
     """Pages and bytes: fetched = unique + duplicates by stage + skipped by reason + waiting.
 
     `account` is what `stats.json` holds, or the part of it that `summarise` gives; of a job of
-    `dedup run`, with `collection`. `job` is its folder, or its address in a database; None: it ends
+    `dedup run`, with `collection`; at the end of a crawl, with `outside`: sentences about other
+    hosts. `job` is its folder, or its address in a database; None: it ends
     with the crawl.
     """
     is_collection = account.get("collection", False)
@@ -64,6 +65,7 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
             f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,"
             f"{nofollow} {urls['aliases']:,} aliases, {urls['queued']:,} still queued"
         )
+    yield from map(plain, account.get("outside", ()))
     if refresh := account.get("refresh"):
         found = [f"{count:,} {name}" for name, count in refresh.items() if name != "number"]
         yield f"refresh {refresh['number']}: {', '.join(found) or 'nothing visited yet'}"

@@ -169,6 +169,20 @@ def test_job_of_other_settings_or_another_url_is_refused(
     assert "made with other settings: spider argument url" in refused.output
 
 
+def test_max_pages_counts_the_pages_of_all_processes(
+    crawl: Any, pages: Any, new_place: Callable[[], str]
+) -> None:
+    place = new_place()
+    setting, job = options_of(place)
+    for n in range(0, 60, 2):
+        del pages.routes[f"/{n}"]  # errors do not count
+    for max_pages in (5, 9):
+        found = crawl("site", "-s", setting, url=pages.url, max_pages=max_pages, **job)
+        assert found.status == 0, found.output
+        with open_store(place, read_only=True) as store:
+            assert store.stats.pages() == max_pages
+
+
 def test_restart_keeps_the_old_job_beside_the_new_one(
     crawl: Any, pages: Any, new_place: Callable[[], str]
 ) -> None:

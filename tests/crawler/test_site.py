@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -211,6 +212,67 @@ def test_max_pages_is_exact_and_can_be_raised(
     rest = crawl("site", url=site.url, max_pages=0)
     assert rest.stats["pages"]["unique"] == 41
     assert set(rest.records().values()) == {1}
+
+
+def _mostly_no_pages(site: WebSite, make: SimpleNamespace) -> None:
+    """A site of nine pages, one of them a copy, and of four times as many other responses."""
+    others = [f"/{name}{n}" for n in range(9) for name in ("gone", "empty", "file", "moved")]
+    pages = [f"/page{n}" for n in range(1, 8)]
+    site.routes |= {target: make.page(target) for target in pages}
+    site.routes |= {f"/empty{n}": b" " for n in range(9)}
+    site.routes |= {f"/file{n}": make.Answer(b"%PDF-", 200, "application/pdf") for n in range(9)}
+    site.routes |= {f"/moved{n}": make.redirect("/") for n in range(9)}
+    site.routes["/tags"] = make.page("tags", *pages, head=_robots("noindex"))
+    site.routes["/copy"] = site.routes["/page1"]
+    site.routes["/"] = make.page("/", *others, "/copy", "/tags")
+
+
+def test_max_pages_counts_pages_and_no_errors_redirects_or_skipped_ones(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    _mostly_no_pages(site, make)
+    for max_pages in (4, 8):
+        pages = crawl("site", url=site.url, max_pages=max_pages).stats["pages"]
+        assert pages["unique"] + sum(pages["duplicates"].values()) == max_pages
+    crawled = crawl("site", url=site.url, max_pages=10)
+    assert crawled.stats["reason"] == "finished"
+    assert crawled.stats["pages"]["unique"] == 8
+    assert crawled.stats["pages"]["duplicates"] == {"body": 1}
+    skipped = {"empty": 9, "http_404": 9, "noindex": 1, "not_html": 9}
+    assert crawled.stats["pages"]["skipped"] == skipped
+    assert set(crawled.records().values()) == {1}
+
+
+def test_max_pages_stops_a_crawl_that_finds_pages_to_skip_without_end(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, tmp_path: Path
+) -> None:
+    """Each page is marked noindex and links to the next one."""
+    site.on_request = lambda target: site.routes.update(
+        {target: make.page(target, f"{target}x", f"{target}y", head=_robots("noindex"))}
+    )
+    script = tmp_path / "few.py"
+    script.write_text(
+        "import sys\n"
+        "from dedup.scrapy.spiders import page_spider\n"
+        "page_spider._MIN_SKIPPED = 20\n"
+        "from scrapy.cmdline import execute\n"
+        "execute(['scrapy', *sys.argv[3:]])\n"
+    )
+    python = (str(script),)
+    crawled = crawl("site", url=site.url, max_pages=1, python=python)
+    assert crawled.stats["reason"] == "max_pages"
+    assert crawled.stats["pages"]["skipped"] == {"noindex": 20}
+    assert "most pages are skipped" in crawled.output
+
+
+def test_max_pages_does_not_count_the_visits_of_a_refresh(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes |= {"/": make.page("/", "/a", "/b"), "/a": make.page("a"), "/b": make.page("b")}
+    crawl("site", url=site.url, max_pages=4)
+    crawled = crawl("site", url=site.url, max_pages=3, refresh=1)
+    assert crawled.stats["reason"] == "finished"
+    assert crawled.stats["refresh"]["unchanged"] == 3
 
 
 def test_scope_rules_and_canonical_links_of_two_hosts(

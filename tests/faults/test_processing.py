@@ -63,8 +63,11 @@ def test_a_page_whose_processing_raises_is_recorded_and_the_crawl_goes_on(
     site = serve(20)
     job = make_job(site.url)
     patch = _RAISE.format(module=module, name=name)
-    status, output = _run(job, patch, "-s", "DEDUP_READ_PROCESSES=0")  # the patch is of this one
+    # The patch is of this process.
+    options = ("-s", "DEDUP_READ_PROCESSES=0", "-s", "LOG_LEVEL=DEBUG")
+    status, output = _run(job, patch, *options)
     assert status == 0, output
+    assert "Traceback" in output
     assert job.rows("SELECT url, reason FROM skipped") == [(f"{site.url}7", reason)]
     assert job.stats["reason"] == "finished"
     # What cannot be read leads nowhere: pages 15 and 16 hang on page 7.

@@ -20,6 +20,7 @@ from dedup.scrapy.extensions.figures import CrawlFigures
 from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.stats_json import stats_json
+from dedup.scrapy.spiders.outside import OutsideHosts
 from dedup.scrapy.spiders.own import is_own
 
 if TYPE_CHECKING:
@@ -150,6 +151,9 @@ class Progress:
         if not job.has_queue:
             del account["urls"]  # the project's own scheduler has them
         account["no_pages"] = self._crawler.stats.get_value("dedup/items/no_page", 0)
+        outside = getattr(self._crawler.spider, "outside", None)
+        if isinstance(outside, OutsideHosts):
+            account["outside"] = list(outside.sentences(job.store.stats.pages()))
         from dedup.terminal.summary_table import summary_table
 
         place = job.shown_place if job.is_kept else None

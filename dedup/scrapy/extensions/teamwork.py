@@ -85,7 +85,7 @@ class Teamwork:
         left = {host: delay_left(self._crawler, host) for host in hosts}
         paused = {host: seconds for host, seconds in left.items() if seconds > pause}
         job.turns.n_processes = workers.beat(pages=pages, pause=pause, paused=paused)
-        self._note_fetched(job)
+        self._note_pages(job)
         if not job.has_queue or job.arrivals.is_closing:
             return
         share = min(workers.fair_share(), job.config.worker_hosts)
@@ -138,8 +138,8 @@ class Teamwork:
         items = job.arrivals.resume()
         await send_items(self._crawler, items, at_once=job.turns.items_at_once)
 
-    def _note_fetched(self, job: Job) -> None:
-        """Tell a spider that stops after so many pages how many all processes have fetched."""
+    def _note_pages(self, job: Job) -> None:
+        """Tell a spider that stops after so many pages how many all processes have found."""
         spider: Any = self._crawler.spider
-        if getattr(spider, "max_pages", 0) and hasattr(spider, "note_fetched"):
-            spider.note_fetched(job.store.stats.fetched())
+        if getattr(spider, "max_pages", 0) and hasattr(spider, "note_pages"):
+            spider.note_pages(job.store.stats.pages())

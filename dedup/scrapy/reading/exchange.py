@@ -52,6 +52,7 @@ class ReadingError(Exception):
     def __init__(self, unread: Unread) -> None:
         super().__init__(unread.detail)
         self.reason = unread.reason
+        self.traceback = unread.traceback
 
 
 class NotReadError(Exception):

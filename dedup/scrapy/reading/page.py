@@ -25,10 +25,15 @@ class TooComplexError(Exception):
 
 
 class Unread(NamedTuple):
-    """Why a page could not be read; `reason` is recorded."""
+    """Why a page could not be read; `reason` is recorded.
+
+    Attributes:
+        traceback: of an unexpected error, for the log.
+    """
 
     reason: str
     detail: str
+    traceback: str = ""
 
 
 class RawPage(NamedTuple):

@@ -18,6 +18,7 @@ import pickle
 import signal
 import sys
 from contextlib import suppress
+from traceback import format_exception
 from typing import BinaryIO
 
 from dedup.scrapy.reading.exchange import LENGTH_BYTES, Question, packed
@@ -96,7 +97,8 @@ def _answer(
     except MemoryError:
         return Unread("too_complex", "takes more memory than DEDUP_READ_MEMORY_MB allows")
     except Exception as error:  # noqa: BLE001 -- it concerns one page
-        return Unread("parse_error", f"{type(error).__name__}: {error}")
+        traceback = "".join(format_exception(error))
+        return Unread("parse_error", f"{type(error).__name__}: {error}", traceback)
 
 
 def run_worker() -> None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from functools import cached_property, partial
 from hashlib import sha256
 from typing import ClassVar, Self
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -22,11 +22,14 @@ from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.failures import NotSentError
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import Outcome
+from dedup.scrapy.job.urls import first_url
+from dedup.scrapy.middlewares.redirect import NotFollowed
 from dedup.scrapy.reading.exchange import ReadingError
 from dedup.scrapy.reading.reading import Reading, header
 from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
 from dedup.scrapy.spiders.errors import outcome_of_error, outcome_of_visit, request_of
 from dedup.scrapy.spiders.link_filter import LinkFilter
+from dedup.scrapy.spiders.outside import OutsideHosts
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
 from dedup.scrapy.spiders.site_reader import SiteReader
 from dedup.store.records import DUPLICATE_LINK_RANK, TRAP_RANK
@@ -37,13 +40,20 @@ _MAX_REFRESH_CHARACTERS = 500
 """A page with less text than this that refreshes to another page only leads there."""
 
 
+_MIN_SKIPPED = 1_000
+_SKIPPED_FOR_A_PAGE = 10
+"""Pages that are skipped and lead to others, up to which a crawl with `max_pages` goes on. Sites
+have a few of them (lists of tags) for many pages."""
+
+
 class PageSpider(Spider):
     """Yields a `PageItem` for each HTML page, and records what became of every other URL.
 
     Args:
         url: where to start; several are separated by commas.
         allow, deny: regular expressions that narrow the scope, see `Scope`.
-        max_pages: the crawl stops after this number of fetched pages; 0: no limit.
+        max_pages: the crawl stops when the job has this number of pages, kept or dropped as
+            duplicates; errors, redirects and what is skipped do not count. 0: no limit.
         job: name of the job.
         restart: "1": start a new job; the existing one is kept under another name.
         refresh: "1": visit the pages of a finished job again, and store those that have changed.
@@ -76,10 +86,12 @@ class PageSpider(Spider):
         self.credentials = {each: found for each, found in credentials if any(found)}
         """Name and password by start URL, for `dedup.scrapy.middlewares.log_in`."""
         self.scope = Scope(self.urls, allow=allow, deny=deny)
+        self.outside = OutsideHosts(self.scope)
         self.max_pages = whole_number("max_pages", max_pages)
         self.job = job
         self.restart = flag("restart", restart)
         self.refresh = flag("refresh", refresh)
+        self._n_skipped = 0
         self._arguments = {"url": ",".join(self.urls), "allow": allow, "deny": deny}
         self._is_plain = not (allow or deny)
 
@@ -137,17 +149,22 @@ class PageSpider(Spider):
         )
 
     async def parse(self, response: Response) -> AsyncIterator[Request | PageItem]:
-        self.take_page()
+        if REVISIT not in response.meta:
+            self.stop_if_full()
         try:
             reading = await self._reader.read(response)
+            self._take(reading, response)
             is_duplicate = reading is not None and self._is_duplicate(reading, response)
             links = [] if reading is None else self._links_of(reading, response, is_duplicate)
         except CloseSpider:
             raise
         except ReadingError as error:
+            if error.traceback:
+                self.logger.debug("%s cannot be read:\n%s", response.url, error.traceback)
             self._skip(response, error.reason, str(error))
             return
-        except Exception as error:  # noqa: BLE001 -- one bad page never ends a crawl
+        except Exception as error:  # one bad page never ends a crawl
+            self.logger.debug("%s cannot be read:", response.url, exc_info=True)
             self._skip(response, "parse_error", f"{type(error).__name__}: {error}")
             return
         # The links come first: the page's URL is done only when its links are queued.
@@ -216,7 +233,9 @@ class PageSpider(Spider):
         if error is None or isinstance(error, NotSentError):
             return
         if isinstance(error, HttpError) and REVISIT not in request.meta:
-            self.take_page()
+            self.stop_if_full()
+        if isinstance(error, NotFollowed) and error.reason == "redirect_offsite":
+            self._note_redirect(first_url(request), error.target, request)
         if self.dedup_job is None:
             return
         outcome = outcome_of_visit if REVISIT in request.meta else outcome_of_error
@@ -224,6 +243,13 @@ class PageSpider(Spider):
             self.dedup_job.record(found)
             if found.reason == type(error).__name__:  # an unknown failure: it may be a bug
                 self.logger.error("%s: %s", found.url, failure.getTraceback())
+
+    def _note_redirect(self, url: str, target: str, request: Request) -> None:
+        """Note a redirect to another host, if the crawl begins at the URL."""
+        if url in (self.page_request(each).url for each in self.urls):
+            self.outside.note_redirect(url, target, target)
+        elif request.callback != self.parse:  # a robots.txt or a sitemap, not one's own page
+            self.outside.note_redirect(url, target, urljoin(target, "/"))
 
     # --- What a response gives ---------------------------------------------------------------
 
@@ -250,26 +276,45 @@ class PageSpider(Spider):
         return CrawlConfig.of(self.crawler).is_robots_meta_obeyed
 
     def is_full(self) -> bool:
-        """Have `max_pages` been fetched?"""
-        return bool(self.max_pages) and self._n_taken >= self.max_pages
+        """Has the job `max_pages`?"""
+        return bool(self.max_pages) and self._n_pages >= self.max_pages
 
-    def take_page(self) -> None:
-        """Count a response at its arrival: more responses arrive before its page is recorded.
+    def stop_if_full(self) -> None:
+        """Stop at a response that arrives when there are `max_pages`.
 
         Raises:
-            CloseSpider: `max_pages` have been fetched; the URL of this response stays queued.
+            CloseSpider: the crawl stops; the URL of the response stays queued.
         """
         if self.is_full():
             raise CloseSpider("max_pages")
-        self._n_taken += 1
 
-    def note_fetched(self, n_pages: int) -> None:
-        """Count what other processes of the job have fetched, too."""
-        self._n_taken = max(self._n_taken, n_pages)
+    def _take(self, reading: Reading | None, response: Response) -> None:
+        """Count a page when it has been read: others are read before it is recorded.
+
+        Pages that are skipped do not count, but their links are followed. A site may have such
+        pages without end, and the crawl stops there, too.
+
+        Raises:
+            CloseSpider: as `stop_if_full`.
+        """
+        if reading is None or REVISIT in response.meta or not self.max_pages:
+            return
+        self.stop_if_full()
+        if not self._reason_to_skip(reading):
+            self._n_pages += bool(response.body.strip())
+            return
+        self._n_skipped += 1
+        if self._n_skipped > max(_MIN_SKIPPED, _SKIPPED_FOR_A_PAGE * self.max_pages):
+            self.logger.warning("the crawl stops: most pages are skipped, as noindex or refresh")
+            raise CloseSpider("max_pages")
+
+    def note_pages(self, n_pages: int) -> None:
+        """Count the pages of other processes of the job, too."""
+        self._n_pages = max(self._n_pages, n_pages)
 
     @cached_property
-    def _n_taken(self) -> int:
-        return self.dedup_job.ledger.fetched if self.dedup_job is not None else 0
+    def _n_pages(self) -> int:
+        return self.dedup_job.store.stats.pages() if self.dedup_job is not None else 0
 
     def _links_of(self, reading: Reading, response: Response, is_duplicate: bool) -> list[str]:
         """The links that are to be requested."""
@@ -282,6 +327,7 @@ class PageSpider(Spider):
             return []
         links = reading.links
         links = [page.refresh_url, *links] if page.refresh_url else links
+        self.outside.note_links(links)
         return self._links.new(links, response, is_duplicate=is_duplicate)
 
     def _reason_to_skip(self, reading: Reading) -> str:

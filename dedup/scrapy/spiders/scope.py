@@ -33,11 +33,15 @@ class Scope:
         self._is_any_host = "://" in allow
 
     def __contains__(self, url: str) -> bool:
-        if not self._is_any_host and host_key(plain_origin(url)) not in self.hosts:
+        if not self.has_host(host_key(plain_origin(url))):
             return False
         if self._allow is not None and not self._allow.search(url):
             return False
         return self._deny is None or not self._deny.search(url)
+
+    def has_host(self, host: str) -> bool:
+        """Is a host, as `host_key` gives it, in scope? If `allow` names hosts, any may be."""
+        return self._is_any_host or host in self.hosts
 
     def follow_start(self, url: str, start_url: str) -> None:
         """Add the host that a start URL redirects to, if the two differ only by "www."."""

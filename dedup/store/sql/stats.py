@@ -87,6 +87,14 @@ class SqlStatsQueries(SqlQueries):
         )
         return count
 
+    def pages(self) -> int:
+        """Pages that are stored, duplicates, or wait for their template."""
+        count: int = self._value(
+            "SELECT (SELECT count(*) FROM pages) + (SELECT count(*) FROM duplicates)"
+            " + (SELECT count(*) FROM waiting)"
+        )
+        return count
+
     def _count(self, query: str) -> Count:
         return self._first(_as_count, query) or Count(0, 0)
 

@@ -101,6 +101,17 @@ def test_a_page_that_cannot_be_read_says_why_and_costs_no_other(tmp_path: Any) -
     ]
 
 
+def test_an_error_of_a_page_is_told_with_its_traceback(tmp_path: Any) -> None:
+    async def traceback(worker: WorkerProcess) -> str:
+        with pytest.raises(ReadingError, match=r"^ValueError: no page$") as caught:
+            await worker.read(raw("raise"))
+        return caught.value.traceback
+
+    found, _ = run(traceback, (sys.executable, "-c", MORTAL, str(tmp_path / "mark")))
+    assert found.startswith("Traceback (most recent call last):")
+    assert ", in mortal\n" in found
+
+
 def test_a_page_is_read_though_its_first_process_died(tmp_path: Any) -> None:
     command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
     titles, _ = run(lambda worker: _read_all(worker, ["1", "die once", "2"]), command)

@@ -172,12 +172,16 @@ def test_equal_texts_that_may_be_furniture_need_equal_titles_on_one_host() -> No
     assert match(first, document(STORY, OTHER, "Another", source="landmark")) == "text"
 
 
-def test_traditional_and_simplified_chinese_of_one_host_are_two_pages() -> None:
+@pytest.mark.parametrize("names", ["agree", "ignore"])
+def test_traditional_and_simplified_chinese_of_one_host_are_two_pages(names: str) -> None:
     simplified = "".join(f"第{number}封信是晚上送到的，写在茶馆的账簿上。" for number in range(30))
-    traditional = OpenCC("s2t").convert(simplified)
+    edited = simplified.replace("第7封信", "第7个包裹")
     first = document(simplified, ONE)
-    assert match(first, document(traditional, SAME)) is None
-    assert match(first, document(traditional, OTHER)) == "text"
+    for text, found_by in ((simplified, "text"), (edited, "sentences")):
+        traditional = OpenCC("s2t").convert(text)
+        assert match(first, document(traditional, SAME), near_names=names) is None
+        assert match(first, document(traditional, OTHER), near_names=names) == found_by
+        assert match(document(simplified, None), document(traditional, None)) == found_by
 
 
 @pytest.mark.parametrize(

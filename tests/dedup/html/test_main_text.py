@@ -31,6 +31,15 @@ def test_extract_text_blocks_are_lines(extractor):
     assert ("Section 7" in lines) == (extractor == "all")
 
 
+@pytest.mark.parametrize("extractor", EXTRACTORS)
+def test_processing_instructions_are_no_text(extractor):
+    if extractor == "trafilatura":
+        pytest.importorskip("trafilatura")
+    page = ARTICLE.replace("<h1>", "<?php include 'menu.php' ?><h1>").replace("<p>", "<p><?x y?>")
+    page = page.replace("<article>", "<?php ?><article><div hidden><?php ?></div>")
+    assert extract_text(page, extractor=extractor) == extract_text(ARTICLE, extractor=extractor)
+
+
 def test_extract_text_unknown_extractor():
     with pytest.raises(
         ValueError, match=r"extractor must be one of 'content', 'resiliparse', .*got 'magic'"

@@ -41,6 +41,12 @@ def test_boxes_of_a_template_are_told_the_most_common_first() -> None:
     ]
 
 
+def test_pages_count_once_however_many_of_their_boxes_are_alike() -> None:
+    bodies = [sphinx(n) + 2 * "<div class=ad>Buy this.</div>" for n in range(10)]
+    found = {each.box: each.n_pages for each in left_out_by(template_of(*bodies))}
+    assert found["div.ad"] == 10
+
+
 def test_furniture_directly_in_the_body_is_told() -> None:
     template = template_of(*map(flat, range(10)))
     assert str(template) == "body"

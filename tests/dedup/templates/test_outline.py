@@ -50,6 +50,7 @@ LINES = [
     ("<select><option>one<option>two</select>", ["one", "two"]),
     ("<my-note>in an element of one's own</my-note>", ["in an element of one's own"]),
     ("<ul><li>unclosed <b>bold<li>next</ul>", ["unclosed bold", "next"]),
+    ("<?php echo 1 ?>a <?name x?>b<p><?x?>c</p>", ["a b", "c"]),
 ]
 
 

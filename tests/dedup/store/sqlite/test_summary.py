@@ -49,6 +49,8 @@ def test_counts_reconcile_for_any_records_across_a_restart(tmp_path_factory, rec
             hosts[host] += 1
     found = summarise(store)
     assert store.stats.fetched() == found["pages"]["fetched"]
+    n_skipped = sum(found["pages"]["skipped"].values())
+    assert store.stats.pages() == found["pages"]["fetched"] - n_skipped
     store.close()
 
     failed = pages.pop("timeout", 0)
