@@ -25,7 +25,7 @@ def report_data(store: JobStore) -> dict[str, Any]:
     patterns = duplicate_patterns(store)
     joint = together(store, patterns)
     templates = site_templates(store)
-    places = {(each["host"], each["number"]): place for place, each in enumerate(templates)}
+    places = {each["host"]: place for place, each in enumerate(templates)}
     return {
         "summary": summarise(store),
         "names": asdict(other_names(store)),

@@ -34,7 +34,7 @@ class _Compared(NamedTuple):
     distance: int | None
 
 
-Templates = Mapping[tuple[str, int | None], int]
+Templates = dict[str, int]
 """Places in the list of templates, by host and number."""
 
 
@@ -75,7 +75,7 @@ def listed_groups(store: JobStore, templates: Templates | None = None) -> dict[s
                 *(each.url, hosts[each.host], each.shown_title, stages[each.stage]),
                 *(each.distance, each.resemblance),
                 *compared.get(each.number, (None, None)),
-                templates.get((each.host, each.template)),
+                templates.get(each.host) if each.site_version else None,
                 has_other_name(
                     each.title, each.heading, each.original_title, each.original_heading
                 ),
@@ -109,7 +109,7 @@ def _original(
 ) -> tuple[str, int, str, str, str, int | None]:
     page = store.report.listed_original(number, with_text=is_shown)
     excerpt = page.text[:_EXCERPT_LENGTH]
-    place = templates.get((page.host, page.template))
+    place = templates.get(page.host) if page.site_version else None
     return page.url or f"#{number}", hosts[page.host], page.title, page.language, excerpt, place
 
 
