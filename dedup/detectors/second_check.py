@@ -31,6 +31,19 @@ def is_same_text(first: Document, second: Document, *, with_title: bool) -> bool
     return text is not None and text == comparable_text(second, with_title=with_title)
 
 
+def have_same_lines(first: Document, second: Document) -> bool:
+    """Have two pages of one title the same lines, be it in another order?
+
+    Lists of related products come in any order, and the page is the same.
+    """
+    if len(first.text) != len(second.text) or not first.text.strip():
+        return False
+    lines = (sorted(document.normal_text.splitlines()) for document in (first, second))
+    return next(lines) == next(lines) and comparable_name(_title(first)) == comparable_name(
+        _title(second)
+    )
+
+
 def comparable_text(document: Document, *, with_title: bool) -> str | None:
     """Return the normal text, on demand after the title, with single spaces; None if empty.
 
@@ -319,8 +332,9 @@ class SecondCheck:
         if document.key != original.key:
             return 0.0
         if self.is_short(document) or self.is_short(original):
+            is_same = is_same_text(document, original, with_title=True)
             return float(
-                is_same_text(document, original, with_title=True)
+                (is_same or have_same_lines(document, original))
                 and objection_to_equal(document, original, names=self.names) is None
             )
         if objection_to_near(document, original, names=self.names) is not None:

@@ -67,7 +67,8 @@ class PageLines:
     A character of a script without spaces between words is a word.
 
     Attributes:
-        lines: as the outline has them.
+        outline: the boxes and lines themselves.
+        lines: of the outline.
         words: of the lines, as hashes.
         keys: of each line; two lines with the same words, and as much in links, have the same key.
             The last bit tells whether it is mostly links.
@@ -79,6 +80,7 @@ class PageLines:
     """
 
     def __init__(self, outline: Outline) -> None:
+        self.outline = outline
         self.lines: Sequence[Line] = outline.lines
         self.words = words_of([line.text for line in self.lines])
         self.sizes: Numbers = self.words.counts.astype(np.float64)

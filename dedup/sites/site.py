@@ -12,7 +12,7 @@ from xxhash import xxh32_intdigest
 from dedup.names import is_in_title, name_of, own_title, url_file_name
 from dedup.sites.counts import Contribution, SiteCounts, contribution, mean_figures, title_parts
 from dedup.sites.lines import Keys, Numbers, PageLines
-from dedup.sites.outline import Line, Outline
+from dedup.sites.outline import Line, Outline, text_of
 from dedup.sites.own_text import OwnLines, own_lines
 from dedup.sites.rest import Rest, rest_of
 
@@ -140,9 +140,9 @@ class Site:
         beside = None if heading else _h1(self._own(lines, is_heading), title)
         if not (heading or beside):
             heading = next((line.text for line in mine if line.block == "h2"), "")
-        texts = [line.text for line in mine]
+        text = text_of(page.outline.boxes, mine)
         return {
-            "text": "\n".join([beside, *texts] if beside else texts),
+            "text": f"{beside}\n{text}" if beside else text,
             "heading": heading or beside or "",
             "title": own_title(title, self._parts),
         }
