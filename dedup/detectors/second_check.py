@@ -32,16 +32,21 @@ def is_same_text(first: Document, second: Document, *, with_title: bool) -> bool
 
 
 def have_same_lines(first: Document, second: Document) -> bool:
-    """Have two pages of one title the same lines, be it in another order?
+    """Have two pages of one title the same lines, fifty words or more, be it in another order?
 
     Lists of related products come in any order, and the page is the same.
     """
-    if len(first.text) != len(second.text) or not first.text.strip():
+    if len(first.text) != len(second.text) or count_words(first) < _ENOUGH_WORDS:
         return False
     lines = (sorted(document.normal_text.splitlines()) for document in (first, second))
     return next(lines) == next(lines) and comparable_name(_title(first)) == comparable_name(
         _title(second)
     )
+
+
+def count_words(document: Document) -> int:
+    """How many words a text has; of a script without spaces between them, characters."""
+    return len(document.normal_text) if document.is_unspaced else int(document.words[1].sum())
 
 
 def comparable_text(document: Document, *, with_title: bool) -> str | None:
@@ -59,6 +64,8 @@ def comparable_text(document: Document, *, with_title: bool) -> str | None:
         return comparable_name(_title(document)) + "\n" + text
     return " ".join(normalise(document.title).split()) + "\n" + text
 
+
+_ENOUGH_WORDS = 50
 
 _MAX_FURNITURE_SHINGLES = 6_000
 """No site known has as many words on every page; menus of 2,000 are rare."""
