@@ -52,6 +52,8 @@ class Words(NamedTuple):
 
     def line_hashes(self) -> NDArray[np.uint64]:
         """One hash for the words of each line."""
+        if not len(self.hashes):
+            return np.zeros(len(self.first) - 1, np.uint64)
         starts = np.minimum(self.first[:-1], max(0, len(self.hashes) - 1))
         return hash_pieces(self.hashes, starts, np.maximum(self.first[1:], starts))
 

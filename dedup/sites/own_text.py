@@ -95,9 +95,13 @@ class _Measured:
         self._n_pages, self._means = known.of_kinds(page.kinds)
         plain = (page.sizes - page.linked) * self._rarity
         self._words = page.sums(page.sizes)
-        self._plain = page.sums(plain)
+        kinds, places, times = np.unique(page.kinds, return_inverse=True, return_counts=True)
+        self._is_only_one = times[places] == 1
+        # The columns of a table are content, or they are not, together.
+        self._plain = np.bincount(places, page.sums(plain), len(kinds))[places]
+        words = np.bincount(places, self._words, len(kinds))[places]
         self._total_plain = float(plain.sum())
-        self.bare = self._plain / np.maximum(self._words, 1)
+        self.bare = self._plain / np.maximum(words, 1)
         self.elsewhere = np.minimum(self._total_plain - self._plain, _AT_MOST)
         self._beside = self._find_beside()
 
@@ -198,9 +202,8 @@ class _Measured:
         counts = self._known.counts(page.keys)
         is_same = (counts >= _NEARLY_ALL * n_core) & (counts * _NEARLY_ALL <= n_core)
         same = page.sums(np.where(is_same, page.sizes, 0.0))
-        kinds, places, times = np.unique(page.kinds, return_inverse=True, return_counts=True)
         is_furniture = (
-            (times[places] == 1)  # the entries of a list are alike, and content
+            self._is_only_one  # the entries of a list are alike, and content
             & (self._n_pages >= _NEARLY_ALL * n_core)
             & (self._words >= _MIN_FURNITURE_WORDS)
             & (same >= _NEARLY_ALL_WORDS * self._words)
