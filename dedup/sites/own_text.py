@@ -31,7 +31,7 @@ N_FIGURES = 4
 elsewhere on the page; share of the page's rare words; mean rarity of its words."""
 
 _MIN_WORDS = 10
-_BESIDE = 0.1
+_BESIDE = 0.15
 _ENOUGH = 50
 _ENOUGH_FOR_LINKS = 40
 _AT_MOST = 200
@@ -40,11 +40,12 @@ _OTHERS = 3
 _RECALL_WEIGHT = 4
 _HALF = 0.5
 _RECURS = 0.5
-_COMMON = 0.3
+_COMMON = 0.4
 _NEARLY_ALL = 0.8
 _AT_LEAST_PAGES = 10
 _NEARLY_ALL_WORDS = 0.95
 _MIN_FURNITURE_WORDS = 12
+_MAX_PROSE_WORDS = 100
 
 
 class Knowledge(Protocol):
@@ -145,7 +146,7 @@ class _Measured:
 
     def _find_beside(self) -> list[int]:
         page = self._page
-        linked = page.sums(page.linked)
+        self._linked = linked = page.sums(page.linked)
         enough = np.where(2 * linked > self._words, _ENOUGH_FOR_LINKS, _ENOUGH)
         is_beside = (
             (self._words >= _MIN_WORDS)
@@ -189,6 +190,8 @@ class _Measured:
         """Has a box beside furniture, and no part of what a few pages of the template list?"""
         if not self._is_inside(box, core):
             return False
+        if 2 * self._linked[box] < self._words[box] > _MAX_PROSE_WORDS:
+            return False
         lines = slice(self._page.first[box], self._page.end[box])
         sizes = self._page.sizes[lines]
         rarity = float(sizes @ self._rarity[lines]) / max(1.0, float(sizes.sum()))
@@ -206,6 +209,7 @@ class _Measured:
             self._is_only_one  # the entries of a list are alike, and content
             & (self._n_pages >= _NEARLY_ALL * n_core)
             & (self._words >= _MIN_FURNITURE_WORDS)
+            & ((self._words <= _MAX_PROSE_WORDS) | (2 * self._linked >= self._words))
             & (same >= _NEARLY_ALL_WORDS * self._words)
         )
         inside = [

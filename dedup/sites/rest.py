@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.sites.lines import Keys, PageLines, narrow
+from dedup.sites.lines import Keys, PageLines, Words, narrow, words_of
 from dedup.text.codepoints import hash_windows
 
 KEPT_SHINGLES = 128
@@ -89,19 +89,29 @@ def rest_of(page: PageLines, is_rare: NDArray[np.bool_]) -> Rest:
 
     Shingles are three consecutive words of a line, or all words of a shorter one.
     """
-    words, sizes = page.words, page.words.counts
-    line_of = np.repeat(np.arange(len(sizes)), sizes)
-    windows = hash_windows(words.hashes, _WIDTH)
-    starts = np.arange(len(windows))
-    fits = starts + _WIDTH <= words.first[1:][line_of[: len(windows)]]
-    fits &= is_rare[line_of[: len(windows)]]
-    is_short = is_rare & (sizes > 0) & (sizes < _WIDTH)
-    hashes = narrow(np.concatenate((windows[fits], words.line_hashes()[is_short])))
-    owners = np.concatenate((line_of[: len(windows)][fits], np.flatnonzero(is_short)))
+    hashes, owners = _shingles(page.words, is_rare)
     shingles, places = np.unique(hashes, return_index=True)
     lines = page.keys[owners[places]]
     is_whole = len(shingles) <= SEEN_SHINGLES
     return Rest(shingles[:SEEN_SHINGLES], lines[:SEEN_SHINGLES], is_whole=is_whole)
+
+
+def count_shingles(text: str) -> int:
+    """How many different shingles of this kind the lines of a text have."""
+    words = words_of(text.split("\n"))
+    return len(np.unique(_shingles(words, np.ones(len(words.counts), np.bool_))[0]))
+
+
+def _shingles(words: Words, which: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.intp]]:
+    """The shingles of some of the lines, and the line of each."""
+    sizes = words.counts
+    line_of = np.repeat(np.arange(len(sizes)), sizes)
+    windows = hash_windows(words.hashes, _WIDTH)
+    line_of = line_of[: len(windows)]
+    fits = which[line_of] & (np.arange(len(windows)) + _WIDTH <= words.first[1:][line_of])
+    is_short = which & (sizes > 0) & (sizes < _WIDTH)
+    hashes = narrow(np.concatenate((windows[fits], words.line_hashes()[is_short])))
+    return hashes, np.concatenate((line_of[fits], np.flatnonzero(is_short)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
