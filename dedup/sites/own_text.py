@@ -30,7 +30,7 @@ N_FIGURES = 4
 """What is measured of a box: share of rare words outside of links; how many such words stand
 elsewhere on the page; share of the page's rare words; mean rarity of its words."""
 
-_MIN_WORDS = 10
+_MIN_WORDS = 7
 _BESIDE = 0.15
 _ENOUGH = 50
 _ENOUGH_FOR_LINKS = 40
