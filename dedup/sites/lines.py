@@ -183,13 +183,30 @@ def _boxes(
     )
 
 
+def outer_kinds(outline: Outline) -> list[str]:
+    """The names of the boxes in the body, and of those in these, each once."""
+    outer = {BODY}
+    found = set()
+    for number, box in enumerate(outline.boxes):
+        if box.parent in outer:
+            found.add(_name_of(box.tag, tuple(name for name in box.names if name[0] != "#")))
+            if box.parent == BODY:
+                outer.add(number)
+    return sorted(found)
+
+
 def _kind(outer: int, box: Box) -> int:
     return _kind_of(outer, box.tag, box.names)
 
 
 @lru_cache(20_000)  # most pages of a site have the same boxes
 def _kind_of(outer: int, tag: str, names: tuple[str, ...]) -> int:
+    return xxh32_intdigest(_name_of(tag, names).encode(errors="replace"), outer) or 1
+
+
+def _name_of(tag: str, names: tuple[str, ...]) -> str:
+    """What a box is called on all pages: digits name a page, or a place on it."""
     kept = [name for name in names if not any(map(str.isdigit, name))]
     ids = [name for name in kept if name[0] == "#" and len(name) <= _MAX_ID_CHARACTERS]
     classes = sorted(name for name in kept if name[0] != "#")[:_MAX_CLASSES]
-    return xxh32_intdigest(" ".join((tag, *ids, *classes)).encode(errors="replace"), outer) or 1
+    return " ".join((tag, *ids, *classes))

@@ -135,14 +135,15 @@ class Difference:
         less their names agree, the less is enough. Or the page says much that the original has not.
         """
         lesser, more = min(self.only_first, self.only_second), self.only_first
-        every = self.only_first + self.only_second + self.shared
         if have_same_name and n_shingles < _SHORT_TEXT:
             return lesser >= 2 or more >= 20
         if more >= 50 and more > self.shared:
             return True
-        if have_same_name:
-            return lesser >= 3 and self.shared < 0.5 * every
-        return lesser >= 1 and (n_shingles < _SHORT_TEXT or self.shared < 0.7 * every)
+        if not have_same_name:
+            return lesser >= 1
+        return lesser >= 3 and self.shared < 0.5 * (
+            self.only_first + self.only_second + self.shared
+        )
 
 
 def difference(page: Rest, original: Rest) -> Difference:

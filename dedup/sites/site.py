@@ -11,7 +11,7 @@ from xxhash import xxh32_intdigest
 
 from dedup.names import is_in_title, name_of, own_title, url_file_name
 from dedup.sites.counts import Contribution, SiteCounts, contribution, mean_figures, title_parts
-from dedup.sites.lines import Keys, Numbers, PageLines
+from dedup.sites.lines import Keys, Numbers, PageLines, outer_kinds
 from dedup.sites.outline import Line, Outline, text_of
 from dedup.sites.own_text import OwnLines, own_lines
 from dedup.sites.rest import Rest, rest_of
@@ -212,13 +212,14 @@ def name_key(page: Outline, title: str, url: str) -> int:
     """A hash of a page's own name: what tells it from all pages that are no copies of it.
 
     Its title and first heading, without versions; where it has no heading, its file's name as well,
-    as all pages of some sites have the same title.
+    as all pages of some sites have the same title. And what boxes it consists of: the versions of a
+    manual have the same names, and another design has other furniture.
     """
     heading = first_heading(page)
     name = name_of(title, heading)
     if not heading:
         name += "\n" + url_file_name(url)
-    return xxh32_intdigest(name.encode(errors="replace"))
+    return xxh32_intdigest("\n".join((name, *outer_kinds(page))).encode(errors="replace"))
 
 
 def first_heading(page: Outline) -> str:
