@@ -237,6 +237,13 @@ def one_victims_lines_repeated() -> Attack:
     return _repeated(60, 1)
 
 
+def one_victims_lines_repeated_with_bait() -> Attack:
+    """And a page of which nothing is left but the notice, as of the victim's."""
+    attack = _repeated(60, 1)
+    attack.pages.insert(60, ("bait.html", page("Bait", f"<div class=legal>{_LEGAL}</div>")))
+    return attack
+
+
 def flood_of_lines() -> Attack:
     """More lines than are counted, so that what repeats is forgotten."""
     attack, pages = Attack(), honest(heading=False)
@@ -262,10 +269,10 @@ def hidden_copies() -> Attack:
 
 
 def forged_originals() -> Attack:
-    """Before each honest page one of its name and text, but for one word in twenty."""
+    """Before each honest page one of its name and text, but for one word in forty."""
     attack = Attack()
     for number, each in enumerate(honest()):
-        changed = re.sub(r"((?:\w+\W+){19})\w+", r"\1spam", each.html.partition("<body>")[2])
+        changed = re.sub(r"((?:\w+\W+){39})[a-z]+", r"\1spam", each.html.partition("<body>")[2])
         name = words(f"name {number}", 3)[:-1]
         attack.add((f"spam-{number}.html", page(name, changed.partition("</body>")[0])))
         attack.add_honest([each])
@@ -273,14 +280,13 @@ def forged_originals() -> Attack:
 
 
 def members_in_a_hidden_corner() -> Attack:
-    """Pages that only their breadcrumb tells apart, after one that has all breadcrumbs."""
+    """Pages that only their breadcrumbs tell apart, after one that has all breadcrumbs."""
     attack, crumbs = Attack(), [words(f"crumb {n}", 2)[:-1] for n in range(N_HONEST)]
     for name in crumbs:
-        content = f"<h1>{name}</h1>{_paragraphs([words(f'class {name}', 40)] * 1)}"
+        content = f"<h1>{name}</h1><p>{words(f'class {name}', 40)}</p>"
         attack.add((f"{name}/index.html", _member(name, name, content)))
-    every = "".join(f"<p>{name}</p>" for name in crumbs)
-    hidden = f"<h1>value</h1><p>val value: String</p></div><div hidden>{every}"
-    attack.add(("value.html", _member("Spam", "value", hidden)))
+    every = "</p><p>".join(crumbs)
+    attack.add(("value.html", _member(every, "value", "<h1>value</h1><p>val value: String</p>")))
     return attack.add_honest(
         Honest(
             f"{name}/value.html",
@@ -317,6 +323,7 @@ ATTACKS: tuple[Callable[[], Attack], ...] = (
     lines_repeated_on_60,
     lines_repeated_on_60_with_headings,
     one_victims_lines_repeated,
+    one_victims_lines_repeated_with_bait,
     flood_of_lines,
     hidden_copies,
     forged_originals,
