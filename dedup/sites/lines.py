@@ -24,7 +24,8 @@ Keys = NDArray[np.uint32]
 Numbers = NDArray[np.float64]
 
 MIN_LINES = 3
-"""A box of fewer lines is taken together with the one around it."""
+MIN_WORDS = 20
+"""A box of fewer lines and words is taken together with the one around it."""
 
 _WORDS_A_SHINGLE = 3
 _NUMBER = np.uint64(0x2545F4914F6CDD1D)
@@ -76,7 +77,7 @@ class PageLines:
             The last bit tells whether it is mostly links.
         sizes: how many words each line has.
         linked: how many of them are in links.
-        boxes: which boxes of the outline have `MIN_LINES` lines or more; the body is always first.
+        boxes: which boxes of the outline have `MIN_LINES` lines or `MIN_WORDS` words; the body is always first.
         kinds: of each of these.
         first, end: which lines stand in each of these.
     """
@@ -90,7 +91,7 @@ class PageLines:
         is_linked = (2 * self.linked > self.sizes).astype(np.uint32)
         hashes = self.words.line_hashes().astype(np.uint32)
         self.keys: Keys = (hashes & np.uint32(0xFFFFFFFE)) | is_linked
-        self.boxes, self.kinds, self.first, self.end = _boxes(outline)
+        self.boxes, self.kinds, self.first, self.end = _boxes(outline, self.sizes)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -151,7 +152,7 @@ def _linked_shares(lines: Sequence[Line]) -> Numbers:
 
 
 def _boxes(
-    outline: Outline,
+    outline: Outline, sizes: Numbers
 ) -> tuple[NDArray[np.intp], Keys, NDArray[np.intp], NDArray[np.intp]]:
     """The boxes that count: their places in the outline, kinds, first lines, and ends."""
     boxes = outline.boxes
@@ -167,10 +168,13 @@ def _boxes(
             first[outer] = first[number]
         if end[number] > end[outer]:
             end[outer] = end[number]
+    words = [0.0, *np.cumsum(sizes).tolist()]
     kinds = {BODY: 0}
     places = [BODY]
     for number in range(1, len(boxes)):
-        if end[number] - first[number] >= MIN_LINES:  # so has the one around it
+        is_large = end[number] - first[number] >= MIN_LINES
+        if is_large or words[end[number]] - words[first[number]] >= MIN_WORDS:
+            # So has the one around it.
             kinds[number] = _kind(kinds[boxes[number].parent], boxes[number])
             places.append(number)
     first[BODY], end[BODY] = 0, len(outline.lines)

@@ -28,6 +28,11 @@ SETTLED_NAMES = 64
 _COMMON = 0.5
 """A line on the pages of half of all names has no rarity."""
 
+_MANY_COMMON_LINES = 20
+_COMPANY = 0.2
+"""A page that has fewer of a site's many common lines is not of the pages that have them: lines of
+its own may have been repeated by somebody else."""
+
 _SMALL = 4
 _TITLE_PART = 0.6
 _RARE_SHARE = 200
@@ -71,6 +76,8 @@ class Site:
         is_repeated = counts.line_counts > 1
         self._names = np.sort(counts.names)
         self._lines, self._counts = counts.lines[is_repeated], counts.line_counts[is_repeated]
+        is_common = (self._counts >= _COMMON * self.n_names) & ((self._lines & 1) == 0)
+        self._n_common = int(is_common.sum())
         self._kinds, self._kind_counts = counts.kinds, counts.kind_counts.astype(np.float64)
         self._kind_means = mean_figures(counts.kind_counts, counts.kind_sums)
         self._parts = frozenset(
@@ -167,7 +174,13 @@ class _Counted:
         counts, n_names = self.counts(keys), max(2, self._site.n_names + self._is_new)
         if n_names <= _SMALL:
             return (counts < 2).astype(np.float64)
-        return np.maximum(0, 1 - np.log(counts) / log(_COMMON * n_names))
+        found: Numbers = np.maximum(0, 1 - np.log(counts) / log(_COMMON * n_names))
+        if self._site._n_common >= _MANY_COMMON_LINES:
+            is_common = (counts >= _COMMON * n_names) & ((keys & 1) == 0)
+            n_common = len(np.unique(keys[is_common]))
+            if n_common < _COMPANY * self._site._n_common:
+                found[is_common] = 1.0
+        return found
 
     def of_kinds(self, kinds: Keys) -> tuple[Numbers, Numbers]:
         site = self._site
