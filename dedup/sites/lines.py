@@ -188,12 +188,17 @@ def _boxes(
 
 
 def outer_kinds(outline: Outline) -> list[str]:
-    """The names of the boxes in the body, and of those in these, each once."""
+    """The classes of the boxes in the body, and of those in these, with their tags, each once.
+
+    They tell one design from another. Boxes without a class come and go with what a page says.
+    """
     outer = {BODY}
     found = set()
     for number, box in enumerate(outline.boxes):
         if box.parent in outer:
-            found.add(_name_of(box.tag, tuple(name for name in box.names if name[0] != "#")))
+            classes = tuple(name for name in box.names if name[0] != "#")
+            if (name := _name_of(box.tag, classes)) != box.tag:
+                found.add(name)
             if box.parent == BODY:
                 outer.add(number)
     return sorted(found)

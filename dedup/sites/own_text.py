@@ -51,6 +51,10 @@ _MAX_PROSE_WORDS = 100
 class Knowledge(Protocol):
     """What is known of the kinds of boxes and the lines of a site."""
 
+    @property
+    def n_names(self) -> int:
+        """How many pages were counted."""
+
     def rarity(self, keys: Keys) -> Numbers:
         """1 for a line that no other page has, 0 for one that half of the pages have."""
 
@@ -200,7 +204,7 @@ class _Measured:
     def _same_on_all(self, core: int) -> list[int]:
         """The boxes in the core that have the same words on nearly all pages with such a core."""
         page, n_core = self._page, float(self._n_pages[core])
-        if n_core < _AT_LEAST_PAGES:
+        if n_core < max(_AT_LEAST_PAGES, _HALF * self._known.n_names):
             return []
         counts = self._known.counts(page.keys)
         is_same = (counts >= _NEARLY_ALL * n_core) & (counts * _NEARLY_ALL <= n_core)

@@ -167,6 +167,10 @@ class _Counted:
     def __init__(self, site: Site, *, is_new: bool) -> None:
         self._site, self._is_new = site, is_new
 
+    @property
+    def n_names(self) -> int:
+        return self._site.n_names
+
     def counts(self, keys: Keys) -> Numbers:
         return np.maximum(self._site.line_counts(keys) + self._is_new, 1)
 
