@@ -169,7 +169,7 @@ def _boxes(
         if end[number] > end[outer]:
             end[outer] = end[number]
     words = [0.0, *np.cumsum(sizes).tolist()]
-    kinds = {BODY: xxh32_intdigest("\n".join(outer_kinds(outline)).encode(errors="replace"))}
+    kinds = {BODY: 0}
     places = [BODY]
     for number in range(1, len(boxes)):
         is_large = end[number] - first[number] >= MIN_LINES
