@@ -140,7 +140,7 @@ class Difference:
         if more >= 50 and more > self.shared:
             return True
         if not have_same_name:
-            return lesser >= 1 or more >= 10
+            return more >= 1
         return lesser >= 3 and self.shared < 0.5 * (
             self.only_first + self.only_second + self.shared
         )
