@@ -18,7 +18,7 @@ from dedup.detectors.sketches import AskedSets, Sketches, SketchSigner
 from dedup.document import Document
 from dedup.names import comparable_name, do_agree, url_file_name
 from dedup.similarity import resemblance
-from dedup.sites.rest import Difference, IsRare, difference
+from dedup.sites.rest import Difference, IsRare, count_shingles, difference
 from dedup.text import normalise
 from dedup.urls.parts import host_of
 
@@ -242,7 +242,7 @@ class SecondCheck:
         found = difference(document.rest.still_rare(here), original.rest.kept().still_rare(there))
         is_apart = found.tells_apart(
             have_same_name=not are_of_one_host or have_same_name(document, original),
-            n_shingles=len(original.shingles),
+            n_shingles=count_shingles(original.text),
         )
         return found if is_apart else None
 
