@@ -15,7 +15,7 @@ from dedup.collection.rules import STAGES, Rules
 from dedup.collection.sites import rare_lines
 from dedup.detectors.second_check import SecondCheck, comparable_text
 from dedup.document import Document
-from dedup.sites.rest import Rest
+from dedup.sites.rest import Rest, count_shingles
 from dedup.sites.site import Site
 
 COMPARED = pa.schema(
@@ -31,6 +31,7 @@ COMPARED = pa.schema(
         ("copy_digest", pa.binary()),
         ("lines_digest", pa.string()),
         ("rest", pa.binary()),
+        ("line_shingles", pa.int32()),
         ("is_traditional", pa.bool_()),
         ("shingles", pa.binary()),
     ]
@@ -38,7 +39,8 @@ COMPARED = pa.schema(
 """What is compared of a row. `text_digest`: SHA-256 of the normal text with single spaces, which
 stands for the text; empty for an empty one. `copy_digest`: SHA-256 of the body and the text as it
 is; null where there is no body. `lines_digest`: SHA-256 of
-`Document.sorted_lines`; null where there are none. `shingles`: 8 bytes each, little-endian."""
+`Document.sorted_lines`; null where there are none. `rest`, `line_shingles`: for the second look;
+null where there is no page around the text. `shingles`: 8 bytes each, little-endian."""
 
 TOKENS = pa.schema([("number", pa.int64()), ("tokens", pa.list_(pa.int64()))])
 
@@ -78,6 +80,7 @@ def comparable(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 pa.array([_copy_digest(each) for each in documents], pa.binary()),
                 pa.array([_lines_digest(each) for each in documents], pa.string()),
                 pa.array([_rest(each) for each in documents], pa.binary()),
+                pa.array([_line_shingles(each) for each in documents], pa.int32()),
                 pa.array([each.is_traditional for each in documents], pa.bool_()),
                 pa.array([each.shingles.astype("<u8").tobytes() for each in documents]),
             ],
@@ -115,7 +118,9 @@ def verified(
         rows = []
         for pair in batch.to_pylist():
             later, earlier = _stand_in(pair, "b_"), _stand_in(pair, "a_")
-            found = _verdict(check, later, earlier, pair["stages"])
+            found = _by_texts(check, later, earlier, pair["stages"])
+            if found is not None and found.stage != _BODY:
+                found = _looked_at(check, found, later, earlier, pair)
             if found is not None:
                 distance = pair["distance"] if found.stage == _SIMHASH else None
                 distance = None if distance == NO_DISTANCE else distance
@@ -137,17 +142,16 @@ class _Verdict(NamedTuple):
     drops_earlier: bool = True
 
 
-def _verdict(
-    check: SecondCheck, later: Document, earlier: Document, stages: int
+def _looked_at(
+    check: SecondCheck, found: _Verdict, later: Document, earlier: Document, pair: dict[str, Any]
 ) -> _Verdict | None:
-    found = _by_texts(check, later, earlier, stages)
-    if found is None or found.stage == _BODY:
-        return found
-    drops_later = check.find_difference(later, earlier) is None
-    drops_earlier = check.find_difference(earlier, later) is None
+    """The verdict after the look at what is around the texts, from both sides."""
+    of_earlier, of_later = pair["a_line_shingles"], pair["b_line_shingles"]
+    drops_later = check.find_difference(later, earlier, n_shingles=of_earlier) is None
+    drops_earlier = check.find_difference(earlier, later, n_shingles=of_later) is None
     if not (drops_later or drops_earlier):
         return None
-    return _Verdict(found.stage, found.resemblance, drops_later, drops_earlier)
+    return found._replace(drops_later=drops_later, drops_earlier=drops_earlier)
 
 
 def _by_texts(
@@ -197,6 +201,10 @@ def _lines_digest(document: Document) -> str | None:
 
 def _rest(document: Document) -> bytes | None:
     return None if document.rest is None else document.rest.to_bytes()
+
+
+def _line_shingles(document: Document) -> int | None:
+    return None if document.rest is None else count_shingles(document.text)
 
 
 def _copy_digest(document: Document) -> bytes | None:

@@ -226,12 +226,19 @@ class SecondCheck:
             and objection_to_equal(document, original, names=self.names) is None
         )
 
-    def find_difference(self, document: Document, original: Document) -> Difference | None:
+    def find_difference(
+        self, document: Document, original: Document, *, n_shingles: int | None = None
+    ) -> Difference | None:
         """What tells two pages of like texts apart; None: nothing does.
 
         On one host, all that is rare on them. Across hosts names differ for good reasons, and so
         does what is around the text; there the look is made only if both sites are known. Of an
         original counts what a store keeps of it, wherever it comes from.
+
+        Args:
+            document: the page that comes.
+            original: the one that stays.
+            n_shingles: what `count_shingles` gives for the original's text, where that is not here.
         """
         if document.rest is None or original.rest is None:
             return None
@@ -242,7 +249,7 @@ class SecondCheck:
         found = difference(document.rest.still_rare(here), original.rest.kept().still_rare(there))
         is_apart = found.tells_apart(
             have_same_name=not are_of_one_host or have_same_name(document, original),
-            n_shingles=count_shingles(original.text),
+            n_shingles=count_shingles(original.text) if n_shingles is None else n_shingles,
         )
         return found if is_apart else None
 
