@@ -50,13 +50,13 @@ class Rest:
         """What is stored of it."""
         if len(self.shingles) <= KEPT_SHINGLES:
             return self
-        return Rest(self.shingles[:KEPT_SHINGLES], self.lines[:KEPT_SHINGLES], is_whole=False)
+        shingles, lines = self.shingles[:KEPT_SHINGLES], self.lines[:KEPT_SHINGLES]
+        return Rest(shingles.copy(), lines.copy(), is_whole=False)
 
     def to_bytes(self) -> bytes:
-        """What is stored of it, at most 1,025 bytes: a flag, the shingles, their lines."""
-        kept = self.kept()
-        arrays = (kept.shingles.astype("<u4"), kept.lines.astype("<u4"))
-        return bytes([kept.is_whole]) + b"".join(each.tobytes() for each in arrays)
+        """A flag, the shingles, and their lines: 1,025 bytes at most of what is stored."""
+        arrays = (self.shingles.astype("<u4"), self.lines.astype("<u4"))
+        return bytes([self.is_whole]) + b"".join(each.tobytes() for each in arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Rest:
@@ -80,8 +80,10 @@ class Rest:
         return Rest(self.shingles[stays], self.lines[stays], is_whole=self.is_whole)
 
     def reach(self) -> int:
-        """Up to which shingle it has all."""
-        return int(self.shingles[-1]) if not self.is_whole and len(self.shingles) else 1 << 32
+        """Up to which shingle it has all; where nothing is left of a part, nothing is known."""
+        if self.is_whole:
+            return 1 << 32
+        return int(self.shingles[-1]) if len(self.shingles) else -1
 
 
 def rest_of(page: PageLines, is_rare: NDArray[np.bool_]) -> Rest:
