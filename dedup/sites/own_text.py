@@ -198,7 +198,7 @@ class _Measured:
         counts = self._known.counts(page.keys)
         is_same = (counts >= _NEARLY_ALL * n_core) & (counts * _NEARLY_ALL <= n_core)
         same = page.sums(np.where(is_same, page.sizes, 0.0))
-        kinds, places, times = np.unique(page.kinds, return_inverse=True, return_counts=True)
+        _, places, times = np.unique(page.kinds, return_inverse=True, return_counts=True)
         is_furniture = (
             (times[places] == 1)  # the entries of a list are alike, and content
             & (self._n_pages >= _NEARLY_ALL * n_core)
