@@ -1,4 +1,4 @@
-"""Learning what sites repeat while pages arrive: which pages wait, and which are ready to be judged.
+"""Learning what sites repeat while pages arrive: which pages wait, which are ready to be judged.
 
 What is learned, and by what each page is read, depends on the order of arrival alone: every
 decision is made of what the store holds, so an interrupted job goes on as if nothing had happened.
@@ -314,9 +314,9 @@ class SiteLearner:
             early[number] = Outlined(number, page.title, page.url, outline)
             while len(early) > EARLY_PAGES:
                 del early[min(early)]
-        if not self.site(host) and self._n_early[host] >= NAMES:
-            if self._learn(host, progress, min_names=NAMES):
-                self._released.add(host)
+        may_learn = not self.site(host) and self._n_early[host] >= NAMES
+        if may_learn and self._learn(host, progress, min_names=NAMES):
+            self._released.add(host)
         return progress
 
     def release(self, url: str) -> LearningStep:
@@ -382,7 +382,7 @@ class SiteLearner:
         del self._states[host]
 
     def _write(self) -> None:
-        """Store what has been learned; it becomes durable with the pages that it was learned from."""
+        """Store what has been learned; it is durable with the pages that it was learned from."""
         changed, self._changed = self._changed, set()
         for host in sorted(changed):
             self._learned.set_site(host, self._states[host].to_bytes())
