@@ -228,15 +228,12 @@ def rest_by_itself(page: Outline) -> Rest:
 def name_key(page: Outline, title: str, url: str) -> int:
     """A hash of a page's own name: what tells it from all pages that are no copies of it.
 
-    Its title and first heading, without versions; where it has no heading, its file's name as well,
-    as all pages of some sites have the same title. And what boxes it consists of: the versions of a
+    Its title and first heading, without versions, and its file's name, as all pages of some sites
+    have the same title and heading. And what boxes it consists of: the versions of a
     manual have the same names, and another design has other furniture.
     """
-    heading = first_heading(page)
-    name = name_of(title, heading)
-    if not heading:
-        name += "\n" + url_file_name(url)
-    return xxh32_intdigest("\n".join((name, *outer_kinds(page))).encode(errors="replace"))
+    parts = (name_of(title, first_heading(page)), url_file_name(url), *outer_kinds(page))
+    return xxh32_intdigest("\n".join(parts).encode(errors="replace"))
 
 
 def first_heading(page: Outline) -> str:
