@@ -34,7 +34,7 @@ _COMPANY = 0.2
 its own may have been repeated by somebody else."""
 
 _SMALL = 4
-_TITLE_PART = 0.6
+_TITLE_PART = 0.3
 _RARE_SHARE = 200
 _RARE_AT_LEAST = 2
 _HEADING_SHARE = 0.5
