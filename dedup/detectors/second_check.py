@@ -246,10 +246,13 @@ class SecondCheck:
         here, there = (self.rare_on(host_of(each.url)) for each in (document, original))
         if not are_of_one_host and (here is None or there is None):
             return None
-        found = difference(document.rest.still_rare(here), original.rest.kept().still_rare(there))
+        rest = original.rest.kept().still_rare(there)
+        found = difference(document.rest.still_rare(here), rest)
+        if n_shingles is None:
+            n_shingles = count_shingles(original.text)
         is_apart = found.tells_apart(
             have_same_name=not are_of_one_host or have_same_name(document, original),
-            n_shingles=count_shingles(original.text) if n_shingles is None else n_shingles,
+            n_shingles=min(len(rest.shingles), n_shingles),
         )
         return found if is_apart else None
 

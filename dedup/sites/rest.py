@@ -131,7 +131,7 @@ class Difference:
     lines: Keys
 
     def tells_apart(self, *, have_same_name: bool, n_shingles: int) -> bool:
-        """Are they two pages? `n_shingles`: of the original's text.
+        """Are they two pages? `n_shingles`: of the original, in its text, and rare.
 
         Each page has to say something that the other does not; the shorter their text, and the
         less their names agree, the less is enough. Or the page says much that the original has not.
