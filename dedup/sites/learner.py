@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 POOL_PAGES = 64
 """Pages of a host that wait, at most."""
 
-EARLY_PAGES = 192
+EARLY_PAGES = 256
 """Pages of a host that are read again, at most: those stored before it is settled."""
 
 _GROWTH = 2

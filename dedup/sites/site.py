@@ -22,7 +22,7 @@ NAMES = 10
 FEW_NAMES = 4
 """From so few where no more will come."""
 
-SETTLED_NAMES = 64
+SETTLED_NAMES = 128
 """From so many on texts hardly change any more: pages read before are read once again."""
 
 _COMMON = 0.5
