@@ -151,7 +151,10 @@ def _content(page: Bounded) -> MainText:
         main = _whole(landmark) if whole else _by_rules(f"<body><main>{shown(landmark)}</main>")
         if len(main) < _LANDMARK_SHARE * len(text):  # rules have taken its lists for menus
             main = _whole(landmark)
-        if len(main) >= min(_LANDMARK_CHARACTERS, _LANDMARK_SHARE * len(text)):
+        least = _LANDMARK_SHARE * len(text)
+        if landmark.tag != "article":  # which may be a notice
+            least = min(_LANDMARK_CHARACTERS, least)
+        if len(main) >= least:
             return MainText(main, is_declared=True)
     return MainText(text, is_declared=False)
 

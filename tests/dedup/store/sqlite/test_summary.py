@@ -78,6 +78,7 @@ def test_an_empty_store_counts_nothing(tmp_path):
     assert summarise(store) == {
         "pages": nothing,
         "bytes": nothing,
+        "kept_apart": 0,
         "failed": {},
         "urls": {"seen": 0, "queued": 0, "filtered": 0, "nofollow": 0, "aliases": 0},
         "refresh": {},
