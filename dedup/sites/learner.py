@@ -1,4 +1,4 @@
-"""Learning what sites repeat while pages arrive: which pages wait, and which are ready to be judged.
+"""Learning what sites repeat while pages arrive: which pages wait, which are ready to be judged.
 
 What is learned, and by what each page is read, depends on the order of arrival alone: every
 decision is made of what the store holds, so an interrupted job goes on as if nothing had happened.
@@ -39,7 +39,10 @@ from dedup.urls.parts import host_of, host_without_port
 logger = logging.getLogger(__name__)
 
 POOL_PAGES = 64
-"""Pages of a host that wait, at most; and those stored early that are read again."""
+"""Pages of a host that wait, at most."""
+
+EARLY_PAGES = 192
+"""Pages of a host that are read again, at most: those stored before it is settled."""
 
 _GROWTH = 2
 _LAG = 16
@@ -304,16 +307,16 @@ class SiteLearner:
         progress = LearningStep()
         if not host:
             return progress
-        self._learned.add_early(number, host, outline, at_most=POOL_PAGES)
-        self._n_early[host] = min(self._n_early.get(host, 0) + 1, POOL_PAGES)
+        self._learned.add_early(number, host, outline, at_most=EARLY_PAGES)
+        self._n_early[host] = min(self._n_early.get(host, 0) + 1, EARLY_PAGES)
         if host in self._pools:
             early = self._pools[host].early
             early[number] = Outlined(number, page.title, page.url, outline)
-            while len(early) > POOL_PAGES:
+            while len(early) > EARLY_PAGES:
                 del early[min(early)]
-        if not self.site(host) and self._n_early[host] >= NAMES:
-            if self._learn(host, progress, min_names=NAMES):
-                self._released.add(host)
+        may_learn = not self.site(host) and self._n_early[host] >= NAMES
+        if may_learn and self._learn(host, progress, min_names=NAMES):
+            self._released.add(host)
         return progress
 
     def release(self, url: str) -> LearningStep:
@@ -379,7 +382,7 @@ class SiteLearner:
         del self._states[host]
 
     def _write(self) -> None:
-        """Store what has been learned; it becomes durable with the pages that it was learned from."""
+        """Store what has been learned; it is durable with the pages that it was learned from."""
         changed, self._changed = self._changed, set()
         for host in sorted(changed):
             self._learned.set_site(host, self._states[host].to_bytes())

@@ -9,10 +9,10 @@ from math import log
 import numpy as np
 from xxhash import xxh32_intdigest
 
-from dedup.names import is_in_title, name_of, own_title, url_file_name
+from dedup.names import is_in_title, name_of, own_title, split_title, url_file_name
 from dedup.sites.counts import Contribution, SiteCounts, contribution, mean_figures, title_parts
-from dedup.sites.lines import Keys, Numbers, PageLines
-from dedup.sites.outline import Line, Outline
+from dedup.sites.lines import Keys, Numbers, PageLines, outer_kinds
+from dedup.sites.outline import Line, Outline, text_of
 from dedup.sites.own_text import OwnLines, own_lines
 from dedup.sites.rest import Rest, rest_of
 
@@ -28,8 +28,14 @@ SETTLED_NAMES = 64
 _COMMON = 0.5
 """A line on the pages of half of all names has no rarity."""
 
+_MANY_COMMON_LINES = 20
+_COMPANY = 0.2
+"""A page that has fewer of a site's many common lines is not of the pages that have them: lines of
+its own may have been repeated by somebody else."""
+
 _SMALL = 4
 _TITLE_PART = 0.6
+_MANY_NAMES = 10
 _RARE_SHARE = 200
 _RARE_AT_LEAST = 2
 _HEADING_SHARE = 0.5
@@ -71,10 +77,15 @@ class Site:
         is_repeated = counts.line_counts > 1
         self._names = np.sort(counts.names)
         self._lines, self._counts = counts.lines[is_repeated], counts.line_counts[is_repeated]
+        is_common = (self._counts >= _COMMON * self.n_names) & ((self._lines & 1) == 0)
+        self._n_common = int(is_common.sum())
         self._kinds, self._kind_counts = counts.kinds, counts.kind_counts.astype(np.float64)
         self._kind_means = mean_figures(counts.kind_counts, counts.kind_sums)
         self._parts = frozenset(
             part for part, count in counts.parts.items() if count >= _TITLE_PART * counts.n_names
+        )
+        self._no_names = frozenset(
+            part for part, count in counts.parts.items() if count >= _MANY_NAMES
         )
 
     @property
@@ -132,6 +143,11 @@ class Site:
         """On how many pages each kind of box stands."""
         return _looked_up(self._kinds, self._kind_counts, kinds)
 
+    def _own_title(self, title: str) -> str:
+        """The title without the site's part; "" if many pages have all of the rest."""
+        own = own_title(title, self._parts)
+        return "" if all(part in self._no_names for part in split_title(own)) else own
+
     def _text(self, page: PageLines, own: OwnLines, counts: Numbers, title: str) -> dict[str, str]:
         lines = page.lines
         is_heading = counts < max(_RARE_AT_LEAST, _HEADING_SHARE * self.n_names)
@@ -140,11 +156,11 @@ class Site:
         beside = None if heading else _h1(self._own(lines, is_heading), title)
         if not (heading or beside):
             heading = next((line.text for line in mine if line.block == "h2"), "")
-        texts = [line.text for line in mine]
+        text = text_of(page.outline.boxes, mine)
         return {
-            "text": "\n".join([beside, *texts] if beside else texts),
+            "text": f"{beside}\n{text}" if beside else text,
             "heading": heading or beside or "",
-            "title": own_title(title, self._parts),
+            "title": self._own_title(title),
         }
 
     @staticmethod
@@ -160,6 +176,10 @@ class _Counted:
     def __init__(self, site: Site, *, is_new: bool) -> None:
         self._site, self._is_new = site, is_new
 
+    @property
+    def n_names(self) -> int:
+        return self._site.n_names
+
     def counts(self, keys: Keys) -> Numbers:
         return np.maximum(self._site.line_counts(keys) + self._is_new, 1)
 
@@ -167,7 +187,13 @@ class _Counted:
         counts, n_names = self.counts(keys), max(2, self._site.n_names + self._is_new)
         if n_names <= _SMALL:
             return (counts < 2).astype(np.float64)
-        return np.maximum(0, 1 - np.log(counts) / log(_COMMON * n_names))
+        found: Numbers = np.maximum(0, 1 - np.log(counts) / log(_COMMON * n_names))
+        if self._site._n_common >= _MANY_COMMON_LINES:
+            is_common = (counts >= _COMMON * n_names) & ((keys & 1) == 0)
+            n_common = len(np.unique(keys[is_common]))
+            if n_common < _COMPANY * self._site._n_common:
+                found[is_common] = 1.0
+        return found
 
     def of_kinds(self, kinds: Keys) -> tuple[Numbers, Numbers]:
         site = self._site
@@ -211,14 +237,12 @@ def rest_by_itself(page: Outline) -> Rest:
 def name_key(page: Outline, title: str, url: str) -> int:
     """A hash of a page's own name: what tells it from all pages that are no copies of it.
 
-    Its title and first heading, without versions; where it has no heading, its file's name as well,
-    as all pages of some sites have the same title.
+    Its title and first heading, without versions, and its file's name, as all pages of some sites
+    have the same title and heading. And what boxes it consists of: the versions of a
+    manual have the same names, and another design has other furniture.
     """
-    heading = first_heading(page)
-    name = name_of(title, heading)
-    if not heading:
-        name += "\n" + url_file_name(url)
-    return xxh32_intdigest(name.encode(errors="replace"))
+    parts = (name_of(title, first_heading(page)), url_file_name(url), *outer_kinds(page))
+    return xxh32_intdigest("\n".join(parts).encode(errors="replace"))
 
 
 def first_heading(page: Outline) -> str:

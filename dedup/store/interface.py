@@ -143,7 +143,7 @@ class UrlQueue(Protocol):
 
 
 class HostKnowledge(Protocol):
-    """What is learned of a job's hosts: what their pages repeat, and encodings; and pages to learn from.
+    """What is learned of a job's hosts: what pages repeat, encodings; and pages to learn from.
 
     A page of a host of which nothing is known yet *waits*: it has been fetched, and has a place in
     the order of arrival, but no number. A page that was stored before enough was known is *early*:

@@ -122,8 +122,8 @@ class Arrivals:
     ) -> list[PageItem]:
         """Take a page; return the items that are ready to be judged.
 
-        Either the page is among them, or it waits until more is known of its site. In both cases its URLs are
-        done.
+        Either the page is among them, or it waits until more is known of its site. In both cases
+        its URLs are done.
 
         Args:
             item: the page, as read by what is known of its site.

@@ -128,7 +128,8 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
             )
         programs = connection.execute(
             "SELECT name FROM sqlite_schema WHERE type NOT IN ('table', 'index')"
-            " OR sql LIKE 'CREATE VIRTUAL%' ORDER BY name"
+            " OR sql LIKE 'CREATE VIRTUAL%' UNION SELECT tables.name FROM sqlite_schema AS tables,"
+            " pragma_table_xinfo(tables.name) AS columns WHERE columns.hidden > 1 ORDER BY 1"
         ).fetchall()
         if programs:
             raise StateError(

@@ -13,7 +13,7 @@ APPLICATION_ID = 0x44454455
 SCHEMA_VERSION = 5
 
 READABLE_VERSIONS = (2, 3, 4, 5)
-"""Those of earlier releases can be read; they read other texts from pages, and cannot be continued."""
+"""Those of earlier releases can be read. They read other texts from pages: they cannot go on."""
 
 _URL_RULES = """
 -- URL rules that were learned, see `dedup.urls.learning`.
@@ -100,8 +100,8 @@ CREATE TABLE encodings (
     PRIMARY KEY (host, encoding)
 ) WITHOUT ROWID;
 
--- Pages that wait until enough is known of their host, in the order of their arrival. A page has its number once it
--- is judged.
+-- Pages that wait until enough is known of their host, in the order of their arrival. A page has
+-- its number once it is judged.
 CREATE TABLE waiting (
     place INTEGER PRIMARY KEY AUTOINCREMENT,
     url TEXT,

@@ -9,19 +9,20 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dedup import Deduplicator
 from dedup.document import Document, Match
 from dedup.html import bounded
 from dedup.html.page_text import page_text
+from dedup.sites.outline import Outline
+from dedup.sites.rest import Rest
+from dedup.sites.site import Site
 from dedup.store import JobStore, Page, open_store
 from dedup.store.interface import HostKnowledge, Store, UrlQueue
 from dedup.store.memory import MemoryStore
 from dedup.store.records import DONE, HELD, QUEUED, KnownUrl, QueuedUrl
-from dedup.sites.outline import Outline
-from dedup.templates.site import Site
-from dedup.templates.template import Template
 from dedup.urls.learning import HostRule, UrlKnowledge
 
 AnyStore = MemoryStore | JobStore
@@ -84,6 +85,21 @@ def test_all_that_detectors_compare_comes_back(store: Store) -> None:
     found = store.document(number)
     assert (found.id, found.url, found.title) == ("name", "http://example.com/", "A title | A site")
     assert (found.heading, found.own_title, found.source) == ("A heading", "A title", "box")
+
+
+@pytest.mark.parametrize("n_shingles", [0, 5, 128, 129, 1_024])
+def test_of_what_is_rare_on_a_page_so_much_comes_back_as_is_kept(
+    store: Store, n_shingles: int
+) -> None:
+    numbers = np.arange(n_shingles, dtype=np.uint32)
+    rest = Rest(numbers, numbers * 7, is_whole=n_shingles < 1_000)
+    first = store.add(Document("a", "A text.", rest=rest), {})
+    second = store.add(Document("b", "A text.", rest=None), {})
+    found = store.document(first).rest
+    assert found is not None
+    assert found.to_bytes() == rest.to_bytes()
+    assert found.is_whole == (n_shingles <= 128)
+    assert store.document(second).rest is None
 
 
 @pytest.mark.parametrize("number", [-1, 99])
@@ -240,22 +256,15 @@ def page(name: str, host: str = "a.example") -> Page:
     )
 
 
-def template(n_pages: int) -> Template:
-    nothing: frozenset[str] = frozenset()
-    return Template(nothing, (), n_pages, None, frozenset(), (), frozenset({"Ein Kopf"}), nothing)
-
-
-def test_templates_of_a_host_keep_their_numbers(learned: HostKnowledge) -> None:
-    learned.add_templates("b.example", [template(10)], first=0)
-    learned.add_templates("a.example", [template(11), template(12)], first=0)
-    learned.add_templates("b.example", [template(13)], first=1)
-    assert [each.n_pages for each in learned.templates("b.example")] == [10, 13]
-    expected = [("a.example", 0, 11), ("a.example", 1, 12), ("b.example", 0, 10)]
-    expected.append(("b.example", 1, 13))
-    found = [(host, number, each.n_pages) for host, number, each in learned.all_templates()]
-    assert found == expected
-    assert learned.template_numbers() == [(host, number) for host, number, _ in expected]
-    assert learned.template("a.example", 1) == template(12)
+def test_what_is_known_of_a_host_is_replaced(learned: HostKnowledge) -> None:
+    assert learned.site("a.example") is None
+    assert learned.hosts() == []
+    for host, value in (("b.example", b"1"), ("a.example", b"\0\xff"), ("b.example", b"")):
+        learned.set_site(host, value)
+    assert learned.hosts() == ["a.example", "b.example"]
+    assert learned.site("a.example") == b"\0\xff"
+    assert learned.site("b.example") == b""
+    assert learned.site("c.example") is None
 
 
 def test_pages_wait_in_the_order_of_their_arrival(learned: HostKnowledge) -> None:
@@ -270,6 +279,7 @@ def test_pages_wait_in_the_order_of_their_arrival(learned: HostKnowledge) -> Non
         (places[0], "Title 1"),
         (places[2], "Title 3"),
     ]
+    assert [each.url for each in found] == ["http://b.example/1", "http://b.example/3"]
     assert [each.outline.to_json() for each in found] == [
         outline("1").to_json(),
         outline("3").to_json(),
@@ -283,7 +293,7 @@ def test_page_that_waits_is_as_it_was_read(learned: HostKnowledge) -> None:
     found = learned.waiting_page(learned.add_waiting(wanted, outline("1")))
     for name in ("text", "url", "title", "body", "fetched_at", "depth", "etag", "source"):
         assert getattr(found, name) == getattr(wanted, name)
-    assert (found.own_title, found.template) == (None, None)
+    assert (found.own_title, found.site_version) == (None, None)
 
 
 def test_of_early_pages_the_last_are_kept(store: AnyStore) -> None:
@@ -291,7 +301,7 @@ def test_of_early_pages_the_last_are_kept(store: AnyStore) -> None:
     for number in numbers:
         store.learned.add_early(number, "a.example", outline(str(number)), at_most=3)
     assert [each.key for each in store.learned.early("a.example")] == numbers[2:]
-    assert store.learned.early("a.example")[0].title == "Title 2"
+    assert store.learned.early("a.example")[0][1:3] == ("Title 2", "http://a.example/2")
     assert store.learned.count_early() == {"a.example": 3}
     store.learned.drop_early(numbers[3:])
     assert [each.key for each in store.learned.early("a.example")] == [numbers[2]]
@@ -308,14 +318,6 @@ def test_encoding_of_a_host_is_that_of_most_pages_then_the_first_by_name(
     learned.add_encoding("a.example", "gb18030")
     assert learned.encoding("a.example") == "gb18030"
     assert learned.encoding("b.example") is None
-
-
-def test_unknown_template_is_a_key_error(learned: HostKnowledge) -> None:
-    assert learned.templates("a.example") == []
-    assert learned.template_numbers() == []
-    assert list(learned.all_templates()) == []
-    with pytest.raises(KeyError):
-        learned.template("a.example", 0)
 
 
 # --- Learned URL rules ---------------------------------------------------------------------------
@@ -366,3 +368,33 @@ def test_the_first_value_of_a_name_stays(store: AnyStore) -> None:
         pytest.skip("it has no named values")
     assert [store.first_meta("name", value) for value in ("1", "2")] == ["1", "1"]
     assert store.meta("name") == "1"
+
+
+# --- What is noted with a commit -----------------------------------------------------------------
+
+
+def test_what_is_to_be_noted_is_noted_before_every_commit(store: AnyStore) -> None:
+    if isinstance(store, MemoryStore):
+        pytest.skip("it commits nothing")
+    values = iter([b"1", b"2", b"3"])
+    store.learned.before_commit(lambda: store.learned.set_site("a.example", next(values)))
+    store.add(Document("a", "A text."), {})
+    store.commit()
+    assert store.learned.site("a.example") == b"1"
+    store.add(Document("b", "B text."), {})
+    store.commit()
+    assert store.learned.site("a.example") == b"2"
+
+
+def test_pages_that_were_kept_apart_come_in_their_order(store: AnyStore) -> None:
+    if isinstance(store, MemoryStore):
+        pytest.skip("it keeps no account")
+    numbers = [store.add(page(str(n)), {}) for n in range(3)]
+    store.note_apart(numbers[2], numbers[1], ["Other."])
+    store.note_apart(numbers[1], numbers[0], ["Once.", "\ud800 有"])
+    store.note_apart(numbers[2], numbers[0], [])
+    found = [(each.number, each.original, list(each.lines)) for each in store.apart()]
+    assert found == [
+        (numbers[1], numbers[0], ["Once.", "? 有"]),
+        (numbers[2], numbers[0], []),
+    ]

@@ -18,9 +18,9 @@ def columns(table: str) -> set[str]:
 
 
 def test_every_field_of_a_page_has_a_column() -> None:
-    assert columns("pages") == {*PAGE_FIELDS, "number", "name", "host", "text", "body"}
-    of_template = {"own_title", "template"}  # not known while a page waits
-    waiting = {*PAGE_FIELDS, "place", "host", "text", "body", "outline"} - of_template
+    assert columns("pages") == {*PAGE_FIELDS, "number", "name", "host", "text", "body", "rest"}
+    of_site = {"own_title", "site_version"}  # not known while a page waits
+    waiting = {*PAGE_FIELDS, "place", "host", "text", "body", "outline"} - of_site
     assert columns("waiting") == waiting
 
 
@@ -61,7 +61,7 @@ def test_no_field_of_a_page_is_lost(tmp_path: Path) -> None:
         depth=3,
         etag='"v1"',
         last_modified="Sat, 21 Nov 2026 10:00:00 GMT",
-        template=0,
+        site_version=1,
     )
     default = Page(id="", text="")
     unset = [name for name in PAGE_FIELDS if getattr(page, name) == getattr(default, name)]

@@ -116,7 +116,7 @@ def test_older_schema_is_told_by_its_version(new_place: Callable[[], str]) -> No
     with open_store(place):
         pass
     execute(place, "UPDATE job SET version = 0")
-    with pytest.raises(StateError, match="expected schema version 2, found 0"):
+    with pytest.raises(StateError, match="expected schema version 3, found 0"):
         open_store(place)
 
 

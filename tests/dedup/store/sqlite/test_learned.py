@@ -1,4 +1,4 @@
-"""What is kept of a host's pages besides templates, which `test_learner` looks at."""
+"""What is kept of a host's pages besides what is learned of sites, see `tests/dedup/sites`."""
 
 from __future__ import annotations
 

@@ -1,14 +1,12 @@
-"""What SQLite alone has to do for learned URL rules: URLs come back, old jobs get the tables."""
+"""What SQLite alone has to do for learned URL rules: URLs come back."""
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
 
 from dedup.document import Document
-from dedup.errors import StateError
 from dedup.store import open_store
 from dedup.store.records import (
     DONE,
@@ -17,8 +15,6 @@ from dedup.store.records import (
     LEARNED_RANK,
     QUEUED,
 )
-from dedup.store.sqlite.schema import OLD_JOBS, SCHEMA_VERSION
-from dedup.urls.learning import HostRule
 
 A, B, C, D = (bytes([number]) * 16 for number in range(4))
 
@@ -57,41 +53,3 @@ def test_pages_are_counted_by_host(tmp_path: Path) -> None:
         for url in ("http://a.example/1", "http://a.example/2", "http://b.example/"):
             store.add(Document(url, url, url=url), {})
         assert [store.count_pages_of(f"{name}.example") for name in "abc"] == [2, 1, 0]
-
-
-@pytest.fixture
-def old_job(tmp_path: Path) -> Path:
-    """A job of version 3, which had no tables for rules."""
-    with open_store(tmp_path) as store:
-        store.add(Document("a", "A text.", url="http://a.example/"), {})
-        path = store.path
-    with sqlite3.connect(path) as connection:
-        connection.executescript(
-            "DROP TABLE url_rules; DROP TABLE url_forms; PRAGMA user_version = 3;"
-        )
-    connection.close()
-    return path
-
-
-def test_a_job_of_version_3_is_read(old_job: Path) -> None:
-    assert 3 in OLD_JOBS
-    with open_store(old_job, read_only=True) as store:
-        assert store.url_knowledge.all_rules() == []
-        assert store.page(1).text == "A text."
-
-
-def test_a_job_of_version_3_gets_the_tables(old_job: Path) -> None:
-    with open_store(old_job) as store:
-        store.url_knowledge.put_rules([HostRule(0, "a.example", "slash")])
-    with open_store(old_job, read_only=True) as store:
-        assert [rule.name for rule in store.url_knowledge.all_rules()] == ["slash"]
-        version = store.database.connection.execute("PRAGMA user_version").fetchone()[0]
-    assert version == SCHEMA_VERSION
-
-
-def test_a_job_of_version_3_with_tables_of_others_is_refused(old_job: Path) -> None:
-    with sqlite3.connect(old_job) as connection:
-        connection.execute("CREATE TABLE more (name TEXT)")
-    connection.close()
-    with pytest.raises(StateError, match="its tables are not those of a crawl's store"):
-        open_store(old_job)
