@@ -72,6 +72,7 @@ def _outcome(fate: Fate) -> Iterator[str]:
         counts = ", ".join(f"{stage} {count:,}" for stage, count in fate.duplicates.items())
         dropped = f"; dropped for it: {counts}" if counts else "; nothing was dropped for it"
         yield f"stored, as page {fate.number}{dropped}"
+        yield from _apart(fate)
     elif fate.outcome == "duplicate":
         figures = (
             []
@@ -89,7 +90,7 @@ def _outcome(fate: Fate) -> Iterator[str]:
         if fate.page_url is not None:
             yield f"  the page is {plain(fate.page_url)}"
     elif fate.outcome == "waiting":
-        yield "waiting: fetched, and not judged before the template of its site is known;"
+        yield "waiting: fetched, and not judged before enough is known of its site;"
         yield "  when the crawl ends, it is judged by what is known then"
     elif fate.outcome == "alias":
         how = "redirects to" if fate.kind == "redirect" else "is named as canonical by"
@@ -97,6 +98,18 @@ def _outcome(fate: Fate) -> Iterator[str]:
         yield f"  {plain(fate.page_url)}"
     else:
         yield from _unrecorded(fate)
+
+
+def _apart(fate: Fate) -> Iterator[str]:
+    if fate.apart is None:
+        return
+    yield "its text resembles that of"
+    yield f"  {plain(fate.apart.original_url or '')} (page {fate.apart.original})"
+    if fate.apart.lines:
+        yield "and the second look kept it for lines of its own:"
+        yield from (f"  “{plain(line)}”" for line in fate.apart.lines)
+    else:
+        yield "and the second look kept it for what stands around the text; no line of it was noted"
 
 
 def _unrecorded(fate: Fate) -> Iterator[str]:
@@ -161,6 +174,9 @@ def _stage(report: StageReport) -> RenderableType:
 def _candidate(candidate: Candidate) -> Text:
     text = Text(f"page {candidate.number}  {plain(candidate.url)}\n", overflow="fold")
     text.append(f"  {plain(candidate.comparison.words)}; {plain(candidate.verdict.words)}")
+    look = candidate.verdict.look
+    for line in look.lines if look is not None else ():
+        text.append(f"\n  only here: “{plain(line)}”")
     return text
 
 
@@ -198,12 +214,21 @@ def _sentences(comparison: Comparison) -> Text:
 def origin_text(origin: TextOrigin) -> Text:
     """Where a page's text comes from, and a line for each box that was left out of it."""
     lines = [_ORIGINS[origin.source]]
-    if origin.box is not None:
-        lines[0] = f"text of {plain(origin.box)}, as {origin.n_learned} pages of its site told"
-        whose = "" if origin.is_of_page else " of the pages learned from"
+    if origin.box is None and origin.n_names:
+        lines.append(f"{origin.n_names:,} pages of its site were counted; its body is not kept, so")
+        lines.append("  which boxes were left out of this page's text cannot be told")
+    elif origin.box is not None:
+        told = f"as {origin.n_names:,} counted pages of its site tell"
+        lines[0] = f"text of {plain(origin.box)}, {told}"
+        if not origin.is_as_read:
+            lines.append("it was read when less was known; read now, the text would be another")
+        if origin.own_share is not None:
+            lines.append(
+                f"of the words that are rare on its site, {origin.own_share:.0%} are in it"
+            )
         if not origin.left_out:
-            lines.append(f"no box{whose} was left out")
-        lines += [f"left out{whose}: {plain(str(each))}" for each in origin.left_out[:_SHOWN_BOXES]]
+            lines.append("no box was left out")
+        lines += [f"left out: {plain(str(each))}" for each in origin.left_out[:_SHOWN_BOXES]]
         if len(origin.left_out) > _SHOWN_BOXES:
             lines.append(f"… and {len(origin.left_out) - _SHOWN_BOXES:,} more: --json")
     return Text("\n".join(f"  {line}" for line in lines), overflow="fold")
@@ -211,11 +236,11 @@ def origin_text(origin: TextOrigin) -> Text:
 
 _ORIGINS = {
     "given": "text as it was given, or as the extractor gave it",
-    "box": "text of a content box",
-    "landmark": "text of what the page itself declares to be its main part: its template is not"
-    " known",
-    "page": "text by rules for any page: its template is not known, and it may hold what the site"
-    " has on every page",
+    "box": "text of a box, by what the pages of its site repeat",
+    "landmark": "text of what the page itself declares to be its main part: nothing was known of"
+    " its site",
+    "page": "text by rules for any page: nothing was known of its site, and it may hold what the"
+    " site has on every page",
 }
 
 

@@ -15,10 +15,24 @@ from dedup.cli.explained import (
     origin_text,
 )
 from dedup.cli.why import document_of, follow
-from dedup.explain import Comparison, Decision, Fate, Replay, compare, decide, text_origin
+from dedup.explain import (
+    Comparison,
+    Decision,
+    Fate,
+    Replay,
+    compare,
+    decide,
+    fate_values,
+    text_origin,
+)
 from dedup.explain.text_differences import differences
 from dedup.store import JobStore, Page, job_place, open_store
 from dedup.terminal.plain import plain, plain_json
+
+_NO_LOOK = (
+    "The second look, at all of both pages, was not taken here: what is rare on the second is not"
+    " kept."
+)
 
 
 def add_parser(commands: Commands, text: str) -> None:
@@ -40,13 +54,19 @@ def _execute(options: argparse.Namespace) -> None:
         origins = [text_origin(store, document) for document in (first, second)]
         replay = Replay(store)
         comparisons = compare(replay.detectors, first, second, replay.config)
-        verdict = decide(first, second, replay.config, key_fields=replay.key_fields)
+        verdict = decide(
+            first,
+            second,
+            replay.config,
+            key_fields=replay.key_fields,
+            look=lambda: replay.look(second, first),  # the later page is judged
+        )
     finally:
         store.close()
     parts = differences(first.text, second.text)
     if options.json:
         account = {
-            "pages": [asdict(fate) for fate in fates],
+            "pages": [fate_values(fate) for fate in fates],
             "texts": [asdict(origin) for origin in origins],
             "stages": [asdict(comparison) for comparison in comparisons],
             "verdict": asdict(verdict),
@@ -63,6 +83,12 @@ def _execute(options: argparse.Namespace) -> None:
     console.print(Text("\nWhat each stage makes of the two:"))
     console.print(comparisons_table(comparisons))
     console.print(Text(f"\n{conclusion(comparisons, verdict)}", overflow="fold"))
+    if verdict.look is not None and verdict.look.lines:
+        console.print(Text("\nOnly on the second:"))
+        for line in verdict.look.lines:
+            console.print(Text(f"  “{plain(line)}”", overflow="fold"))
+    elif verdict.is_duplicate and second.rest is None:
+        console.print(Text(_NO_LOOK))
     if first.text != second.text:
         console.print(Text("\nThe texts, with [-only the first-] and {+only the second+}:"))
         console.print(marked(parts))

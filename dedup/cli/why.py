@@ -8,7 +8,7 @@ from rich.text import Text
 from dedup.cli.commands import Commands
 from dedup.cli.console import JOB_HELP, output_console
 from dedup.cli.explained import document_line, fate_text, origin_text, stages_table
-from dedup.explain import Fate, Replay, StageReport, TextOrigin, find_fate, text_origin
+from dedup.explain import Fate, Replay, StageReport, TextOrigin, fate_values, find_fate, text_origin
 from dedup.store import JobStore, Page, job_place, open_store
 from dedup.terminal.plain import plain_json
 
@@ -36,7 +36,7 @@ def _execute(options: argparse.Namespace) -> None:
     finally:
         store.close()
     if options.json:
-        found = [asdict(fate) for fate in fates]
+        found = [fate_values(fate) for fate in fates]
         stages = [asdict(report) for report in reports]
         text = None if origin is None else asdict(origin)
         print(plain_json({"url": options.url, "fates": found, "text": text, "stages": stages}))
@@ -78,12 +78,20 @@ def _print(
     console.print()
     console.print(Text("The stages, asked once more about the pages stored before it:"))
     console.print(stages_table(reports))
+    if fates[-1].outcome == "duplicate" and fates[-1].stage != "body":
+        console.print(
+            Text(
+                "Before a drop, all of both pages is looked at once more. That look cannot be"
+                " repeated: neither the body of a dropped page is kept nor what is rare on it."
+            )
+        )
     match = next((report.match for report in reports if report.match is not None), None)
     if (match and (match.original, match.stage)) != _recorded(fates[-1]):
         console.print(
             Text(
-                "This is not what the crawl decided: settings have changed since, or the page's"
-                " body, which is not kept of dropped pages, made the difference."
+                "This is not what the crawl decided: settings have changed since, more is known of"
+                " the site, or the page's body, which is not kept of dropped pages, made the"
+                " difference."
             )
         )
 

@@ -1,7 +1,7 @@
 """Why a page was kept or dropped: what the store knows, and the detectors' decisions once more."""
 
-from dedup.explain.comparison import Comparison, Decision, compare, decide
-from dedup.explain.fate import Fate, find_fate
+from dedup.explain.comparison import Comparison, Decision, Look, compare, decide
+from dedup.explain.fate import Fate, fate_values, find_fate
 from dedup.explain.origin import TextOrigin, text_origin
 from dedup.explain.replay import Candidate, Replay, StageReport
 
@@ -10,11 +10,13 @@ __all__ = [
     "Comparison",
     "Decision",
     "Fate",
+    "Look",
     "Replay",
     "StageReport",
     "TextOrigin",
     "compare",
     "decide",
+    "fate_values",
     "find_fate",
     "text_origin",
 ]

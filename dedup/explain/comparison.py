@@ -1,6 +1,6 @@
 """Two documents, as each stage of the cascade sees them, in values and in words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,9 @@ from dedup.detectors.second_check import (
 from dedup.document import Document
 from dedup.names import do_agree
 from dedup.similarity import containment, resemblance
+from dedup.sites.rest import Difference
+from dedup.sites.telling import lines_of_body
+from dedup.store.records import Page
 from dedup.text import longest_sentences
 
 _SENTENCE_CHARACTERS = 160
@@ -42,6 +45,40 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What the second look found to tell a page from one of like text.
+
+    Attributes:
+        only_page, only_original, shared: rare sequences of three words that stand on one of the two
+            alone, and on both; of long pages, as far as they are stored.
+        lines: up to three lines of the page that the other has not.
+    """
+
+    only_page: int
+    only_original: int
+    shared: int
+    lines: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, page: Document, found: Difference) -> "Look":
+        lines = lines_of_body(page, found.lines) if isinstance(page, Page) else []
+        return cls(
+            only_page=found.only_first,
+            only_original=found.only_second,
+            shared=found.shared,
+            lines=tuple(lines),
+        )
+
+    @property
+    def words(self) -> str:
+        return (
+            "but they are two pages by what stands around the texts: of rare sequences of words"
+            f" {self.only_page:,} only on the later page, {self.only_original:,} only on the"
+            f" earlier one, {self.shared:,} on both"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """The second check: are two documents near duplicates, whoever proposed them?
 
@@ -52,6 +89,7 @@ class Decision:
         is_short: one of them has too few shingles, so that text and title have to be equal.
         objection: why documents with like texts are two pages even so.
         has_other_key: the key fields of the two have different values, so they are two.
+        look: what the second look found that tells them apart; None: nothing, or it was not taken.
     """
 
     is_duplicate: bool
@@ -65,14 +103,21 @@ class Decision:
     is_short: bool
     objection: Objection | None = None
     has_other_key: bool = False
+    look: Look | None = None
 
 
 def decide(
-    first: Document, second: Document, config: DedupConfig, *, key_fields: Sequence[str] = ()
+    first: Document,
+    second: Document,
+    config: DedupConfig,
+    *,
+    key_fields: Sequence[str] = (),
+    look: Callable[[], Look | None] = lambda: None,
 ) -> Decision:
     """Compare as `SecondCheck` does, and count what is common.
 
-    The names of the key fields are for the words.
+    The names of the key fields are for the words. `look` takes the second look; it is called where
+    nothing else tells the two apart.
     """
     sizes = len(first.shingles), len(second.shingles)
     likeness = resemblance(first.shingles, second.shingles)
@@ -99,6 +144,9 @@ def decide(
         names = ", ".join(key_fields) or "key fields"
         words += f"; but they differ in {names}, which must be equal, too (DEDUP_ITEM_KEY_FIELDS)"
     is_duplicate = is_alike and objection is None and not has_other_key
+    found = look() if is_duplicate else None
+    if found is not None:
+        is_duplicate, words = False, f"{words}; {found.words}"
     return Decision(
         is_duplicate=is_duplicate,
         words=words,
@@ -111,6 +159,7 @@ def decide(
         is_short=is_short,
         objection=objection,
         has_other_key=has_other_key,
+        look=found,
     )
 
 
@@ -119,7 +168,8 @@ def _objection_words(objection: Objection | None, first: Document, second: Docum
         return ""
     if objection == "furniture":
         return (
-            "; but what is alike may be what the site has on every page: its template is not known"
+            "; but what is alike may be what the site has on every page: nothing was known of"
+            " the site"
         )
     if objection == "script":
         return "; but one is in traditional Chinese characters, the other in simplified ones"

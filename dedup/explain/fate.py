@@ -2,14 +2,14 @@
 
 import heapq
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from difflib import SequenceMatcher
 from os.path import commonprefix
 from typing import Any, Literal
 
 from dedup.store import JobStore
 from dedup.store.records import DONE, DUPLICATE_LINK_RANK, LEARNED_RANK, TRAP_RANK
-from dedup.store.results import FoundRecord
+from dedup.store.results import ApartPage, FoundRecord
 from dedup.urls import Canonicaliser, url_key
 from dedup.urls.learning.telling import LEARNED_RULE, known_page, what_it_says
 
@@ -27,7 +27,7 @@ class Fate:
     Attributes:
         asked: the URL as it was given.
         outcome: `stored`; `duplicate` of a stored page; `skipped`: it gave no page to compare;
-            `waiting`: fetched, and not judged before its template is known;
+            `waiting`: fetched, and not judged before enough is known of its site;
             `alias`: it leads to the page at `page_url`; `queued`: still to be fetched; `done`:
             dealt with, without a record of its own; `unknown`: never seen.
         waits_for: of a queued URL that was put off, why.
@@ -39,6 +39,7 @@ class Fate:
         page_url, kind: of an alias, by `redirect` or `canonical` link; of a URL that a learned rule
             has skipped, the page that it was called.
         duplicates: of a stored page, how many were dropped for it, by stage.
+        apart: of a stored page that the second look kept, which page it resembles, and why.
         nearest: of an unknown URL, the known ones that look most like it.
         is_row: the job is that of a collection, so it is rows that are asked for.
     """
@@ -60,9 +61,15 @@ class Fate:
     page_url: str | None = None
     kind: str | None = None
     duplicates: Mapping[str, int] = field(default_factory=dict)
+    apart: ApartPage | None = None
     nearest: tuple[str, ...] = ()
     waits_for: str = ""
     is_row: bool = False
+
+
+def fate_values(fate: Fate) -> dict[str, Any]:
+    """The fate as plain values."""
+    return {**asdict(fate), "apart": None if fate.apart is None else fate.apart._asdict()}
 
 
 def find_fate(store: JobStore, url: str) -> Fate:
@@ -142,6 +149,8 @@ def _fate(store: JobStore, asked: str, found: FoundRecord) -> Fate:
     }
     outcome, number = found
     fate = Fate(asked=asked, outcome=outcome, number=number, **read[outcome](number)._asdict())
+    if outcome == "stored":
+        return replace(fate, apart=store.explain.apart(number))
     if fate.reason != LEARNED_RULE or fate.url is None:
         return fate
     page = known_page(store.url_knowledge, fate.detail, fate.url)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dedup.document import TextSource
 from dedup.html import bounded, decode
@@ -10,7 +10,7 @@ from dedup.html.unfolding import unfolded
 from dedup.sites.learner import SiteState
 from dedup.sites.left_out import LeftOut, text_place
 from dedup.sites.outline import Outline, outline
-from dedup.sites.site import Site
+from dedup.sites.site import Site, rest_by_itself
 from dedup.store import JobStore, Page
 from dedup.urls.parts import host_of
 
@@ -21,28 +21,40 @@ class TextOrigin:
 
     Attributes:
         source: see `Document.source`.
-        box: the way to its box, as a CSS selector; None: the page's body is not kept.
-        n_names: how many pages of the host were counted.
+        box: the way to its box, as a CSS selector; None: the page's body is not kept, or nothing
+            is known of its site.
+        n_names: how many pages of the host were counted for what is known of it now.
         left_out: boxes that are no part of the text.
+        own_share: of the page's rare words those in its text, 0 to 1.
+        is_as_read: is the stored text the one by what is known now? Else it was read when less was
+            known, and box and boxes are those of a text that is read now.
     """
 
     source: TextSource
     box: str | None = None
     n_names: int = 0
     left_out: tuple[LeftOut, ...] = ()
+    own_share: float | None = None
+    is_as_read: bool = True
 
 
 def text_origin(store: JobStore, page: Page) -> TextOrigin:
     """Tell where the text of a page of the job comes from."""
     site = site_of(store, host_of(page.url))
-    body = outline_of(page)
     if page.source != "box" or not site:
         return TextOrigin(source=page.source)
-    place = None if body is None else text_place(site, body, page.title, page.url or "")
-    if place is None:
+    body, title, url = outline_of(page), page.title, page.url or ""
+    place = None if body is None else text_place(site, body, title, url)
+    own = None if body is None else site.read(body, title, url)
+    if place is None or own is None:
         return TextOrigin(source=page.source, n_names=site.n_names)
     return TextOrigin(
-        source=page.source, box=place.box, n_names=site.n_names, left_out=place.left_out
+        source=page.source,
+        box=place.box,
+        n_names=site.n_names,
+        left_out=place.left_out,
+        own_share=place.own_share,
+        is_as_read=own.text == page.text,
     )
 
 
@@ -53,6 +65,18 @@ def site_of(store: JobStore, host: str) -> Site:
         return Site() if data is None else SiteState.from_bytes(data).site
     except ValueError:
         return Site()
+
+
+def with_whole_rest(page: Page, site: Site) -> Page:
+    """A page with all that is rare on it, as when it was judged: a part of that is stored.
+
+    One whose body is not kept, or of which nothing rare was stored, stays as it is.
+    """
+    body = outline_of(page) if page.rest is not None else None
+    if body is None:
+        return page
+    own = site.read(body, page.title, page.url or "")
+    return replace(page, rest=rest_by_itself(body) if own is None else own.rest)
 
 
 def outline_of(page: Page) -> Outline | None:

@@ -2,12 +2,14 @@
 
 The detectors are the real ones, rebuilt from the store as the crawl does when it goes on, with the
 pages that stood before the one in question. What was not kept (the bodies of dropped pages) is
-missing here, and said to be.
+missing here, and said to be. So is what is rare on dropped pages: before a drop, it was found to
+tell nothing apart.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,12 +23,17 @@ from dedup.explain.comparison import (
     OF_ONE_KEY,
     Comparison,
     Decision,
+    Look,
     compare_stage,
     decide,
     not_looked_at,
     show,
 )
-from dedup.store import JobStore
+from dedup.explain.origin import site_of, with_whole_rest
+from dedup.sites.rest import IsRare
+from dedup.sites.site import Site
+from dedup.store import JobStore, Page
+from dedup.urls.parts import host_of
 
 _MAX_CANDIDATES = 10
 
@@ -80,10 +87,13 @@ class Replay:
         self.key_fields: list[str] = self._schemes.get(KeyRecord.stage, {}).get("fields", [])
         self._keys = self._read_keys()
         self._asked: list[int] = []
+        self._judged: tuple[Document, ...] = ()
+        self._site: Callable[[str], Site] = cache(lambda host: site_of(store, host))
         self.detectors = self._detectors()
 
     def explain(self, document: Document, *, before: int) -> list[StageReport]:
         """Ask stage by stage about `document`, among the pages with numbers less than `before`."""
+        document = self._as_judged(document)
         self.detectors = self._detectors()
         reports: list[StageReport] = []
         is_decided = False
@@ -96,6 +106,23 @@ class Replay:
             reports.append(self._explain(detector, document))
             is_decided = reports[-1].match is not None
         return reports
+
+    def look(self, document: Document, original: Document) -> Look | None:
+        """What the second look finds to tell a page from an earlier one; None: nothing."""
+        document = self._as_judged(document)
+        found = self._check.find_difference(document, original)
+        return None if found is None else Look.of(document, found)
+
+    def _as_judged(self, document: Document) -> Document:
+        """The document with all that is rare on it; the last one is remembered."""
+        if isinstance(document, Page) and document not in self._judged:
+            judged = with_whole_rest(document, self._site(host_of(document.url)))
+            self._judged = (document, judged)
+        return self._judged[1] if document in self._judged else document
+
+    def _rare_on(self, host: str) -> IsRare | None:
+        site = self._site(host)
+        return site.is_rare if site else None
 
     def _explain(self, detector: Detector, document: Document) -> StageReport:
         signature = detector.signature(document)
@@ -123,7 +150,13 @@ class Replay:
             number=number,
             url=original.url,
             comparison=compare_stage(detector, document, original, self.config),
-            verdict=decide(document, original, self.config, key_fields=self.key_fields),
+            verdict=decide(
+                document,
+                original,
+                self.config,
+                key_fields=self.key_fields,
+                look=lambda: self.look(document, original),
+            ),
         )
 
     def _read_keys(self) -> KeyRecord:
@@ -133,7 +166,7 @@ class Replay:
         return keys
 
     def _detectors(self) -> list[Detector]:
-        check = _Noting(self._fetch, self.config, self._asked)
+        check = self._check = _Noting(self._fetch, self.config, self._asked, self._rare_on)
         cascade = default_detectors(self._fetch, self.config, check=check, bodies=self._store.body)
         chosen = [each for each in cascade if each.stage in self._schemes]
         found = {each.stage: json.loads(json.dumps(each.scheme)) for each in chosen}
@@ -160,12 +193,19 @@ class Replay:
 class _Noting(SecondCheck):
     """The second check, noting what it is asked for: it remembers, and fetches each only once."""
 
-    def __init__(self, originals: Any, config: DedupConfig, asked: list[int]) -> None:
+    def __init__(
+        self,
+        originals: Any,
+        config: DedupConfig,
+        asked: list[int],
+        rare_on: Callable[[str], IsRare | None],
+    ) -> None:
         super().__init__(
             originals,
             near_resemblance=config.near_resemblance,
             short_shingles=config.short_shingles,
             names=config.near_names,
+            rare_on=rare_on,
         )
         self._asked = asked
 

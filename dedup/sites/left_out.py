@@ -33,9 +33,10 @@ class LeftOut:
 
     def __str__(self) -> str:
         kind = "mostly links" if self.is_links else "words"
+        pages = f"{self.n_pages:,}" if self.n_pages else "none"
         return (
-            f"{self.box}, on {self.n_pages} of {self.n_names} pages, {self.words} words here"
-            f" ({kind}), {self.repeated_share:.0%} of them on other pages, too"
+            f"{self.box}, on {pages} of the {self.n_names:,} pages counted, {self.words:,} words"
+            f" here ({kind}), {self.repeated_share:.0%} of them on other pages, too"
         )
 
 
