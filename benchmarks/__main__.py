@@ -1,4 +1,4 @@
-"""`python -m benchmarks index|fingerprint|urls|crawl`: the benchmarks, with others beside."""
+"""`python -m benchmarks index|fingerprint|urls|crawl|site|sites`: all benchmarks."""
 
 import argparse
 import json
@@ -14,6 +14,7 @@ import numpy as np
 from benchmarks import fingerprint, index, urls
 from benchmarks.crawl import command
 from benchmarks.measure import PACKAGES, RUNS, environment, in_child, installed_versions
+from benchmarks.sites import command as sites
 from benchmarks.tables import print_environment, print_section, wide_console
 from benchmarks.workload import Fingerprints
 from dedup.cli.console import ERRORS
@@ -84,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         kind.add_argument("--json", action="store_true", help="for machines")
         kind.set_defaults(execute=_execute)
     command.add_parser(kinds)
+    sites.add_parsers(kinds)
     return parser
 
 

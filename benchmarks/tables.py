@@ -17,12 +17,15 @@ def wide_console() -> Console:
     return Console(highlight=False, width=max(console.width, _LEAST_WIDTH))
 
 
-def print_environment(console: Console, environment: Mapping[str, Any], runs: int) -> None:
+def print_environment(
+    console: Console, environment: Mapping[str, Any], runs: int | None = None
+) -> None:
     facts = [f"{name} {value}" for name, value in environment.items() if name != "versions"]
     console.print(", ".join(facts))
     versions = environment["versions"]
     console.print(", ".join(f"{name} {version}" for name, version in versions.items()))
-    console.print(f"Times: median (least-most) of {runs} runs.")
+    if runs is not None:
+        console.print(f"Times: median (least-most) of {runs} runs.")
 
 
 def print_section(console: Console, title: str, rows: Sequence[Mapping[str, Any]]) -> None:

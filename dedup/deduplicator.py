@@ -207,7 +207,8 @@ def _analysed_bytes(document: Document) -> int:
     text = sys.getsizeof(document.text)
     shingles = document.known_shingles
     length = len(document.text) if shingles is None else len(shingles)
-    return 2 * text + 8 * length + _OBJECTS_BYTES
+    rest = 0 if document.rest is None else 8 * len(document.rest.shingles)
+    return 2 * text + 8 * length + rest + _OBJECTS_BYTES
 
 
 _OBJECTS_BYTES = 1_500

@@ -18,6 +18,8 @@ from dedup.text import features, is_traditional, is_unspaced, normalise, shingle
 if TYPE_CHECKING:
     from dedup.sites.rest import Rest
 
+_ENOUGH_WORDS = 50
+
 TextSource = Literal["given", "box", "landmark", "page"]
 
 
@@ -75,6 +77,15 @@ class Document:
         return is_traditional(self.text)
 
     @cached_property
+    def sorted_lines(self) -> str | None:
+        """The lines of the normal text in ascending order; None: fewer than 50 words in all.
+
+        In a script without spaces between words, characters count.
+        """
+        count = len(self.normal_text) if self.is_unspaced else int(self.words[1].sum())
+        return "\n".join(sorted(self.normal_text.splitlines())) if count >= _ENOUGH_WORDS else None
+
+    @cached_property
     def shingles(self) -> NDArray[np.uint64]:
         """The 64-bit hashes of the set of shingles, ascending, without repeats."""
         return shingle_hashes(self.normal_text, unspaced=self.is_unspaced)
@@ -114,7 +125,7 @@ class Document:
 
     def drop_features(self) -> None:
         """Forget the normal text and the words, the larger part of a long document's memory."""
-        for name in ("words", "normal_text"):
+        for name in ("words", "normal_text", "sorted_lines"):
             self.__dict__.pop(name, None)
 
 

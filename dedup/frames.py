@@ -17,7 +17,7 @@ from dedup.collection.judging import RowJudge
 from dedup.collection.rows import Broken, Row, TableRow
 from dedup.collection.rules import STAGES, Rules, read_keep
 from dedup.collection.signing import SigningProcesses, Work
-from dedup.collection.sites import learn_sites
+from dedup.collection.sites import learn_sites, rare_lines
 from dedup.collection.sources import Source
 from dedup.collection.spool import SpoolStore
 from dedup.extras import load_extra
@@ -119,7 +119,7 @@ def _marks(frame: "_Frame", columns: Columns, rules: Rules) -> dict[str, list[An
         account = FileAccount(Source(folder, "the table", "jsonl", 0), columns)
         judge = RowJudge(
             rules,
-            Decider(rules, store),
+            Decider(rules, store, rare_on=rare_lines(sites.get)),
             SigningProcesses(Work(columns=columns, rules=rules, sites=sites), 1),
             [account],
             folder=folder,

@@ -45,7 +45,7 @@ def is_in_title(heading: str, title: str) -> bool:
 
 
 def own_title(title: str, site_parts: Collection[str]) -> str:
-    """The title without the parts that the site's titles have in common; all of it if none is left.
+    """The title without the parts that the site's titles have in common; "" if none is left.
 
     >>> own_title("Indexing — pandas 1.5.3 documentation", {"pandas documentation"})
     'Indexing'
@@ -54,7 +54,7 @@ def own_title(title: str, site_parts: Collection[str]) -> str:
         return title
     pieces = [piece.strip() for piece in _BETWEEN_PARTS.split(title)]
     own = [piece for piece in pieces if piece and _site_part(piece) not in site_parts]
-    return " - ".join(own) or title
+    return " - ".join(own)
 
 
 def _site_part(part: str) -> str:

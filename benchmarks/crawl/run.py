@@ -87,7 +87,7 @@ def run(contender: Contender, server: Nginx, urls: Sequence[str]) -> tuple[Crawl
     with TemporaryDirectory(prefix="dedup-crawl-") as name:
         folder = Path(name)
         (folder / URLS).write_text("\n".join(urls), encoding="utf-8")
-        cost = _measure(contender.command(server.url), folder)
+        cost = measure(contender.command(server.url), folder)
         answers = server.answers()
         errors = (folder / "errors.txt").read_text(errors="replace").strip()
         if cost["status"] or not answers:
@@ -128,7 +128,8 @@ def differences(crawls: Mapping[str, Crawl]) -> list[str]:
     return sentences
 
 
-def _measure(command: Sequence[str], folder: Path) -> dict[str, Any]:
+def measure(command: Sequence[str], folder: Path) -> dict[str, Any]:
+    """Run a command in a folder, which gets its standard error as errors.txt, and tell its cost."""
     cost = folder / "cost.json"
     launch = [sys.executable, "-S", "-E", str(_MEASURED), str(cost), str(_MOST_SECONDS)]
     with (folder / "errors.txt").open("wb") as errors:

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from dedup.document import Document
+from dedup.sites.rest import Rest
 
 GIVEN = pa.schema(
     [
@@ -18,11 +19,12 @@ GIVEN = pa.schema(
         ("own_title", pa.string()),
         ("source", pa.string()),
         ("body", pa.binary()),
+        ("rest", pa.binary()),
     ]
 )
 """What is asked of a row: its number, the lower the earlier; only rows of one group are compared.
 From `heading` on: of pages of markup, see `Document`; `body` is the SHA-256 of theirs, which stands
-for it. All but number and text may be null."""
+for it; `rest` is what `Rest.to_bytes` gives. All but number and text may be null."""
 
 _ROWS = 512
 _BYTES = 4 * 2**20
@@ -53,6 +55,7 @@ def documents_of(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[list[int],
                     own_title=row["own_title"],
                     source=row["source"] or "given",
                     key=row["group"] or "",
+                    rest=None if row["rest"] is None else Rest.from_bytes(row["rest"]),
                 )
             )
             size += len(text)

@@ -107,6 +107,7 @@ def _text(row: dict[str, Any], sites: Mapping[str, Site]) -> dict[str, object]:
         "own_title": None if document.own_title is None else _whole(document.own_title),
         "source": document.source,
         "body": row["body"],
+        "rest": None if document.rest is None else document.rest.to_bytes(),
         "value": value,
     }
 

@@ -122,8 +122,11 @@ def _table_keys(fingerprint: int) -> NDArray[np.uint64]:
 
 
 def _digest(document: Document) -> bytes:
-    """All that a verdict depends on: the normal text, the names, the host, the group; the body."""
-    body = document.body
+    """All that a verdict depends on.
+
+    The normal text, the names, the host, the group; the body; what is rare on the page.
+    """
+    body, rest = document.body, document.rest
     parts: Sequence[str] = (
         document.key,
         str(document.is_traditional),
@@ -134,6 +137,7 @@ def _digest(document: Document) -> bytes:
         repr(document.own_title),
         document.source,
         "" if body is None else body.hex() + document.text,
+        "" if rest is None else rest.to_bytes().hex(),
         document.normal_text,
     )
     lengths = ",".join(str(len(part)) for part in parts)

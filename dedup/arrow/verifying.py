@@ -1,18 +1,22 @@
 """Which pairs are duplicates: decided by the second check, as on one machine."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from dedup.arrow.batches import documents_of
 from dedup.arrow.pairing import NO_DISTANCE, prefix_tokens
 from dedup.batch import analyse
 from dedup.collection.rules import STAGES, Rules
+from dedup.collection.sites import rare_lines
 from dedup.detectors.second_check import SecondCheck, comparable_text
 from dedup.document import Document
+from dedup.sites.rest import Rest, count_shingles
+from dedup.sites.site import Site
 
 COMPARED = pa.schema(
     [
@@ -25,13 +29,18 @@ COMPARED = pa.schema(
         ("own_title", pa.string()),
         ("source", pa.string()),
         ("copy_digest", pa.binary()),
+        ("lines_digest", pa.string()),
+        ("rest", pa.binary()),
+        ("line_shingles", pa.int32()),
         ("is_traditional", pa.bool_()),
         ("shingles", pa.binary()),
     ]
 )
 """What is compared of a row. `text_digest`: SHA-256 of the normal text with single spaces, which
 stands for the text; empty for an empty one. `copy_digest`: SHA-256 of the body and the text as it
-is; null where there is no body. `shingles`: 8 bytes each, little-endian."""
+is; null where there is no body. `lines_digest`: SHA-256 of
+`Document.sorted_lines`; null where there are none. `rest`, `line_shingles`: for the second look;
+null where there is no page around the text. `shingles`: 8 bytes each, little-endian."""
 
 TOKENS = pa.schema([("number", pa.int64()), ("tokens", pa.list_(pa.int64()))])
 
@@ -42,9 +51,14 @@ VERIFIED = pa.schema(
         ("stage", pa.int8()),
         ("distance", pa.int32()),
         ("resemblance", pa.float64()),
+        ("drops_later", pa.bool_()),
+        ("drops_earlier", pa.bool_()),
     ]
 )
-"""Pairs that are duplicates. `stage`: the place in `STAGES` of the first stage that says so."""
+"""Pairs that are duplicates. `stage`: the place in `STAGES` of the first stage that says so.
+`drops_later`: may the earlier row stay for the later one? `drops_earlier`: and the other way round,
+which counts for copies of the earlier row that come after both. They differ where the look at what
+is around the texts does, which asks what the page that comes says more."""
 
 _BODY, _TEXT, _SIMHASH = (STAGES.index(name) for name in ("body", "text", "simhash"))
 
@@ -64,6 +78,9 @@ def comparable(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 pa.array([each.own_title for each in documents], pa.string()),
                 pa.array([each.source for each in documents], pa.string()),
                 pa.array([_copy_digest(each) for each in documents], pa.binary()),
+                pa.array([_lines_digest(each) for each in documents], pa.string()),
+                pa.array([_rest(each) for each in documents], pa.binary()),
+                pa.array([_line_shingles(each) for each in documents], pa.int32()),
                 pa.array([each.is_traditional for each in documents], pa.bool_()),
                 pa.array([each.shingles.astype("<u8").tobytes() for each in documents]),
             ],
@@ -75,39 +92,40 @@ def tokens(batches: Iterator[pa.RecordBatch], rules: Rules) -> Iterator[pa.Recor
     """Compute of rows of `COMPARED` the tokens that split a bucket of many rows."""
     for batch in batches:
         arrays = [
-            prefix_tokens(np.frombuffer(each.as_py(), "<u8"), rules.threshold)
-            for each in batch.column("shingles")
+            _tokens(np.frombuffer(shingles, "<u8"), lines, rules.threshold)
+            for shingles, lines in zip(
+                batch.column("shingles").to_pylist(),
+                batch.column("lines_digest").to_pylist(),
+                strict=True,
+            )
         ]
         found = pa.array(arrays, pa.list_(pa.int64()))
         yield pa.record_batch([batch.column("number"), found], schema=TOKENS)
 
 
-def verified(batches: Iterator[pa.RecordBatch], rules: Rules) -> Iterator[pa.RecordBatch]:
+def verified(
+    batches: Iterator[pa.RecordBatch], rules: Rules, known: Sequence[Mapping[str, Site]] = ()
+) -> Iterator[pa.RecordBatch]:
     """Keep the pairs that are duplicates.
 
     Args:
         batches: `pairing.PAIRED`, and under `a_…` and `b_…` what is `COMPARED` of both rows.
         rules: the threshold.
+        known: what was learned of the hosts of each collection.
     """
-    config = rules.config
-    documents: dict[int, Document] = {}
-    check = SecondCheck(
-        documents.__getitem__,
-        near_resemblance=config.near_resemblance,
-        short_shingles=config.short_shingles,
-        names=config.near_names,
-    )
+    check = rules.check(_no_original, rare_on=rare_lines(*(sites.get for sites in known)))
     for batch in batches:
         rows = []
         for pair in batch.to_pylist():
-            document, original = _stand_in(pair, "b_"), _stand_in(pair, "a_")
-            documents.clear()
-            documents[pair["a"]] = original
-            found = _verdict(check, document, pair["a"], pair["stages"])
+            later, earlier = _stand_in(pair, "b_"), _stand_in(pair, "a_")
+            found = _by_texts(check, later, earlier, pair["stages"])
+            if found is not None and found.stage != _BODY:
+                found = _looked_at(check, found, later, earlier, pair)
             if found is not None:
                 distance = pair["distance"] if found.stage == _SIMHASH else None
                 distance = None if distance == NO_DISTANCE else distance
-                rows.append((pair["a"], pair["b"], found.stage, distance, found.resemblance))
+                stage, resemblance, *drops = found
+                rows.append((pair["a"], pair["b"], stage, distance, resemblance, *drops))
         columns = list(zip(*rows, strict=True)) or [()] * len(VERIFIED)
         arrays = [
             pa.array(values, kind.type) for values, kind in zip(columns, VERIFIED, strict=True)
@@ -116,22 +134,53 @@ def verified(batches: Iterator[pa.RecordBatch], rules: Rules) -> Iterator[pa.Rec
 
 
 class _Verdict(NamedTuple):
+    """See `VERIFIED`."""
+
     stage: int
     resemblance: float
+    drops_later: bool = True
+    drops_earlier: bool = True
 
 
-def _verdict(check: SecondCheck, document: Document, number: int, stages: int) -> _Verdict | None:
-    original = check.original(number)
-    is_copy = document.body is not None and document.body == original.body
-    if stages >> _BODY & 1 and is_copy and document.key == original.key:
+def _looked_at(
+    check: SecondCheck, found: _Verdict, later: Document, earlier: Document, pair: dict[str, Any]
+) -> _Verdict | None:
+    """The verdict after the look at what is around the texts, from both sides."""
+    of_earlier, of_later = pair["a_line_shingles"], pair["b_line_shingles"]
+    drops_later = check.find_difference(later, earlier, n_shingles=of_earlier) is None
+    drops_earlier = check.find_difference(earlier, later, n_shingles=of_later) is None
+    if not (drops_later or drops_earlier):
+        return None
+    return found._replace(drops_later=drops_later, drops_earlier=drops_earlier)
+
+
+def _by_texts(
+    check: SecondCheck, later: Document, earlier: Document, stages: int
+) -> _Verdict | None:
+    """The verdict before the look at what is around the texts."""
+    is_copy = later.body is not None and later.body == earlier.body
+    if stages >> _BODY & 1 and is_copy and later.key == earlier.key:
         return _Verdict(_BODY, 1.0)
-    if stages >> _TEXT & 1 and check.is_equal(document, original):
+    if stages >> _TEXT & 1 and check.is_equal(later, earlier):
         return _Verdict(_TEXT, 1.0)
     near = [place for place in range(_TEXT + 1, len(STAGES)) if stages >> place & 1]
     if not near:
         return None
-    resemblance = check.likeness(document, number)
+    resemblance = check.compare(later, earlier)
     return _Verdict(near[0], resemblance) if resemblance >= check.near_resemblance else None
+
+
+def _no_original(number: int) -> Document:
+    raise KeyError(number)  # all documents are given
+
+
+def _tokens(shingles: NDArray[np.uint64], lines: str | None, threshold: float) -> NDArray[np.int64]:
+    """Those of the prefix; and one of the lines in any order, by which short texts are equal."""
+    found = prefix_tokens(shingles, threshold)
+    if lines is None:
+        return found
+    of_lines = np.frombuffer(bytes.fromhex(lines)[:8], np.int64)
+    return np.unique(np.concatenate((found, of_lines)))
 
 
 def _text_digest(document: Document) -> str:
@@ -139,6 +188,23 @@ def _text_digest(document: Document) -> str:
     if text is None:
         return ""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _lines_digest(document: Document) -> str | None:
+    lines = document.sorted_lines
+    return (
+        None
+        if lines is None
+        else hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
+    )
+
+
+def _rest(document: Document) -> bytes | None:
+    return None if document.rest is None else document.rest.to_bytes()
+
+
+def _line_shingles(document: Document) -> int | None:
+    return None if document.rest is None else count_shingles(document.text)
 
 
 def _copy_digest(document: Document) -> bytes | None:
@@ -150,6 +216,7 @@ def _copy_digest(document: Document) -> bytes | None:
 
 def _stand_in(row: dict[str, Any], prefix: str) -> Document:
     """A document whose text is the digest of the real one; all else is the real one's."""
+    rest = row[f"{prefix}rest"]
     document = Document(
         id="",
         text=row[f"{prefix}text_digest"],
@@ -160,7 +227,10 @@ def _stand_in(row: dict[str, Any], prefix: str) -> Document:
         own_title=row[f"{prefix}own_title"],
         source=row[f"{prefix}source"],
         key=row[f"{prefix}group"],
+        rest=None if rest is None else Rest.from_bytes(rest),
     )
     document.take(shingles=np.frombuffer(row[f"{prefix}shingles"], "<u8"))
-    document.__dict__["is_traditional"] = row[f"{prefix}is_traditional"]  # where the property looks
+    document.__dict__.update(  # where the properties look
+        is_traditional=row[f"{prefix}is_traditional"], sorted_lines=row[f"{prefix}lines_digest"]
+    )
     return document

@@ -34,6 +34,7 @@ from dedup.collection.outputs import (
 )
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work, usable_processes
+from dedup.collection.sites import rare_lines
 from dedup.collection.spool import SpoolStore
 from dedup.collection.writing import Writer, open_writer, write_record
 from dedup.sites.site import Site
@@ -97,7 +98,8 @@ def execute(run: CollectionRun) -> None:
         baseline = open_baseline(run.against, known, run.rules, run.columns, folder)
         stack.callback(baseline.close)
         store = _store(run, paths, baseline, folder, stack)
-        decider = Decider(run.rules, store, baseline.groups)
+        rare_on = rare_lines(sites.get, baseline.site)
+        decider = Decider(run.rules, store, baseline.groups, rare_on=rare_on)
         workers = SigningProcesses(
             Work(columns=run.columns, rules=run.rules, sites=sites), _n_processes(run, sources)
         )

@@ -12,6 +12,7 @@ from dedup.collection.names import Names
 from dedup.collection.rules import Rules
 from dedup.collection.spool import SpoolStore
 from dedup.deduplicator import Deduplicator, OriginalsCache
+from dedup.detectors.second_check import RareOn, of_no_host
 from dedup.detectors.sketches import Sketches, SketchSigner
 from dedup.document import Document, Match
 from dedup.store.interface import Store
@@ -33,6 +34,7 @@ class Decider:
         store: where documents are kept; a job's store may hold some already.
         base_groups: where `rules.within` names a column, of each group the numbers that its
             documents have in the base of the store.
+        rare_on: see `SecondCheck`.
 
     Raises:
         SchemeError: the store's signatures were made by other rules.
@@ -43,8 +45,11 @@ class Decider:
         rules: Rules,
         store: SpoolStore | SqliteStore | LayeredStore,
         base_groups: Mapping[str, range] | None = None,
+        *,
+        rare_on: RareOn = of_no_host,
     ) -> None:
         self._rules = rules
+        self._rare_on = rare_on
         self._store = store
         self._base_groups = base_groups or {}
         self._own = store.own if isinstance(store, LayeredStore) else store
@@ -129,7 +134,8 @@ class Decider:
     def _new(self, known: Sequence[range]) -> Deduplicator:
         """A cascade that knows of the store's documents those of some numbers."""
         store = _as_store(_Part(self._store, known))
-        return Deduplicator(self._rules.detectors(self._cache, self._sketches), store=store)
+        detectors = self._rules.detectors(self._cache, self._sketches, self._rare_on)
+        return Deduplicator(detectors, store=store)
 
     def _note(self, number: int, name: Any, *, are_kinds: bool) -> None:
         if are_kinds:
@@ -198,6 +204,7 @@ def _as_stored(document: Document, *, is_cleaned: bool) -> Document:
         heading=clean(document.heading),
         own_title=clean(document.own_title),
         source=document.source,
+        rest=None if document.rest is None else document.rest.kept(),
     )
     stored.take(shingles=document.shingles.copy())  # not a part of a portion's array
     return stored

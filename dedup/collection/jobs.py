@@ -2,8 +2,9 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from dedup.collection.judging import RowJudge
 from dedup.collection.reading import read_rows
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work
-from dedup.collection.sites import learn_sites
+from dedup.collection.sites import learn_sites, rare_lines
 from dedup.collection.sources import Source, find_sources
 from dedup.errors import StateError
+from dedup.sites.learner import SiteState
+from dedup.sites.site import Site
 from dedup.store import STORE_NAME
 from dedup.store.sqlite import SqliteStore
 
@@ -33,10 +36,12 @@ class Baseline:
     Attributes:
         groups: where the rules name a column within which rows are compared, of each of its values
             the numbers of the documents.
+        site: gives what its pages of a host repeat, as far as that is known.
     """
 
     store: SqliteStore | None
     groups: Mapping[str, range] = field(default_factory=dict)
+    site: Callable[[str], Site | None] = lambda _: None
 
     def close(self) -> None:
         if self.store is not None:
@@ -143,19 +148,37 @@ def open_baseline(
                 f"--within needs files for --against, as a job does not keep `{rules.within}`,"
                 f" got the job {against!r}"
             )
-        return Baseline(SqliteStore(path / STORE_NAME, read_only=True))
+        store = SqliteStore(path / STORE_NAME, read_only=True)
+        return Baseline(store, site=_sites_of_job(store))
     inputs = folder / _AGAINST
     store = SqliteStore(
         inputs / STORE_NAME, keep_bodies=False, group_units=10**6, group_seconds=3600
     )
     try:
-        groups = _fill(store, sources, rules, columns, inputs)
+        groups, sites = _fill(store, sources, rules, columns, inputs)
     finally:
         store.close()
-    return Baseline(SqliteStore(inputs / STORE_NAME, read_only=True), groups)
+    return Baseline(SqliteStore(inputs / STORE_NAME, read_only=True), groups, sites.get)
+
+
+def _sites_of_job(store: SqliteStore) -> Callable[[str], Site | None]:
+    """What a crawl has learned of its hosts; a run over a collection keeps nothing of that.
+
+    Raises:
+        ValueError: what is kept is damaged; from the function.
+    """
+
+    @lru_cache(maxsize=_SITES_IN_MEMORY)
+    def site(host: str) -> Site | None:
+        data = store.learned.site(host)
+        return None if data is None else SiteState.from_bytes(data).site
+
+    return site
 
 
 _AGAINST = "against"
+_SITES_IN_MEMORY = 500
+"""Some 150 kB each when they are full."""
 
 
 def _is_job(path: Path) -> bool:
@@ -164,7 +187,7 @@ def _is_job(path: Path) -> bool:
 
 def _fill(
     store: SqliteStore, sources: list[Source], rules: Rules, columns: Columns, folder: Path
-) -> dict[str, range]:
+) -> tuple[dict[str, range], dict[str, Site]]:
     rules, columns = rules_of_baseline(rules), columns_of_baseline(columns, rules)
 
     def rows() -> Any:
@@ -174,7 +197,7 @@ def _fill(
 
     sites = learn_sites((row for _, row in rows()), columns)
     workers = SigningProcesses(Work(columns=columns, rules=rules, sites=sites), 1)
-    decider = Decider(rules, store)
+    decider = Decider(rules, store, rare_on=rare_lines(sites.get))
     judge = RowJudge(
         rules,
         decider,
@@ -185,7 +208,7 @@ def _fill(
     )
     for _ in judge.judge(rows):
         pass
-    return decider.groups
+    return decider.groups, sites
 
 
 def rules_of_baseline(rules: Rules) -> Rules:

@@ -173,7 +173,7 @@ class RowJudge:
         return result
 
     def _by_preference(self, rows: Rows) -> Iterator[Judged]:
-        spool = SpoolStore(self._folder)
+        spool = SpoolStore(self._folder, with_whole_rests=True)
         try:
             read = self._spooled(rows, spool)
             matches = self._matches(spool, read)

@@ -14,6 +14,7 @@ from dedup.detectors import (
     default_detectors,
     default_signers,
 )
+from dedup.detectors.second_check import RareOn, of_no_host
 from dedup.detectors.sketches import Sketches
 
 STAGES = ("body", "text", "sentences", "simhash", "minhash")
@@ -75,15 +76,30 @@ class Rules:
         """What computes the signatures of the stages that are asked."""
         return [each for each in default_signers(self.config) if each.stage in self.stages]
 
-    def detectors(self, originals: Originals, sketches: Sketches | None = None) -> list[Detector]:
-        """The stages of the cascade that are asked; see `SecondCheck` for `sketches`."""
-        check = SecondCheck(
+    def check(
+        self,
+        originals: Originals,
+        sketches: Sketches | None = None,
+        rare_on: RareOn = of_no_host,
+    ) -> SecondCheck:
+        """What decides about candidates."""
+        return SecondCheck(
             originals,
             near_resemblance=self.config.near_resemblance,
             short_shingles=self.config.short_shingles,
             names=self.config.near_names,
             sketches=sketches,
+            rare_on=rare_on,
         )
+
+    def detectors(
+        self,
+        originals: Originals,
+        sketches: Sketches | None = None,
+        rare_on: RareOn = of_no_host,
+    ) -> list[Detector]:
+        """The stages of the cascade that are asked; for the arguments see `SecondCheck`."""
+        check = self.check(originals, sketches, rare_on)
         cascade = default_detectors(originals, self.config, check=check)
         return [detector for detector in cascade if detector.stage in self.stages]
 

@@ -5,18 +5,21 @@ Which pages are learned from depends on their URLs alone, not on the order of th
 
 import heapq
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 from xxhash import xxh3_64_intdigest
 from zstandard import ZstdCompressor, ZstdDecompressor
 
 from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.rows import Broken, Row, WebPage
+from dedup.detectors.second_check import RareOn
 from dedup.html import bounded, decode, parse_page
 from dedup.html.unfolding import unfolded
 from dedup.sites.counts import SiteCounts
 from dedup.sites.outline import Outline, outline
+from dedup.sites.rest import IsRare
 from dedup.sites.site import FEW_NAMES, NAMES, Site, learn
 from dedup.urls.parts import host_of
 
@@ -39,6 +42,25 @@ def learn_sites(rows: Iterable[Row | Broken], columns: Columns | None = None) ->
         if not isinstance(row, Broken) and (page := _markup(row, columns)) is not None:
             samples.add(page)
     return {host: site for host, pages in samples if (site := site_of(learn_counts(pages)))}
+
+
+def rare_lines(*known: Callable[[str], Site | None]) -> RareOn:
+    """Tell of a host which lines are rare there: in every collection that knows the host.
+
+    Args:
+        known: give, for each collection, what it knows of a host.
+    """
+
+    def rare_on(host: str) -> IsRare | None:
+        return _rare_in_all([site.is_rare for find in known if (site := find(host))])
+
+    return rare_on
+
+
+def _rare_in_all(tests: Sequence[IsRare]) -> IsRare | None:
+    if len(tests) < 2:
+        return tests[0] if tests else None
+    return lambda keys: np.logical_and.reduce([is_rare(keys) for is_rare in tests])
 
 
 def url_order(url: str) -> int:

@@ -27,13 +27,16 @@ class SpoolStore:
 
     Args:
         folder: of the temporary file, which has no name there.
+        with_whole_rests: keep all that is rare on a page, as of one that is still to be judged; or
+            as much as stores keep of originals.
 
     Raises:
         OSError: the disk is full.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, with_whole_rests: bool = False) -> None:
         self._folder = folder
+        self._with_whole_rests = with_whole_rests
         self._file = tempfile.TemporaryFile("w+b", buffering=0, dir=folder)  # noqa: SIM115 -- see close
         self._starts = array("Q", [0])
         self._buffer = bytearray()
@@ -53,9 +56,10 @@ class SpoolStore:
 
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:  # noqa: ARG002 -- the shape of all
         page = as_page(document)
-        rest = None if page.rest is None else page.rest.to_bytes()
-        kept = (page.id, page.url, page.title, page.heading, page.own_title, page.source, rest)
-        self._buffer += pickle.dumps((kept, page.packed_text), pickle.HIGHEST_PROTOCOL)
+        rest = page.rest if page.rest is None or self._with_whole_rests else page.rest.kept()
+        packed_rest = None if rest is None else rest.to_bytes()
+        kept = (page.id, page.url, page.title, page.heading, page.own_title, page.source)
+        self._buffer += pickle.dumps((kept, page.packed_text, packed_rest), pickle.HIGHEST_PROTOCOL)
         self._starts.append(self._written + len(self._buffer))
         if len(self._buffer) >= _BUFFER_BYTES:
             self._flush()
@@ -68,7 +72,7 @@ class SpoolStore:
         """Nothing is kept of it."""
 
     def document(self, number: int) -> Document:
-        (name, url, title, heading, own_title, source, rest), packed = self._record(number)
+        (name, url, title, heading, own_title, source), packed, rest = self._record(number)
         return Document(
             id=name,
             text=self._decompressor.decompress(packed).decode(errors="surrogatepass"),
@@ -82,7 +86,7 @@ class SpoolStore:
 
     def label(self, number: int) -> tuple[str, str | None]:
         """The id and the URL of a document."""
-        kept, _ = self._record(number)
+        kept, _, _ = self._record(number)
         return kept[0], kept[1]
 
     def signatures(

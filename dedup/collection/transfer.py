@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dedup.collection.documents import Read
 from dedup.document import Document, TextSource
+from dedup.sites.rest import Rest
 from dedup.store.records import Page, text_compressor
 
 
@@ -30,6 +31,7 @@ class _Fields(NamedTuple):
     source: TextSource
     size_bytes: int
     packed_text: bytes
+    rest: bytes | None
     signatures: dict[str, bytes | None]
 
 
@@ -77,6 +79,7 @@ class SentDocuments:
             own_title=fields.own_title,
             source=fields.source,
             size_bytes=fields.size_bytes,
+            rest=None if fields.rest is None else Rest.from_bytes(fields.rest),
             fetched_at=self.fetched_at,
         )
         page.take_packed(fields.packed_text, None)
@@ -99,6 +102,7 @@ def _fields(document: Document, compress: Callable[[bytes], bytes]) -> _Fields:
         document.source,
         len(document.text.encode("utf-8", "replace")),
         compress(document.text.encode("utf-8", "surrogatepass")),
+        None if document.rest is None else document.rest.to_bytes(),
         document.signatures,
     )
 

@@ -18,7 +18,7 @@ from dedup.detectors.sketches import AskedSets, Sketches, SketchSigner
 from dedup.document import Document
 from dedup.names import comparable_name, do_agree, url_file_name
 from dedup.similarity import resemblance
-from dedup.sites.rest import Difference, IsRare, difference
+from dedup.sites.rest import Difference, IsRare, count_shingles, difference
 from dedup.text import normalise
 from dedup.urls.parts import host_of
 
@@ -29,6 +29,16 @@ def is_same_text(first: Document, second: Document, *, with_title: bool) -> bool
         return bool(first.text.strip())
     text = comparable_text(first, with_title=with_title)
     return text is not None and text == comparable_text(second, with_title=with_title)
+
+
+def have_same_lines(first: Document, second: Document) -> bool:
+    """Have two pages of one title the same lines, fifty words or more, be it in another order?
+
+    Lists of related products come in any order, and the page is the same.
+    """
+    if first.sorted_lines is None or first.sorted_lines != second.sorted_lines:
+        return False
+    return comparable_name(_title(first)) == comparable_name(_title(second))
 
 
 def comparable_text(document: Document, *, with_title: bool) -> str | None:
@@ -137,6 +147,14 @@ def _are_of_one_host(first: Document, second: Document) -> bool:
     return bool(host) and host == host_of(second.url)
 
 
+RareOn = Callable[[str], IsRare | None]
+"""For a host, tells which lines are rare there now; None for one of which nothing is known."""
+
+
+def of_no_host(_host: str) -> None:
+    """Nothing is known of any host."""
+
+
 @dataclass(frozen=True, slots=True)
 class Apart:
     """A candidate that was found to be another page by what stands beside the texts.
@@ -170,8 +188,7 @@ class SecondCheck:
         names: with "ignore", names do not count: only texts do.
         sketches: of originals, which save to fetch those that are surely not near; None: of none.
             They change no answer.
-        rare_on: for a host, tells which lines are rare there now; None for one of which nothing is
-            known. By default nothing is known of any.
+        rare_on: tells of a host which lines are rare there.
 
     """
 
@@ -183,7 +200,7 @@ class SecondCheck:
         short_shingles: int,
         names: NearNames = "agree",
         sketches: Sketches | None = None,
-        rare_on: Callable[[str], IsRare | None] = lambda _: None,
+        rare_on: RareOn = of_no_host,
     ) -> None:
         self._sketches = sketches
         self.rare_on = rare_on
@@ -209,11 +226,19 @@ class SecondCheck:
             and objection_to_equal(document, original, names=self.names) is None
         )
 
-    def find_difference(self, document: Document, original: Document) -> Difference | None:
+    def find_difference(
+        self, document: Document, original: Document, *, n_shingles: int | None = None
+    ) -> Difference | None:
         """What tells two pages of like texts apart; None: nothing does.
 
         On one host, all that is rare on them. Across hosts names differ for good reasons, and so
-        does what is around the text; there the look is made only if both sites are known.
+        does what is around the text; there the look is made only if both sites are known. Of an
+        original counts what a store keeps of it, wherever it comes from.
+
+        Args:
+            document: the page that comes.
+            original: the one that stays.
+            n_shingles: what `count_shingles` gives for the original's text, where that is not here.
         """
         if document.rest is None or original.rest is None:
             return None
@@ -221,10 +246,13 @@ class SecondCheck:
         here, there = (self.rare_on(host_of(each.url)) for each in (document, original))
         if not are_of_one_host and (here is None or there is None):
             return None
-        found = difference(document.rest.still_rare(here), original.rest.still_rare(there))
+        rest = original.rest.kept().still_rare(there)
+        found = difference(document.rest.still_rare(here), rest)
+        if n_shingles is None:
+            n_shingles = count_shingles(original.text)
         is_apart = found.tells_apart(
             have_same_name=not are_of_one_host or have_same_name(document, original),
-            n_shingles=len(original.shingles),
+            n_shingles=min(len(rest.shingles), n_shingles),
         )
         return found if is_apart else None
 
@@ -305,7 +333,7 @@ class SecondCheck:
         self._begin(document)
         if number not in self._known:
             original = self.original(number)
-            likeness = self._compare(document, original)
+            likeness = self.compare(document, original)
             if likeness >= self.near_resemblance and self.is_told_apart(document, number, original):
                 likeness = 0.0
             self._known[number] = likeness
@@ -315,12 +343,14 @@ class SecondCheck:
         if document is not self._document:
             self._document, self._known, self._apart = document, {}, []
 
-    def _compare(self, document: Document, original: Document) -> float:
+    def compare(self, document: Document, original: Document) -> float:
+        """Return the resemblance by texts and names alone; 0 where these are of two pages."""
         if document.key != original.key:
             return 0.0
         if self.is_short(document) or self.is_short(original):
+            is_same = is_same_text(document, original, with_title=True)
             return float(
-                is_same_text(document, original, with_title=True)
+                (is_same or have_same_lines(document, original))
                 and objection_to_equal(document, original, names=self.names) is None
             )
         if objection_to_near(document, original, names=self.names) is not None:

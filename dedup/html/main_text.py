@@ -30,7 +30,7 @@ from dedup.html.notice import without_notice
 from dedup.html.shown import shown
 from dedup.html.structured import hidden_article
 from dedup.html.unfolding import has_folded_content
-from dedup.sites.outline import outline
+from dedup.sites.outline import outline, text_of
 
 DEFAULT_EXTRACTOR = "content"
 
@@ -39,7 +39,9 @@ _TINY_SHARE = 0.1
 _NO_TEXT_CHARACTERS = 200
 _LANDMARKS = ("[itemprop=articleBody]", "main, [role=main]", "article")
 _LANDMARK_SHARE = 0.3
-"""A landmark with less than so much of the text that rules find is not the page's main part."""
+_LANDMARK_CHARACTERS = 200
+"""A landmark with less text than that, and than this share of what rules find, is not the page's
+main part."""
 _TRAFILATURA_MAX_CHARACTERS = 2_000_000
 
 # What begins with a character that has no case is searched for several times as fast.
@@ -147,7 +149,9 @@ def _content(page: Bounded) -> MainText:
     if landmark is not None:
         whole = landmark.css_first("dl, pre, table") is not None
         main = _whole(landmark) if whole else _by_rules(f"<body><main>{shown(landmark)}</main>")
-        if len(main) >= _LANDMARK_SHARE * len(text):
+        if len(main) < _LANDMARK_SHARE * len(text):  # rules have taken its lists for menus
+            main = _whole(landmark)
+        if len(main) >= min(_LANDMARK_CHARACTERS, _LANDMARK_SHARE * len(text)):
             return MainText(main, is_declared=True)
     return MainText(text, is_declared=False)
 
@@ -162,7 +166,8 @@ def _landmark(page: Bounded) -> LexborNode | None:
 
 
 def _whole(element: LexborNode) -> str:
-    return "\n".join(line.text for line in outline(element, with_links=False).lines)
+    found = outline(element, with_links=False)
+    return text_of(found.boxes, found.lines)
 
 
 def _main(page: Bounded) -> MainText:

@@ -49,6 +49,8 @@ def account_rows(account: Mapping[str, Any]) -> list[dict[str, Any]]:
         {"name": f"not fetched: {name}", "pages": count, "bytes": 0}
         for name, count in account["failed"].items()
     ]
+    if kept := account.get("kept_apart"):
+        rows.append({"name": "kept by the second look", "pages": kept, "bytes": 0})
     if pages.get("waiting"):
         rows.append({"name": "waiting", "pages": pages["waiting"], "bytes": sizes["waiting"]})
     return rows + [

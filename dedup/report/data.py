@@ -3,10 +3,14 @@
 from dataclasses import asdict
 from typing import Any
 
+from dedup.report.audit import audit
+from dedup.report.drops import kept_apart, short_drops
 from dedup.report.learned import learned_rules
-from dedup.report.left_out import site_templates
+from dedup.report.left_out import site_boxes
 from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
+from dedup.report.sample import Sample
+from dedup.report.signs import find_signs
 from dedup.store import JobStore, summarise
 from dedup.url_patterns.patterns import MAX_RECORDS, duplicate_patterns, together
 
@@ -24,13 +28,29 @@ def report_data(store: JobStore) -> dict[str, Any]:
     """
     patterns = duplicate_patterns(store)
     joint = together(store, patterns)
-    templates = site_templates(store)
-    places = {each["host"]: place for place, each in enumerate(templates)}
+    summary, names, apart = summarise(store), other_names(store), kept_apart(store)
+    sample = Sample(store)
+    audits, sites = audit(sample), site_boxes(store, sample)
+    places = {each["host"]: place for place, each in enumerate(sites)}
+    findings = find_signs(
+        summary,
+        names=names,
+        audits=audits,
+        sources=store.report.sources_by_host(),
+        short=short_drops(store),
+        apart=apart,
+        has_bodies=bool(sample.hosts),
+        has_second_look=store.report.has_rest(),
+    )
     return {
-        "summary": summarise(store),
-        "names": asdict(other_names(store)),
+        "summary": summary,
+        "names": asdict(names),
+        "verdict": findings.verdict,
+        "findings": asdict(findings),
+        "audits": [asdict(each) for each in audits],
+        "apart": [each._asdict() for each in apart.listed],
         "aliases": asdict(aliases(store)),
-        "templates": templates,
+        "sites": sites,
         "sources": store.report.sources(),
         "meta": store.report.meta(),
         "times": _times(store),

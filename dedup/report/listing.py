@@ -5,7 +5,7 @@ much of the whole it holds.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -34,21 +34,22 @@ class _Compared(NamedTuple):
     distance: int | None
 
 
-Templates = dict[str, int]
-"""Places in the list of templates, by host and number."""
+Sites = dict[str, int]
+"""Places in the list of sites, by host."""
 
 
-def listed_groups(store: JobStore, templates: Templates | None = None) -> dict[str, Any]:
+def listed_groups(store: JobStore, sites: Sites | None = None) -> dict[str, Any]:
     """Return the originals, those with most duplicates first, and their duplicates.
 
-    `originals` holds: URL, host, title, language, beginning of the text, template, how many
+    `originals` holds: URL, host, title, language, beginning of the text, site, how many
     duplicates are listed, how many there are. `duplicates`, those of the first original first: URL,
     host, title, stage, distance, resemblance, differences of the texts or None, the distance of
-    their fingerprints where another stage than simhash found them, or None, template, and whether
-    the original's name is another. Hosts and stages are places in the lists of that name, templates
-    in what is given, or None. `distances` counts the distances of fingerprints.
+    their fingerprints where another stage than simhash found them, or None, site, and whether the
+    original's name is another. Hosts and stages are places in the lists of that name; so are sites,
+    in what is given, or None where a page was read by itself. `distances` counts the distances of
+    fingerprints.
     """
-    templates = templates or {}
+    sites = sites or {}
     rows = store.report.listed_duplicates(MAX_DUPLICATES)
     compared = dict(_compared(store, rows))
     groups = [
@@ -64,7 +65,7 @@ def listed_groups(store: JobStore, templates: Templates | None = None) -> dict[s
     return {
         "originals": [
             [
-                *_original(store, hosts, original, templates, place < MAX_EXCERPTS),
+                *_original(store, hosts, original, sites, place < MAX_EXCERPTS),
                 len(members),
                 totals[original],
             ]
@@ -75,7 +76,7 @@ def listed_groups(store: JobStore, templates: Templates | None = None) -> dict[s
                 *(each.url, hosts[each.host], each.shown_title, stages[each.stage]),
                 *(each.distance, each.resemblance),
                 *compared.get(each.number, (None, None)),
-                templates.get(each.host) if each.site_version else None,
+                sites.get(each.host) if each.site_version else None,
                 has_other_name(
                     each.title, each.heading, each.original_title, each.original_heading
                 ),
@@ -104,12 +105,12 @@ def _original(
     store: JobStore,
     hosts: _Places,
     number: int,
-    templates: Templates,
+    sites: Sites,
     is_shown: bool,
 ) -> tuple[str, int, str, str, str, int | None]:
     page = store.report.listed_original(number, with_text=is_shown)
     excerpt = page.text[:_EXCERPT_LENGTH]
-    place = templates.get(page.host) if page.site_version else None
+    place = sites.get(page.host) if page.site_version else None
     return page.url or f"#{number}", hosts[page.host], page.title, page.language, excerpt, place
 
 

@@ -77,7 +77,7 @@ def render(store: JobStore, name: str, settings: Mapping[str, Any]) -> str:
         "resemblance": settings.get("DEDUP_NEAR_RESEMBLANCE"),
         "distance": settings.get("DEDUP_SIMHASH_DISTANCE"),
     }
-    shown = {"times", "resemblances", "distances", "group_sizes", "groups", "summary", "templates"}
+    shown = {"times", "resemblances", "distances", "group_sizes", "groups", "summary", "sites"}
     block = {key: value for key, value in data.items() if key in shown}
     style = _source("report.css")
     scripts = [_source(f"vendor/{_SCRIPTS[0]}"), "\n".join(map(_source, _SCRIPTS[1:]))]
@@ -105,10 +105,12 @@ def _counts(summary: Mapping[str, Any], sources: Mapping[str, int]) -> dict[str,
     return {
         "duplicates": duplicates,
         "exact": exact,
+        "by_text": pages["duplicates"].get("text", 0),
+        "by_body": pages["duplicates"].get("body", 0),
         "near": duplicates - exact,
         "skipped": sum(pages["skipped"].values()),
         "failed": sum(summary["failed"].values()),
-        "without_template": sources.get("page", 0) + sources.get("landmark", 0),
+        "by_itself": sources.get("page", 0) + sources.get("landmark", 0),
     }
 
 

@@ -124,7 +124,7 @@ DEDUP_DUPLICATE_LINKS = "follow"
 """What is done with links that were found on duplicates alone: "follow" (they are fetched as any
 other), "defer" (after all others: nothing is lost, and a crawl that `max_pages` stops has spent its
 pages on new ones), or "skip" (not at all; recorded as `duplicate_link`). A link is followed at once
-when a page has it that is kept, or that waits for its template. "follow" by default: of five sites
+when a page has it that is kept, or that waits. "follow" by default: of five sites
 two have duplicates, where 2.6% and 3.3% of the pages have no other links to them. For the project's
 own spiders; see docs/url_rules.md."""
 
@@ -165,15 +165,16 @@ products, ["product"] keeps all. None by default: the texts decide."""
 # --- Main text ---------------------------------------------------------------------------------
 
 DEDUP_TEXT_EXTRACTOR = "content"
-"""How the text of a page is extracted: "content" (by the templates of its site, which are learned
-during the crawl; without a template, by what the page declares, and by rules), "resiliparse" (by
+"""How the text of a page is extracted: "content" (by what the pages of its site repeat, which is
+learned during the crawl; before that, by what the page declares, and by rules), "resiliparse" (by
 rules), "trafilatura" (needs the extra of that name), or "all" (all visible text). See
 docs/detection.md for the figures."""
 
 DEDUP_WAITING_PAGES = 10_000
-"""Maximum number of pages, of all hosts, that wait for their template, 0 or more. A page waits in
-the job's store, about 20 kB each, until ten pages of its template have been fetched. A page beyond
-the maximum is judged without its template: it is stored, and read again later. 0: no page waits."""
+"""Maximum number of pages, of all hosts, that wait until more is known of their host, 0 or more. A
+page waits in the job's store, about 20 kB each, until pages of ten different names of its host have
+been fetched. A page beyond the maximum is judged as it is: it is stored, and read again later. 0:
+no page waits."""
 
 DEDUP_READ_PROCESSES = "auto"
 """Maximum number of processes that read pages (decode, parse, extract, sign) beside the crawl's,

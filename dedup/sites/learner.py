@@ -39,7 +39,10 @@ from dedup.urls.parts import host_of, host_without_port
 logger = logging.getLogger(__name__)
 
 POOL_PAGES = 64
-"""Pages of a host that wait, at most; and those stored early that are read again."""
+"""Pages of a host that wait, at most."""
+
+EARLY_PAGES = 192
+"""Pages of a host that are read again, at most: those stored before it is settled."""
 
 _GROWTH = 2
 _LAG = 16
@@ -304,12 +307,12 @@ class SiteLearner:
         progress = LearningStep()
         if not host:
             return progress
-        self._learned.add_early(number, host, outline, at_most=POOL_PAGES)
-        self._n_early[host] = min(self._n_early.get(host, 0) + 1, POOL_PAGES)
+        self._learned.add_early(number, host, outline, at_most=EARLY_PAGES)
+        self._n_early[host] = min(self._n_early.get(host, 0) + 1, EARLY_PAGES)
         if host in self._pools:
             early = self._pools[host].early
             early[number] = Outlined(number, page.title, page.url, outline)
-            while len(early) > POOL_PAGES:
+            while len(early) > EARLY_PAGES:
                 del early[min(early)]
         may_learn = not self.site(host) and self._n_early[host] >= NAMES
         if may_learn and self._learn(host, progress, min_names=NAMES):

@@ -24,7 +24,8 @@ Keys = NDArray[np.uint32]
 Numbers = NDArray[np.float64]
 
 MIN_LINES = 3
-"""A box of fewer lines is taken together with the one around it."""
+MIN_WORDS = 20
+"""A box of fewer lines and words is taken together with the one around it."""
 
 _WORDS_A_SHINGLE = 3
 _NUMBER = np.uint64(0x2545F4914F6CDD1D)
@@ -69,18 +70,20 @@ class PageLines:
     A character of a script without spaces between words is a word.
 
     Attributes:
-        lines: as the outline has them.
+        outline: the boxes and lines themselves.
+        lines: of the outline.
         words: of the lines, as hashes.
         keys: of each line; two lines with the same words, and as much in links, have the same key.
             The last bit tells whether it is mostly links.
         sizes: how many words each line has.
         linked: how many of them are in links.
-        boxes: which boxes of the outline have `MIN_LINES` lines or more; the body is always first.
+        boxes: which boxes of the outline have `MIN_LINES` lines or `MIN_WORDS` words; the body is always first.
         kinds: of each of these.
         first, end: which lines stand in each of these.
     """
 
     def __init__(self, outline: Outline) -> None:
+        self.outline = outline
         self.lines: Sequence[Line] = outline.lines
         self.words = words_of([line.text for line in self.lines])
         self.sizes: Numbers = self.words.counts.astype(np.float64)
@@ -88,7 +91,7 @@ class PageLines:
         is_linked = (2 * self.linked > self.sizes).astype(np.uint32)
         hashes = self.words.line_hashes().astype(np.uint32)
         self.keys: Keys = (hashes & np.uint32(0xFFFFFFFE)) | is_linked
-        self.boxes, self.kinds, self.first, self.end = _boxes(outline)
+        self.boxes, self.kinds, self.first, self.end = _boxes(outline, self.sizes)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -149,7 +152,7 @@ def _linked_shares(lines: Sequence[Line]) -> Numbers:
 
 
 def _boxes(
-    outline: Outline,
+    outline: Outline, sizes: Numbers
 ) -> tuple[NDArray[np.intp], Keys, NDArray[np.intp], NDArray[np.intp]]:
     """The boxes that count: their places in the outline, kinds, first lines, and ends."""
     boxes = outline.boxes
@@ -165,10 +168,13 @@ def _boxes(
             first[outer] = first[number]
         if end[number] > end[outer]:
             end[outer] = end[number]
+    words = [0.0, *np.cumsum(sizes).tolist()]
     kinds = {BODY: 0}
     places = [BODY]
     for number in range(1, len(boxes)):
-        if end[number] - first[number] >= MIN_LINES:  # so has the one around it
+        is_large = end[number] - first[number] >= MIN_LINES
+        if is_large or words[end[number]] - words[first[number]] >= MIN_WORDS:
+            # So has the one around it.
             kinds[number] = _kind(kinds[boxes[number].parent], boxes[number])
             places.append(number)
     first[BODY], end[BODY] = 0, len(outline.lines)
@@ -181,13 +187,35 @@ def _boxes(
     )
 
 
+def outer_kinds(outline: Outline) -> list[str]:
+    """The classes of the boxes in the body, and of those in these, with their tags, each once.
+
+    They tell one design from another. Boxes without a class come and go with what a page says.
+    """
+    outer = {BODY}
+    found = set()
+    for number, box in enumerate(outline.boxes):
+        if box.parent in outer:
+            classes = tuple(name for name in box.names if name[0] != "#")
+            if (name := _name_of(box.tag, classes)) != box.tag:
+                found.add(name)
+            if box.parent == BODY:
+                outer.add(number)
+    return sorted(found)
+
+
 def _kind(outer: int, box: Box) -> int:
     return _kind_of(outer, box.tag, box.names)
 
 
 @lru_cache(20_000)  # most pages of a site have the same boxes
 def _kind_of(outer: int, tag: str, names: tuple[str, ...]) -> int:
+    return xxh32_intdigest(_name_of(tag, names).encode(errors="replace"), outer) or 1
+
+
+def _name_of(tag: str, names: tuple[str, ...]) -> str:
+    """What a box is called on all pages: digits name a page, or a place on it."""
     kept = [name for name in names if not any(map(str.isdigit, name))]
     ids = [name for name in kept if name[0] == "#" and len(name) <= _MAX_ID_CHARACTERS]
     classes = sorted(name for name in kept if name[0] != "#")[:_MAX_CLASSES]
-    return xxh32_intdigest(" ".join((tag, *ids, *classes)).encode(errors="replace"), outer) or 1
+    return " ".join((tag, *ids, *classes))

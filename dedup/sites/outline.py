@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -80,6 +81,7 @@ _ICON = re.compile("[\ue000-\uf8ff]+")
 
 _SAMPLE_LINES = 400
 _MAX_BOXES = 600
+_MAX_DIGITS = 7
 
 
 class Line(NamedTuple):
@@ -241,19 +243,64 @@ def outline(root: LexborNode, *, with_links: bool = True) -> Outline:
     are not. Where only text is wanted, lines need not tell what is in links (`with_links`).
     """
     found = Outline([Box(-1, root.tag or "", names_of(root))])
-    _Walk(found, None, with_links=with_links).run(root)
+    _Walk(found, with_links=with_links).run(root)
+    _drop_line_numbers(found)
     return found
 
 
-def level(root: LexborNode) -> tuple[Outline, list[LexborNode]]:
-    """Return the boxes directly in an element, as nodes too, and the lines that are in none.
+def _drop_line_numbers(found: Outline) -> None:
+    """Leave out the boxes that hold nothing but the numbers of a program's lines."""
+    numbers: dict[int, list[str]] = {}
+    for line in found.lines:
+        if line.block == "pre" and line.text.isdecimal():
+            numbers.setdefault(line.box, []).append(line.text)
+    if not numbers:
+        return
+    n_lines = Counter(line.box for line in found.lines)
+    parents = {box.parent for box in found.boxes}
+    gutters = {
+        box
+        for box, texts in numbers.items()
+        if box not in parents and len(texts) == n_lines[box] and _are_line_numbers(texts)
+    }
+    if gutters:
+        found.lines = [line for line in found.lines if line.box not in gutters]
 
-    The same as what `outline` says of them, at the cost of what is in no box.
+
+def _are_line_numbers(texts: list[str]) -> bool:
+    first = int(texts[0]) if len(texts[0]) < _MAX_DIGITS else 0
+    wanted = range(first, first + len(texts))
+    return (
+        0 < first
+        and len(texts) > 1
+        and all(text == str(n) for text, n in zip(texts, wanted, strict=True))
+    )
+
+
+def text_of(boxes: Sequence[Box], lines: Iterable[Line]) -> str:
+    """The text of some lines of an outline: each on a line, and the cells of a row on one.
+
+    Cells are apart by a tab. Of tables that lay out a page, whose cells have several lines, each
+    line stays one.
     """
-    found = Outline([Box(-1, root.tag or "", names_of(root))])
-    nodes = [root]
-    _Walk(found, nodes, with_links=False).run(root)
-    return found, nodes
+    chosen = list(lines)
+    rows = [_row_of(boxes, line.box) for line in chosen]
+    n_lines, n_cells = Counter(rows), {row: set[int]() for row in rows}
+    for row, line in zip(rows, chosen, strict=True):
+        n_cells[row].add(line.box)
+    pieces: list[str] = []
+    for place, (row, line) in enumerate(zip(rows, chosen, strict=True)):
+        if place:
+            is_row = row >= 0 and row == rows[place - 1] and n_lines[row] == len(n_cells[row])
+            pieces.append("\t" if is_row else "\n")
+        pieces.append(line.text)
+    return "".join(pieces)
+
+
+def _row_of(boxes: Sequence[Box], box: int) -> int:
+    """The row of a table that a cell stands in; -1: the box is none."""
+    is_cell = boxes[box].tag in ("td", "th")
+    return boxes[box].parent if is_cell and boxes[boxes[box].parent].tag == "tr" else -1
 
 
 def names_of(node: LexborNode) -> tuple[str, ...]:
@@ -268,21 +315,6 @@ def names_of(node: LexborNode) -> tuple[str, ...]:
     return tuple(names)
 
 
-def is_box(node: LexborNode) -> bool:
-    """Is the element a box, wherever it stands?"""
-    return (tag := node.tag or "-") == "body" or _KINDS.get(tag, _kind_of_unknown(tag)) == _BOX_KIND
-
-
-def is_in_flat(node: LexborNode) -> bool:
-    """Does the element stand in one where blocks are no boxes?"""
-    outer = node.parent
-    while outer is not None:
-        if outer.tag in _FLAT:
-            return True
-        outer = outer.parent
-    return False
-
-
 def _kind_of_unknown(tag: str) -> int:
     if tag[0] in "-!#":
         return _UNSEEN_KIND
@@ -290,18 +322,17 @@ def _kind_of_unknown(tag: str) -> int:
 
 
 class _Walk:
-    """Collects the text up to the next edge of a block; with `nodes`, enters no box."""
+    """Collects the text up to the next edge of a block."""
 
-    def __init__(self, found: Outline, nodes: list[LexborNode] | None, *, with_links: bool) -> None:
+    def __init__(self, found: Outline, *, with_links: bool) -> None:
         self._found = found
         self._link_tag = "a" if with_links else ""
-        self._nodes = nodes
         self._pieces: list[str] = []
         self._linked: list[int] = []
         """Which of the pieces are in links."""
 
     def run(self, root: LexborNode) -> None:
-        boxes, nodes = self._found.boxes, self._nodes
+        boxes = self._found.boxes
         pieces, linked, end_line, kinds = self._pieces, self._linked, self._end_line, _KINDS
         link_tag = self._link_tag
         # Of each element around: what follows it, its box, in a link?, its block, its kind.
@@ -361,11 +392,6 @@ class _Walk:
                 if pieces:
                     end_line(box, block)
                 if child is None and kind != _BOX_KIND:
-                    node = node.next
-                    continue
-                if nodes is not None and kind == _BOX_KIND and block not in _FLAT:
-                    boxes.append(Box(box, tag, names_of(node)))
-                    nodes.append(node)
                     node = node.next
                     continue
                 around.append((node.next, box, in_link, block, kind))

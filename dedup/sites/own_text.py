@@ -30,8 +30,8 @@ N_FIGURES = 4
 """What is measured of a box: share of rare words outside of links; how many such words stand
 elsewhere on the page; share of the page's rare words; mean rarity of its words."""
 
-_MIN_WORDS = 10
-_BESIDE = 0.1
+_MIN_WORDS = 7
+_BESIDE = 0.15
 _ENOUGH = 50
 _ENOUGH_FOR_LINKS = 40
 _AT_MOST = 200
@@ -40,15 +40,20 @@ _OTHERS = 3
 _RECALL_WEIGHT = 4
 _HALF = 0.5
 _RECURS = 0.5
-_COMMON = 0.3
+_COMMON = 0.4
 _NEARLY_ALL = 0.8
 _AT_LEAST_PAGES = 10
 _NEARLY_ALL_WORDS = 0.95
 _MIN_FURNITURE_WORDS = 12
+_MAX_PROSE_WORDS = 100
 
 
 class Knowledge(Protocol):
     """What is known of the kinds of boxes and the lines of a site."""
+
+    @property
+    def n_names(self) -> int:
+        """How many pages were counted."""
 
     def rarity(self, keys: Keys) -> Numbers:
         """1 for a line that no other page has, 0 for one that half of the pages have."""
@@ -95,9 +100,13 @@ class _Measured:
         self._n_pages, self._means = known.of_kinds(page.kinds)
         plain = (page.sizes - page.linked) * self._rarity
         self._words = page.sums(page.sizes)
-        self._plain = page.sums(plain)
+        kinds, places, times = np.unique(page.kinds, return_inverse=True, return_counts=True)
+        self._is_only_one = times[places] == 1
+        # The columns of a table are content, or they are not, together.
+        self._plain = np.bincount(places, page.sums(plain), len(kinds))[places]
+        words = np.bincount(places, self._words, len(kinds))[places]
         self._total_plain = float(plain.sum())
-        self.bare = self._plain / np.maximum(self._words, 1)
+        self.bare = self._plain / np.maximum(words, 1)
         self.elsewhere = np.minimum(self._total_plain - self._plain, _AT_MOST)
         self._beside = self._find_beside()
 
@@ -141,7 +150,7 @@ class _Measured:
 
     def _find_beside(self) -> list[int]:
         page = self._page
-        linked = page.sums(page.linked)
+        self._linked = linked = page.sums(page.linked)
         enough = np.where(2 * linked > self._words, _ENOUGH_FOR_LINKS, _ENOUGH)
         is_beside = (
             (self._words >= _MIN_WORDS)
@@ -185,6 +194,8 @@ class _Measured:
         """Has a box beside furniture, and no part of what a few pages of the template list?"""
         if not self._is_inside(box, core):
             return False
+        if 2 * self._linked[box] < self._words[box] > _MAX_PROSE_WORDS:
+            return False
         lines = slice(self._page.first[box], self._page.end[box])
         sizes = self._page.sizes[lines]
         rarity = float(sizes @ self._rarity[lines]) / max(1.0, float(sizes.sum()))
@@ -193,16 +204,16 @@ class _Measured:
     def _same_on_all(self, core: int) -> list[int]:
         """The boxes in the core that have the same words on nearly all pages with such a core."""
         page, n_core = self._page, float(self._n_pages[core])
-        if n_core < _AT_LEAST_PAGES:
+        if n_core < max(_AT_LEAST_PAGES, _HALF * self._known.n_names):
             return []
         counts = self._known.counts(page.keys)
         is_same = (counts >= _NEARLY_ALL * n_core) & (counts * _NEARLY_ALL <= n_core)
         same = page.sums(np.where(is_same, page.sizes, 0.0))
-        _, places, times = np.unique(page.kinds, return_inverse=True, return_counts=True)
         is_furniture = (
-            (times[places] == 1)  # the entries of a list are alike, and content
+            self._is_only_one  # the entries of a list are alike, and content
             & (self._n_pages >= _NEARLY_ALL * n_core)
             & (self._words >= _MIN_FURNITURE_WORDS)
+            & ((self._words <= _MAX_PROSE_WORDS) | (2 * self._linked >= self._words))
             & (same >= _NEARLY_ALL_WORDS * self._words)
         )
         inside = [

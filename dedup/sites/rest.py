@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.sites.lines import Keys, PageLines, narrow
+from dedup.sites.lines import Keys, PageLines, Words, narrow, words_of
 from dedup.text.codepoints import hash_windows
 
 KEPT_SHINGLES = 128
@@ -50,13 +50,13 @@ class Rest:
         """What is stored of it."""
         if len(self.shingles) <= KEPT_SHINGLES:
             return self
-        return Rest(self.shingles[:KEPT_SHINGLES], self.lines[:KEPT_SHINGLES], is_whole=False)
+        shingles, lines = self.shingles[:KEPT_SHINGLES], self.lines[:KEPT_SHINGLES]
+        return Rest(shingles.copy(), lines.copy(), is_whole=False)
 
     def to_bytes(self) -> bytes:
-        """What is stored of it, at most 1,025 bytes: a flag, the shingles, their lines."""
-        kept = self.kept()
-        arrays = (kept.shingles.astype("<u4"), kept.lines.astype("<u4"))
-        return bytes([kept.is_whole]) + b"".join(each.tobytes() for each in arrays)
+        """A flag, the shingles, and their lines: 1,025 bytes at most of what is stored."""
+        arrays = (self.shingles.astype("<u4"), self.lines.astype("<u4"))
+        return bytes([self.is_whole]) + b"".join(each.tobytes() for each in arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Rest:
@@ -80,8 +80,10 @@ class Rest:
         return Rest(self.shingles[stays], self.lines[stays], is_whole=self.is_whole)
 
     def reach(self) -> int:
-        """Up to which shingle it has all."""
-        return int(self.shingles[-1]) if not self.is_whole and len(self.shingles) else 1 << 32
+        """Up to which shingle it has all; where nothing is left of a part, nothing is known."""
+        if self.is_whole:
+            return 1 << 32
+        return int(self.shingles[-1]) if len(self.shingles) else -1
 
 
 def rest_of(page: PageLines, is_rare: NDArray[np.bool_]) -> Rest:
@@ -89,19 +91,29 @@ def rest_of(page: PageLines, is_rare: NDArray[np.bool_]) -> Rest:
 
     Shingles are three consecutive words of a line, or all words of a shorter one.
     """
-    words, sizes = page.words, page.words.counts
-    line_of = np.repeat(np.arange(len(sizes)), sizes)
-    windows = hash_windows(words.hashes, _WIDTH)
-    starts = np.arange(len(windows))
-    fits = starts + _WIDTH <= words.first[1:][line_of[: len(windows)]]
-    fits &= is_rare[line_of[: len(windows)]]
-    is_short = is_rare & (sizes > 0) & (sizes < _WIDTH)
-    hashes = narrow(np.concatenate((windows[fits], words.line_hashes()[is_short])))
-    owners = np.concatenate((line_of[: len(windows)][fits], np.flatnonzero(is_short)))
+    hashes, owners = _shingles(page.words, is_rare)
     shingles, places = np.unique(hashes, return_index=True)
     lines = page.keys[owners[places]]
     is_whole = len(shingles) <= SEEN_SHINGLES
     return Rest(shingles[:SEEN_SHINGLES], lines[:SEEN_SHINGLES], is_whole=is_whole)
+
+
+def count_shingles(text: str) -> int:
+    """How many different shingles of this kind the lines of a text have."""
+    words = words_of(text.split("\n"))
+    return len(np.unique(_shingles(words, np.ones(len(words.counts), np.bool_))[0]))
+
+
+def _shingles(words: Words, which: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.intp]]:
+    """The shingles of some of the lines, and the line of each."""
+    sizes = words.counts
+    line_of = np.repeat(np.arange(len(sizes)), sizes)
+    windows = hash_windows(words.hashes, _WIDTH)
+    line_of = line_of[: len(windows)]
+    fits = which[line_of] & (np.arange(len(windows)) + _WIDTH <= words.first[1:][line_of])
+    is_short = which & (sizes > 0) & (sizes < _WIDTH)
+    hashes = narrow(np.concatenate((windows[fits], words.line_hashes()[is_short])))
+    return hashes, np.concatenate((line_of[fits], np.flatnonzero(is_short)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,20 +131,21 @@ class Difference:
     lines: Keys
 
     def tells_apart(self, *, have_same_name: bool, n_shingles: int) -> bool:
-        """Are they two pages? `n_shingles`: of the original's text.
+        """Are they two pages? `n_shingles`: of the original, in its text, and rare.
 
         Each page has to say something that the other does not; the shorter their text, and the
         less their names agree, the less is enough. Or the page says much that the original has not.
         """
         lesser, more = min(self.only_first, self.only_second), self.only_first
-        every = self.only_first + self.only_second + self.shared
         if have_same_name and n_shingles < _SHORT_TEXT:
             return lesser >= 2 or more >= 20
         if more >= 50 and more > self.shared:
             return True
-        if have_same_name:
-            return lesser >= 3 and self.shared < 0.5 * every
-        return lesser >= 1 and (n_shingles < _SHORT_TEXT or self.shared < 0.7 * every)
+        if not have_same_name:
+            return more >= 1
+        return lesser >= 3 and self.shared < 0.5 * (
+            self.only_first + self.only_second + self.shared
+        )
 
 
 def difference(page: Rest, original: Rest) -> Difference:

@@ -11,8 +11,8 @@ from xxhash import xxh32_intdigest
 
 from dedup.names import is_in_title, name_of, own_title, url_file_name
 from dedup.sites.counts import Contribution, SiteCounts, contribution, mean_figures, title_parts
-from dedup.sites.lines import Keys, Numbers, PageLines
-from dedup.sites.outline import Line, Outline
+from dedup.sites.lines import Keys, Numbers, PageLines, outer_kinds
+from dedup.sites.outline import Line, Outline, text_of
 from dedup.sites.own_text import OwnLines, own_lines
 from dedup.sites.rest import Rest, rest_of
 
@@ -28,8 +28,13 @@ SETTLED_NAMES = 64
 _COMMON = 0.5
 """A line on the pages of half of all names has no rarity."""
 
+_MANY_COMMON_LINES = 20
+_COMPANY = 0.2
+"""A page that has fewer of a site's many common lines is not of the pages that have them: lines of
+its own may have been repeated by somebody else."""
+
 _SMALL = 4
-_TITLE_PART = 0.6
+_TITLE_PART = 0.3
 _RARE_SHARE = 200
 _RARE_AT_LEAST = 2
 _HEADING_SHARE = 0.5
@@ -71,6 +76,8 @@ class Site:
         is_repeated = counts.line_counts > 1
         self._names = np.sort(counts.names)
         self._lines, self._counts = counts.lines[is_repeated], counts.line_counts[is_repeated]
+        is_common = (self._counts >= _COMMON * self.n_names) & ((self._lines & 1) == 0)
+        self._n_common = int(is_common.sum())
         self._kinds, self._kind_counts = counts.kinds, counts.kind_counts.astype(np.float64)
         self._kind_means = mean_figures(counts.kind_counts, counts.kind_sums)
         self._parts = frozenset(
@@ -144,9 +151,9 @@ class Site:
             heading = _h1(numbered, title)
         if not (heading or beside):
             heading = next((line.text for line in mine if line.block == "h2"), "")
-        texts = [line.text for line in mine]
+        text = text_of(page.outline.boxes, mine)
         return {
-            "text": "\n".join([beside, *texts] if beside else texts),
+            "text": f"{beside}\n{text}" if beside else text,
             "heading": heading or beside or "",
             "title": own_title(title, self._parts),
         }
@@ -164,6 +171,10 @@ class _Counted:
     def __init__(self, site: Site, *, is_new: bool) -> None:
         self._site, self._is_new = site, is_new
 
+    @property
+    def n_names(self) -> int:
+        return self._site.n_names
+
     def counts(self, keys: Keys) -> Numbers:
         return np.maximum(self._site.line_counts(keys) + self._is_new, 1)
 
@@ -171,7 +182,13 @@ class _Counted:
         counts, n_names = self.counts(keys), max(2, self._site.n_names + self._is_new)
         if n_names <= _SMALL:
             return (counts < 2).astype(np.float64)
-        return np.maximum(0, 1 - np.log(counts) / log(_COMMON * n_names))
+        found: Numbers = np.maximum(0, 1 - np.log(counts) / log(_COMMON * n_names))
+        if self._site._n_common >= _MANY_COMMON_LINES:
+            is_common = (counts >= _COMMON * n_names) & ((keys & 1) == 0)
+            n_common = len(np.unique(keys[is_common]))
+            if n_common < _COMPANY * self._site._n_common:
+                found[is_common] = 1.0
+        return found
 
     def of_kinds(self, kinds: Keys) -> tuple[Numbers, Numbers]:
         site = self._site
@@ -215,14 +232,12 @@ def rest_by_itself(page: Outline) -> Rest:
 def name_key(page: Outline, title: str, url: str) -> int:
     """A hash of a page's own name: what tells it from all pages that are no copies of it.
 
-    Its title and first heading, without versions; where it has no heading, its file's name as well,
-    as all pages of some sites have the same title.
+    Its title and first heading, without versions, and its file's name, as all pages of some sites
+    have the same title and heading. And what boxes it consists of: the versions of a
+    manual have the same names, and another design has other furniture.
     """
-    heading = first_heading(page)
-    name = name_of(title, heading)
-    if not heading:
-        name += "\n" + url_file_name(url)
-    return xxh32_intdigest(name.encode(errors="replace"))
+    parts = (name_of(title, first_heading(page)), url_file_name(url), *outer_kinds(page))
+    return xxh32_intdigest("\n".join(parts).encode(errors="replace"))
 
 
 def first_heading(page: Outline) -> str:

@@ -1,6 +1,6 @@
 """The stages of a run on Spark: keys, pairs, verdicts, who stays, and originals."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -12,6 +12,7 @@ from dedup.arrow.pairing import PAIRED, paired
 from dedup.arrow.signing import SIGNED, signed
 from dedup.arrow.verifying import COMPARED, TOKENS, VERIFIED, comparable, tokens, verified
 from dedup.collection.rules import STAGES, Rules
+from dedup.sites.site import Site
 from dedup.spark.rounds import dropped_rows, settled
 from dedup.spark.schemas import spark_schema
 
@@ -29,12 +30,14 @@ class Engine:
         serial_pairs: of fewer duplicate pairs, one task decides who stays. Changes no answer. A
             million take one task a second, and a round of Spark several.
         on_stage: is called with the name of each stage before it is computed.
+        known: what was learned of the hosts of each collection.
     """
 
     rules: Rules
     large_bucket: int = 1_000
     serial_pairs: int = 1_000_000
     on_stage: Callable[[str], object] = field(default=lambda _: None)
+    known: Sequence[Mapping[str, Site]] = ()
 
     def duplicates(self, given: DataFrame) -> DataFrame:
         """Return the rows that are dropped.
@@ -61,7 +64,8 @@ class Engine:
         self.on_stage("verification")
         edges = settled(self._edges(pairs, given))
         self.on_stage("who stays")
-        dropped = dropped_rows(edges, serial_pairs=self.serial_pairs)
+        drops = edges.filter("drops_later")
+        dropped = dropped_rows(drops, serial_pairs=self.serial_pairs)
         self.on_stage("originals")
         return settled(_originals(edges, dropped, copies))
 
@@ -95,7 +99,7 @@ class Engine:
         for side in ("a", "b"):
             named = [F.col(name).alias(f"{side}_{name}") for name in COMPARED.names[1:]]
             joined = joined.join(compared.select(F.col("number").alias(side), *named), side)
-        return _mapped(joined, partial(verified, rules=self.rules), VERIFIED)
+        return _mapped(joined, partial(verified, rules=self.rules, known=self.known), VERIFIED)
 
 
 _Kernel = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -134,9 +138,13 @@ def _originals(edges: DataFrame, dropped: DataFrame, copies: DataFrame) -> DataF
         F.lit(1.0).alias("resemblance"),
     )
     verdict = ("stage", "distance", "resemblance")
-    around = edges.select(F.col("b").alias("first"), F.col("a").alias("original"), *verdict).union(
-        edges.select(F.col("a").alias("first"), F.col("b").alias("original"), *verdict)
+    later = edges.filter("drops_later").select(
+        F.col("b").alias("first"), F.col("a").alias("original"), *verdict
     )
+    earlier = edges.filter("drops_earlier").select(
+        F.col("a").alias("first"), F.col("b").alias("original"), *verdict
+    )
+    around = later.union(earlier)
     around = around.join(is_dropped, "first", "left_semi").join(
         dropped.select(F.col("number").alias("original")), "original", "left_anti"
     )

@@ -1,12 +1,14 @@
 """`dedup run --engine spark`: rows in, folders of part files out."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
 from dedup.arrow.rows import records, spliced
 from dedup.collection.rules import STAGES
+from dedup.sites.site import Site
 from dedup.spark.engine import Engine
 from dedup.spark.frames import PLACE_MASK, judging_number
 from dedup.spark.pages import as_given, no_texts, texts_of
@@ -62,13 +64,16 @@ def run(rows: Rows, engine: Engine, outputs: Outputs, baseline: Rows | None = No
     number = judging_number(F.col("place"), F.col("text"), engine.rules)
     given = collection.given.withColumn("number", number)
     names = collection.rows.frame.filter("reason is null").select("place", "name", "url")
+    known = [collection.sites]
     if baseline is not None:
         before = _documents(baseline)
+        known.append(before.sites)
         earlier = F.col("place") - _BEFORE
         given = given.unionByName(before.given.withColumn("number", earlier))
         is_text = F.col("name").startswith('"')
         name = F.when(is_text, F.col("name")).otherwise(as_json(F.col("name")))
         names = names.union(before.rows.frame.select(earlier, name, "url"))
+    engine = replace(engine, known=known)
     found = _named(engine.duplicates(given.drop("place")).filter("number >= 0"), names)
     counts = {row[0]: row[1] for row in found.groupBy("stage").count().collect()}
     if outputs.unique is not None:
@@ -90,19 +95,21 @@ class _Documents:
     Attributes:
         rows: of them, those that are documents.
         texts: of those with markup, see `EXTRACTED`.
+        sites: what was learned of their hosts.
         given: see `as_given`.
         account: without duplicates.
     """
 
     rows: Rows
     texts: DataFrame
+    sites: Mapping[str, Site]
     given: DataFrame
     account: Account
 
 
 def _documents(rows: Rows) -> _Documents:
     account, has_markup = _account(rows.frame)
-    texts = texts_of(rows.frame) if has_markup else no_texts(rows.frame)
+    texts, sites = texts_of(rows.frame) if has_markup else no_texts(rows.frame)
     sound = rows.frame.filter("reason is null")
     if has_markup:
         of_markup, _ = _account(texts)
@@ -118,7 +125,7 @@ def _documents(rows: Rows) -> _Documents:
         )
     _check_columns(rows, account)
     found = Rows(sound, rows.is_parquet, rows.required)
-    return _Documents(found, texts, as_given(sound, texts), account)
+    return _Documents(found, texts, sites, as_given(sound, texts), account)
 
 
 def _check_columns(rows: Rows, account: Account) -> None:

@@ -80,7 +80,7 @@ def deduplicate(
         *(F.lit(None).cast(kind).alias(name) for name, kind in _UNKNOWN.items()),
     ).fillna("None" if within is not None else "", ["group"])
     texts = texts_of(rows) if has_html else no_texts(rows)
-    given = as_given(rows, texts)
+    given = as_given(rows, texts.frame)
     number = judging_number(F.col("place"), F.col("text"), rules)
     given = given.withColumn("number", number).drop("place")
     sizes = engine or Engine(rules=rules)
@@ -89,6 +89,7 @@ def deduplicate(
         large_bucket=sizes.large_bucket,
         serial_pairs=sizes.serial_pairs,
         on_stage=sizes.on_stage,
+        known=(texts.sites,),
     ).duplicates(given)
     return with_marks(dataframe, found, order=order, id=id or order)
 

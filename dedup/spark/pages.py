@@ -1,6 +1,7 @@
 """Texts of pages of markup: what their hosts repeat is learned in a first pass."""
 
 from functools import partial
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
@@ -23,8 +24,20 @@ from dedup.spark.rounds import settled
 from dedup.spark.schemas import spark_schema
 
 
-def texts_of(rows: DataFrame) -> DataFrame:
-    """Take the texts out of the rows that have markup; `EXTRACTED`.
+class Texts(NamedTuple):
+    """What rows with markup say.
+
+    Attributes:
+        frame: `EXTRACTED`.
+        sites: what was learned of their hosts.
+    """
+
+    frame: DataFrame
+    sites: dict[str, Site]
+
+
+def texts_of(rows: DataFrame) -> Texts:
+    """Take the texts out of the rows that have markup.
 
     Args:
         rows: what is `READ`.
@@ -32,13 +45,14 @@ def texts_of(rows: DataFrame) -> DataFrame:
     pages = rows.filter("html is not null").select(
         "place", "value", "html", "body", "url", "title", "group"
     )
-    kernel = partial(extracted, sites=_learn(pages))
-    return settled(pages.mapInArrow(kernel, spark_schema(EXTRACTED)))
+    sites = _learn(pages)
+    kernel = partial(extracted, sites=sites)
+    return Texts(settled(pages.mapInArrow(kernel, spark_schema(EXTRACTED))), sites)
 
 
-def no_texts(rows: DataFrame) -> DataFrame:
+def no_texts(rows: DataFrame) -> Texts:
     """The same of rows without markup: none."""
-    return rows.sparkSession.createDataFrame([], spark_schema(EXTRACTED))
+    return Texts(rows.sparkSession.createDataFrame([], spark_schema(EXTRACTED)), {})
 
 
 def as_given(rows: DataFrame, texts: DataFrame) -> DataFrame:

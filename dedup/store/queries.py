@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from dedup.store.results import (
     AliasRecord,
+    ApartPage,
     Count,
     DroppedRecord,
     DuplicateRow,
@@ -18,6 +19,7 @@ from dedup.store.results import (
     Refreshed,
     SkippedRecord,
     StageCounts,
+    StoredBody,
     StoredRecord,
     TimeCounts,
     UrlCounts,
@@ -49,6 +51,9 @@ class StatsQueries(Protocol):
     def waiting(self) -> Count:
         """Pages that wait until enough is known of their host."""
 
+    def kept_apart(self) -> int:
+        """Pages that were kept for what they say beside a text that resembles another's."""
+
     def urls(self) -> UrlCounts: ...
 
     def counters(self) -> dict[str, int]:
@@ -64,7 +69,7 @@ class StatsQueries(Protocol):
         """Records for which a response arrived."""
 
     def pages(self) -> int:
-        """Pages that are stored, duplicates, or wait for their template."""
+        """Pages that are stored, duplicates, or wait for more to be known of their site."""
 
 
 class ReportQueries(Protocol):
@@ -102,6 +107,15 @@ class ReportQueries(Protocol):
 
     def pages_by_site(self) -> dict[str, int]:
         """Stored and dropped pages that were read by what was known of their host, by host."""
+
+    def sources_by_host(self) -> dict[str, dict[str, int]]:
+        """How many stored pages of each host have a text of each source."""
+
+    def has_rest(self) -> bool:
+        """Is of any page kept what is rare on it, so that the second look could be taken?"""
+
+    def stored_bodies(self) -> Iterator[StoredBody]:
+        """The stored pages whose bodies are kept, by number."""
 
     def url_pairs(self, max_number: int) -> Iterator[UrlPair]:
         """Duplicates and their originals, of those up to a number that have URLs."""
@@ -153,6 +167,9 @@ class ExplainQueries(Protocol):
         """The latest record of a URL for which `is_same` is true. Looks at every record."""
 
     def stored(self, number: int) -> StoredRecord: ...
+
+    def apart(self, number: int) -> ApartPage | None:
+        """Why a page was kept whose text resembles another's; None: it is no such page."""
 
     def duplicate(self, number: int) -> DroppedRecord: ...
 

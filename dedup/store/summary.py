@@ -27,6 +27,7 @@ def summarise(store: JobStore) -> dict[str, Any]:
     return {
         "pages": _parts(*counts, column=0),
         "bytes": _parts(*counts, column=1),
+        "kept_apart": stats.kept_apart(),
         "failed": stats.failed(),
         "urls": {
             "seen": urls.seen,

@@ -40,10 +40,12 @@ def _rows(
     for reason, count in pages["skipped"].items():
         yield f"  skipped: {reason}", count, sizes["skipped"][reason]
     if pages.get("waiting"):
-        yield "  waiting for a template", pages["waiting"], sizes["waiting"]
+        yield "  waiting to be read", pages["waiting"], sizes["waiting"]
 
 
 def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
+    if kept := account.get("kept_apart"):
+        yield f"kept by the second look, for lines of their own: {kept:,} of the unique pages"
     if account["failed"]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
         yield f"not fetched: {reasons}"

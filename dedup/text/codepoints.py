@@ -86,7 +86,7 @@ def hash_words(codes: CodePoints, is_word: NDArray[np.bool_]) -> NDArray[np.uint
 
 
 def hash_pieces(
-    codes: CodePoints, starts: NDArray[np.intp], ends: NDArray[np.intp]
+    codes: CodePoints | NDArray[np.uint64], starts: NDArray[np.intp], ends: NDArray[np.intp]
 ) -> NDArray[np.uint64]:
     """Hash the pieces of `codes` from each start up to its end.
 
@@ -103,7 +103,7 @@ def hash_pieces(
 
 
 def _hash_pieces_of_long(
-    codes: CodePoints, starts: NDArray[np.intp], ends: NDArray[np.intp]
+    codes: CodePoints | NDArray[np.uint64], starts: NDArray[np.intp], ends: NDArray[np.intp]
 ) -> NDArray[np.uint64]:
     """The same of a long text, in portions: the sums are kept where pieces start and end only."""
     powers, inverse_powers = _powers(_CODES_AT_ONCE)

@@ -23,12 +23,14 @@ class SmallSite:
         own: lines that the stored text of a page must have, by path.
         foreign: lines that no stored text may have.
         copies: paths that must be dropped, and the path of the page that each is a copy of.
+        texts: all that a page says itself, by path, for pages whose words are counted.
     """
 
     pages: dict[str, str] = field(default_factory=dict)
     own: dict[str, list[str]] = field(default_factory=dict)
     foreign: list[str] = field(default_factory=list)
     copies: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
 
     def add(self, path: str, html: str, *own: str, copy: bool = True) -> None:
         """Add a page that says `own`, and, for some pages, a copy of it under another path."""
@@ -37,6 +39,10 @@ class SmallSite:
         if copy and len(self.pages) % 5 == 1:
             self.pages[f"copy{path}"] = html
             self.copies[f"copy{path}"] = path
+
+    def says(self, path: str, *texts: str) -> None:
+        """State all that a page says itself."""
+        self.texts[path] = "\n".join(texts)
 
     def with_index(self) -> SmallSite:
         links = "".join(f"<li><a href={path}>{path}</a>" for path in self.pages)
@@ -56,10 +62,10 @@ def chinese(name: object, n_characters: int) -> str:
 
 
 _BAR = [words(f"bar {number}", 6) for number in range(60)]
-_FOOT = words("foot", 25)
+FOOT = words("foot", 25)
 
 
-def _document(title: str, body: str, head: str = "") -> str:
+def document(title: str, body: str, head: str = "") -> str:
     return (
         f"<!doctype html><html><head><meta charset=utf-8><title>{title} — The site</title>{head}"
         f"</head><body>{body}</body></html>"
@@ -69,15 +75,15 @@ def _document(title: str, body: str, head: str = "") -> str:
 def _themed(title: str, content: str, *, side: str = "") -> str:
     """A theme of a manual: the content beside a bar that is longer than most pages."""
     bar = "".join(f"<li><a href=#{n}>{entry}</a>" for n, entry in enumerate(_BAR))
-    return _document(
+    return document(
         title,
         f"<div class=top><a href=./>Home</a></div><div class=document><div class=body>{content}"
-        f"</div></div><div class=sidebar><p>{_FOOT}</p><ul>{bar}</ul>{side}</div>",
+        f"</div></div><div class=sidebar><p>{FOOT}</p><ul>{bar}</ul>{side}</div>",
     )
 
 
 def short_pages_beside_a_long_bar() -> SmallSite:
-    site = SmallSite(foreign=[_FOOT, _BAR[3]])
+    site = SmallSite(foreign=[FOOT, _BAR[3]])
     for number in range(N_PAGES):
         own = words(f"short {number}", 18)
         html = _themed(f"frame.member_{number}", f"<h1>frame.member_{number}</h1><p>{own}</p>")
@@ -95,12 +101,12 @@ def chinese_pages_beside_a_bar() -> SmallSite:
             f"<div id=wrap><div class=post><h1>{name}</h1><p>{own}</p></div>"
             f"<div class=widgets>{foot}<ul>{bar}</ul></div></div>"
         )
-        site.add(f"{number}.html", _document(name, body), own)
+        site.add(f"{number}.html", document(name, body), own)
     return site
 
 
 def code_in_figures() -> SmallSite:
-    site = SmallSite(foreign=[_FOOT])
+    site = SmallSite(foreign=[FOOT])
     for number in range(N_PAGES):
         own, code = words(f"code {number}", 60), f"run --of {number} | tee out_{number}.log"
         figure = (
@@ -114,7 +120,7 @@ def code_in_figures() -> SmallSite:
 
 
 def notes_and_tabs() -> SmallSite:
-    site = SmallSite(foreign=[_FOOT])
+    site = SmallSite(foreign=[FOOT])
     for number in range(N_PAGES):
         own, note, tab = (
             words(f"notes {number}", 60),
@@ -133,7 +139,7 @@ def notes_and_tabs() -> SmallSite:
 
 def sections_with_telling_names() -> SmallSite:
     names = ("related-work", "recommendations", "share", "comments", "navigation", "modal")
-    site = SmallSite(foreign=[_FOOT])
+    site = SmallSite(foreign=[FOOT])
     for number in range(N_PAGES):
         own = [words(f"{number} {name}", 25) for name in names]
         sections = "".join(
@@ -147,7 +153,7 @@ def sections_with_telling_names() -> SmallSite:
 
 
 def listings_of_links() -> SmallSite:
-    site = SmallSite(foreign=[_FOOT])
+    site = SmallSite(foreign=[FOOT])
     for number in range(N_PAGES):
         entries = [f"Class{number}.method_{n}()" for n in range(30)]
         links = "".join(f"<dt><a href=#{entry}>{entry}</a>" for entry in entries)
@@ -164,7 +170,7 @@ def open_element_in_noscript() -> SmallSite:
             "<noscript><div style='display:none'><img src=/pixel.gif></noscript>"
             f"<div class=page><h1>Page {number}</h1><p>{own}</p></div>"
         )
-        site.add(f"open-{number}.html", _document(f"Page {number}", body), own)
+        site.add(f"open-{number}.html", document(f"Page {number}", body), own)
     return site
 
 
@@ -175,15 +181,15 @@ def notices_that_claim_to_be_the_article() -> SmallSite:
         own = words(f"notices {number}", 60)
         body = (
             f"<article class=consent><h2>Privacy</h2><p>{notice}</p></article>"
-            f"<div class=story><h1>Story {number}</h1><p>{own}</p></div><footer>{_FOOT}</footer>"
+            f"<div class=story><h1>Story {number}</h1><p>{own}</p></div><footer>{FOOT}</footer>"
         )
-        site.add(f"story-{number}", _document(f"Story {number}", body), own)
+        site.add(f"story-{number}", document(f"Story {number}", body), own)
     return site
 
 
 def pages_that_differ_in_a_name() -> SmallSite:
     """StdOut and StdErr: the same words, but for the name. A reader calls them two pages."""
-    site = SmallSite(foreign=[_FOOT])
+    site = SmallSite(foreign=[FOOT])
     text = words("what a stream is", 90)
     for number in range(N_PAGES):
         own = f"Std{number} is a stream."
@@ -194,7 +200,7 @@ def pages_that_differ_in_a_name() -> SmallSite:
 
 def versions_of_a_manual() -> SmallSite:
     """Each page in two versions: near duplicates of one name."""
-    site = SmallSite(foreign=[_FOOT])
+    site = SmallSite(foreign=[FOOT])
     for version in ("1.0", "1.1"):
         for number in range(N_PAGES):
             own = words(f"versions {number}", 200)
@@ -208,7 +214,7 @@ def versions_of_a_manual() -> SmallSite:
 
 
 def two_templates() -> SmallSite:
-    site = SmallSite(foreign=[_FOOT, words("about the author", 40)])
+    site = SmallSite(foreign=[FOOT, words("about the author", 40)])
     for number in range(N_PAGES):
         own, post = words(f"two {number}", 25), words(f"post {number}", 25)
         html = _themed(f"Manual {number}", f"<h1>Manual {number}</h1><p>{own}</p>")
@@ -217,41 +223,41 @@ def two_templates() -> SmallSite:
             f"<div id=blog><article id=post-{number}><h1>Post {number}</h1><p>{post}</p></article>"
             f"</div><div class=author><p>{words('about the author', 40)}</p></div>"
         )
-        site.add(f"blog/{number}.html", _document(f"Post {number}", body), post)
+        site.add(f"blog/{number}.html", document(f"Post {number}", body), post)
     return site
 
 
 def tables_for_layout() -> SmallSite:
-    site = SmallSite(foreign=[_FOOT])
+    site = SmallSite(foreign=[FOOT])
     menu = "".join(f"<a href=#{n}>{entry}</a><br>" for n, entry in enumerate(_BAR[:40]))
     for number in range(N_PAGES):
         own = words(f"tables {number}", 25)
         body = (
             f"<table width=100%><tr><td><font size=1>{menu}</font></td><td><b>Item {number}</b><br>"
-            f"{own}</td></tr><tr><td colspan=2>{_FOOT}</td></tr></table>"
+            f"{own}</td></tr><tr><td colspan=2>{FOOT}</td></tr></table>"
         )
-        site.add(f"item{number}.htm", _document(f"Item {number}", body), own)
+        site.add(f"item{number}.htm", document(f"Item {number}", body), own)
     return site
 
 
 def class_names_of_a_build() -> SmallSite:
-    site = SmallSite(foreign=[_FOOT])
+    site = SmallSite(foreign=[FOOT])
     menu = "".join(f"<a href=#{n}>{entry}</a> " for n, entry in enumerate(_BAR[:40]))
     for number in range(N_PAGES):
         own = words(f"class {number}", 25)
         body = (
-            f"<div class='css-1x2y3z'><div class='_BCFX n{number}'>{menu}<p>{_FOOT}</p></div>"
+            f"<div class='css-1x2y3z'><div class='_BCFX n{number}'>{menu}<p>{FOOT}</p></div>"
             f"<div class='_QQ{number} css-9k' id=v-{number}><h1>View {number}</h1><p>{own}</p>"
             "</div></div>"
         )
-        site.add(f"view/{number}", _document(f"View {number}", body), own)
+        site.add(f"view/{number}", document(f"View {number}", body), own)
     return site
 
 
 def a_single_page() -> SmallSite:
     site = SmallSite()
     own = words("alone", 80)
-    site.add("alone.html", _document("Alone", f"<main><h1>Alone</h1><p>{own}</p></main>"), own)
+    site.add("alone.html", document("Alone", f"<main><h1>Alone</h1><p>{own}</p></main>"), own)
     return site
 
 

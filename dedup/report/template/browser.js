@@ -5,15 +5,15 @@ const EXACT = ["body", "text"];
 
 const browser = {
   groups: [],
-  templates: [],
+  sites: [],
   found: [],
   page: 0,
   group: null,
   index: 0,
 
-  open(data, templates) {
+  open(data, sites) {
     this.groups = unpackGroups(data);
-    this.templates = templates;
+    this.sites = sites;
     fillSelect(byId("stage"), data.stages);
     fillSelect(byId("host"), data.hosts);
     for (const id of ["stage", "host", "resemblance", "names", "order"]) byId(id).addEventListener("change", () => this.filter());
@@ -131,12 +131,12 @@ const ORDERS = {
 
 function unpackGroups({ originals, duplicates, hosts, stages }) {
   let start = 0;
-  return originals.map(([url, host, title, language, excerpt, template, listed, total]) => {
-    const copies = duplicates.slice(start, (start += listed)).map(([url, host, title, stage, distance, resemblance, parts, computed, template, hasOtherName]) => ({
-      url, host: hosts[host], title, stage: stages[stage], distance, resemblance, parts, computed, template, hasOtherName, key: `${url} ${title}`.toLowerCase(),
+  return originals.map(([url, host, title, language, excerpt, site, listed, total]) => {
+    const copies = duplicates.slice(start, (start += listed)).map(([url, host, title, stage, distance, resemblance, parts, computed, site, hasOtherName]) => ({
+      url, host: hosts[host], title, stage: stages[stage], distance, resemblance, parts, computed, site, hasOtherName, key: `${url} ${title}`.toLowerCase(),
     }));
     const key = `${url} ${title}`.toLowerCase();
-    return { url, host: hosts[host], title, language, excerpt, template, total, copies, key, least: least(copies) };
+    return { url, host: hosts[host], title, language, excerpt, site, total, copies, key, least: least(copies) };
   });
 }
 

@@ -14,20 +14,20 @@ function showPair(place, group, index) {
   );
 }
 
-/** The boxes that are no part of the texts, by the templates of the two pages. */
+/** The boxes that are no part of the texts of the two pages' sites, by a few pages of each. */
 function leftOut(...pages) {
-  const known = [...new Set(pages.map((page) => page.template))].filter((place) => place !== null).map((place) => browser.templates[place]);
+  const known = [...new Set(pages.map((page) => page.site))].filter((place) => place !== null).map((place) => browser.sites[place]);
   if (!known.length) return null;
-  const items = known.flatMap((template) => [
-    element("li", {}, "Text of ", element("code", {}, template.box), `, as ${plural(template.learned, "page")} told. Left out:`),
-    ...template.left_out.map((box) => element("li", {}, element("code", {}, box.box), ` ${boxWords(box, template)}`)),
+  const items = known.flatMap((site) => [
+    element("li", {}, `On ${plural(site.sampled, "page")} of ${site.host}, mostly text of `, element("code", {}, site.box), ". Left out:"),
+    ...site.left_out.map((box) => element("li", {}, element("code", {}, box.box), ` ${boxWords(box, site)}`)),
   ]);
-  return element("details", { className: "left-out" }, element("summary", {}, "What was left out of the texts"), element("ul", {}, ...items));
+  return element("details", { className: "left-out" }, element("summary", {}, "What is left out of the texts of this site"), element("ul", {}, ...items));
 }
 
-function boxWords(box, { learned }) {
+function boxWords(box, { counted }) {
   const kind = box.is_links ? "mostly links" : "words";
-  return `on ${number(box.pages)} of ${plural(learned, "page")}; ${kind}, ${Math.round(100 * box.repeated)}% of them on other pages, too`;
+  return `on ${number(box.pages)} of ${plural(counted, "page")} counted; ${kind}, ${Math.round(100 * box.repeated)}% of them on other pages, too`;
 }
 
 function chooser(group, index) {

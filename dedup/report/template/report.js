@@ -56,7 +56,7 @@ async function start() {
   drawResemblances(data.resemblances, data.thresholds.resemblance);
   drawDistances(data.distances, data.groups.distances, data.thresholds.distance);
   drawSizes(data.group_sizes, data.summary.pages.unique);
-  browser.open(data.groups, data.templates);
+  browser.open(data.groups, data.sites);
   byId("closest")?.addEventListener("click", () => showClosestCalls());
   byId("other-names")?.addEventListener("click", () => showClosestCalls({ names: "other", resemblance: "0 1" }));
   document.documentElement.dataset.ready = "yes";

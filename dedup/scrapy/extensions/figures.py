@@ -49,7 +49,7 @@ class Snapshot:
         worker: this process, where others share the job; else "".
         duplicates: number of pages by stage.
         skipped: number of pages by reason.
-        waiting: pages fetched that wait until their template is known.
+        waiting: pages fetched that wait until enough is known of their site.
         failed: URLs that could not be fetched.
         megabytes_per_second: received, compressed as on the wire.
         hosts: those with the most responses in this run, and their number.

@@ -113,7 +113,7 @@ def _outcomes(snapshot: Snapshot) -> Iterator[tuple[str, int, str]]:
         yield f"duplicates: {stage}", count, "yellow"
     yield "skipped", sum(snapshot.skipped.values()), "bright_black"
     if snapshot.waiting:
-        yield "waiting for a template", snapshot.waiting, "cyan"
+        yield "waiting to be read", snapshot.waiting, "cyan"
 
 
 def _last(snapshot: Snapshot, room: int, width: int) -> Iterator[Text]:

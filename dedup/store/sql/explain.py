@@ -1,11 +1,13 @@
 """What `dedup why` asks of a job's store: where a URL is on record."""
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dedup.store.queries import IsSameUrl
 from dedup.store.results import (
     AliasRecord,
+    ApartPage,
     DroppedRecord,
     FoundRecord,
     SkippedRecord,
@@ -26,6 +28,10 @@ SELECT 'stored', number, url FROM pages WHERE url IS NOT NULL
 UNION ALL SELECT 'duplicate', number, url FROM duplicates WHERE url IS NOT NULL
 UNION ALL SELECT 'skipped', number, url FROM skipped
 UNION ALL SELECT 'waiting', place, url FROM waiting WHERE url IS NOT NULL
+"""
+_APART = """
+SELECT a.page, p.url, a.original, o.url, a.lines FROM apart AS a
+JOIN pages AS p ON p.number = a.page JOIN pages AS o ON o.number = a.original WHERE a.page = ?
 """
 _DUPLICATE = """
 SELECT d.url, d.title, d.fetched_at, d.original, p.url, d.stage, d.distance, d.resemblance
@@ -64,6 +70,14 @@ class SqlExplainQueries(SqlQueries):
         row = self._row("SELECT url, title, fetched_at FROM pages WHERE number = ?", number)
         query = "SELECT stage, count(*) FROM duplicates WHERE original = ? GROUP BY stage"
         return StoredRecord._make([*row, self._pairs(query, (number,))])
+
+    def apart(self, number: int) -> ApartPage | None:
+        """Why a page was kept whose text resembles another's; None: it is no such page."""
+        row = self._first(tuple, _APART, (number,))
+        if row is None:
+            return None
+        *fields, lines = row
+        return ApartPage._make([*fields, tuple(map(str, json.loads(lines)))])
 
     def duplicate(self, number: int) -> DroppedRecord:
         return DroppedRecord(*self._row(_DUPLICATE, number))

@@ -9,6 +9,7 @@ from dedup.store.results import (
     PageNames,
     PairNames,
     StageCounts,
+    StoredBody,
     TimeCounts,
     UrlPair,
 )
@@ -132,6 +133,24 @@ class SqlReportQueries(SqlQueries):
     def pages_by_site(self) -> dict[str, int]:
         """Stored and dropped pages that were read by what was known of their host, by host."""
         return self._pairs(_BY_SITE)
+
+    def sources_by_host(self) -> dict[str, dict[str, int]]:
+        """How many stored pages of each host have a text of each source."""
+        found: dict[str, dict[str, int]] = {}
+        query = "SELECT host, source, count(*) FROM pages GROUP BY host, source ORDER BY 1, 2"
+        for host, source, count in self._each(tuple, query):
+            found.setdefault(host, {})[source] = count
+        return found
+
+    def has_rest(self) -> bool:
+        """Is of any page kept what is rare on it, so that the second look could be taken?"""
+        query = "SELECT number FROM pages WHERE rest IS NOT NULL LIMIT 1"
+        return self._first(tuple, query) is not None
+
+    def stored_bodies(self) -> Iterator[StoredBody]:
+        """The stored pages whose bodies are kept, by number."""
+        query = "SELECT host, number, size_bytes FROM pages WHERE body IS NOT NULL ORDER BY number"
+        return self._each(StoredBody._make, query)
 
     # --- URLs ------------------------------------------------------------------------------------
 

@@ -55,6 +55,11 @@ class SqlStatsQueries(SqlQueries):
         """Pages that wait until enough is known of their host."""
         return self._count("SELECT count(*), coalesce(sum(size_bytes), 0) FROM waiting")
 
+    def kept_apart(self) -> int:
+        """Pages that were kept for what they say beside a text that resembles another's."""
+        count: int = self._value("SELECT count(*) FROM apart")
+        return count
+
     def urls(self) -> UrlCounts:
         return UrlCounts(
             seen=self._value("SELECT count(*) FROM urls"),
@@ -88,7 +93,7 @@ class SqlStatsQueries(SqlQueries):
         return count
 
     def pages(self) -> int:
-        """Pages that are stored, duplicates, or wait for their template."""
+        """Pages that are stored, duplicates, or wait for more to be known of their site."""
         count: int = self._value(
             "SELECT (SELECT count(*) FROM pages) + (SELECT count(*) FROM duplicates)"
             " + (SELECT count(*) FROM waiting)"

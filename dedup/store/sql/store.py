@@ -125,7 +125,7 @@ class SqlStore(StoreReader):
             "number": number,
             "name": storable(page.id) or None,
             "host": host_of(page.url),
-            "rest": None if page.rest is None else page.rest.to_bytes(),
+            "rest": None if page.rest is None else page.rest.kept().to_bytes(),
             "text": page.packed_text,
             "body": page.packed_body if self.keep_bodies and is_body_kept(page) else None,
         }
@@ -149,7 +149,7 @@ class SqlStore(StoreReader):
             "own_title": storable(page.own_title),
             "source": page.source,
             "site_version": page.site_version,
-            "rest": None if page.rest is None else page.rest.to_bytes(),
+            "rest": None if page.rest is None else page.rest.kept().to_bytes(),
         }
         with self.unit() as connection:
             connection.execute(query, row)

@@ -74,6 +74,7 @@ def kept(rows: list[dict[str, Any]], rules: Rules, parts: int) -> list[int]:
             r
             for b in verified(iter([pa.RecordBatch.from_pylist(joined)]), rules)
             for r in b.to_pylist()
+            if r["drops_later"]
         ]
     earlier, later = (np.array([row[side] for row in found], np.int64) for side in ("a", "b"))
     dropped = set(first_come(earlier, later).tolist())

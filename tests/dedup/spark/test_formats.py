@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import os
+import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
 
 from dedup.cli import main
 from tests.dedup.arrow.families import as_pages, planted
+from tests.dedup.collection.html_site import DROPPED, KEPT, page, paragraphs, site, words
 
 pytestmark = [
     pytest.mark.usefixtures("one_session"),
@@ -142,3 +144,43 @@ def test_equal_pages_whose_text_may_be_furniture_stay(tmp_path: Path) -> None:
     source.write_bytes(jsonl([{"id": 1, **page}, {"id": 2, **page}]))
     stays, _ = both(tmp_path, str(source), "--stages", "minhash")
     assert len(stays) == 2
+
+
+def test_pages_that_differ_around_their_texts_stay(tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    rows = site()
+    source.write_bytes(jsonl([*rows, {**rows[-1], "id": "the last once more"}]))
+    _, dropped = both(tmp_path, str(source))
+    found = {row["id"]: row["duplicate_of"] for row in map(json.loads, dropped)}
+    assert found == {**DROPPED, "the last once more": DROPPED["article/5.plain"]}
+
+
+@pytest.mark.parametrize("options", [[], ["--keep", "longest"]])
+def test_every_pair_is_looked_at_from_the_side_of_the_later_page(
+    tmp_path: Path, options: list[str]
+) -> None:
+    """Families of short and long texts with lines around them that some of their pages share."""
+    choose = random.Random(5)
+    rows = []
+    for number in range(160):
+        family = choose.randrange(24)
+        crumbs = " / ".join(words(("crumb", choose.randrange(60)), 6) for _ in range(number % 4))
+        text = paragraphs(family, 1 + family % 3)
+        if number % 5 == 0:
+            crumbs += f"<p>{words(('notice', number), 90)}.</p>"
+        rows.append(page(f"p/{family}/{number}", words(("h", family), 3), text, crumbs=crumbs))
+        if number % 7 == 0:
+            rows.append({**rows[-1], "id": f"{number} again"})
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(jsonl(choose.sample(rows, len(rows))))
+    stays, dropped = both(tmp_path, str(source), *options)
+    assert len(stays) > 40
+    assert len(dropped) > 40
+
+
+def test_pages_are_looked_at_against_files(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    old.write_bytes(jsonl([row for row in site() if row["id"] not in (*DROPPED, KEPT[1])]))
+    new.write_bytes(jsonl([{**row, "id": f"new {row['id']}"} for row in site()]))
+    stays, _ = both(tmp_path, str(new), "--against", str(old))
+    assert [json.loads(line)["id"] for line in stays] == [f"new {KEPT[1]}"]

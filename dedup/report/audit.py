@@ -1,0 +1,183 @@
+"""Are the stored texts whole? An audit that knows nothing of how they were read.
+
+Of each large host, a sample of stored bodies is counted afresh: which lines are rare on the host.
+Then each page of the sample is asked which share of its own rare words its stored text has. Words
+in links do not count: side bars full of other pages' titles are rare, too, and belong to no text.
+
+A page of few rare words is left out: a date or a price would decide.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from dedup.report.sample import Sample, SampledPage
+from dedup.sites.lines import Numbers, PageLines, Words, words_of
+from dedup.sites.site import NAMES, Site, learn, name_key
+from dedup.text.codepoints import hash_windows
+
+MIN_WORDS = 20
+"""A page of fewer rare words is left out."""
+
+SMALL = 0.5
+"""A text of a smaller share of its page's rare words is suspiciously small."""
+
+MAX_SMALL = 0.05
+"""Of a host's texts so many may be small: a contents list, a page of a shop's catalogue."""
+
+MIN_SMALL = 3
+MIN_PART = 5
+"""Pages that a part of a host must have in the sample to be told of."""
+
+MIN_MEDIAN = 0.6
+"""Of a host, and of each of its parts."""
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TextShare:
+    """A page of the sample.
+
+    Attributes:
+        share: of the page's rare words, those in its stored text, 0 to 1.
+        rare_words: of the page, each by its rarity.
+        characters: of the stored text.
+    """
+
+    url: str
+    share: float
+    rare_words: int
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Pages of one kind, by the beginning of their URLs, and the median of their shares."""
+
+    pattern: str
+    pages: int
+    median: float
+
+
+@dataclass(frozen=True, slots=True)
+class HostAudit:
+    """What was found of a host.
+
+    Attributes:
+        sampled: pages that were counted.
+        measured: those of them with rare words enough.
+        median: of the shares of these; None: there are none.
+        small: texts with less than half of their page's rare words.
+        worst: the part of the host with the lowest median; None: no part has five pages.
+        examples: the pages of the smallest shares.
+    """
+
+    host: str
+    sampled: int
+    measured: int
+    median: float | None
+    small: int
+    worst: Part | None
+    examples: tuple[TextShare, ...]
+
+    @property
+    def is_suspicious(self) -> bool:
+        """Are texts of this host small for their pages?"""
+        if self.median is None:
+            return False
+        if self.worst is not None and self.worst.median < MIN_MEDIAN:
+            return True
+        is_many = self.small >= max(MIN_SMALL, MAX_SMALL * self.measured)
+        return self.median < MIN_MEDIAN or is_many
+
+
+def audit(sample: Sample) -> list[HostAudit]:
+    """Measure the texts of each host that has ten pages of different names; others tell nothing."""
+    found = (_audited(host, list(sample.pages(host))) for host in sample.hosts)
+    return [each for each in found if each is not None]
+
+
+def _audited(host: str, pages: Sequence[SampledPage]) -> HostAudit | None:
+    counts = learn((each.outline, each.page.title, each.page.url or "") for each in pages)
+    if counts.n_names < NAMES:
+        return None
+    site = Site(counts, version=1)
+    shares = [each for each in (_share(site, page) for page in pages) if each is not None]
+    shares.sort(key=lambda each: (each.share, each.url))
+    return HostAudit(
+        host=host,
+        sampled=len(pages),
+        measured=len(shares),
+        median=median(each.share for each in shares) if shares else None,
+        small=sum(each.share < SMALL for each in shares),
+        worst=_worst(shares),
+        examples=tuple(shares[:_EXAMPLES]),
+    )
+
+
+def _share(site: Site, sampled: SampledPage) -> TextShare | None:
+    page, lines = sampled.page, PageLines(sampled.outline)
+    rarity = site.rarity(lines.keys, name_key(sampled.outline, page.title, page.url or ""))
+    weights = (lines.sizes - lines.linked) * rarity
+    total = float(weights.sum())
+    if total < MIN_WORDS:
+        return None
+    share = float(weights @ shares_in(lines.words, page.text)) / total
+    return TextShare(page.url or f"#{page.id}", share, round(total), len(page.text))
+
+
+def shares_in(lines: Words, text: str) -> Numbers:
+    """Of each line, the share of its shingles of three words that a text has, 0 to 1.
+
+    Where the text breaks its lines does not matter. Of a line of one or two words these count.
+    """
+    sizes, said = lines.counts, words_of([" ".join(text.split())]).hashes
+    found, line_of = np.zeros(len(sizes)), np.repeat(np.arange(len(sizes)), sizes)
+    for width in (1, 2, 3):
+        if min(len(lines.hashes), len(said)) < width:
+            continue
+        windows = hash_windows(lines.hashes, width)
+        owners = line_of[: len(windows)]
+        is_whole = np.arange(len(windows)) + width <= lines.first[1:][owners]
+        is_whole &= (sizes[owners] == width) | (width == 3)
+        owners, windows = owners[is_whole], windows[is_whole]
+        is_said = np.isin(windows, hash_windows(said, width))
+        counts = np.bincount(owners, minlength=len(sizes))
+        there = np.bincount(owners, weights=is_said, minlength=len(sizes))
+        found += there / np.maximum(counts, 1)
+    return found
+
+
+def _worst(shares: Sequence[TextShare]) -> Part | None:
+    """The part of the lowest median."""
+    parts: defaultdict[str, list[float]] = defaultdict(list)
+    for each in shares:
+        parts[_part(each.url)].append(each.share)
+    found = [
+        Part(pattern, len(each), median(each))
+        for pattern, each in parts.items()
+        if len(each) >= MIN_PART
+    ]
+    return min(found, key=lambda part: (part.median, part.pattern), default=None)
+
+
+def _part(url: str) -> str:
+    """The kind of a page by its URL: its folder at the root, and how deep it lies.
+
+    >>> _part("https://site.example/product/bag-2/index.htm")
+    '/product/*/*'
+    """
+    try:
+        folders = urlsplit(url).path.split("/")[1:]
+    except ValueError:
+        folders = []
+    if len(folders) < 2:
+        return "/*"
+    return "/".join(("", folders[0], *("*" for _ in folders[1:])))

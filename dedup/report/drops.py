@@ -1,0 +1,76 @@
+"""Drops of short texts, and pages that the second look kept, for the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+from dedup.report.listing import MAX_DUPLICATES
+from dedup.sites.lines import words_of
+from dedup.store import JobStore
+from dedup.store.results import ApartPage
+
+SHORT_WORDS = 20
+"""A text of fewer words is a name, and little more."""
+
+MAX_LOOKED_AT = 2_000
+"""Dropped texts whose words are counted, evenly from those that a report lists: 1 s at most."""
+
+MAX_APART = 200
+"""Pages kept by the second look that are listed."""
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ShortDrops:
+    """Drops by text, those of equal bodies left out, whose texts are short.
+
+    Attributes:
+        looked_at: drops whose words were counted.
+        short: those of them with fewer than 20 words.
+        estimate: how many of all drops are short.
+        examples: URLs of a drop and of its original, and the text.
+    """
+
+    looked_at: int
+    short: int
+    estimate: int
+    examples: tuple[tuple[str, str, str], ...]
+
+
+def short_drops(store: JobStore) -> ShortDrops:
+    """Count the words of dropped texts."""
+    drops = sum(count.pages for stage, count in store.stats.duplicates().items() if stage != "body")
+    rows = [row for row in store.report.listed_duplicates(MAX_DUPLICATES) if row.stage != "body"]
+    step = max(1, -(-len(rows) // MAX_LOOKED_AT))
+    found = []
+    for row in rows[::step]:
+        _, text = store.report.pair_texts(row.number)
+        text = " ".join(text.split())
+        if len(words_of([text]).hashes) < SHORT_WORDS:
+            found.append((row, text))
+    looked_at = len(rows[::step])
+    examples = tuple(
+        (row.url or "", store.page_url(row.original) or "", text) for row, text in found[:_EXAMPLES]
+    )
+    estimate = round(drops * len(found) / looked_at) if looked_at else 0
+    return ShortDrops(looked_at, len(found), estimate, examples)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptApart:
+    """Pages that resemble another one, and were kept for lines of their own; at most 200 listed."""
+
+    pages: int
+    listed: tuple[ApartPage, ...]
+
+    @property
+    def with_lines(self) -> tuple[ApartPage, ...]:
+        """Those whose lines are told, first; some bodies are too large to be read again."""
+        return tuple(sorted(self.listed, key=lambda page: not page.lines))
+
+
+def kept_apart(store: JobStore) -> KeptApart:
+    """The pages that the second look kept."""
+    return KeptApart(store.stats.kept_apart(), tuple(islice(store.apart(), MAX_APART)))

@@ -1,0 +1,215 @@
+"""Is it safe? The warning signs of a job, in sentences, and what could not be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dedup.report.audit import MIN_WORDS, HostAudit
+from dedup.report.drops import SHORT_WORDS, KeptApart, ShortDrops
+from dedup.report.names import OtherNames
+
+MAX_SHORT = 0.05
+"""Of a job's pages, so many may be dropped by a short text."""
+
+MAX_APART = 0.05
+"""Of the stored pages, so many may have been kept by the second look."""
+
+_MIN_SHORT = 20
+_MIN_APART = 10
+_MIN_PAGES = 10
+_FALLBACK = ("landmark", "page")
+_MOST_FALLBACK = 0.5
+_MAX_CHARACTERS = 120
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A warning sign.
+
+    Attributes:
+        what: the finding, a sentence.
+        words: what it may mean.
+        examples: a URL and some words each.
+        is_of_names: does the list of duplicates show them by the filter of names?
+    """
+
+    what: str
+    words: str
+    examples: tuple[tuple[str, str], ...] = ()
+    is_of_names: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What speaks against a job, and whether all was looked at.
+
+    Attributes:
+        signs: the warning signs.
+        unchecked: why the texts could not be checked; "": they were.
+        checked: what was found fine about the texts; "" where that cannot be said.
+        are_texts_doubtful: do signs speak against the texts? Then equal texts prove little.
+        has_second_look: was it taken? Not by earlier releases, nor of texts that were given.
+    """
+
+    signs: tuple[Sign, ...]
+    unchecked: str
+    checked: str
+    are_texts_doubtful: bool
+    has_second_look: bool
+
+    @property
+    def verdict(self) -> str:
+        if self.signs:
+            count = "a warning sign" if len(self.signs) == 1 else f"{len(self.signs)} warning signs"
+            return f"Not as it stands: there {'is' if len(self.signs) == 1 else 'are'} {count}."
+        if self.unchecked:
+            return f"No warning signs in what could be looked at; {self.unchecked}."
+        if self.has_second_look:
+            return "No warning signs in texts, names, short drops and what the second look kept."
+        return "No warning signs in texts, names and short drops."
+
+
+def find_signs(
+    summary: Mapping[str, Any],
+    *,
+    names: OtherNames,
+    audits: Sequence[HostAudit],
+    sources: Mapping[str, Mapping[str, int]],
+    short: ShortDrops,
+    apart: KeptApart,
+    has_bodies: bool,
+    has_second_look: bool,
+) -> Findings:
+    """Bring together what speaks against a job's drops and texts."""
+    pages = summary["pages"]
+    of_texts = [*_of_texts(audits), *_of_sources(sources)]
+    of_short = list(_of_short(short, pages["fetched"]))
+    signs = (*of_texts, *_of_names(names), *of_short, *_of_apart(apart, pages["unique"]))
+    return Findings(
+        signs,
+        unchecked=_unchecked(audits, has_bodies=has_bodies) if pages["unique"] else "",
+        checked="" if of_texts else _checked(audits),
+        are_texts_doubtful=bool(of_texts or of_short),
+        has_second_look=has_second_look,
+    )
+
+
+def _of_texts(audits: Sequence[HostAudit]) -> Iterator[Sign]:
+    for each in audits:
+        if not each.is_suspicious:
+            continue
+        what = (
+            f"Texts of {each.host} are suspiciously small for their pages: of {each.measured:,}"
+            f" pages looked at, {each.small:,} have less than half of their page’s rare words;"
+            f" the median text has {each.median:.0%} of them."
+        )
+        words = "Rare words are those that hardly any other page of the host has, links aside."
+        if each.worst is not None:
+            words += (
+                f" Worst are pages such as {each.worst.pattern}: of {each.worst.pages:,}, the"
+                f" median text has {each.worst.median:.0%}."
+            )
+        words += " What is missing there may be what tells pages apart."
+        examples = tuple(
+            (
+                page.url,
+                f"{page.share:.0%} of {page.rare_words:,} rare words, in a text of"
+                f" {page.characters:,} characters",
+            )
+            for page in each.examples
+        )
+        yield Sign(what, words, examples)
+
+
+def _of_sources(sources: Mapping[str, Mapping[str, int]]) -> Iterator[Sign]:
+    for host, counts in sources.items():
+        pages, fallback = sum(counts.values()), sum(counts.get(name, 0) for name in _FALLBACK)
+        if pages >= _MIN_PAGES and fallback >= _MOST_FALLBACK * pages:
+            yield Sign(
+                f"Nothing was known of {host or 'pages without a host'} when"
+                f" {fallback:,} of its {pages:,} pages were read.",
+                "Their texts are by rules for any page: they may lack what the pages say, and hold"
+                " what the site repeats.",
+            )
+
+
+def _of_names(names: OtherNames) -> Iterator[Sign]:
+    if names.other:
+        words = "They may be other pages."
+        if names.on_one_host:
+            words += " DEDUP_NEAR_NAMES=agree keeps those of one host."
+        yield Sign(
+            f"{names.other:,} of {names.near:,} near duplicates have another title or heading than"
+            f" the page that was kept for them ({names.on_one_host:,} of them on one host).",
+            words,
+            is_of_names=True,
+        )
+
+
+def _of_short(short: ShortDrops, n_fetched: int) -> Iterator[Sign]:
+    if short.estimate >= max(_MIN_SHORT, MAX_SHORT * n_fetched):
+        about = "" if short.estimate == short.short else "About "
+        yield Sign(
+            f"{about}{short.estimate:,} pages, {short.estimate / n_fetched:.0%} of all, were"
+            f" dropped for a text of fewer than {SHORT_WORDS} words.",
+            "So little may be all that the texts hold of pages that say more elsewhere: in a"
+            " breadcrumb, say. Compare some with their originals.",
+            tuple(
+                (url, f"dropped for {original}: “{_cut(text)}”")
+                for url, original, text in short.examples
+            ),
+        )
+
+
+def _of_apart(apart: KeptApart, n_unique: int) -> Iterator[Sign]:
+    if apart.pages >= max(_MIN_APART, MAX_APART * n_unique):
+        yield Sign(
+            f"The second look kept {apart.pages:,} pages, {apart.pages / n_unique:.0%} of those"
+            " stored, whose texts resemble another page’s.",
+            "So many say that the texts lack what tells these pages apart, or that a line changes"
+            " with each visit: then copies are kept.",
+            tuple(
+                (page.url or f"#{page.number}", _lines(page.lines))
+                for page in apart.with_lines[:_EXAMPLES]
+            ),
+        )
+
+
+def _lines(lines: Sequence[str]) -> str:
+    if not lines:
+        return "its lines are not told: the page is large"
+    return "kept for " + ", ".join(f"“{_cut(line)}”" for line in lines)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_CHARACTERS else text[:_MAX_CHARACTERS] + "…"
+
+
+def _unchecked(audits: Sequence[HostAudit], *, has_bodies: bool) -> str:
+    if not has_bodies:
+        return "the texts could not be checked: no page’s body is stored"
+    if not audits:
+        return (
+            "the texts could not be checked: no host has ten pages of different names, so what its"
+            " pages repeat is not known"
+        )
+    if not any(each.measured for each in audits):
+        return f"the texts could not be checked: no page has {MIN_WORDS} words that others have not"
+    return ""
+
+
+def _checked(audits: Sequence[HostAudit]) -> str:
+    measured = [each for each in audits if each.median is not None]
+    if not measured:
+        return ""
+    n_pages = sum(each.measured for each in measured)
+    least = min(measured, key=lambda each: (each.median or 0.0, each.host))
+    hosts = "1 host" if len(measured) == 1 else f"{len(measured):,} hosts"
+    return (
+        f"{n_pages:,} pages of {hosts} were looked at again. The median text has"
+        f" {least.median:.0%} of its page’s rare words, links aside"
+        + (f", on {least.host}, where it has least." if len(measured) > 1 else ".")
+    )
