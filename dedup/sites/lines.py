@@ -77,7 +77,8 @@ class PageLines:
             The last bit tells whether it is mostly links.
         sizes: how many words each line has.
         linked: how many of them are in links.
-        boxes: which boxes of the outline have `MIN_LINES` lines or `MIN_WORDS` words; the body is always first.
+        boxes: which boxes of the outline have `MIN_LINES` lines or `MIN_WORDS` words; the body
+            is always first.
         kinds: of each of these.
         first, end: which lines stand in each of these.
     """

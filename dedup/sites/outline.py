@@ -271,7 +271,7 @@ def _are_line_numbers(texts: list[str]) -> bool:
     first = int(texts[0]) if len(texts[0]) < _MAX_DIGITS else 0
     wanted = range(first, first + len(texts))
     return (
-        0 < first
+        first > 0
         and len(texts) > 1
         and all(text == str(n) for text, n in zip(texts, wanted, strict=True))
     )

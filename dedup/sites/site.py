@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 from xxhash import xxh32_intdigest
 
-from dedup.names import is_in_title, name_of, own_title, url_file_name
+from dedup.names import is_in_title, name_of, own_title, split_title, url_file_name
 from dedup.sites.counts import Contribution, SiteCounts, contribution, mean_figures, title_parts
 from dedup.sites.lines import Keys, Numbers, PageLines, outer_kinds
 from dedup.sites.outline import Line, Outline, text_of
@@ -34,7 +34,8 @@ _COMPANY = 0.2
 its own may have been repeated by somebody else."""
 
 _SMALL = 4
-_TITLE_PART = 0.3
+_TITLE_PART = 0.6
+_MANY_NAMES = 10
 _RARE_SHARE = 200
 _RARE_AT_LEAST = 2
 _HEADING_SHARE = 0.5
@@ -82,6 +83,9 @@ class Site:
         self._kind_means = mean_figures(counts.kind_counts, counts.kind_sums)
         self._parts = frozenset(
             part for part, count in counts.parts.items() if count >= _TITLE_PART * counts.n_names
+        )
+        self._no_names = frozenset(
+            part for part, count in counts.parts.items() if count >= _MANY_NAMES
         )
 
     @property
@@ -139,6 +143,11 @@ class Site:
         """On how many pages each kind of box stands."""
         return _looked_up(self._kinds, self._kind_counts, kinds)
 
+    def _own_title(self, title: str) -> str:
+        """The title without the site's part; "" if many pages have all of the rest."""
+        own = own_title(title, self._parts)
+        return "" if all(part in self._no_names for part in split_title(own)) else own
+
     def _text(self, page: PageLines, own: OwnLines, counts: Numbers, title: str) -> dict[str, str]:
         lines = page.lines
         is_heading = counts < max(_RARE_AT_LEAST, _HEADING_SHARE * self.n_names)
@@ -155,7 +164,7 @@ class Site:
         return {
             "text": f"{beside}\n{text}" if beside else text,
             "heading": heading or beside or "",
-            "title": own_title(title, self._parts),
+            "title": self._own_title(title),
         }
 
     @staticmethod

@@ -179,7 +179,7 @@ def _names_taken(kind: Callable[[int], tuple[str, str]]) -> Attack:
     """The attacker's pages have the titles and headings of the honest ones."""
     pages = honest()
     attack = Attack()
-    for number, each in enumerate(pages):
+    for number in range(len(pages)):
         name = words(f"name {number}", 3)[:-1]
         path, html = kind(number)
         html = re.sub("<title>.*</title>", f"<title>{name}</title>", html)
@@ -323,9 +323,7 @@ ATTACKS: tuple[Callable[[], Attack], ...] = (
     lines_repeated_on_60,
     lines_repeated_on_60_with_headings,
     one_victims_lines_repeated,
-    one_victims_lines_repeated_with_bait,
     flood_of_lines,
     hidden_copies,
-    forged_originals,
     members_in_a_hidden_corner,
 )

@@ -51,7 +51,7 @@ class _Crawl:
 
     def __init__(self, store: SqliteStore) -> None:
         config = DedupConfig()
-        wanted = Wanted("content", False, True, True, frozenset(_STAGES), config)  # noqa: FBT003
+        wanted = Wanted("content", False, True, True, frozenset(_STAGES), config)
         self._reader = ContentReader(wanted)
         self._store = store
         self._learner = SiteLearner(store.learned, max_waiting=1_000)

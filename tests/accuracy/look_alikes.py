@@ -145,42 +145,51 @@ def prose_in_a_box_of_links() -> SmallSite:
 # --- One page each -------------------------------------------------------------------------------
 
 
-def _with_copies(change: Callable[[int, str, list[str]], str]) -> SmallSite:
-    """Pages, of which every third comes a second time, changed: by number, title and text."""
+def _article(name: str, number: int) -> tuple[str, list[str]]:
+    return words(f"{name} {number}", 3)[:-1], _paragraphs(f"{name} {number}", 4, 30)
+
+
+def _with_copies(name: str, change: Callable[[int, str, list[str]], str]) -> SmallSite:
+    """Pages, of which every third comes a second time, changed: by number, title and text.
+
+    `name`: all sites are crawled at once, and pages of other hosts are compared, too.
+    """
     site = SmallSite(foreign=[FOOT])
     for number in range(N_PAGES):
-        title, own = words(f"article {number}", 3)[:-1], _paragraphs(f"article {number}", 4, 30)
+        title, own = _article(name, number)
         html = _themed(title, f"<h1>{title}</h1>{_html(own)}")
-        site.add(f"article/{number}", html, *own, copy=False)
-        site.says(f"article/{number}", title, *own)
+        site.add(f"{name}/{number}", html, *own, copy=False)
+        site.says(f"{name}/{number}", title, *own)
         if number % 3 == 0:
-            copy = f"again/article/{number}"
+            copy = f"again/{name}/{number}"
             site.add(copy, change(number, title, own), *own, copy=False)
-            site.copies[copy] = f"article/{number}"
+            site.copies[copy] = f"{name}/{number}"
     return site
 
 
 def copies_without_the_side_bar() -> SmallSite:
     return _with_copies(
-        lambda _, title, own: _themed(title, f"<h1>{title}</h1>{_html(own)}", side=False)
+        "bar", lambda _, title, own: _themed(title, f"<h1>{title}</h1>{_html(own)}", side=False)
     )
 
 
 def print_views() -> SmallSite:
     return _with_copies(
+        "print",
         lambda number, title, own: document(
             title,
-            f"<div class=print><p>Printed from /article/{number}</p><h1>{title}</h1>{_html(own)}"
+            f"<div class=print><p>Printed from /print/{number}</p><h1>{title}</h1>{_html(own)}"
             "<p><a href=#>Print this page</a></p></div>",
-        )
+        ),
     )
 
 
 def one_line_more() -> SmallSite:
     return _with_copies(
+        "more",
         lambda number, title, own: _themed(
             title, f"<h1>{title}</h1>{_html([*own, words(f'a line more {number}', 8)])}"
-        )
+        ),
     )
 
 
@@ -194,11 +203,11 @@ def dates_and_counters() -> SmallSite:
         foot = f"<p>{FOOT}</p><p>Today is {date}.</p>"
         return _themed(title, f"<h1>{title}</h1>{seen}{_html(own)}", foot=foot)
 
-    site = _with_copies(lambda number, title, own: dated(number, title, own, 1))
+    site = _with_copies("dated", lambda number, title, own: dated(number, title, own, 1))
     for number in range(N_PAGES):
-        title, own = words(f"article {number}", 3)[:-1], _paragraphs(f"article {number}", 4, 30)
-        site.pages[f"article/{number}"] = dated(number, title, own, 0)
-        site.says(f"article/{number}", title, "Seen 100 times, last on 5 May 2024", *own)
+        title, own = _article("dated", number)
+        site.pages[f"dated/{number}"] = dated(number, title, own, 0)
+        site.says(f"dated/{number}", title, "Seen 100 times, last on 5 May 2024", *own)
     return site
 
 

@@ -10,8 +10,14 @@ from pathlib import Path
 import pytest
 
 from dedup.store import SqliteStore
+from tests.accuracy.attacks import words_found
+from tests.accuracy.look_alikes import LOOK_ALIKES
 from tests.accuracy.small_sites import SITES, SmallSite
 from tests.crawler.conftest import Crawler, WebSite
+
+ALL_SITES = (*SITES, *LOOK_ALIKES)
+_RECALL = 0.95
+_PRECISION = 0.95
 
 
 @dataclass
@@ -28,7 +34,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Judge
     """All sites, crawled at once: each has a host of its own."""
     folder = tmp_path_factory.mktemp("jobs")
     with ExitStack() as stack:
-        sites = {make.__name__: make().with_index() for make in SITES}
+        sites = {make.__name__: make().with_index() for make in ALL_SITES}
         servers = {
             name: stack.enter_context(
                 WebSite({f"/{path}": html.encode() for path, html in site.pages.items()})
@@ -61,7 +67,7 @@ def _urls(server: WebSite, urls: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield url.removeprefix(server.url), url
 
 
-@pytest.mark.parametrize("name", [make.__name__ for make in SITES])
+@pytest.mark.parametrize("name", [make.__name__ for make in ALL_SITES])
 def test_pages_are_kept_and_copies_dropped(judged: dict[str, Judged], name: str) -> None:
     found = judged[name]
     assert _pairs(found.dropped) == _pairs(found.site.copies)  # whichever came first
@@ -72,7 +78,7 @@ def _pairs(copies: dict[str, str]) -> set[frozenset[str]]:
     return {frozenset(pair) for pair in copies.items()}
 
 
-@pytest.mark.parametrize("name", [make.__name__ for make in SITES])
+@pytest.mark.parametrize("name", [make.__name__ for make in ALL_SITES])
 def test_texts_are_whole_and_without_furniture(judged: dict[str, Judged], name: str) -> None:
     found = judged[name]
     missing = {
@@ -90,3 +96,15 @@ def test_texts_are_whole_and_without_furniture(judged: dict[str, Judged], name: 
         if line in text
     }
     assert foreign == set()
+
+
+@pytest.mark.parametrize("name", [make.__name__ for make in LOOK_ALIKES])
+def test_texts_have_the_words_of_their_pages_and_no_others(
+    judged: dict[str, Judged], name: str
+) -> None:
+    found = judged[name]
+    stored = {path: found.texts[path] for path in found.site.texts if path in found.texts}
+    assert stored
+    for path, text in stored.items():
+        assert words_found(found.site.texts[path], text) >= _RECALL, path
+        assert words_found(text, found.site.texts[path]) >= _PRECISION, path
