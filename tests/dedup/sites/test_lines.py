@@ -124,9 +124,7 @@ _WORD = re.compile(r"[a-z0-9_]+")
 def test_words_are_those_of_a_regular_expression(texts: list[str]) -> None:
     """For ASCII; two lines have one hash if their words are equal, numbers taken for one word."""
     found = words_of(texts)
-    expected = [
-        [re.sub(r"^[0-9]+$", "0", word) for word in _WORD.findall(text)] for text in texts
-    ]
+    expected = [[re.sub(r"^[0-9]+$", "0", word) for word in _WORD.findall(text)] for text in texts]
     assert found.counts.tolist() == [len(words) for words in expected]
     hashes = found.line_hashes().tolist()
     for place, words in enumerate(expected):
