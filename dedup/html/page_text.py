@@ -86,7 +86,7 @@ def page_text(
 
 
 def text_by_site(own: OwnText, page: Outline | None = None) -> PageText:
-    """The text of a page that was read by what is known of its site; with its outline or without."""
+    """The text of a page that was read by what is known of its site, with its outline or not."""
     return PageText(
         own.text,
         own.heading,

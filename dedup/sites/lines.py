@@ -52,11 +52,11 @@ class Words(NamedTuple):
         return np.diff(self.first)
 
     def line_hashes(self) -> NDArray[np.uint64]:
-        """One hash for the words of each line."""
-        if not len(self.hashes):
-            return np.zeros(len(self.first) - 1, np.uint64)
-        starts = np.minimum(self.first[:-1], max(0, len(self.hashes) - 1))
-        return hash_pieces(self.hashes, starts, np.maximum(self.first[1:], starts))
+        """One hash for the words of each line; 0 where there are none."""
+        found, has_words = np.zeros(len(self.first) - 1, np.uint64), self.counts > 0
+        starts, ends = self.first[:-1][has_words], self.first[1:][has_words]
+        found[has_words] = hash_pieces(self.hashes, starts, ends)
+        return found
 
     def shingles(self, line: int) -> NDArray[np.uint64]:
         """The shingles of a line: three words in a row, or all of a shorter line."""

@@ -155,6 +155,10 @@ class Site:
         heading = _h1(self._own(lines, own.is_own & is_heading), title)
         beside = None if heading else _h1(self._own(lines, is_heading), title)
         if not (heading or beside):
+            # "Part 1" and "Part 2" count as one and the same line, and are two names.
+            numbered = [line for line in mine if any(map(str.isdigit, line.text))]
+            heading = _h1(numbered, title)
+        if not (heading or beside):
             heading = next((line.text for line in mine if line.block == "h2"), "")
         text = text_of(page.outline.boxes, mine)
         return {

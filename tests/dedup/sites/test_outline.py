@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from dedup.sites.outline import Outline, level, outline
+from dedup.sites.outline import Outline, outline, text_of
 
 
 def of(body: str) -> Outline:
@@ -76,17 +76,50 @@ def test_boxes_are_named_by_tag_id_and_classes() -> None:
     assert [(line.box, line.block) for line in found.lines] == [(3, "")]
 
 
-def test_a_level_is_what_the_outline_says_of_it() -> None:
-    body = "<p>a</p><div><div>b</div></div><span><section>c</section></span><pre><div>d</div></pre>"
-    tree = LexborHTMLParser(f"<body>{body}</body>", scripting=True)
-    assert tree.body is not None
-    whole, (found, nodes) = outline(tree.body), level(tree.body)
-    assert [found.boxes[n].tag for n in found.children[0]] == [
-        whole.boxes[n].tag for n in whole.children[0]
-    ]
-    assert [node.tag for node in nodes] == ["body", "div", "section"]
-    assert [line.text for line in found.lines] == ["a", "d"]
-    assert found.characters[0] == whole.characters[0] - 2
+def code(numbers: str, text: str = "a = 1\nb = 2\nc = 3") -> str:
+    return f"<table><tr><td><pre>{numbers}</pre></td><td><pre>{text}</pre></td></tr></table>"
+
+
+# What stands in a box beside a program, and whether it is left out as the numbers of its lines.
+GUTTERS = [
+    ("1\n2\n3", True, "from 1 on"),
+    ("7\n8\n9", True, "of a part of a program"),
+    ("0\n1\n2", False, "lines are counted from 1 on"),
+    ("1\n2\n4", False, "one is missing"),
+    ("1\n2\nx", False, "another word"),
+    ("1", False, "one number may be the program's output"),
+    ("9999999\n10000000", False, "no program has as many lines"),
+    ("\u0661\n\u0662", False, "other digits"),
+]
+
+
+@pytest.mark.parametrize(("numbers", "is_left_out", "why"), GUTTERS)
+def test_numbers_of_lines_are_left_out(numbers: str, is_left_out: bool, why: str) -> None:
+    program = ["a = 1", "b = 2", "c = 3"]
+    expected = program if is_left_out else [*numbers.split("\n"), *program]
+    assert lines(code(numbers)) == expected, why
+
+
+def test_numbers_outside_of_code_stay() -> None:
+    assert lines("<ul><li>1<li>2<li>3</ul>") == ["1", "2", "3"]
+    assert lines("<div><pre>1\n2</pre><p>note</div>") == ["1", "2", "note"]
+
+
+# A body, and its text: cells of a row on one line.
+TEXTS = [
+    ("<table><tr><td>a<td>b<tr><td>c<td>d</table>", "a\tb\nc\td"),
+    ("<table><tr><th>a<td>b<p>more</table>", "a\nb\nmore"),
+    ("<table><tr><td>a<td><td>b</table>", "a\tb"),
+    ("<p>a</p><table><tr><td>b<td>c</table>d", "a\nb\tc\nd"),
+    ("<div>a</div><div>b</div>", "a\nb"),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), TEXTS)
+def test_text_has_the_cells_of_a_row_on_one_line(body: str, expected: str) -> None:
+    found = of(body)
+    assert text_of(found.boxes, found.lines) == expected
 
 
 def test_an_outline_survives_being_stored() -> None:

@@ -6,10 +6,11 @@ import random
 from collections.abc import Callable
 
 import pytest
+from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from dedup.templates.measuring import Sample
-from dedup.sites.outline import outline
+from dedup.sites.outline import Box, Line, Outline, outline
+from dedup.sites.site import OwnText, Site, learn
 
 _WORDS = [f"{a}{b}{c}" for a in ("ba", "ke", "lo", "mi", "su") for b in "nrstv" for c in "aeiouy"]
 
@@ -20,12 +21,35 @@ def prose(name: object, n_words: int = 80) -> str:
     return " ".join(choose.choices(_WORDS, k=n_words)).capitalize() + "."
 
 
-def sample(title: str, body: str) -> Sample:
-    return Sample(title, outline(parsed(body)))
+def parsed(body: str) -> Outline:
+    tree = LexborHTMLParser(f"<body>{body}</body>", scripting=True)
+    assert tree.body is not None
+    return outline(tree.body).without_inner_boxes()
 
 
-def parsed(body: str) -> object:
-    return LexborHTMLParser(f"<body>{body}</body>", scripting=True).body
+def title_of(number: int) -> str:
+    return f"Page {number} - The site"
+
+
+def url_of(number: int) -> str:
+    return f"http://site.example/{number}"
+
+
+def learned(*bodies: str) -> Site:
+    """What is known of a site after these pages, each of a name of its own."""
+    pages = ((parsed(body), title_of(n), url_of(n)) for n, body in enumerate(bodies))
+    return Site(learn(pages), version=1)
+
+
+def read(site: Site, body: str, number: int = 99) -> OwnText:
+    """What a page says itself; it is the same after its outline was stored."""
+    page = parsed(body)
+    own = site.read(page, title_of(number), url_of(number))
+    assert own is not None
+    kept = site.read(Outline.from_json(page.to_json()), title_of(number), url_of(number))
+    assert kept is not None
+    assert (kept.text, kept.rest.to_bytes()) == (own.text, own.rest.to_bytes())
+    return own
 
 
 MENU = "".join(f"<li><a href=/{n}>{prose(f'menu {n}', 3)}</a></li>" for n in range(60))
@@ -99,3 +123,23 @@ SITES: dict[str, Callable[[int], str]] = {
 @pytest.fixture(params=SITES)
 def page(request: pytest.FixtureRequest) -> Callable[[int], str]:
     return SITES[request.param]
+
+
+@st.composite
+def outlines(draw: st.DrawFn, max_lines: int = 30) -> Outline:
+    """Any outline, of few different lines and boxes, so that some are equal; none needs to be."""
+    texts = st.one_of(
+        st.sampled_from(["a", "a b c d", "12", "中文字", "***", "\ud800", "See the other page"]),
+        st.text(min_size=1, max_size=20).map(lambda text: " ".join(text.split()) or "x"),
+    )
+    names = st.lists(st.sampled_from(["a", "#b", "c1", "\ud800"]), max_size=3).map(tuple)
+    boxes = [Box(-1, "body", ())]
+    for number in range(draw(st.integers(0, 8))):
+        parent = draw(st.integers(0, number))
+        boxes.append(Box(parent, draw(st.sampled_from(["div", "ul"])), draw(names)))
+    lines = []
+    for _ in range(draw(st.integers(0, max_lines))):
+        text, block = draw(texts), draw(st.sampled_from(["", "p", "h1", "h2"]))
+        plain = draw(st.sampled_from([text, "", text[: len(text) // 2]]))
+        lines.append(Line(draw(st.integers(0, len(boxes) - 1)), text, plain, block))
+    return Outline(boxes, lines)
