@@ -13,10 +13,11 @@ import sys
 import tempfile
 import time
 
+from dedup.template_learner import LearningStep, TemplateLearner
+
 from dedup.html.bounds import bounded
 from dedup.html.page_text import page_text
 from dedup.store import Page, open_store
-from dedup.template_learner import LearningStep, TemplateLearner
 
 _WORDS = [a + b + c for a in ("ba", "ke", "lo", "mi", "su") for b in "nrstv" for c in "aeiouy"]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dedup.templates.site import Site
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from protego import Protego
@@ -27,7 +28,6 @@ from dedup.scrapy.addresses import AddressPolicy, resolved_host
 from dedup.scrapy.reading.page import ContentReader, RawPage, TooComplexError, Wanted
 from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap, sitemaps_in_robots
 from dedup.store import SqliteStore
-from dedup.templates.site import Site
 from dedup.urls import canonical_url
 from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.traps import pattern_of, suspicion

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dedup.templates.site import Site
 
 from dedup import Deduplicator, Document
 from dedup.cli import main
@@ -12,7 +13,6 @@ from dedup.files import open_text
 from dedup.html import bounded
 from dedup.html.page_text import page_text
 from dedup.store import Page, SqliteStore
-from dedup.templates.site import Site
 
 STORY = " ".join(f"Letter {number} came by the evening post." for number in range(40))
 

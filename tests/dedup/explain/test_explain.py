@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dedup.templates.site import Site
 
 from dedup import DedupConfig, Deduplicator, Document
 from dedup.cli import main
@@ -15,7 +16,6 @@ from dedup.explain import Replay, decide, find_fate
 from dedup.html import bounded
 from dedup.html.page_text import page_text
 from dedup.store import Page, SqliteStore
-from dedup.templates.site import Site
 from dedup.urls import canonical_url, url_key
 
 SITE = "http://site.example"

@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from dedup.templates.learning import learn
+from dedup.templates.site import Site
+from tests.dedup.templates.conftest import sample, sphinx
 
 from dedup import Deduplicator
 from dedup.cli import main
@@ -13,9 +16,6 @@ from dedup.explain import text_origin
 from dedup.html import bounded
 from dedup.html.page_text import page_text
 from dedup.store import Page, SqliteStore
-from dedup.templates.learning import learn
-from dedup.templates.site import Site
-from tests.dedup.templates.conftest import sample, sphinx
 
 HOST = "http://site.example"
 AD = "<div class='ad [red]'>Buy this now.</div>"

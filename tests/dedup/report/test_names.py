@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dedup.templates.learning import learn
 from selectolax.lexbor import LexborHTMLParser
+from tests.dedup.templates.conftest import prose, sample, sphinx
 
 from dedup import DedupConfig, Deduplicator
 from dedup.errors import StateError
@@ -18,8 +20,6 @@ from dedup.report import names as module
 from dedup.report.data import report_data
 from dedup.report.page import write_report
 from dedup.store import Page, SqliteStore
-from dedup.templates.learning import learn
-from tests.dedup.templates.conftest import prose, sample, sphinx
 
 A, B = "http://a.example", "http://b.example"
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-from dedup.store import Page, SqliteStore
 from dedup.template_learner import POOL_PAGES, LearningStep, TemplateLearner
-from dedup.sites.outline import Outline
 from tests.dedup.templates.conftest import FOOTER, blog_post, flat, prose, sample, sphinx
+
+from dedup.sites.outline import Outline
+from dedup.store import Page, SqliteStore
 
 URL = "http://site.example"
 

@@ -6,10 +6,8 @@ import json
 from collections.abc import Callable
 
 import pytest
-
 from dedup.templates.learning import learn
 from dedup.templates.measuring import Sample
-from dedup.sites.outline import Outline
 from dedup.templates.site import OwnText, Site
 from dedup.templates.template import Template
 from tests.dedup.templates.conftest import (
@@ -25,6 +23,8 @@ from tests.dedup.templates.conftest import (
     sphinx,
     table_layout,
 )
+
+from dedup.sites.outline import Outline
 
 Page = Callable[[int], str]
 
