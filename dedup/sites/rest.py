@@ -137,15 +137,12 @@ class Difference:
         less their names agree, the less is enough. Or the page says much that the original has not.
         """
         lesser, more = min(self.only_first, self.only_second), self.only_first
-        if have_same_name and n_shingles < _SHORT_TEXT:
-            return lesser >= 2 or more >= 20
-        if more >= 50 and more > self.shared:
-            return True
+        is_mostly_other = 2 * self.shared < self.only_first + self.only_second + self.shared
         if not have_same_name:
             return more >= 1
-        return lesser >= 3 and self.shared < 0.5 * (
-            self.only_first + self.only_second + self.shared
-        )
+        if n_shingles < _SHORT_TEXT:
+            return lesser >= (1 if is_mostly_other else 2) or more >= 20
+        return (lesser >= 3 and is_mostly_other) or (more >= 50 and more > self.shared)
 
 
 def difference(page: Rest, original: Rest) -> Difference:
