@@ -122,7 +122,7 @@ class _Measured:
         ]
         for box in furniture:
             is_own[page.first[box] : page.end[box]] = False
-        return OwnLines(is_own, core, sorted(furniture))
+        return OwnLines(is_own, core, sorted(set(furniture)))
 
     def of_rest(self) -> tuple[Numbers, Numbers]:
         """Of each box its share of the page's rare words, and the mean rarity of its words.

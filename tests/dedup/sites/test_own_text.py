@@ -1,113 +1,122 @@
-"""What is learned of a site's templates, from how few pages, and what pages give by it."""
+"""Which lines of a page are its own, on small sites: one for each way of putting text around."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from math import log
 
+import numpy as np
 import pytest
-from dedup.templates.learning import learn
-from dedup.templates.measuring import Sample
-from dedup.templates.site import OwnText, Site
-from dedup.templates.template import Template
-from tests.dedup.templates.conftest import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dedup.sites.lines import Keys, PageLines
+from dedup.sites.outline import Outline
+from dedup.sites.own_text import N_FIGURES, figures, own_lines
+from dedup.sites.site import Site, learn, name_key
+from tests.dedup.sites.conftest import (
     FOOTER,
     MENU,
     blog_index,
     blog_post,
     flat,
-    generated_names,
+    learned,
+    outlines,
     parsed,
     prose,
-    sample,
+    read,
     sphinx,
     table_layout,
+    title_of,
+    url_of,
 )
-
-from dedup.sites.outline import Outline
 
 Page = Callable[[int], str]
 
 
-def site_of(*bodies: str, min_pages: int = 10) -> Site:
-    samples = [sample(f"Page {n} - The site", body) for n, body in enumerate(bodies)]
-    return Site(learn(samples, min_pages=min_pages))
+def paragraphs(*names: object, n_words: int = 30) -> str:
+    return "".join(f"<p>{prose(name, n_words)}</p>" for name in names)
 
 
-def read(site: Site, body: str, title: str = "Page 99 - The site") -> OwnText | None:
-    """The text of a page, which is the same by its tree and by its outline."""
-    tree = parsed(body)
-    by_tree = site.read(tree, title)
-    kept = Outline.from_json(sample(title, body).outline.to_json())
-    assert by_tree == site.read_outline(kept, title)
-    return by_tree
+def links(*names: object, n_words: int = 4) -> str:
+    entries = (f"<li><a href='/{name}'>{prose(name, n_words)}</a></li>" for name in names)
+    return f"<ul>{''.join(entries)}</ul>"
 
 
-def test_ten_pages_tell_what_a_page_says_itself(page: Page) -> None:
-    site = site_of(*map(page, range(10)))
-    assert len(site.templates) == 1
-    own = read(site, page(50))
-    assert own is not None
+def site_with(content: Callable[[int], str], n_pages: int = 20) -> Site:
+    return learned(*(sphinx(n, content=content(n)) for n in range(n_pages)))
+
+
+def text(site: Site, content: str, number: int = 99) -> str:
+    return read(site, sphinx(number, content=content), number).text
+
+
+# --- What stands around ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_pages", [4, 10, 11, 64, 100])
+def test_a_page_is_read_without_what_stands_around(page: Page, n_pages: int) -> None:
+    own = read(learned(*map(page, range(n_pages))), page(50), 50)
     assert prose(50) in own.text
-    assert prose("footer", 30) not in own.text
     assert prose("menu 7", 3) not in own.text
-    assert own.title == "Page 99"
+    assert prose("about the author", 60) not in own.text
+    assert own.title == "Page 50"
 
 
-def test_nine_pages_tell_nothing(page: Page) -> None:
-    assert site_of(*map(page, range(9))).templates == ()
+@pytest.mark.parametrize("n_words", [3, 8, 20, 400])
+def test_pages_shorter_than_their_side_bar_are_read(n_words: int) -> None:
+    site = learned(*map(sphinx, range(10)))
+    assert text(site, f"<p>{prose('short', n_words)}", 50) == f"Page 50\n{prose('short', n_words)}"
 
 
-def test_where_no_more_will_come_four_pages_do(page: Page) -> None:
-    site = site_of(*map(page, range(4)), min_pages=4)
-    own = read(site, page(50))
-    assert own is not None
-    assert prose(50) in own.text
-    assert FOOTER not in own.text
+def test_a_footer_larger_than_the_text_is_left_out() -> None:
+    footer = f"<div class=about>{paragraphs(*(f'foot {n}' for n in range(12)))}</div>"
+    site = learned(*(sphinx(n) + footer for n in range(12)))
+    found = read(site, sphinx(50, content=paragraphs("short", n_words=20)) + footer, 50)
+    assert found.text == f"Page 50\n{prose('short', 20)}"
 
 
-def test_copies_are_no_repetition(page: Page) -> None:
-    """A manual in four versions: every line of it is on four pages."""
-    bodies = [page(n) for n in range(10) for _ in range(4)]
-    samples = [
-        sample(f"Page {place // 4} - The site {place % 4}.0", body)
-        for place, body in enumerate(bodies)
-    ]
-    site = Site(learn(samples))
-    own = read(site, page(3), "Page 3 - The site 1.0")
-    assert own is not None
-    assert prose(3) in own.text
-    assert FOOTER not in own.text
-    assert learn(samples[:36]) == []  # nine pages
+def test_a_menu_that_is_other_on_each_page_is_left_out() -> None:
+    """Its links lead to the pages nearby: they are rare, but links."""
+
+    def content(number: int) -> str:
+        nearby = links(*(f"near {number} {n}" for n in range(20)))
+        return f"{paragraphs(number, n_words=80)}<div class=nearby>{nearby}</div>"
+
+    found = text(site_with(content), content(99))
+    assert prose(99, 80) in found
+    assert prose("near 99 3", 4) not in found
 
 
-def test_the_same_pages_give_the_same_templates(page: Page) -> None:
-    samples = [sample(f"Page {n}", page(n)) for n in range(20)]
-    found = learn(samples)
-    assert found == learn(samples)
-    assert [Template.from_json(json.loads(json.dumps(each.to_json()))) for each in found] == found
-
-
-def test_more_pages_do_not_take_the_box_too_deep() -> None:
-    """On many pages nine tenths of the text stand in one section of several."""
-
+def test_a_breadcrumb_is_left_out() -> None:
     def body(number: int) -> str:
-        sections = f"<section><p>{prose(number, 300)}</p></section>"
-        sections += f"<section><h2>See also</h2><p>{prose(f'see {number}', 25)}</p></section>"
-        return sphinx(number, content=sections)
+        way = links("the start", "all of the parts", "this part of the manual")
+        return f"<div class=crumbs>{way}</div>{sphinx(number)}"
 
-    own = read(site_of(*map(body, range(60))), body(99))
-    assert own is not None
-    assert prose("see 99", 25) in own.text
+    found = read(learned(*map(body, range(12))), body(50), 50).text
+    assert prose("the start", 4) not in found
+    assert found.startswith("Page 50\n")
 
 
-@pytest.mark.parametrize("words", [3, 8, 20, 400])
-def test_short_pages_are_read_without_the_side_bar(words: int) -> None:
-    site = site_of(*map(sphinx, range(10)))
-    own = read(site, sphinx(50, content=f"<p>{prose('short', words)}</p>"))
-    assert own is not None
-    assert own.text == f"Page 50\n{prose('short', words)}"
-    assert own.heading == "Page 50"
+def test_a_box_of_the_same_words_inside_the_text_is_left_out() -> None:
+    donate = "<div class=donate><p>Please</p><p>" + prose("give", 20) + "</p><p>Thanks</p></div>"
+
+    def content(number: int) -> str:
+        return paragraphs(number) + donate + paragraphs(f"{number} more")
+
+    found = text(site_with(content), content(99))
+    assert prose("give", 20) not in found
+    assert prose(99, 30) in found
+    assert prose("99 more", 30) in found
+
+
+def test_a_link_bar_of_any_length_is_left_out() -> None:
+    longer = links(*(f"other {n}" for n in range(900)), n_words=3)
+    found = read(learned(*map(sphinx, range(10))), sphinx(50).replace(MENU, longer), 50)
+    assert prose("other 5", 3) not in found.text
+
+
+# --- What is content ------------------------------------------------------------------------------
 
 
 def test_all_kinds_of_content_stay() -> None:
@@ -118,145 +127,254 @@ def test_all_kinds_of_content_stay() -> None:
         "<ul><li><a href=a>only</a><li><a href=b>links</a></ul><dl><dt>term<dd>meaning</dl>"
         "<table><tr><td>cell</table><div class=navigation>Navigation of ships</div>"
     )
-    own = read(site_of(*map(sphinx, range(10))), sphinx(50, content=content))
-    assert own is not None
+    found = text(learned(*map(sphinx, range(10))), content, 50)
     expected = ["Page 50", "def f():", "    pass", "Listing", "A note.", "The other tab"]
     expected += ["Recommended values", "Shared memory", "only", "links", "term", "meaning"]
-    assert own.text.splitlines() == [*expected, "cell", "Navigation of ships"]
+    assert found.splitlines() == [*expected, "cell", "Navigation of ships"]
 
 
-def test_a_page_of_links_is_read_like_the_others() -> None:
-    links = "".join(f"<li><a href=/x{n}>{prose(f'entry {n}', 4)}</a></li>" for n in range(300))
-    own = read(site_of(*map(sphinx, range(10))), sphinx(50, content=f"<ul>{links}</ul>"))
-    assert own is not None
-    assert prose("entry 299", 4) in own.text
-    assert prose("menu 7", 3) not in own.text
+def test_a_page_of_links_among_pages_of_prose_is_read() -> None:
+    content = links(*(f"entry {n}" for n in range(300)))
+    found = text(learned(*map(sphinx, range(10))), content, 50)
+    assert prose("entry 299", 4) in found
+    assert prose("menu 7", 3) not in found
 
 
-def test_pages_of_links_alone_teach_too() -> None:
-    def index(number: int) -> str:
-        links = (f"<li><a href=#>{prose(f'{number} {n}', 5)}</a></li>" for n in range(30))
-        return sphinx(number, content=f"<ul>{''.join(links)}</ul>")
+def test_pages_of_links_alone_are_read() -> None:
+    def content(number: int) -> str:
+        return links(*(f"{number} {n}" for n in range(30)), n_words=5)
 
-    own = read(site_of(*map(index, range(20))), index(50))
-    assert own is not None
-    assert prose("50 7", 5) in own.text
-    assert prose("menu 7", 3) not in own.text
+    found = text(site_with(content), content(50), 50)
+    assert prose("50 7", 5) in found
+    assert prose("menu 7", 3) not in found
 
 
-def test_each_template_of_a_site_is_learned_by_itself() -> None:
-    kinds: list[Page] = [sphinx, table_layout, flat]
-    samples = [sample(f"Page {n} {p.__name__}", p(n)) for n in range(12) for p in kinds]
-    site = Site(learn(samples))
-    assert len(site.templates) == 3
-    for kind in kinds:
-        own = read(site, kind(77))
-        assert own is not None
-        assert prose(77) in own.text
-        assert prose("menu 7", 3) not in own.text
-
-
-def test_a_page_of_another_template_is_not_read_by_one_that_is_known() -> None:
-    site = site_of(*map(sphinx, range(10)))
-    for other in (table_layout, flat, generated_names, blog_post):
-        assert read(site, other(5)) is None, other
-
-
-def test_text_in_a_place_that_no_learned_page_has_is_not_lost() -> None:
-    site = site_of(*map(sphinx, range(10)))
-    addition = f"<div class=announcement><p>{prose('announcement', 60)}</p></div>"
-    assert read(site, sphinx(50) + addition) is None
-    assert read(site, sphinx(50) + "<div class=badge>New</div>") is not None
-
-
-def test_furniture_that_has_become_content_is_not_left_out() -> None:
-    site = site_of(*map(sphinx, range(10)))
-    grown = sphinx(50).replace(FOOTER, prose("a whole story in the footer", 400))
-    assert read(site, grown) is None
-
-
-def test_a_side_bar_of_links_may_be_of_any_length() -> None:
-    site = site_of(*map(sphinx, range(10)))
-    longer = "".join(f"<li><a href=/{n}>{prose(f'other {n}', 3)}</a></li>" for n in range(900))
-    own = read(site, sphinx(50).replace(MENU, longer))
-    assert own is not None
-    assert "other" not in own.text
-
-
-def test_a_wrapper_more_changes_nothing_where_the_box_has_a_name() -> None:
-    site = site_of(*map(sphinx, range(10)))
-    wrapped = sphinx(50).replace("<div class=document>", "<div class=document><div class=row>")
-    own = read(
-        site,
-        wrapped.replace("</div></div><div class=sphinx", "</div></div></div><div class=sphinx"),
-    )
-    assert own is not None
-    assert prose(50) in own.text
-    assert FOOTER not in own.text
-
-
-def test_a_list_of_entries_and_an_entry_are_two_templates() -> None:
-    posts = [sample(f"Post {n}", blog_post(n)) for n in range(12)]
-    lists = [sample("The blog", blog_index(n)) for n in range(12)]
-    for samples in ([*posts, *lists], [*lists, *posts]):
-        site = Site(learn(samples))
-        assert len(site.templates) == 2
-        post, index = read(site, blog_post(50), "Post 50"), read(site, blog_index(5), "The blog")
-        assert post is not None
-        assert index is not None
-        assert post.text == f"Post 50\n{prose(50)}"
-        assert all(prose(n, 40) in index.text for n in range(50, 60))
-    only_lists = Site(learn(lists))
-    assert read(only_lists, blog_post(50)) is None
-
-
-def test_the_heading_is_the_pages_own_wherever_it_stands() -> None:
-    def body(number: int) -> str:
-        return (
-            f"<header><h1>The site</h1></header><h1>Page {number}</h1><div class=menu>{MENU}</div>"
-            f"<div id=text><p>{prose(number)}</p></div><footer>{FOOTER}</footer>"
+def test_a_list_of_contents_that_few_pages_have_is_content() -> None:
+    def content(number: int) -> str:
+        contents = links(*(f"chapter {number} {n}" for n in range(20)))
+        return paragraphs(number, n_words=80) + (
+            f"<div class=toctree>{contents}</div>" if number % 10 == 0 else ""
         )
 
-    own = read(site_of(*map(body, range(10))), body(50))
-    assert own is not None
-    assert own.heading == "Page 50"
-    assert own.text == f"Page 50\n{prose(50)}"
+    found = text(site_with(content, 40), content(50), 50)
+    assert prose("chapter 50 3", 4) in found
+    assert prose(50, 80) in found
 
 
-def test_of_several_headings_the_one_in_the_title_names_the_page() -> None:
-    """A dialog that pages of another template have, too."""
-    site = site_of(*map(sphinx, range(10)))
-    dialog = "<div class=dialog><h1>Any ideas?</h1></div>"
-    body = f"{dialog}<h1>Page 50</h1>" + sphinx(50).replace("<h1>Page 50</h1>", "")
-    own = read(site, body, "Page 50 - The site")
-    assert own is not None
-    assert own.heading == "Page 50"
+@pytest.mark.parametrize("posts_first", [True, False])
+def test_lists_of_entries_and_entries_are_read(posts_first: bool) -> None:
+    posts, lists = [*map(blog_post, range(12))], [*map(blog_index, range(12))]
+    site = learned(*(posts + lists if posts_first else lists + posts))
+    post, index = read(site, blog_post(50), 50), read(site, blog_index(70), 70)
+    assert prose(50) in post.text
+    assert all(prose(n, 40) in index.text for n in range(700, 710))
+    for own in (post, index):
+        assert prose("about the author", 60) not in own.text
 
 
-def test_a_site_of_one_title_is_learned() -> None:
-    samples = [sample("My site", sphinx(n).replace(f"Page {n}", "")) for n in range(12)]
-    own = read(Site(learn(samples)), sphinx(50), "My site")
-    assert own is not None
-    assert prose(50) in own.text
-    assert FOOTER not in own.text
+def test_question_and_answers_in_several_boxes_stay() -> None:
+    def content(number: int) -> str:
+        answers = "".join(
+            f"<div class=answer>{paragraphs(f'{number} {n}')}<p>{n} points<p>by {n}</div>"
+            for n in range(number % 4)
+        )
+        return f"<div class=question>{paragraphs(number)}<p>asked<p>today</div>{answers}"
+
+    found = text(site_with(content), content(99))
+    for name in (99, "99 0", "99 1", "99 2"):
+        assert prose(name, 30) in found
 
 
-def test_what_was_left_out_can_be_told() -> None:
-    (template,) = site_of(*map(sphinx, range(10))).templates
-    assert str(template).startswith("body > div.document")
-    told = {str(each): each for each in template.left_out()}
-    assert told["div.footer"].repeated_share == 1
-    assert told["div.sphinxsidebar"].n_pages == 10
-    assert told["div.sphinxsidebar"].is_links
+def test_entries_that_many_pages_repeat_stay() -> None:
+    """Products that stand on the pages of several categories."""
+
+    def content(number: int) -> str:
+        entries = (number, number + 1, number + 2, number + 3)
+        return "".join(
+            f"<div class=product><h3>{prose(f'name {n}', 3)}</h3>{paragraphs(f'product {n}')}"
+            f"<p>Price: {n} coins</p></div>"
+            for n in entries
+        )
+
+    found = text(site_with(content, 30), content(28), 98)
+    for number in (28, 29, 30, 31):
+        assert prose(f"product {number}", 30) in found
 
 
-def test_nothing_is_learned_of_nothing() -> None:
-    assert learn([]) == []
-    assert learn([Sample("", Outline())] * 0) == []
-    assert site_of(*[""] * 12).templates == ()
+def test_a_box_of_links_that_later_holds_prose_is_read() -> None:
+    def body(number: int, side: str) -> str:
+        return f"{sphinx(number)}<div class=side>{side}</div>"
+
+    near = links("near", "nearer", "nearest", "over there", "and here", "and there")
+    site = learned(*(body(n, near) for n in range(30)))
+    story = paragraphs(*(f"story {n}" for n in range(6)), n_words=60)
+    found = read(site, body(50, story), 50).text
+    assert all(prose(f"story {n}", 60) in found for n in range(6))
 
 
-def test_names_of_one_page_do_not_count() -> None:
-    (template,) = site_of(*map(generated_names, range(10))).templates
-    names = {name for step in template.steps for name in step.names}
-    assert names == {"_a1", "css-9x8", "_QQYZ"}
+def test_a_footer_that_has_become_a_story_is_read() -> None:
+    site = learned(*map(sphinx, range(10)))
+    grown = paragraphs(*(f"whole story {n}" for n in range(8)), n_words=80)
+    found = read(site, sphinx(50).replace(FOOTER, grown), 50).text
+    assert prose("whole story 7", 80) in found
+
+
+def test_what_is_added_in_a_new_place_is_not_lost() -> None:
+    site = learned(*map(sphinx, range(10)))
+    addition = f"<div class=news>{paragraphs('a', 'b', 'c', 'd', n_words=60)}</div>"
+    found = read(site, sphinx(50) + addition, 50).text
+    assert prose("a", 60) in found
+    assert prose(50) in found
+
+
+def test_copies_are_no_repetition() -> None:
+    """A manual in four versions: every line of it is on four pages."""
+    pages = [
+        (parsed(sphinx(n)), f"Page {n} - The site {version}.0", url_of(n))
+        for n in range(10)
+        for version in range(4)
+    ]
+    counts = learn(pages)
+    assert counts.n_names == 10
+    found = read(Site(counts, version=1), sphinx(3), 3).text
+    assert prose(3) in found
+    assert FOOTER not in found
+
+
+@pytest.mark.parametrize("other", [table_layout, flat, blog_post])
+def test_a_page_of_another_template_keeps_its_text(other: Page) -> None:
+    assert prose(50) in read(learned(*map(sphinx, range(10))), other(50), 50).text
+
+
+def test_kinds_of_pages_of_one_site_are_read() -> None:
+    kinds: list[Page] = [sphinx, table_layout, blog_post]
+    site = learned(*(kind(100 * place + n) for n in range(12) for place, kind in enumerate(kinds)))
+    for place, kind in enumerate(kinds):
+        number = 100 * place + 77
+        found = read(site, kind(number), number).text
+        assert prose(number) in found
+        assert prose("menu 7", 3) not in found
+
+
+def test_a_wrapper_more_changes_nothing() -> None:
+    site = learned(*map(sphinx, range(10)))
+    wrapped = sphinx(50).replace("<div class=document>", "<div class=document><div class=row>")
+    wrapped = wrapped.replace(
+        "</div></div><div class=sphinx", "</div></div></div><div class=sphinx"
+    )
+    found = read(site, wrapped, 50).text
+    assert prose(50) in found
+    assert prose("menu 7", 3) not in found
+
+
+# --- Any page, and the same in plain Python -------------------------------------------------------
+
+
+class Nothing:
+    """Knowledge of a site of which all is new."""
+
+    n_names = 0
+
+    def rarity(self, keys: Keys) -> np.ndarray:
+        return np.ones(len(keys))
+
+    def counts(self, keys: Keys) -> np.ndarray:
+        return np.ones(len(keys))
+
+    def of_kinds(self, kinds: Keys) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(len(kinds)), np.zeros((len(kinds), N_FIGURES))
+
+
+@settings(deadline=None)
+@given(outlines())
+def test_where_nothing_is_known_all_words_of_some_box_are_own(page: Outline) -> None:
+    lines = PageLines(page)
+    own = own_lines(lines, Nothing())
+    words = lines.sizes * np.where(own.is_own, 1.0, 0.0)
+    assert 2 * words.sum() >= len(lines.distinct_keys())
+    assert own.left_out == []
+
+
+HUGE = Outline.from_json(
+    parsed("".join(f"<div class=c{'x' * (n % 9)}>{n}a<p>b{n}<p>c</div>" for n in range(5_000)))
+    .without_inner_boxes()
+    .to_json()
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(outlines(), min_size=1, max_size=8), st.integers(0, 7))
+def test_any_page_is_read_by_any_pages(pages: list[Outline], which: int) -> None:
+    numbered = [(page, title_of(n), url_of(n)) for n, page in enumerate(pages)]
+    site = Site(learn(numbered), version=1)
+    page = pages[which % len(pages)]
+    for each in (page, HUGE, parsed("one line"), Outline(page.boxes, page.lines * 3)):
+        own = site.read(each, "A title", url_of(which))
+        assert (own is None) == (not each.lines)
+        if own is not None:
+            texts = {line.text for line in each.lines} | {""}
+            assert set(own.text.replace("\t", "\n").split("\n")) <= texts
+            assert np.isfinite(own.contribution.figures).all()
+    assert site.read(Outline(page.boxes, []), "A title", url_of(1)) is None
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(outlines(), min_size=2, max_size=8), st.randoms(use_true_random=False))
+def test_order_of_pages_makes_no_difference(pages: list[Outline], choose: object) -> None:
+    """That the first pages come in: of each name the same one counts, and all lines first."""
+    numbered = {
+        name_key(page, title_of(n), url_of(n)): (page, title_of(n), url_of(n))
+        for n, page in enumerate(pages)
+    }
+    shuffled = list(numbered.values())
+    choose.shuffle(shuffled)  # type: ignore[attr-defined]
+    first, second = learn(numbered.values()), learn(shuffled)
+    assert first.lines.tolist() == second.lines.tolist()
+    assert first.line_counts.tolist() == second.line_counts.tolist()
+    assert first.kinds.tolist() == second.kinds.tolist()
+    assert np.allclose(first.kind_sums, second.kind_sums, rtol=1e-5)
+
+
+class Counted:
+    """Lines of a site counted in plain Python."""
+
+    def __init__(self, pages: Iterable[Outline]) -> None:
+        self._pages = [set(PageLines(page).keys.tolist()) for page in pages]
+        self.n_names = len(self._pages)
+
+    def counts(self, keys: Keys) -> np.ndarray:
+        counts = [sum(key in page for page in self._pages) for key in keys.tolist()]
+        return np.array([max(1, count) for count in counts], float)
+
+    def rarity(self, keys: Keys) -> np.ndarray:
+        n = self.n_names
+        return np.array([max(0, 1 - log(count) / log(0.5 * n)) for count in self.counts(keys)])
+
+    def of_kinds(self, kinds: Keys) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(len(kinds)), np.zeros((len(kinds), N_FIGURES))
+
+
+def test_figures_of_boxes_are_those_of_plain_python(page: Page) -> None:
+    """Bare words, those elsewhere, share of the rest, and mean rarity: box by box, line by line."""
+    pages = [parsed(page(number)) for number in range(12)]
+    known, lines = Counted(pages), PageLines(pages[3])
+    rarity = known.rarity(lines.keys)
+    plain = (lines.sizes - lines.linked) * rarity
+    said: set[int] = set()
+    worth = []
+    for number in sorted(range(len(lines)), key=lambda n: (int(lines.keys[n]) & 1, n)):
+        is_new = int(lines.keys[number]) >> 1 not in said
+        said.add(int(lines.keys[number]) >> 1)
+        worth.append((number, lines.sizes[number] * is_new))
+    sizes = np.array([size for _, size in sorted(worth)])
+    found = figures(lines, known)
+    kinds = lines.kinds.tolist()
+    for box, (first, end) in enumerate(zip(lines.first, lines.end, strict=True)):
+        if kinds.count(kinds[box]) > 1:
+            continue
+        inside = slice(first, end)
+        bare = plain[inside].sum() / max(1, lines.sizes[inside].sum())
+        elsewhere = min(200, plain.sum() - plain[inside].sum())
+        share = (sizes * rarity)[inside].sum() / ((sizes * rarity).sum() or 1)
+        mean = (sizes * rarity)[inside].sum() / max(1, sizes[inside].sum())
+        assert found[box] == pytest.approx([bare, elsewhere, share, mean])
