@@ -135,13 +135,13 @@ def slow(site: WebSite, make: SimpleNamespace, crawl: Crawler) -> WebSite:
     return site
 
 
-_NO_TEMPLATES = ("-s", "DEDUP_STORE_GROUP_PAGES=1", "-s", "DEDUP_TEXT_EXTRACTOR=resiliparse")
+_BY_ITSELF = ("-s", "DEDUP_STORE_GROUP_PAGES=1", "-s", "DEDUP_TEXT_EXTRACTOR=resiliparse")
 
 
 def test_a_link_that_was_skipped_is_fetched_when_a_kept_page_has_it(
     crawl: Crawler, slow: WebSite
 ) -> None:
-    crawled = crawl_with(crawl, slow, "skip", *_NO_TEMPLATES)
+    crawled = crawl_with(crawl, slow, "skip", *_BY_ITSELF)
     assert crawled.stored(slow) == {"/", "/page", "/between", "/late", "/x"}
     assert left_out(crawled, slow) == {"/y"}
     assert crawled.stats["failed"] == {"duplicate_link": 1}
@@ -158,17 +158,17 @@ def test_a_job_that_goes_on_otherwise_fetches_what_was_skipped(
         running.process.kill()
 
     slow.routes["/late"] = die
-    options = ("-s", "DEDUP_DUPLICATE_LINKS=skip", *_OPTIONS, *_NO_TEMPLATES)
+    options = ("-s", "DEDUP_DUPLICATE_LINKS=skip", *_OPTIONS, *_BY_ITSELF)
     running = crawl.start("site", *options, url=slow.url)
     left = running.finish()
     assert left_out(left, slow) == {"/x", "/y"}
     slow.routes["/late"] = late
-    crawled = crawl_with(crawl, slow, "follow", *_NO_TEMPLATES)
+    crawled = crawl_with(crawl, slow, "follow", *_BY_ITSELF)
     assert crawled.stored(slow) == {"/", "/page", "/between", "/late", "/x", "/y"}
     assert crawled.stats["failed"] == {}
 
 
-def test_a_page_that_waits_for_its_template_is_no_duplicate_yet(
+def test_a_page_that_waits_is_no_duplicate_yet(
     crawl: Crawler, pages: WebSite, make: SimpleNamespace
 ) -> None:
     crawled = crawl_with(crawl, pages, "skip", "-s", "CONCURRENT_REQUESTS=1")

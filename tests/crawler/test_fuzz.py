@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dedup.templates.site import Site
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from protego import Protego
@@ -27,6 +26,7 @@ from dedup.export.tables import guarded
 from dedup.scrapy.addresses import AddressPolicy, resolved_host
 from dedup.scrapy.reading.page import ContentReader, RawPage, TooComplexError, Wanted
 from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap, sitemaps_in_robots
+from dedup.sites.site import Site
 from dedup.store import SqliteStore
 from dedup.urls import canonical_url
 from dedup.urls.credentials import credentials_of, without_credentials
@@ -250,7 +250,8 @@ def test_stores(
         try:
             list(store.pages())
             list(store.duplicates())
-            list(store.learned.all_templates())
+            [store.learned.site(host) for host in store.learned.hosts()]
+            list(store.apart())
         except StateError:
             pass
         finally:

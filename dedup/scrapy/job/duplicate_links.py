@@ -70,13 +70,14 @@ class DuplicateLinks:
     def is_duplicate(self, reading: Reading) -> bool:
         """Has a page an original, as far as can be said before it is judged?
 
-        A page whose template is not known yet has one only if the bodies are the same.
+        A page of a site of which nothing is known yet has one only if the bodies are the same.
         """
         page = page_of_item(reading.item, ItemFields())
         if page is None:
             return False
         page = reading.facts.give(page)
-        if reading.facts.extracted.outline is not None:
+        read = reading.facts.extracted
+        if read.outline is not None and read.contribution is None:
             return self._content.is_copy(page)
         return first_match(self._content.detectors, page) is not None
 

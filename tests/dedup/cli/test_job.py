@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dedup.templates.site import Site
 
 from dedup import Deduplicator, Document
 from dedup.cli import main
 from dedup.files import open_text
 from dedup.html import bounded
 from dedup.html.page_text import page_text
+from dedup.sites.site import Site
 from dedup.store import Page, SqliteStore
 
 STORY = " ".join(f"Letter {number} came by the evening post." for number in range(40))
@@ -61,7 +61,7 @@ def test_pages_that_wait_are_counted(job: Path, capsys: pytest.CaptureFixture[st
     store.learned.add_waiting(Page(id="", text="Not yet.", url=url, size_bytes=5), outline)
     store.close()
     assert main(["stats", str(job)]) == 0
-    assert "waiting for a template 1 0.00" in " ".join(capsys.readouterr().out.split())
+    assert "waiting to be read 1 0.00" in " ".join(capsys.readouterr().out.split())
     assert main(["stats", str(job), "--json"]) == 0
     pages = json.loads(capsys.readouterr().out)["pages"]
     assert (pages["fetched"], pages["waiting"]) == (5, 1)

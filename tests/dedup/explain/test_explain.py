@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dedup.templates.site import Site
 
 from dedup import DedupConfig, Deduplicator, Document
 from dedup.cli import main
@@ -15,6 +14,7 @@ from dedup.detectors.key import KeyRecord
 from dedup.explain import Replay, decide, find_fate
 from dedup.html import bounded
 from dedup.html.page_text import page_text
+from dedup.sites.site import Site
 from dedup.store import Page, SqliteStore
 from dedup.urls import canonical_url, url_key
 
@@ -121,7 +121,7 @@ FATES = {
     "/gone": "not compared: the server answered 404 (http_404)",
     "/old": "it redirects to http://site.example/more http://site.example/more dropped",
     "/later": "still queued",
-    "/waits": "waiting: fetched, and not judged before the template of its site is known",
+    "/waits": "waiting: fetched, and not judged before enough is known of its site",
     "/done": "dealt with, without a record of its own",
     "/shorter": "never seen",
 }
