@@ -127,8 +127,9 @@ class SiteState:
         if self.next is not None:
             if n_names < self.next_from:
                 return False
+            following = self.next_site  # made of `next`
             self.used, self.next, self.version = self.next, None, self.version + 1
-            self.__dict__["site"] = self.next_site
+            self.__dict__["site"] = following
             del self.__dict__["next_site"]
             return True
         if n_names >= _GROWTH * self.used.n_names:

@@ -1,59 +1,75 @@
-"""What a template leaves out, told of a page and of the template."""
+"""Where a page's text stands, and what is left out of it, in words for people."""
 
 from __future__ import annotations
 
-from dedup.templates.learning import learn
-from dedup.templates.left_out import left_out_by, left_out_of
-from dedup.templates.template import Template
-from tests.dedup.templates.conftest import FOOTER, flat, sample, sphinx
+import pytest
+from hypothesis import given, settings
+
+from dedup.sites.left_out import TextPlace, selector, text_place, way_to
+from dedup.sites.outline import Box, Outline
+from dedup.sites.site import Site
+from tests.dedup.sites.conftest import learned, outlines, parsed, sphinx, title_of, url_of
 
 
-def template_of(*bodies: str) -> Template:
-    samples = [sample(f"Page {n} - The site", body) for n, body in enumerate(bodies)]
-    (template,) = learn(samples, min_pages=10)
-    return template
+def place(site: Site, body: str, number: int = 50) -> TextPlace:
+    found = text_place(site, parsed(body), title_of(number), url_of(number))
+    assert found is not None
+    return found
 
 
-def test_boxes_of_a_page_are_told_with_what_the_learned_pages_say_of_them() -> None:
-    template = template_of(*map(sphinx, range(10)))
-    assert str(template).endswith("div.document")
-    page = sample("Page 50", sphinx(50) + "<div class=ad>Buy this.</div><div class=empty></div>")
-    menu, footer, other = left_out_of(template, page.outline)
-    assert (menu.box, menu.n_pages, menu.n_learned, menu.is_links) == (
-        *("div.sphinxsidebar", 10, 10),
-        True,
-    )
-    assert (footer.box, footer.characters) == ("div.footer", len(FOOTER))
-    assert footer.repeated_share == 1.0
+def test_boxes_that_are_left_out_are_told_with_what_is_known_of_them() -> None:
+    found = place(learned(*map(sphinx, range(10))), sphinx(50) + "<div class=empty></div>")
+    assert found.box == "body > div.document > div.body"
+    menu, footer = found.left_out
+    assert (menu.box, menu.words, menu.n_pages, menu.n_names) == ("div.sphinxsidebar", 180, 10, 10)
+    assert menu.is_links
     assert str(footer) == (
-        "div.footer, on 10 of the 10 pages learned from, words, 100% of them on other pages, too"
+        "div.footer, on 10 of 10 pages, 30 words here (words), 100% of them on other pages, too"
     )
-    assert str(other) == "div.ad, on none of the 10 pages learned from"
+    assert str(menu).startswith(
+        "div.sphinxsidebar, on 10 of 10 pages, 180 words here (mostly links)"
+    )
+    assert found.own_share == 1
 
 
-def test_boxes_of_a_template_are_told_the_most_common_first() -> None:
-    bodies = [sphinx(n) + ("<div class=ad>Buy this.</div>" if n < 3 else "") for n in range(10)]
-    found = left_out_by(template_of(*bodies))
-    assert [(each.box, each.n_pages) for each in found] == [
-        ("div.sphinxsidebar", 10),
-        ("div.footer", 10),
-        ("div.ad", 3),
-    ]
+def test_a_box_of_this_page_alone_is_told() -> None:
+    body = sphinx(50) + "<div class=ad><p>Buy this.<p>Buy that.<p>Buy all.</div>"
+    found = {each.box: each for each in place(learned(*map(sphinx, range(10))), body).left_out}
+    assert (found["div.ad"].n_pages, found["div.ad"].repeated_share) == (0, 0)
 
 
 def test_pages_count_once_however_many_of_their_boxes_are_alike() -> None:
-    bodies = [sphinx(n) + 2 * "<div class=ad>Buy this.</div>" for n in range(10)]
-    found = {each.box: each.n_pages for each in left_out_by(template_of(*bodies))}
+    ad = "<div class=ad><p>Buy this.<p>Buy that.<p>Buy all.</div>"
+    site = learned(*(sphinx(n) + 2 * ad for n in range(10)))
+    found = {each.box: each.n_pages for each in place(site, sphinx(50) + 2 * ad).left_out}
     assert found["div.ad"] == 10
 
 
-def test_furniture_directly_in_the_body_is_told() -> None:
-    template = template_of(*map(flat, range(10)))
-    assert str(template) == "body"
-    found = left_out_of(template, sample("Page 50", flat(50)).outline)
-    assert [each.box for each in found] == ["div.header", "div.footer"]
+def test_nothing_is_told_where_nothing_is_known() -> None:
+    assert text_place(Site(), parsed(sphinx(1)), title_of(1), url_of(1)) is None
+    assert text_place(learned(sphinx(1)), parsed(""), "", "") is None
 
 
-def test_page_of_another_template_has_nothing_left_out() -> None:
-    template = template_of(*map(sphinx, range(10)))
-    assert left_out_of(template, sample("Page 50", flat(50)).outline) == []
+@pytest.mark.parametrize(
+    ("tag", "names", "expected"),
+    [
+        ("div", (), "div"),
+        ("div", ("#menu",), "div#menu"),
+        ("ul", ("a", "b"), "ul.a.b"),
+        ("x-y", ("#i", "a"), "x-y#i.a"),
+    ],
+)
+def test_a_box_is_named_as_a_selector(tag: str, names: tuple[str, ...], expected: str) -> None:
+    page = Outline([Box(-1, "body", ()), Box(0, tag, names)])
+    assert selector(page.boxes[1]) == expected
+    assert way_to(page, 1) == f"body > {expected}"
+
+
+@settings(deadline=None)
+@given(outlines())
+def test_any_page_can_be_told_of(page: Outline) -> None:
+    found = text_place(learned(*map(sphinx, range(10))), page, "A title", url_of(9))
+    assert (found is None) == (not page.lines)
+    if found is not None:
+        assert 0 <= found.own_share <= 1 + 1e-9
+        assert all(str(each) for each in found.left_out)
