@@ -1,4 +1,4 @@
-"""Pages that wait for their template survive kills: the verdicts are those of one run."""
+"""Pages that wait until enough is known of their site survive kills: the verdicts stay."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def site() -> Iterator[WebSite]:
 
 def verdicts(crawled: Crawled) -> dict[str, list[Any]]:
     """What became of each URL, with the text that was stored, and what was learned."""
-    pages = crawled.rows("SELECT number, url, source, template, hex(text) FROM pages")
+    pages = crawled.rows("SELECT number, url, source, site_version, hex(text), hex(rest) FROM pages")
     duplicates = crawled.rows("SELECT url, original, stage, resemblance FROM duplicates")
-    templates = crawled.rows("SELECT host, number, value FROM templates")
+    sites = crawled.rows("SELECT host, hex(value) FROM sites")
     waiting = crawled.rows("SELECT url FROM waiting")
     return {
         "pages": sorted(pages),
         "duplicates": sorted(duplicates),
-        "templates": sorted(templates),
+        "sites": sorted(sites),
         "waiting": waiting,
     }
 
@@ -66,7 +66,7 @@ def test_ten_kills_change_no_verdict(site: WebSite, tmp_path: Path) -> None:
     assert killed.status == 0, killed.output
     assert verdicts(killed) == verdicts(whole)
     assert verdicts(whole)["waiting"] == []
-    assert len(verdicts(whole)["templates"]) == 2
+    assert len(verdicts(whole)["sites"]) == 1
     killed.check_reconciled()
 
 

@@ -57,7 +57,7 @@ def test_the_panel_shows_every_number_within_its_width(width: int) -> None:
         *("12,345 pages", "123.5 pages/s", "6.78 MB/s", "4,321 queued", "98,765 links"),
         *("8,000 64.8%", "1,200  9.7%", "3,100 25.1%", "9,000", "b.example:8080", "345"),
         *("1.6 MB, 200 bytes a page", "17,000 seen", "2.5e-07", "1:02:03", "crawls/some-job"),
-        *("/copy", "/original", "simhash 0.875", "waiting for a template", "12  0.1%"),
+        *("/copy", "/original", "simhash 0.875", "waiting to be read", "12  0.1%"),
     ):
         assert number in text
 
