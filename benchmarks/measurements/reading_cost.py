@@ -26,10 +26,8 @@ from dedup.html import bounded, decode, parse_page
 try:
     from dedup.html.page_text import page_text
     from dedup.html.unfolding import unfolded
-    from dedup.templates.learning import learn
-    from dedup.templates.measuring import Sample
     from dedup.sites.outline import outline
-    from dedup.templates.site import Site
+    from dedup.sites.site import Site, learn
 except ModuleNotFoundError:
     from dedup.html import extract_text
     page_text = None
@@ -38,17 +36,12 @@ names = json.load(sys.stdin)
 pages = [(Path(name).read_bytes(), "http://127.0.0.1/" + name) for name in names]
 site = None
 if page_text:
-    samples, templates = [], []
+    counted = []
     for body, url in pages:
         page = bounded(decode(body, "text/html").text)
-        samples.append(Sample(parse_page(page, url).title, outline(unfolded(page).body)))
-    while found := learn(samples[:64]):
-        templates += found
-        site = Site(templates)
-        left = [s for s in samples if site.read_outline(s.outline, s.title) is None]
-        if len(left) == len(samples):
-            break
-        samples = left
+        box = outline(unfolded(page).body).without_inner_boxes()
+        counted.append((box, parse_page(page, url).title, url))
+    site = Site(learn(counted), version=1)
 stages = ("body", "text", "sentences", "simhash", "minhash")
 fields = {"stages": stages, "links": True, "bodies": True, "detection": DedupConfig()}
 fields["extractor"] = "content" if page_text else "resiliparse"
@@ -66,7 +59,7 @@ for body, url in pages:
     parsed.links()
     b = clock()
     if page_text:
-        said = page_text(page, parsed.title, site=site)
+        said = page_text(page, parsed.title, url=url, site=site)
     else:
         said = extract_text(page)
     c = clock()

@@ -146,7 +146,9 @@ def test_html_of_few_pages_is_dropped_only_where_the_texts_are_equal(
     crawled = shop(url=shop_site.url).finish()
     assert "Traceback" not in crawled.output, crawled.output
     assert len({"/a", "/copy"} & set(_urls(crawled, shop_site))) == 1
-    assert crawled.stats["pages"]["duplicates"] == {"text": 1}  # of the site of /near nothing is known
+    assert crawled.stats["pages"]["duplicates"] == {
+        "text": 1
+    }  # of the site of /near nothing is known
 
 
 def test_html_of_many_pages_is_compared_without_furniture(

@@ -33,7 +33,9 @@ def site() -> Iterator[WebSite]:
 
 def verdicts(crawled: Crawled) -> dict[str, list[Any]]:
     """What became of each URL, with the text that was stored, and what was learned."""
-    pages = crawled.rows("SELECT number, url, source, site_version, hex(text), hex(rest) FROM pages")
+    pages = crawled.rows(
+        "SELECT number, url, source, site_version, hex(text), hex(rest) FROM pages"
+    )
     duplicates = crawled.rows("SELECT url, original, stage, resemblance FROM duplicates")
     sites = crawled.rows("SELECT host, hex(value) FROM sites")
     waiting = crawled.rows("SELECT url FROM waiting")

@@ -24,10 +24,11 @@ def test_boxes_that_are_left_out_are_told_with_what_is_known_of_them() -> None:
     assert (menu.box, menu.words, menu.n_pages, menu.n_names) == ("div.sphinxsidebar", 180, 10, 10)
     assert menu.is_links
     assert str(footer) == (
-        "div.footer, on 10 of 10 pages, 30 words here (words), 100% of them on other pages, too"
+        "div.footer, on 10 of the 10 pages counted, 30 words here (words), "
+        "100% of them on other pages, too"
     )
     assert str(menu).startswith(
-        "div.sphinxsidebar, on 10 of 10 pages, 180 words here (mostly links)"
+        "div.sphinxsidebar, on 10 of the 10 pages counted, 180 words here (mostly links)"
     )
     assert found.own_share == 1
 

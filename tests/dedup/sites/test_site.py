@@ -191,5 +191,5 @@ def test_lines_of_few_pages_are_rare(n_names: int, limit: int) -> None:
 
 
 def test_a_site_is_settled_by_many_names() -> None:
-    assert not Site(SiteCounts(n_names=63), version=1).is_settled
-    assert Site(SiteCounts(n_names=64), version=1).is_settled
+    assert not Site(SiteCounts(n_names=127), version=1).is_settled
+    assert Site(SiteCounts(n_names=128), version=1).is_settled

@@ -1,4 +1,4 @@
-"""What learning templates costs at its bounds: `template_bounds.py [hosts | templates]`.
+"""What learning of sites costs at its bounds: `site_bounds.py [hosts | templates]`.
 
 `hosts`: 10,000 hosts of five pages each, of which nothing can be learned before the end.
 `templates`: one host of 100,000 pages of 200 templates, in random order.
@@ -6,17 +6,15 @@
 
 from __future__ import annotations
 
-import json
 import random
 import resource
 import sys
 import tempfile
 import time
 
-from dedup.template_learner import LearningStep, TemplateLearner
-
 from dedup.html.bounds import bounded
 from dedup.html.page_text import page_text
+from dedup.sites.learner import LearningStep, SiteLearner
 from dedup.store import Page, open_store
 
 _WORDS = [a + b + c for a in ("ba", "ke", "lo", "mi", "su") for b in "nrstv" for c in "aeiouy"]
@@ -48,15 +46,15 @@ class Crawl:
 
     def __init__(self, folder: str) -> None:
         self.store = open_store(folder, group_units=100)
-        self.learner = TemplateLearner(self.store.learned, max_waiting=10_000)
+        self.learner = SiteLearner(self.store.learned, max_waiting=10_000)
         self.read_seconds = self.learn_seconds = 0.0
-        self.n_by_template = 0
+        self.n_by_site = 0
 
     def page(self, host: str, theme: int, number: int) -> None:
         url, text = f"http://{host}/{number}", html(host, theme, number)
         title = f"Page {number} - {host}"
         start = time.process_time()
-        said = page_text(bounded(text), title, site=self.learner.site(host))
+        said = page_text(bounded(text), title, site=self.learner.site(host), url=url)
         read = time.process_time()
         page = Page(
             id="",
@@ -68,8 +66,10 @@ class Crawl:
             fetched_at=1e9 + number,
             size_bytes=len(text),
         )
-        if said.template is not None:
-            self.n_by_template += 1
+        if said.contribution is not None:
+            self.n_by_site += 1
+            self.learner.add(url, said.contribution)
+            self.store.add(page, {})
         elif said.outline is not None:
             self.judge(self.learner.arrive(page, said.outline))
         self.read_seconds += read - start
@@ -92,14 +92,11 @@ class Crawl:
     def report(self, n_pages: int, n_hosts: int) -> None:
         self.store.close()
         store = open_store(self.store.path, read_only=True)
-        sizes = [
-            len(json.dumps(template.to_json(), ensure_ascii=False).encode(errors="replace"))
-            for _, _, template in store.learned.all_templates()
-        ]
+        sizes = [len(store.learned.site(host) or b"") for host in store.learned.hosts()]
         store.close()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{n_hosts:,} hosts, {n_pages:,} pages; read by a template: {self.n_by_template:,}")
-        print(f"templates: {len(sizes):,}, {sum(sizes) / max(len(sizes), 1):,.0f} bytes each")
+        print(f"{n_hosts:,} hosts, {n_pages:,} pages; read by what is known: {self.n_by_site:,}")
+        print(f"known: {len(sizes):,} hosts, {sum(sizes) / max(len(sizes), 1):,.0f} bytes each")
         print(f"reading {self.read_seconds / n_pages * 1e3:.2f} ms a page, ", end="")
         print(f"learning and waiting {self.learn_seconds / n_pages * 1e3:.2f} ms a page")
         print(f"peak memory {peak:,.0f} MB, store {self.store.path.stat().st_size / 1e6:,.0f} MB")
