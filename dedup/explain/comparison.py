@@ -52,12 +52,14 @@ class Look:
         only_page, only_original, shared: rare sequences of three words that stand on one of the two
             alone, and on both; of long pages, as far as they are stored.
         lines: up to three lines of the page that the other has not.
+        is_on_record: it is the crawl's finding that tells; what was rare then is no longer.
     """
 
     only_page: int
     only_original: int
     shared: int
     lines: tuple[str, ...] = ()
+    is_on_record: bool = False
 
     @classmethod
     def of(cls, page: Document, found: Difference) -> "Look":
@@ -71,6 +73,8 @@ class Look:
 
     @property
     def words(self) -> str:
+        if self.is_on_record:
+            return "but the crawl found them to be two pages by what was rare on them then"
         return (
             "but they are two pages by what stands around the texts: of rare sequences of words"
             f" {self.only_page:,} only on the later page, {self.only_original:,} only on the"

@@ -33,6 +33,7 @@ from dedup.explain.origin import site_of, with_whole_rest
 from dedup.sites.rest import IsRare
 from dedup.sites.site import Site
 from dedup.store import JobStore, Page
+from dedup.store.results import ApartPage
 from dedup.urls.parts import host_of
 
 _MAX_CANDIDATES = 10
@@ -87,6 +88,7 @@ class Replay:
         self.key_fields: list[str] = self._schemes.get(KeyRecord.stage, {}).get("fields", [])
         self._keys = self._read_keys()
         self._asked: list[int] = []
+        self._recorded: ApartPage | None = None
         self._judged: tuple[Document, ...] = ()
         self._site: Callable[[str], Site] = cache(lambda host: site_of(store, host))
         self.detectors = self._detectors()
@@ -94,6 +96,7 @@ class Replay:
     def explain(self, document: Document, *, before: int) -> list[StageReport]:
         """Ask stage by stage about `document`, among the pages with numbers less than `before`."""
         document = self._as_judged(document)
+        self._recorded = self._store.explain.apart(before)
         self.detectors = self._detectors()
         reports: list[StageReport] = []
         is_decided = False
@@ -112,6 +115,13 @@ class Replay:
         document = self._as_judged(document)
         found = self._check.find_difference(document, original)
         return None if found is None else Look.of(document, found)
+
+    def _look_on_record(self, number: int) -> Look | None:
+        """The crawl's own finding about the page that is explained and this original."""
+        recorded = self._recorded
+        if recorded is None or recorded.original != number:
+            return None
+        return Look(only_page=0, only_original=0, shared=0, lines=recorded.lines, is_on_record=True)
 
     def _as_judged(self, document: Document) -> Document:
         """The document with all that is rare on it; the last one is remembered."""
@@ -155,7 +165,7 @@ class Replay:
                 original,
                 self.config,
                 key_fields=self.key_fields,
-                look=lambda: self.look(document, original),
+                look=lambda: self.look(document, original) or self._look_on_record(number),
             ),
         )
 
@@ -167,6 +177,7 @@ class Replay:
 
     def _detectors(self) -> list[Detector]:
         check = self._check = _Noting(self._fetch, self.config, self._asked, self._rare_on)
+        check.recorded = None if self._recorded is None else self._recorded.original
         cascade = default_detectors(self._fetch, self.config, check=check, bodies=self._store.body)
         chosen = [each for each in cascade if each.stage in self._schemes]
         found = {each.stage: json.loads(json.dumps(each.scheme)) for each in chosen}
@@ -208,6 +219,11 @@ class _Noting(SecondCheck):
             rare_on=rare_on,
         )
         self._asked = asked
+        self.recorded: int | None = None
+        """The page from which the crawl told the document apart."""
+
+    def is_told_apart(self, document: Document, number: int, original: Document) -> bool:
+        return super().is_told_apart(document, number, original) or number == self.recorded
 
     def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, float] | None:
         proposed = list(numbers)
