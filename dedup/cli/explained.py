@@ -226,11 +226,15 @@ def origin_text(origin: TextOrigin) -> Text:
             lines.append(
                 f"of the words that are rare on its site, {origin.own_share:.0%} are in it"
             )
-        if not origin.left_out:
-            lines.append("no box was left out")
+        if not origin.left_out and not origin.words_elsewhere:
+            lines.append("nothing was left out")
         lines += [f"left out: {plain(str(each))}" for each in origin.left_out[:_SHOWN_BOXES]]
         if len(origin.left_out) > _SHOWN_BOXES:
             lines.append(f"… and {len(origin.left_out) - _SHOWN_BOXES:,} more: --json")
+        if origin.words_elsewhere:
+            lines.append(
+                f"left out elsewhere, in no box of several lines: {origin.words_elsewhere:,} words"
+            )
     return Text("\n".join(f"  {line}" for line in lines), overflow="fold")
 
 

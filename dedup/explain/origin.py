@@ -26,6 +26,7 @@ class TextOrigin:
         n_names: how many pages of the host were counted for what is known of it now.
         left_out: boxes that are no part of the text.
         own_share: of the page's rare words those in its text, 0 to 1.
+        words_elsewhere: words that are in neither, such as those of a box of one or two lines.
         is_as_read: is the stored text the one by what is known now? Else it was read when less was
             known, and box and boxes are those of a text that is read now.
     """
@@ -35,6 +36,7 @@ class TextOrigin:
     n_names: int = 0
     left_out: tuple[LeftOut, ...] = ()
     own_share: float | None = None
+    words_elsewhere: int = 0
     is_as_read: bool = True
 
 
@@ -54,6 +56,7 @@ def text_origin(store: JobStore, page: Page) -> TextOrigin:
         n_names=site.n_names,
         left_out=place.left_out,
         own_share=place.own_share,
+        words_elsewhere=place.words_elsewhere,
         is_as_read=own.text == page.text,
     )
 

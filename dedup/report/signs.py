@@ -206,10 +206,12 @@ def _checked(audits: Sequence[HostAudit]) -> str:
     if not measured:
         return ""
     n_pages = sum(each.measured for each in measured)
+    n_others = sum(each.sampled for each in audits) - n_pages
+    others = f"; {n_others:,} more say too little to tell" if n_others else ""
     least = min(measured, key=lambda each: (each.median or 0.0, each.host))
     hosts = "1 host" if len(measured) == 1 else f"{len(measured):,} hosts"
     return (
-        f"{n_pages:,} pages of {hosts} were looked at again. The median text has"
+        f"{n_pages:,} pages of {hosts} were looked at again{others}. The median text has"
         f" {least.median:.0%} of its page’s rare words, links aside"
         + (f", on {least.host}, where it has least." if len(measured) > 1 else ".")
     )

@@ -47,11 +47,13 @@ class TextPlace:
     Attributes:
         box: the way to its box, as a CSS selector.
         own_share: of the page's rare words those in its text, 0 to 1.
+        words_elsewhere: words that are in neither, such as those of a box of one or two lines.
     """
 
     box: str
     left_out: tuple[LeftOut, ...]
     own_share: float
+    words_elsewhere: int = 0
 
 
 def text_place(site: Site, page: Outline, title: str, url: str) -> TextPlace | None:
@@ -63,10 +65,13 @@ def text_place(site: Site, page: Outline, title: str, url: str) -> TextPlace | N
     own = site.own_lines(lines, name)
     weights = lines.sizes * site.rarity(lines.keys, name)
     total = float(weights.sum())
+    left_out = tuple(_left_out(site, lines, page, own, name))
+    n_words = round(float(lines.sizes[~own.is_own].sum()))
     return TextPlace(
         way_to(page, int(lines.boxes[own.core])),
-        tuple(_left_out(site, lines, page, own, name)),
+        left_out,
         float(weights[own.is_own].sum()) / total if total else 1.0,
+        words_elsewhere=n_words - sum(each.words for each in left_out),
     )
 
 

@@ -9,80 +9,95 @@ import pytest
 
 from dedup import Deduplicator
 from dedup.cli import main
+from dedup.document import TextSource
 from dedup.explain import text_origin
-from dedup.html import bounded
-from dedup.html.page_text import page_text
 from dedup.sites.learner import SiteState
 from dedup.sites.site import learn
 from dedup.store import Page, SqliteStore
-from tests.dedup.sites.conftest import parsed, sphinx, title_of, url_of
+from tests.dedup.sites.conftest import learned, parsed, read, sphinx, title_of, url_of
 
-HOST = "http://site.example"
-AD = "<div class='ad [red]'>Buy this now, and that one, and all the others there are.</div>"
+AD = "<div class='ad [red]'>Buy this now.</div>"
+
+
+def state_of(*bodies: str) -> SiteState:
+    state = SiteState()
+    state.begin(learn((parsed(body), title_of(n), url_of(n)) for n, body in enumerate(bodies)))
+    return state
+
+
+def page_of(number: int, body: str, *, text: str | None = None, has_body: bool = True) -> Page:
+    own = read(learned(*map(sphinx, range(10))), body, number)
+    return Page(
+        id="",
+        text=own.text if text is None else text,
+        title=title_of(number),
+        heading=own.heading,
+        own_title=own.title,
+        url=url_of(number),
+        body=body.encode() if has_body else None,
+        source="box",
+        rest=own.rest,
+        site_version=1,
+    )
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A job of two pages of a known site, and three by other means; the second without its body."""
+    """Pages of a known site: as read, without its body, read earlier; and three read otherwise."""
     store = SqliteStore(tmp_path / "crawl.sqlite")
-    state = SiteState()
-    state.begin(learn((parsed(sphinx(n)), title_of(n), url_of(n)) for n in range(10)))
-    store.learned.set_site("site.example", state.to_bytes())
+    store.learned.set_site("site.example", state_of(*map(sphinx, range(10))).to_bytes())
     deduplicator = Deduplicator(store=store)
-    for number in (11, 12):
-        body = sphinx(number) + AD
-        title = title_of(number)
-        said = page_text(bounded(body), title, site=state.site, url=url_of(number))
-        assert (said.source, said.site_version) == ("box", 1)
-        deduplicator.process(
-            Page(
-                id="",
-                text=said.text,
-                title=title,
-                url=url_of(number),
-                body=body.encode() if number == 11 else b"",
-                source=said.source,
-                site_version=said.site_version,
-            )
-        )
-    for source in ("landmark", "page", "given"):
-        url = f"{HOST}/{source}"
+    deduplicator.process(page_of(11, sphinx(11) + AD))
+    deduplicator.process(page_of(12, sphinx(12), has_body=False))
+    deduplicator.process(page_of(13, sphinx(13), text="What was known earlier."))
+    sources: tuple[TextSource, ...] = ("landmark", "page", "given")
+    for source in sources:
+        url = f"http://site.example/{source}"
         deduplicator.process(Page(id="", text=f"By {source}.", url=url, source=source))
     store.close()
     return tmp_path
 
 
-def test_boxes_left_out_are_told_where_the_body_is_kept(folder: Path) -> None:
+def why(folder: Path, number: int | str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["why", str(folder), f"http://site.example/{number}"]) == 0
+    return capsys.readouterr().out
+
+
+def test_boxes_left_out_are_those_of_the_page(folder: Path) -> None:
     store = SqliteStore(folder / "crawl.sqlite", read_only=True)
-    with_body, without = (text_origin(store, store.page(number)) for number in (1, 2))
-    assert (with_body.source, with_body.n_names) == ("box", 10)
-    left_out = {each.box: each for each in with_body.left_out}
-    assert {"div.sphinxsidebar", "div.footer"} <= set(left_out)
-    assert left_out["div.sphinxsidebar"].is_links
-    assert left_out["div.footer"].repeated_share == 1.0
-    assert all(each.n_pages <= each.n_names == 10 for each in with_body.left_out)
-    assert (without.box, without.n_names, without.left_out) == (None, 10, ())
-    assert [text_origin(store, store.page(n)).source for n in (3, 4, 5)] == [
+    origin = text_origin(store, store.page(1))
+    assert (origin.box, origin.n_names) == ("body > div.document > div.body", 10)
+    assert [each.box for each in origin.left_out] == ["div.sphinxsidebar", "div.footer"]
+    assert origin.words_elsewhere == 3  # "Buy this now."
+    assert all(each.n_pages <= each.n_names for each in origin.left_out)
+    assert origin.is_as_read
+    assert text_origin(store, store.page(2)).box is None
+    assert not text_origin(store, store.page(3)).is_as_read
+    assert [text_origin(store, store.page(n)).source for n in (4, 5, 6)] == [
         *("landmark", "page", "given")
     ]
     store.close()
 
 
 def test_why_tells_what_was_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["why", str(folder), f"{HOST}/11"]) == 0
-    said = capsys.readouterr().out
-    assert "as 10 counted pages of its site tell" in said
-    assert "left out: div.footer, on 10 of the 10 pages counted" in said
-    assert main(["why", str(folder), f"{HOST}/12"]) == 0
-    assert "its body is not kept" in capsys.readouterr().out
-    assert main(["why", str(folder), f"{HOST}/page"]) == 0
-    assert "nothing was known of its site" in capsys.readouterr().out
-    assert main(["why", str(folder), f"{HOST}/11", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["text"]["source"] == "box"
+    said = why(folder, 11, capsys)
+    assert "text of body > div.document > div.body, as 10 counted pages of its site tell" in said
+    assert "left out: div.sphinxsidebar, on 10 of the 10 pages counted" in said
+    assert "left out elsewhere, in no box of several lines: 3 words" in said
+    assert "which boxes were left out of this page's text cannot be told" in why(folder, 12, capsys)
+    assert "read now, the text would be another" in why(folder, 13, capsys)
+    assert "nothing was known of its site" in why(folder, "page", capsys)
+
+
+def test_json_has_the_boxes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", str(folder), url_of(11), "--json"]) == 0
+    text = json.loads(capsys.readouterr().out)["text"]
+    assert (text["source"], text["box"]) == ("box", "body > div.document > div.body")
+    assert text["left_out"][0]["n_names"] == 10
 
 
 def test_pair_tells_it_of_both(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    urls = [f"{HOST}/11", f"{HOST}/landmark"]
+    urls = [url_of(11), "http://site.example/landmark"]
     assert main(["pair", str(folder), *urls]) == 0
     said = capsys.readouterr().out
     assert "left out: div.sphinxsidebar, on 10 of the 10 pages counted" in said

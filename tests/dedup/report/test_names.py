@@ -17,19 +17,14 @@ from dedup.errors import StateError
 from dedup.report import names as module
 from dedup.report.data import report_data
 from dedup.report.page import write_report
-from dedup.sites.learner import SiteState
-from dedup.sites.site import learn
 from dedup.store import Page, SqliteStore
-from tests.dedup.sites.conftest import parsed, prose, sphinx, title_of
+from tests.dedup.sites.conftest import prose
 
 A, B = "http://a.example", "http://b.example"
 
 
 def job(path: Path, *pages: Page, **config: Any) -> Path:
     store = SqliteStore(path / "crawl.sqlite")
-    state = SiteState()
-    state.begin(learn((parsed(sphinx(n)), title_of(n), f"{A}/{n}") for n in range(10)))
-    store.learned.set_site("a.example", state.to_bytes())
     deduplicator = Deduplicator(config=DedupConfig(**config), store=store)
     for page in pages:
         deduplicator.process(page)
@@ -71,8 +66,9 @@ def test_job_whose_near_duplicates_have_other_names_is_not_called_safe(tmp_path:
         near_names="ignore",
     )
     assert data_of(path)["names"] == {"near": 3, "other": 2, "on_one_host": 1}
-    assert verdict(path).startswith("Not as it stands: there is a warning sign")
+    assert verdict(path) == "Not as it stands: there is a warning sign."
     text = write_report(path).read_text(encoding="utf-8")
+    assert "2 of 3 near duplicates have another title or heading than the page" in text
     assert "1 of them on one host" in text
     block = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
     assert block is not None
@@ -88,19 +84,23 @@ def test_job_of_an_earlier_release_is_judged_by_its_titles(tmp_path: Path) -> No
     fields = {"own_title": None, "heading": "", "source": "given", "site_version": None}
     pages = [page(f"{A}/1", STORY, "index", **fields), page(f"{A}/2", EDITED, "columns", **fields)]
     path = job(tmp_path, *pages, near_names="ignore")
-    assert verdict(path).startswith("Not as it stands: there is a warning sign")
+    assert verdict(path) == "Not as it stands: there is a warning sign."
+    assert "1 of 1 near duplicates have another" in write_report(path).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    ("second", "words"),
+    "second",
     [
-        (page(f"{A}/v2/ones", EDITED, "ones 2.1"), "No warning signs in what could be looked at"),
-        (page(f"{A}/v2/ones", STORY, "ones"), "No warning signs in what could be looked at"),
-        (page(f"{A}/zeros", EDITED, "zeros"), "No warning signs in what could be looked at"),
+        page(f"{A}/v2/ones", EDITED, "ones 2.1"),
+        page(f"{A}/v2/ones", STORY, "ones"),
+        page(f"{A}/zeros", EDITED, "zeros"),
     ],
 )
-def test_verdict_of_a_job_whose_names_agree(tmp_path: Path, second: Page, words: str) -> None:
-    assert verdict(job(tmp_path, page(f"{A}/ones", STORY, "ones"), second)).startswith(words)
+def test_verdict_of_a_job_whose_names_agree(tmp_path: Path, second: Page) -> None:
+    assert verdict(job(tmp_path, page(f"{A}/ones", STORY, "ones"), second)) == (
+        "No warning signs in what could be looked at; the texts could not be checked: no page’s"
+        " body is stored."
+    )
 
 
 def test_pages_that_differ_in_their_name_alone_are_told(tmp_path: Path) -> None:
@@ -140,17 +140,3 @@ def test_damaged_text_is_a_clear_error(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(StateError, match=r"the text of page \d+ is damaged"):
         data_of(path)
-
-
-def test_report_tells_what_was_left_out(tmp_path: Path) -> None:
-    pages = [
-        page(f"{A}/{n}", prose(n, 200), f"Page {n}", body=sphinx(n).encode()) for n in range(3)
-    ]
-    path = job(tmp_path, *pages)
-    (site,) = data_of(path)["sites"]
-    assert (site["host"], site["pages"], site["counted"]) == ("a.example", 3, 10)
-    assert {"div.sphinxsidebar", "div.footer"} <= {box["box"] for box in site["left_out"]}
-    tree = LexborHTMLParser(write_report(path).read_text(encoding="utf-8"))
-    section = tree.css_first("#left-out")
-    assert section is not None
-    assert "div.footer" in section.text()
