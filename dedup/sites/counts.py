@@ -73,8 +73,12 @@ def contribution(page: PageLines, name: int, title: str, known: Knowledge) -> Co
 
 
 def title_parts(title: str) -> tuple[str, ...]:
-    """The parts of a title that are counted."""
-    return tuple({part[:_MAX_PART_CHARACTERS] for part in split_title(title)})
+    """The parts of a title that are counted, each once, in the title's order.
+
+    >>> title_parts("Forks | Spoons | Forks")
+    ('forks', 'spoons')
+    """
+    return tuple(dict.fromkeys(part[:_MAX_PART_CHARACTERS] for part in split_title(title)))
 
 
 @dataclass(slots=True)
