@@ -16,5 +16,12 @@ class StateError(Exception):
         self.remedy = remedy
 
 
+class DamageError(StateError):
+    """What a state file has of one record cannot be read."""
+
+    def __init__(self, path: Path | str, problem: str) -> None:
+        super().__init__(path, problem, "Restore it from a copy, or move it away and crawl again")
+
+
 class SchemeError(StateError):
     """The store was made with other features, weights, widths or rules than those asked for."""

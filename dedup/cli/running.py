@@ -242,7 +242,7 @@ class _Reader:
 
     def learn_sites(self) -> dict[str, Site]:
         """Learn what the collection's hosts repeat on their pages."""
-        rows = (row for _, row in self.rows("templates", None))
+        rows = (row for _, row in self.rows("sites", None))
         return learn_sites(rows, self._columns)
 
     def rows(self, what: str, counts: Counts | None) -> Iterable[tuple[int, Any]]:

@@ -16,9 +16,9 @@ from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.rows import Broken, Row, WebPage
 from dedup.detectors.second_check import RareOn
 from dedup.html import bounded, decode, parse_page
-from dedup.html.unfolding import unfolded
+from dedup.html.unfolding import page_outline
 from dedup.sites.counts import SiteCounts
-from dedup.sites.outline import Outline, outline
+from dedup.sites.outline import Outline
 from dedup.sites.rest import IsRare
 from dedup.sites.site import FEW_NAMES, NAMES, Site, learn
 from dedup.urls.parts import host_of
@@ -121,11 +121,11 @@ class PackedSample(NamedTuple):
 def pack_sample(html: str, url: str, title: str) -> PackedSample | None:
     """Take the outline of a page; None: it has none."""
     markup = bounded(html)
-    body = None if markup.is_flat else unfolded(markup).body
-    if body is None:
+    found = page_outline(markup)
+    if found is None:
         return None
     title = title or parse_page(markup, url).title
-    text = outline(body).without_inner_boxes().to_json().encode("utf-8", "surrogatepass")
+    text = found.to_json().encode("utf-8", "surrogatepass")
     return PackedSample(title, url, ZstdCompressor(level=3).compress(text))
 
 

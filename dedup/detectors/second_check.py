@@ -130,7 +130,7 @@ def have_same_name(first: Document, second: Document) -> bool:
 def _are_beyond_furniture(first: Document, second: Document) -> bool:
     """Are both texts longer than what a site has on every page, under one file name?
 
-    A manual on one page comes in some versions, too few pages to learn their template from.
+    A manual on one page comes in some versions, too few pages to tell what they repeat.
     """
     shortest = min(len(first.shingles), len(second.shingles))
     return shortest >= _MAX_FURNITURE_SHINGLES and url_file_name(first.url) == url_file_name(

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dedup.document import TextSource
-from dedup.html import bounded, decode
-from dedup.html.unfolding import unfolded
-from dedup.sites.learner import SiteState
+from dedup.sites.learner import read_state
 from dedup.sites.left_out import LeftOut, text_place
-from dedup.sites.outline import Outline, outline
 from dedup.sites.site import Site, rest_by_itself
+from dedup.sites.stored import outline_of
 from dedup.store import JobStore, Page
 from dedup.urls.parts import host_of
 
@@ -63,11 +61,7 @@ def text_origin(store: JobStore, page: Page) -> TextOrigin:
 
 def site_of(store: JobStore, host: str) -> Site:
     """What the job knows of a host."""
-    data = store.learned.site(host)
-    try:
-        return Site() if data is None else SiteState.from_bytes(data).site
-    except ValueError:
-        return Site()
+    return read_state(host, store.learned.site(host)).site
 
 
 def with_whole_rest(page: Page, site: Site) -> Page:
@@ -80,12 +74,3 @@ def with_whole_rest(page: Page, site: Site) -> Page:
         return page
     own = site.read(body, page.title, page.url or "")
     return replace(page, rest=rest_by_itself(body) if own is None else own.rest)
-
-
-def outline_of(page: Page) -> Outline | None:
-    """The outline of a page whose body is kept."""
-    if not page.body:
-        return None
-    html = decode(page.body, page.content_type or None, host_encoding=page.encoding or None).text
-    body = unfolded(bounded(html)).body
-    return None if body is None else outline(body).without_inner_boxes()

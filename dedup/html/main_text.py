@@ -11,8 +11,8 @@ The extractors on 181 articles (the script `extraction.py` of the measurements p
 | all         | .512      | .994   | .676 | 2.5       |
 
 That is `content` for pages by themselves: its rules are those of resiliparse, and more is kept of
-what the page declares to be its main part. Where a site's templates are known they tell, and the
-rules are not asked. Recall comes first: what is left out can make two pages the same. On a
+what the page declares to be its main part. Where a site is known, what it repeats tells, and
+the rules are not asked. Recall comes first: what is left out can make two pages the same. On a
 documentation site of 3,105 pages the rules leave 161 with too little text for a fingerprint,
 trafilatura 371.
 """
@@ -82,7 +82,7 @@ def extract_text(html: str | Bounded, *, extractor: str = DEFAULT_EXTRACTOR) -> 
         `content`: what the page declares to be its article or its main part, by landmarks
             (`<main>`, `<article>` and the like), as a whole where it has programs, tables or
             definitions, and by the rules of `resiliparse` otherwise and elsewhere. Where the pages
-            of a site are known, their templates tell better: see `dedup.html.page_text`;
+            of a site are known, what they repeat tells better: see `dedup.html.page_text`;
         `resiliparse`: rules on tags and class names; keeps comments and the text of form fields
             (all that tells some pages apart), leaves out alternative texts and list bullets; of a
             page that declares an article, the article alone (see `dedup.html.article`);
@@ -147,11 +147,11 @@ def _content(page: Bounded) -> MainText:
         return declared
     landmark = _landmark(page)
     if landmark is not None:
+        least = _LANDMARK_SHARE * len(text)
         whole = landmark.css_first("dl, pre, table") is not None
         main = _whole(landmark) if whole else _by_rules(f"<body><main>{shown(landmark)}</main>")
-        if len(main) < _LANDMARK_SHARE * len(text):  # rules have taken its lists for menus
+        if len(main) < least:  # rules have taken its lists for menus
             main = _whole(landmark)
-        least = _LANDMARK_SHARE * len(text)
         if landmark.tag != "article":  # which may be a notice
             least = min(_LANDMARK_CHARACTERS, least)
         if len(main) >= least:

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 from dedup.document import TextSource
 from dedup.html.bounds import Bounded
 from dedup.html.main_text import DEFAULT_EXTRACTOR, main_text
-from dedup.html.unfolding import unfolded
+from dedup.html.unfolding import page_outline
 from dedup.sites.counts import Contribution
 from dedup.sites.outline import Outline, outline
 from dedup.sites.rest import Rest
@@ -62,9 +62,8 @@ def page_text(
             learned of it.
         url: of the page; its file's name may be all that names it.
     """
-    may_learn = extractor == "content" and site is not None and not page.is_flat
-    body = unfolded(page).body if may_learn else None
-    found = None if body is None else outline(body).without_inner_boxes()
+    may_learn = extractor == "content" and site is not None
+    found = page_outline(page) if may_learn else None
     if found is not None and site:
         own = site.read(found, title, url)
         if own is not None:

@@ -10,7 +10,7 @@ import re
 from selectolax.lexbor import LexborHTMLParser
 
 from dedup.html.bounds import Bounded
-from dedup.sites.outline import outline
+from dedup.sites.outline import Outline, outline
 
 _TEMPLATE_TAG = re.compile(r"<(/?)(?i:template)(?=[\s/>])")
 _SCRIPT = re.compile(r"<(?i:script)[^<>]*+>")
@@ -32,6 +32,12 @@ def unfolded(page: Bounded) -> LexborHTMLParser:
     tree = LexborHTMLParser(_unfold(page.html), scripting=True)
     n_shown, n_all = _count_characters(page.tree), _count_characters(tree)
     return tree if n_all > 2 * n_shown else page.tree
+
+
+def page_outline(page: Bounded) -> Outline | None:
+    """The outline of the page unfolded; None: it has no body, or is flat."""
+    body = None if page.is_flat else unfolded(page).body
+    return None if body is None else outline(body).without_inner_boxes()
 
 
 def _count_characters(tree: LexborHTMLParser) -> int:

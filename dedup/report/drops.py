@@ -73,4 +73,4 @@ class KeptApart:
 
 def kept_apart(store: JobStore) -> KeptApart:
     """The pages that the second look kept."""
-    return KeptApart(store.stats.kept_apart(), tuple(islice(store.apart(), MAX_APART)))
+    return KeptApart(store.stats.kept_apart(), tuple(islice(store.explain.all_apart(), MAX_APART)))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dedup.explain.origin import outline_of
 from dedup.sites.outline import Outline
+from dedup.sites.stored import outline_of
 from dedup.store import JobStore, Page
 
 MAX_HOSTS = 20

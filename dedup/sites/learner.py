@@ -15,7 +15,6 @@ from collections import OrderedDict
 from collections.abc import Collection
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError
 
@@ -25,7 +24,6 @@ from dedup.sites.rest import IsRare
 from dedup.sites.site import (
     FEW_NAMES,
     NAMES,
-    SETTLED_NAMES,
     OwnText,
     Site,
     learn,
@@ -83,64 +81,73 @@ class LearningStep:
     reread: list[tuple[int, OwnText]] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """What was known at some time: the counts, as they are stored, and the site made of them."""
+
+    counts: SiteCounts
+    site: Site
+
+
 class SiteState:
     """What is learned of a site.
 
-    Attributes:
+    Args:
         counts: of its pages.
         used: the counts that make the version in use; None: nothing is known yet.
-        next: those that make the next version, which is in use from `next_from` names on.
+        following: those that make the next version, which is in use from `next_from` names on.
         version: of `used`.
     """
 
-    counts: SiteCounts = field(default_factory=SiteCounts)
-    used: SiteCounts | None = None
-    next: SiteCounts | None = None
-    next_from: int = 0
-    version: int = 0
+    def __init__(
+        self,
+        counts: SiteCounts | None = None,
+        used: SiteCounts | None = None,
+        following: SiteCounts | None = None,
+        next_from: int = 0,
+        version: int = 0,
+    ) -> None:
+        self.counts = counts or SiteCounts()
+        self._used = _version(used, version) if used else None
+        self._next = _version(following, version + 1) if following else None
+        self._next_from = next_from
 
-    @cached_property
+    @property
     def site(self) -> Site:
         """The version in use."""
-        return Site(self.used, version=self.version)
-
-    @cached_property
-    def next_site(self) -> Site:
-        return Site(self.next, version=self.version + 1)
+        return self._used.site if self._used else Site()
 
     def site_for(self, ahead: int) -> Site:
         """The version by which the page is read that arrives after so many others."""
-        is_next = self.next is not None and self.counts.n_names + ahead >= self.next_from
-        return self.next_site if is_next else self.site
+        if self._next and self.counts.n_names + ahead >= self._next_from:
+            return self._next.site
+        return self.site
 
     def begin(self, counts: SiteCounts) -> None:
         """Use the first version."""
-        self.counts, self.used, self.version = counts, _snapshot(counts), self.version + 1
-        self.__dict__.pop("site", None)
+        self.counts = counts
+        self._used = _version(counts, 1)
 
     def add(self, page: Contribution) -> bool:
         """Count a page; True: another version is in use from now on."""
-        if self.used is None or not self.counts.add(page):
+        if self._used is None or not self.counts.add(page):
             return False
         n_names = self.counts.n_names
-        if self.next is not None:
-            if n_names < self.next_from:
-                return False
-            following = self.next_site  # made of `next`
-            self.used, self.next, self.version = self.next, None, self.version + 1
-            self.__dict__["site"] = following
-            del self.__dict__["next_site"]
-            return True
-        if n_names >= _GROWTH * self.used.n_names:
-            self.next, self.next_from = _snapshot(self.counts), n_names + _LAG
-            self.__dict__.pop("next_site", None)
-        return False
+        if self._next is None:
+            if n_names >= _GROWTH * self._used.counts.n_names:
+                self._next = _version(self.counts, self.site.version + 1)
+                self._next_from = n_names + _LAG
+            return False
+        if n_names < self._next_from:
+            return False
+        self._used, self._next = self._next, None
+        return True
 
     def to_bytes(self) -> bytes:
         """As it is stored."""
-        parts = [part.to_bytes() if part else b"" for part in (self.counts, self.used, self.next)]
-        head = json.dumps([self.version, self.next_from, *map(len, parts)]).encode()
+        versions = [each.counts.to_bytes() if each else b"" for each in (self._used, self._next)]
+        parts = [self.counts.to_bytes(), *versions]
+        head = json.dumps([self.site.version, self._next_from, *map(len, parts)]).encode()
         return ZstdCompressor(level=1).compress(b"".join((head, b"\n", *parts)))
 
     @classmethod
@@ -164,7 +171,8 @@ class SiteState:
         return cls(counts or SiteCounts(), used, following, next_from, version)
 
 
-def _read_state(host: str, data: bytes | None) -> SiteState:
+def read_state(host: str, data: bytes | None) -> SiteState:
+    """What the store has of a host; what is damaged counts as nothing, with a warning."""
     try:
         return SiteState() if data is None else SiteState.from_bytes(data)
     except ValueError as error:
@@ -172,13 +180,13 @@ def _read_state(host: str, data: bytes | None) -> SiteState:
         return SiteState()
 
 
-def _snapshot(counts: SiteCounts) -> SiteCounts:
-    """What a page is read by: lines that one page alone has say nothing."""
+def _version(counts: SiteCounts, version: int) -> _Version:
+    """What pages are read by: lines that one page alone has say nothing."""
     found = deepcopy(counts)
     kept = found.line_counts > 1
     found.lines, found.line_counts = found.lines[kept], found.line_counts[kept]
     found.line_seen = found.line_seen[kept] * 0
-    return found
+    return _Version(found, Site(found, version=version))
 
 
 @dataclass(slots=True)
@@ -278,7 +286,7 @@ class SiteLearner:
         is_newer = state.add(page)
         if state.counts.n_names > n_names:
             self._changed.add(host)
-        if is_newer and state.site.n_names >= SETTLED_NAMES:
+        if is_newer and state.site.is_settled:
             self._read_early(host, progress)
         return progress
 
@@ -369,7 +377,7 @@ class SiteLearner:
         state = self._states.get(host)
         if state is None:
             data = self._learned.site(host)
-            state = self._states[host] = _read_state(host, data)
+            state = self._states[host] = read_state(host, data)
             if len(self._states) > _SITES_IN_MEMORY:
                 self._make_room()
         else:
@@ -398,7 +406,7 @@ class SiteLearner:
         state = self._state(host)
         state.begin(learn((page.outline, page.title, page.url or "") for page in pages))
         self._changed.add(host)
-        self._read_early(host, progress, keep=state.site.n_names < SETTLED_NAMES)
+        self._read_early(host, progress, keep=not state.site.is_settled)
         return True
 
     def _read_early(self, host: str, progress: LearningStep, *, keep: bool = False) -> None:
@@ -419,12 +427,12 @@ class SiteLearner:
         site = self.site(host)
         if not site:
             return
-        is_settled = site.n_names >= SETTLED_NAMES
         for each in self._still_waiting(host):
             own = site.read(each.outline, each.title, each.url or "")
             page = self._learned.waiting_page(each.key)
             page = page if own is None else with_text(page, own)
-            self._send(host, Ready(page, each.key, None if is_settled else each.outline), progress)
+            outline = None if site.is_settled else each.outline
+            self._send(host, Ready(page, each.key, outline), progress)
 
     def _let_go(self, host: str, progress: LearningStep, *, at_most: int) -> None:
         """Let the pages of a host that wait longest go on as they are."""

@@ -2,7 +2,7 @@
 
 The *boxes* of a page are the elements that structure it: divisions, sections, lists, tables and
 their cells. A *line* is what a browser shows on lines of its own, between the edges of blocks.
-Templates are learned from outlines, and a page's own text is the lines of its content box.
+What a site repeats is counted over outlines, and a page's own text is some of its lines.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborNode
-from xxhash import xxh3_64_intdigest
 
 BODY = 0
 """The box that holds all others."""
@@ -79,7 +78,6 @@ _ICON = re.compile("[\ue000-\uf8ff]+")
 """Characters of private use: icon fonts."""
 
 
-_SAMPLE_LINES = 400
 _MAX_BOXES = 600
 _MAX_DIGITS = 7
 
@@ -166,24 +164,6 @@ class Outline:
             if self.boxes[number].parent in boxes and number not in without:
                 boxes.add(number)
         return (line for line in self.lines if line.box in boxes)
-
-    @cached_property
-    def some_lines(self) -> list[Line]:
-        """The lines, or of a long page a sample of a few hundred: of two pages, the same ones.
-
-        First headings are always among them.
-        """
-        one_in = 1
-        while len(self.lines) > _SAMPLE_LINES * one_in:
-            one_in *= 2
-        if one_in == 1:
-            return self.lines
-        return [
-            line
-            for line in self.lines
-            if line.block == "h1"
-            or xxh3_64_intdigest(line.text.encode(errors="replace")) % one_in == 0
-        ]
 
     def without_inner_boxes(self) -> Outline:
         """The same lines, and of very many boxes the outermost: the others become part of these."""

@@ -24,9 +24,6 @@ KEPT_SHINGLES = 128
 SEEN_SHINGLES = 1_024
 """Shingles of a page that is looked at, at most."""
 
-STAGE = "rest"
-"""Under which it is stored with a page's signatures."""
-
 _WIDTH = 3
 _SHORT_TEXT = 50
 _TOLD_LINES = 3

@@ -102,7 +102,7 @@ class Site:
             return None
         lines = PageLines(page)
         name = name_key(page, title, url)
-        known = _Counted(self, is_new=not _contains(self._names, name))
+        known = self._counted_with(name)
         own = own_lines(lines, known)
         counts = known.counts(lines.keys)
         return OwnText(
@@ -112,19 +112,13 @@ class Site:
             contribution=contribution(lines, name, title, known),
         )
 
-    def contribution(self, page: Outline, title: str, url: str) -> Contribution:
-        """What a page adds to what is known."""
-        name = name_key(page, title, url)
-        known = _Counted(self, is_new=not _contains(self._names, name))
-        return contribution(PageLines(page), name, title, known)
-
     def own_lines(self, page: PageLines, name: int) -> OwnLines:
         """Which lines of a page are its own."""
-        return own_lines(page, _Counted(self, is_new=not _contains(self._names, name)))
+        return own_lines(page, self._counted_with(name))
 
     def rarity(self, keys: Keys, name: int) -> Numbers:
         """How rare the lines of a page of this name are: 1, no other page has it, to 0."""
-        return _Counted(self, is_new=not _contains(self._names, name)).rarity(keys)
+        return self._counted_with(name).rarity(keys)
 
     @property
     def rare_limit(self) -> int:
@@ -142,6 +136,9 @@ class Site:
     def kind_counts(self, kinds: Keys) -> Numbers:
         """On how many pages each kind of box stands."""
         return _looked_up(self._kinds, self._kind_counts, kinds)
+
+    def _counted_with(self, name: int) -> _Counted:
+        return _Counted(self, is_new=not _contains(self._names, name))
 
     def _own_title(self, title: str) -> str:
         """The title without the site's part; "" if many pages have all of the rest."""
@@ -211,14 +208,12 @@ class _Counted:
         )
 
 
-def learn(
-    pages: Iterable[tuple[Outline, str, str]], counts: SiteCounts | None = None
-) -> SiteCounts:
+def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:
     """Count pages when none were counted before: outline, title and URL of each.
 
     All lines are counted first: before, each of them would be rare.
     """
-    counts = counts or SiteCounts()
+    counts = SiteCounts()
     new = []
     for page, title, url in pages:
         lines, name = PageLines(page), name_key(page, title, url)

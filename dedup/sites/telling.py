@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dedup.html import bounded, decode
-from dedup.html.unfolding import unfolded
 from dedup.sites.lines import Keys, PageLines
-from dedup.sites.outline import outline
+from dedup.sites.stored import outline_of
 from dedup.store.records import Page
 
 _MAX_BYTES = 500_000
@@ -18,15 +16,12 @@ _MAX_CHARACTERS = 200
 def lines_of_body(page: Page, keys: Keys) -> list[str]:
     """Return up to three of the lines of these keys, as the page's body has them.
 
-    None where the body is large, or not there.
+    There are none where the body is large, or not kept.
     """
-    if not page.body or len(page.body) > _MAX_BYTES:
+    outline = outline_of(page) if page.body and len(page.body) <= _MAX_BYTES else None
+    if outline is None:
         return []
-    text = decode(page.body, page.content_type or None, host_encoding=page.encoding or None).text
-    body = unfolded(bounded(text)).body
-    if body is None:
-        return []
-    lines = PageLines(outline(body).without_inner_boxes())
+    lines = PageLines(outline)
     wanted = set(keys.tolist())
     found: dict[str, None] = {}
     for line, key in zip(lines.lines, lines.keys.tolist(), strict=True):

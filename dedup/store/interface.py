@@ -18,7 +18,7 @@ from dedup.errors import StateError
 from dedup.sites.outline import Outline
 from dedup.store.queries import ExplainQueries, ExportQueries, ReportQueries, StatsQueries
 from dedup.store.records import KnownUrl, NewUrl, Outlined, Page, QueuedUrl
-from dedup.store.results import ApartPage, WorkerRow
+from dedup.store.results import WorkerRow
 from dedup.urls.learning.records import UrlKnowledge
 
 
@@ -396,9 +396,6 @@ class JobStore(Store, ExportQueries, Protocol):
 
     def note_apart(self, number: int, original: int, lines: Sequence[str]) -> None:
         """Note that a page was kept for these lines, though its text resembles an original's."""
-
-    def apart(self) -> Iterator[ApartPage]:
-        """The pages that were kept for what they say beside their texts, in their order."""
 
     def label(self, number: int) -> tuple[str, str | None]:
         """The id and the URL of a page, without its text."""

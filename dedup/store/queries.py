@@ -171,6 +171,9 @@ class ExplainQueries(Protocol):
     def apart(self, number: int) -> ApartPage | None:
         """Why a page was kept whose text resembles another's; None: it is no such page."""
 
+    def all_apart(self) -> Iterator[ApartPage]:
+        """The pages that were kept for what they say beside their texts, in their order."""
+
     def duplicate(self, number: int) -> DroppedRecord: ...
 
     def skipped(self, number: int) -> SkippedRecord: ...

@@ -251,7 +251,7 @@ def test_stores(
             list(store.pages())
             list(store.duplicates())
             [store.learned.site(host) for host in store.learned.hosts()]
-            list(store.apart())
+            list(store.explain.all_apart())
         except StateError:
             pass
         finally:

@@ -101,8 +101,8 @@ class Teamwork:
 
         Returns:
             How many of the hosts that are left have anything to fetch. The others have pages that
-            wait for their template; they are no part of the share, or no host could be taken until
-            the templates are known.
+            wait until more is known of their site; they are no part of the share, or no host could
+            be taken until then.
         """
         frontier = job.requests.frontier
         job.requests.look_again(workers.queued_hosts())

@@ -1,4 +1,4 @@
-"""Extension: pages that wait for their template are judged before the crawl ends."""
+"""Extension: pages that wait for others of their site are judged before the crawl ends."""
 
 from __future__ import annotations
 

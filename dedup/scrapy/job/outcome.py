@@ -35,7 +35,7 @@ class Outcome:
     Attributes:
         kind: `unique`, a page that is stored; `version`, a new version of the stored page `number`;
             `duplicate`, a page dropped for the original in `match`; `waiting`, a page that waits
-            for its template; `skipped`, a response without a page to compare; `failed`, no
+            for others of its site; `skipped`, a response without a page to compare; `failed`, no
             response; `alias`, a URL that leads to the page at `target`; `visited`, a stored page
             that a refresh has visited and that has no new version; `done`, nothing to record.
         url: the one that is recorded; "" where an item has none.

@@ -1,8 +1,8 @@
 """Which spiders are the project's own.
 
 For these, pages are read in other processes, links are queued without `Request` objects, and pages
-wait for their template. Spiders of other projects yield items of any kind, which are judged at
-once.
+wait for others of their site. Spiders of other projects yield items of any kind, which are judged
+at once.
 """
 
 from collections.abc import AsyncIterator, Mapping

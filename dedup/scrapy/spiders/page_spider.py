@@ -353,7 +353,7 @@ class PageSpider(Spider):
         return ready
 
     def _arrive(self, job: Job, reading: Reading, response: Response) -> list[PageItem] | None:
-        """The items that are ready; None: templates have been learned since the page was read."""
+        """The items that are ready; None: more is known of the site than when the page was read."""
         if not self._reader.is_current(reading, response):
             return None
         item, urls = reading.item, job.response_urls

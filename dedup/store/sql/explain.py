@@ -1,9 +1,10 @@
 """What `dedup why` asks of a job's store: where a URL is on record."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from dedup.errors import DamageError
 from dedup.store.queries import IsSameUrl
 from dedup.store.results import (
     AliasRecord,
@@ -31,7 +32,7 @@ UNION ALL SELECT 'waiting', place, url FROM waiting WHERE url IS NOT NULL
 """
 _APART = """
 SELECT a.page, p.url, a.original, o.url, a.lines FROM apart AS a
-JOIN pages AS p ON p.number = a.page JOIN pages AS o ON o.number = a.original WHERE a.page = ?
+JOIN pages AS p ON p.number = a.page JOIN pages AS o ON o.number = a.original
 """
 _DUPLICATE = """
 SELECT d.url, d.title, d.fetched_at, d.original, p.url, d.stage, d.distance, d.resemblance
@@ -73,11 +74,11 @@ class SqlExplainQueries(SqlQueries):
 
     def apart(self, number: int) -> ApartPage | None:
         """Why a page was kept whose text resembles another's; None: it is no such page."""
-        row = self._first(tuple, _APART, (number,))
-        if row is None:
-            return None
-        *fields, lines = row
-        return ApartPage._make([*fields, tuple(map(str, json.loads(lines)))])
+        return self._first(self._apart_page, f"{_APART} WHERE a.page = ?", (number,))
+
+    def all_apart(self) -> Iterator[ApartPage]:
+        """The pages that were kept for what they say beside their texts, in their order."""
+        return self._each(self._apart_page, f"{_APART} ORDER BY a.page")
 
     def duplicate(self, number: int) -> DroppedRecord:
         return DroppedRecord(*self._row(_DUPLICATE, number))
@@ -107,3 +108,12 @@ class SqlExplainQueries(SqlQueries):
         if row is None:
             raise KeyError(number)
         return row
+
+    def _apart_page(self, row: Iterable[Any]) -> ApartPage:
+        number, url, original, original_url, lines = row
+        try:
+            told = tuple(map(str, json.loads(lines)))
+        except (TypeError, ValueError) as error:
+            problem = f"what tells page {number} from another is damaged ({error})"
+            raise DamageError(self._database.location, problem) from error
+        return ApartPage(number, url, original, original_url, told)

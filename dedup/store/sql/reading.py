@@ -1,6 +1,5 @@
 """What is read of a job's store by the number of a record, or for an export."""
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -10,11 +9,11 @@ import zstandard
 from numpy.typing import NDArray
 
 from dedup.document import Document
-from dedup.errors import StateError
+from dedup.errors import DamageError
 from dedup.sites.rest import Rest
 from dedup.store.export_columns import EXPORTED_FIELDS
 from dedup.store.records import DONE, PAGE_FIELDS, Page
-from dedup.store.results import ApartPage, DuplicateRow, RecordRow
+from dedup.store.results import DuplicateRow, RecordRow
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sql.database import Database
 from dedup.store.sql.selection import where
@@ -313,27 +312,10 @@ class StoreReader:
         try:
             return None if value is None else Rest.from_bytes(value)
         except (ValueError, TypeError) as error:
-            raise StateError(
+            raise DamageError(
                 self.location,
                 f"what is rare on page {number} is damaged ({error})",
-                "Restore the store from a copy, or move it away and crawl again",
             ) from error
-
-    def apart(self) -> Iterator[ApartPage]:
-        """The pages that were kept for what they say beside their texts, in their order."""
-        query = (
-            "SELECT a.page, p.url, a.original, o.url AS original_url, a.lines FROM apart AS a"
-            " JOIN pages AS p ON p.number = a.page JOIN pages AS o ON o.number = a.original"
-            " ORDER BY a.page"
-        )
-        for row in self.rows(query):
-            yield ApartPage(
-                row["page"],
-                row["url"],
-                row["original"],
-                row["original_url"],
-                tuple(map(str, json.loads(row["lines"]))),
-            )
 
     def unpacked(self, number: int, compressed: bytes, kind: str = "text") -> bytes:
         """What the store keeps compressed of the page `number`."""
@@ -344,10 +326,9 @@ class StoreReader:
             return self._decompress(compressed)
         # Damage can turn the column into NULL, and the size that zstd notes into an enormous one.
         except (zstandard.ZstdError, TypeError, MemoryError) as error:
-            raise StateError(
+            raise DamageError(
                 self.location,
                 f"the {kind} of page {number} is damaged ({error})",
-                "Restore the store from a copy, or move it away and crawl again",
             ) from error
 
 

@@ -125,7 +125,7 @@ class SqlStore(StoreReader):
             "number": number,
             "name": storable(page.id) or None,
             "host": host_of(page.url),
-            "rest": None if page.rest is None else page.rest.kept().to_bytes(),
+            "rest": _stored_rest(page),
             "text": page.packed_text,
             "body": page.packed_body if self.keep_bodies and is_body_kept(page) else None,
         }
@@ -149,7 +149,7 @@ class SqlStore(StoreReader):
             "own_title": storable(page.own_title),
             "source": page.source,
             "site_version": page.site_version,
-            "rest": None if page.rest is None else page.rest.kept().to_bytes(),
+            "rest": _stored_rest(page),
         }
         with self.unit() as connection:
             connection.execute(query, row)
@@ -300,3 +300,7 @@ def _difference(
                 if found[stage].get(name) != wanted[stage].get(name)
             ]
     return "; ".join(parts)
+
+
+def _stored_rest(page: Page) -> bytes | None:
+    return None if page.rest is None else page.rest.kept().to_bytes()

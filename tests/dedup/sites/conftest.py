@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from dedup.sites.counts import Contribution
 from dedup.sites.outline import Box, Line, Outline, outline
 from dedup.sites.site import OwnText, Site, learn
 
@@ -33,6 +34,13 @@ def title_of(number: int) -> str:
 
 def url_of(number: int) -> str:
     return f"http://site.example/{number}"
+
+
+def contribution_of(site: Site, body: Outline, number: int) -> Contribution:
+    """What a page adds to what is known of its site."""
+    own = site.read(body, title_of(number), url_of(number))
+    assert own is not None
+    return own.contribution
 
 
 def learned(*bodies: str) -> Site:

@@ -11,9 +11,18 @@ from hypothesis import strategies as st
 
 from dedup.sites import counts as counts_module
 from dedup.sites.counts import Contribution, SiteCounts, mean_figures, title_parts
+from dedup.sites.outline import Outline
 from dedup.sites.own_text import N_FIGURES
-from dedup.sites.site import Site
-from tests.dedup.sites.conftest import outlines, parsed, sphinx, title_of, url_of
+from dedup.sites.site import Site, learn
+from tests.dedup.sites.conftest import (
+    contribution_of,
+    learned,
+    outlines,
+    parsed,
+    sphinx,
+    title_of,
+    url_of,
+)
 
 _FIGURES = st.lists(st.floats(0, 200, width=32), min_size=N_FIGURES, max_size=N_FIGURES)
 
@@ -167,7 +176,7 @@ def test_a_site_takes_little_memory_however_many_pages_it_has() -> None:
 
 def test_a_page_adds_no_more_than_its_share() -> None:
     body = "".join(f"<div class={'x' * (n % 50)}><p>{n}a<p>{n}b<p>{n}c</div>" for n in range(3_000))
-    page = Site().contribution(parsed(body), title_of(1), url_of(1))
+    page = contribution_of(learned(sphinx(0)), parsed(body), 1)
     assert len(page.lines) <= 2_000
     assert len(page.kinds) == len(page.figures) <= 300
 
@@ -181,17 +190,21 @@ def test_parts_of_a_title_are_short_and_count_once() -> None:
 def test_versions_of_a_page_count_once() -> None:
     counts = SiteCounts()
     for version in ("1.0", "v2", "3.14.1"):
-        page = Site().contribution(parsed(sphinx(1)), f"Part one - Manual {version}", url_of(1))
-        counts.add(page)
+        title = f"Part one - Manual {version}"
+        own = learned(sphinx(0)).read(parsed(sphinx(1)), title, url_of(1))
+        assert own is not None
+        counts.add(own.contribution)
     assert counts.n_names == 1
     assert counts.line_counts.max() == 1
 
 
 @settings(deadline=None)
 @given(st.lists(outlines(), max_size=6))
-def test_any_page_can_be_counted(pages: list[object]) -> None:
-    counts = SiteCounts()
-    for number, page in enumerate(pages):
-        counts.add(Site(counts, version=1).contribution(page, title_of(number), url_of(number)))  # type: ignore[arg-type]
+def test_any_page_can_be_counted(pages: list[Outline]) -> None:
+    counts = learn([(parsed(sphinx(0)), title_of(0), url_of(0))])
+    for number, page in enumerate(pages, start=1):
+        own = Site(counts, version=1).read(page, title_of(number), url_of(number))
+        if own is not None:
+            counts.add(own.contribution)
         check(counts)
     assert np.isfinite(counts.kind_sums).all()

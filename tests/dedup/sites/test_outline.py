@@ -138,14 +138,6 @@ def test_inner_boxes_become_part_of_those_around() -> None:
     assert fewer.characters[1] == found.characters[1]
 
 
-def test_a_long_page_has_a_sample_of_lines_that_is_the_same_on_others() -> None:
-    furniture = "".join(f"<p>line {n} of all pages" for n in range(3_000))
-    one, other = of(f"<h1>One</h1>{furniture}"), of(f"<h1>Other</h1>{furniture}<p>more")
-    samples = [{line.text for line in each.some_lines} for each in (one, other)]
-    assert samples[0] - {"One"} == samples[1] - {"Other", "more"}
-    assert 200 <= len(samples[0]) <= 500
-
-
 @settings(deadline=None, max_examples=200)
 @given(
     st.lists(

@@ -11,6 +11,7 @@ from dedup.sites.outline import Outline
 from dedup.sites.site import Site, first_heading, learn, name_key
 from tests.dedup.sites.conftest import (
     MENU,
+    contribution_of,
     learned,
     outlines,
     parsed,
@@ -40,8 +41,7 @@ def test_a_site_does_not_change_with_its_counts() -> None:
     site = Site(counts, version=1)
     before = read(site, sphinx(50), 50)
     for number in range(12, 40):
-        outline, title, url = parsed(sphinx(number)), title_of(number), url_of(number)
-        counts.add(site.contribution(outline, title, url))
+        counts.add(contribution_of(site, parsed(sphinx(number)), number))
     assert (site.n_names, counts.n_names) == (12, 40)
     assert read(site, sphinx(50), 50).text == before.text
 

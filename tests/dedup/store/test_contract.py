@@ -14,6 +14,7 @@ import pytest
 
 from dedup import Deduplicator
 from dedup.document import Document, Match
+from dedup.errors import StateError
 from dedup.html import bounded
 from dedup.html.page_text import page_text
 from dedup.sites.outline import Outline
@@ -393,8 +394,23 @@ def test_pages_that_were_kept_apart_come_in_their_order(store: AnyStore) -> None
     store.note_apart(numbers[2], numbers[1], ["Other."])
     store.note_apart(numbers[1], numbers[0], ["Once.", "\ud800 有"])
     store.note_apart(numbers[2], numbers[0], [])
-    found = [(each.number, each.original, list(each.lines)) for each in store.apart()]
+    found = [(each.number, each.original, list(each.lines)) for each in store.explain.all_apart()]
     assert found == [
         (numbers[1], numbers[0], ["Once.", "? 有"]),
         (numbers[2], numbers[0], []),
     ]
+
+
+def test_a_damaged_account_of_a_page_that_was_kept_apart_is_a_clear_error(
+    store: AnyStore,
+) -> None:
+    if isinstance(store, MemoryStore):
+        pytest.skip("it keeps no account")
+    numbers = [store.add(page(str(n)), {}) for n in range(2)]
+    store.note_apart(numbers[1], numbers[0], ["Once."])
+    with store.unit() as connection:
+        connection.execute("UPDATE apart SET lines = ?", ["[1"])
+    with pytest.raises(StateError, match=f"what tells page {numbers[1]} from another is damaged"):
+        store.explain.apart(numbers[1])
+    with pytest.raises(StateError, match="is damaged"):
+        list(store.explain.all_apart())

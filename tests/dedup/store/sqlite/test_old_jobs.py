@@ -79,7 +79,7 @@ def test_an_old_job_knows_nothing_of_sites(old_job: Path) -> None:
     with open_store(old_job, read_only=True) as store:
         assert store.learned.hosts() == []
         assert store.learned.site("a.example") is None
-        assert list(store.apart()) == []
+        assert list(store.explain.all_apart()) == []
         assert store.url_knowledge.all_rules() == []
         assert store.learned.count_waiting() == {}
 
