@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import numpy.ma  # np.unique does at its first call, when no file descriptor may be left
 from numpy.typing import NDArray
 from xxhash import xxh32_intdigest
 

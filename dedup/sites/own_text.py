@@ -2,7 +2,8 @@
 
 1. *Beside*: a box is beside the content if next to none of its words are rare outside of links, on
    this page and on others that have a box of its kind, while enough such words stand elsewhere.
-2. *Core*: of what is not beside, the box that has the page's rare words and little else.
+2. *Core*: of what is not beside, the box that has the page's rare words and little else; together
+   with the box that has them on other pages.
 3. The text is all of the core; of the boxes beside in it, those are left out that recur with it:
    contents lists, indexes and summaries, which few pages of a template have, are content. So is
    what no other page has, and a box goes that has the same words on nearly all pages.
@@ -173,14 +174,25 @@ class _Measured:
         return found
 
     def _find_core(self) -> int:
-        """The box of the best F-score, in which recall counts most; of equals the innermost."""
+        """The box of the best F-score, in which recall counts most; of equals the innermost.
+
+        It has half of the page's rare words. Where other pages have most of theirs in another box,
+        this page's own words may have been repeated by somebody else: the text is then all of the
+        innermost box that has both.
+        """
         share, mean = self.of_rest()
         recall, precision = self._with_others(2, share), self._with_others(3, mean)
         denominator = _RECALL_WEIGHT * precision + recall
         score = (1 + _RECALL_WEIGHT) * precision * recall / np.where(denominator, denominator, 1)
-        score[share < _HALF] = -1
-        best = np.flatnonzero(score >= score.max())
-        return int(best[-1]) if score.max() > 0 else 0
+        core = _best(np.where(share < _HALF, -1, score))
+        usual = _best(np.where(self._n_pages < _OTHERS, -1, score))
+        if self._means[usual, 2] < _HALF or self._is_inside(usual, core):
+            return core
+        page = self._page
+        has_both = (page.first <= min(page.first[core], page.first[usual])) & (
+            page.end >= max(page.end[core], page.end[usual])
+        )
+        return int(np.flatnonzero(has_both)[-1])
 
     def _is_inside(self, box: int, core: int) -> bool:
         page = self._page
@@ -220,3 +232,9 @@ class _Measured:
             box for box in np.flatnonzero(is_furniture).tolist() if self._is_inside(box, core)
         ]
         return self._outermost(inside)
+
+
+def _best(score: Numbers) -> int:
+    """The last of the boxes of the best score; 0, the whole page, where none is above 0."""
+    best = np.flatnonzero(score >= score.max())
+    return int(best[-1]) if score.max() > 0 else 0

@@ -244,6 +244,24 @@ def one_victims_lines_repeated_with_bait() -> Attack:
     return attack
 
 
+def one_victims_lines_repeated_inside_out_with_bait() -> Attack:
+    """The victim's lines stand where articles do, and the attacker's words where the notice does.
+
+    And a page has nothing but the notice, as is then left of the victim's.
+    """
+    pages = honest(heading=False)
+    lines = _paragraphs(
+        words(f"honest 0 {part}", _OWN_WORDS // _PARAGRAPHS) for part in range(_PARAGRAPHS)
+    )
+    attack = Attack()
+    for number in range(60):
+        spam = _paragraphs(_spam(number))
+        body = f"<div class=content>{lines}</div><div class=legal>{spam}</div>"
+        attack.add((f"spam-{number}.html", page(words(f"spam title {number}", 3), body)))
+    attack.add(("bait.html", page("Bait", f"<div class=legal>{_LEGAL}</div>")))
+    return attack.add_honest(pages)
+
+
 def flood_of_lines() -> Attack:
     """More lines than are counted, so that what repeats is forgotten."""
     attack, pages = Attack(), honest(heading=False)
@@ -323,6 +341,7 @@ ATTACKS: tuple[Callable[[], Attack], ...] = (
     lines_repeated_on_60,
     lines_repeated_on_60_with_headings,
     one_victims_lines_repeated,
+    one_victims_lines_repeated_with_bait,
     flood_of_lines,
     hidden_copies,
     members_in_a_hidden_corner,

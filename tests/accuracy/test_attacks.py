@@ -12,7 +12,7 @@ from tests.accuracy.attacks import (
     N_HONEST,
     Attack,
     forged_originals,
-    one_victims_lines_repeated_with_bait,
+    one_victims_lines_repeated_inside_out_with_bait,
     words_found,
 )
 from tests.accuracy.in_order import CrawlResult, crawl_in_order
@@ -38,8 +38,8 @@ def test_all_honest_pages_are_stored_whole(make: Callable[[], Attack], tmp_path:
     assert whole(attack, result) == attack.articles.keys()
 
 
-def test_one_victim_is_lost_whose_lines_most_pages_have(tmp_path: Path) -> None:
-    attack = one_victims_lines_repeated_with_bait()
+def test_one_victim_is_lost_whose_lines_most_pages_have_in_its_place(tmp_path: Path) -> None:
+    attack = one_victims_lines_repeated_inside_out_with_bait()
     result = crawl_in_order(attack.pages, tmp_path)
     assert result.dropped == {"honest-0.html": "bait.html"}
     assert len(whole(attack, result)) == N_HONEST - 1

@@ -158,6 +158,29 @@ time.time = jumping
     assert max(site.asked().values()) == 1
 
 
+_UNFINISHED = """
+from dedup.sites.learner import SiteLearner
+
+def finish(self):
+    raise RuntimeError("it cannot be learned")
+
+SiteLearner.finish = finish
+"""
+
+
+def test_pages_that_cannot_be_judged_wait_and_the_crawl_ends(
+    serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job]
+) -> None:
+    job = make_job(serve(5).url)
+    status, output = job.run(python=["-c", _RUN.format(patch=_UNFINISHED)])
+    assert output.count("RuntimeError: it cannot be learned") < 10
+    assert len(job.rows("SELECT 1 FROM waiting")) == 6
+    assert status != 0
+    assert job.run()[0] == 0
+    query = "SELECT number FROM pages UNION ALL SELECT number FROM duplicates"
+    assert len(job.rows(query)) == 6
+
+
 def test_file_descriptors_that_run_out_lose_nothing(
     serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job]
 ) -> None:

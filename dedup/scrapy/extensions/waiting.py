@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -25,7 +24,7 @@ class WaitingPages:
     """Sends the pages that still wait to the pipelines when all is fetched, or the crawl stops.
 
     A crawl that is asked to stop ends within `DEDUP_STOP_SECONDS`: pages that are not judged by
-    then stay in the store, and wait there until the job is resumed.
+    then stay in the store, and wait there until the job is resumed. So do all after an error.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -33,6 +32,7 @@ class WaitingPages:
             raise NotConfigured  # only pages of the project's own spiders wait
         self._crawler = crawler
         self._is_sending = False
+        self._has_failed = False
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_idle, signals.spider_idle)
 
@@ -48,7 +48,7 @@ class WaitingPages:
         if self._is_sending:
             raise DontCloseSpider
         job = Job.of(self._crawler)
-        if job.failure is None and job.arrivals.n_waiting and job.arrivals.may_finish:
+        if self._are_left(job) and job.arrivals.may_finish:
             self._is_sending = True
             start_coroutine(self._send_some())
             raise DontCloseSpider
@@ -68,8 +68,11 @@ class WaitingPages:
         if not (job.arrivals.may_finish or job.is_alone):  # others go on with them
             return
         until = time.monotonic() + job.config.stop_seconds
-        while job.failure is None and job.arrivals.n_waiting and time.monotonic() < until:
+        while self._are_left(job) and time.monotonic() < until:
             await self._send(await self._finished())
+
+    def _are_left(self, job: Job) -> bool:
+        return job.failure is None and not self._has_failed and job.arrivals.n_waiting > 0
 
     async def _finished(self) -> list[PageItem]:
         """Some of the pages that wait: those of a host, or of as many hosts as fill a turn."""
@@ -82,9 +85,13 @@ class WaitingPages:
                 items += found
             return items
 
-        with suppress(StateError):  # the job notes it, and the crawl stops
+        try:
             return await job.turns.run(finish)
-        return []
+        except StateError:  # the job notes it, and the crawl stops
+            return []
+        except Exception:
+            self._has_failed = True
+            raise
 
     async def _send(self, items: list[PageItem]) -> None:
         await send_items(self._crawler, items, at_once=Job.of(self._crawler).turns.items_at_once)

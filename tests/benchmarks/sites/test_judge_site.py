@@ -24,7 +24,7 @@ def page(title, text, notes=""):
     links = " ".join(f'<a href="{name}">{name}</a>' for name in ("one", "copy", "two", "three"))
     return (
         f"<!DOCTYPE html><html lang=en><title>{title}</title><nav>{links}</nav>"
-        f"<main><h1>{title}</h1><p>{text}</p></main><nav class=notes>{notes}</nav></html>"
+        f"<main><h1>{title}</h1><p>{text}</p></main><canvas class=notes>{notes}</canvas></html>"
     )
 
 
@@ -32,8 +32,8 @@ def page(title, text, notes=""):
 def folder(tmp_path):
     """One page twice, and two that differ in nothing but their notes.
 
-    The notes are marked up as navigation, which the crawler leaves out. A judge who is told that
-    they are content has to find that the two are not one page.
+    The notes stand in a `<canvas>`, whose words no browser shows and the crawler does not read. A
+    judge who is told that they are content has to find that the two are not one page.
     """
     root = tmp_path / "tiny"
     root.mkdir()
