@@ -286,8 +286,8 @@ class SiteLearner:
         is_newer = state.add(page)
         if state.counts.n_names > n_names:
             self._changed.add(host)
-        if is_newer and state.site.is_settled:
-            self._read_early(host, progress)
+        if is_newer:
+            self._read_early(host, progress, keep=not state.site.is_settled)
         return progress
 
     def arrive(self, page: Page, outline: Outline) -> LearningStep:

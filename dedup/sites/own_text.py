@@ -177,22 +177,21 @@ class _Measured:
         """The box of the best F-score, in which recall counts most; of equals the innermost.
 
         It has half of the page's rare words. Where other pages have most of theirs in another box,
-        this page's own words may have been repeated by somebody else: the text is then all of the
-        innermost box that has both.
+        beside this one, this page's own words may have been repeated by somebody else: the text is
+        then all of the innermost box that has both.
         """
         share, mean = self.of_rest()
         recall, precision = self._with_others(2, share), self._with_others(3, mean)
         denominator = _RECALL_WEIGHT * precision + recall
         score = (1 + _RECALL_WEIGHT) * precision * recall / np.where(denominator, denominator, 1)
         core = _best(np.where(share < _HALF, -1, score))
-        usual = _best(np.where(self._n_pages < _OTHERS, -1, score))
-        if self._means[usual, 2] < _HALF or self._is_inside(usual, core):
+        first, end = self._page.first, self._page.end
+        is_usual = (self._n_pages >= _OTHERS) & (self._means[:, 2] >= _HALF)
+        is_usual &= (end <= first[core]) | (first >= end[core])
+        if not is_usual.any():
             return core
-        page = self._page
-        has_both = (page.first <= min(page.first[core], page.first[usual])) & (
-            page.end >= max(page.end[core], page.end[usual])
-        )
-        return int(np.flatnonzero(has_both)[-1])
+        both = [core, _best(np.where(is_usual, score, -1))]
+        return int(np.flatnonzero((first <= min(first[both])) & (end >= max(end[both])))[-1])
 
     def _is_inside(self, box: int, core: int) -> bool:
         page = self._page

@@ -113,6 +113,13 @@ class Arrivals:
 
     # --- Pages -----------------------------------------------------------------------------------
 
+    def count(self, item: PageItem, facts: PageFacts) -> None:
+        """Count a page that was read by what is known of its site; more may be known then."""
+        if facts.extracted.contribution is None or not self._is_ours(host_of(item.url)):
+            return
+        with self._store.unit():
+            self._reread(self._learner.add(item.url, facts.extracted.contribution))
+
     def arrive(
         self,
         item: PageItem,
@@ -137,12 +144,8 @@ class Arrivals:
         if not self._is_ours(host_of(item.url)):
             return [*released, item]
         outline, page = facts.extracted.outline, page_of_item(item, ItemFields())
-        if facts.extracted.contribution is not None:
-            entry.outline = outline
-            if revisits is None:
-                self._reread(self._learner.add(item.url, facts.extracted.contribution))
-            return [*released, item]
-        if outline is None or page is None or self.is_closing or revisits is not None:
+        is_known = facts.extracted.contribution is not None
+        if is_known or outline is None or page is None or self.is_closing or revisits is not None:
             entry.outline = outline
             return [*released, item]
         page = facts.give(page)

@@ -354,9 +354,11 @@ class PageSpider(Spider):
 
     def _arrive(self, job: Job, reading: Reading, response: Response) -> list[PageItem] | None:
         """The items that are ready; None: more is known of the site than when the page was read."""
+        item, urls = reading.item, job.response_urls
+        revisits = None if "redirect_urls" in response.meta else response.meta.get(REVISIT)
+        if self._reader.is_current(reading, response) and revisits is None:
+            job.arrivals.count(item, reading.facts)
         if not self._reader.is_current(reading, response):
             return None
-        item, urls = reading.item, job.response_urls
         finishes = (*urls.finished(response), *urls.canonical(item.url, item.canonical_url))
-        revisits = None if "redirect_urls" in response.meta else response.meta.get(REVISIT)
         return job.arrivals.arrive(item, reading.facts, finishes, revisits)
