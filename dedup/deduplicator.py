@@ -58,7 +58,8 @@ class Deduplicator:
         if detectors is None:
             detectors = default_detectors(self._cache, config)
         self.detectors = tuple(detectors)
-        self.store.check_schemes({detector.stage: detector.scheme for detector in self.detectors})
+        schemes = {each.stage: each.scheme for each in self.detectors if each.scheme}
+        self.store.check_schemes(schemes)
         for detector in self.detectors:
             for numbers, signatures in self.store.signatures(detector.stage):
                 detector.load(numbers, signatures)

@@ -6,9 +6,9 @@ store; `id` is the caller's own name for it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,8 @@ class Document:
             document's own; `box`: a learned content box; `landmark`: what the page itself declares
             to be its article or main part; `page`: rules, or all that is visible. In the last two
             there may be text that all pages of the site have.
-        key: what has to be equal, too: documents with different keys are never duplicates.
+        key: what the document says besides, see `dedup.keys.key_of`: documents with different keys
+            are never duplicates.
         rest: what is rare on the page around the text; None: there is no page around it.
         signatures: those that have been computed, by `dedup.detectors.signing.Signer.key`.
     """
@@ -121,6 +122,12 @@ class Document:
     def known_shingles(self) -> NDArray[np.uint64] | None:
         """The shingles, where they have been computed or taken; None: not yet."""
         found: NDArray[np.uint64] | None = self.__dict__.get("shingles")
+        return found
+
+    def with_key(self, key: str) -> Self:
+        """The document with another key, and with what has been computed of its text."""
+        found = replace(self, key=key)
+        vars(found).update((name, vars(self)[name]) for name in vars(self).keys() - vars(found))
         return found
 
     def drop_features(self) -> None:

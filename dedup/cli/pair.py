@@ -58,7 +58,6 @@ def _execute(options: argparse.Namespace) -> None:
             first,
             second,
             replay.config,
-            key_fields=replay.key_fields,
             look=lambda: replay.look(second, first),  # the later page is judged
         )
     finally:

@@ -25,7 +25,7 @@ class Detector(Protocol):
 
     @property
     def scheme(self) -> Mapping[str, object]:
-        """What must be equal for two signatures to be comparable; plain JSON values."""
+        """What must be equal for two signatures to be comparable; plain JSON values, or nothing."""
 
     def signature(self, document: Document) -> bytes | None:
         """What the store keeps so that the index can be rebuilt; None: not for this detector."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from dedup.document import Document
@@ -57,6 +58,19 @@ class Signer(ABC):
         return [each.signatures[self.key] for each in documents]
 
 
+def mask_of(document: Document, n_bits: int) -> int:
+    """What signatures are mixed with, by `Document.key`; 0: the document has none.
+
+    Signatures of one key differ in the same bits as without; those of two keys are as of any two
+    documents. So what is looked up is found among the documents of one key, however many others
+    have the same text.
+    """
+    if not document.key:
+        return 0
+    digest = xxhash.xxh3_128_intdigest(document.key.encode(errors="surrogatepass"))
+    return digest & ((1 << n_bits) - 1)
+
+
 class KeySigner(Signer):
     """Computes signatures that are a few 32-bit keys each, little-endian."""
 
@@ -69,15 +83,20 @@ class KeySigner(Signer):
         return list(map(self.compute_keys, documents))
 
     def compute(self, document: Document) -> bytes | None:
-        return self.compute_keys(document).astype("<u4").tobytes() or None
+        return _packed(document, self.compute_keys(document))
 
     def compute_many(self, documents: Sequence[Document]) -> Sequence[bytes | None]:
-        found = self.compute_keys_of_many(documents)
-        return [each.astype("<u4").tobytes() or None for each in found]
+        return list(map(_packed, documents, self.compute_keys_of_many(documents)))
 
     def keys(self, document: Document) -> NDArray[np.uint32]:
         """The keys of a document, which remembers them."""
         return keys_in(self.sign(document))
+
+
+def _packed(document: Document, keys: NDArray[np.uint32]) -> bytes | None:
+    if document.key:
+        keys = keys ^ np.uint32(mask_of(document, 32))
+    return keys.astype("<u4").tobytes() or None
 
 
 def keys_in(signature: bytes | None) -> NDArray[np.uint32]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.detectors.base import Check
-from dedup.detectors.signing import Signer
+from dedup.detectors.signing import Signer, mask_of
 from dedup.document import Document, Match
 from dedup.fingerprints.simhash import simhash, simhash_many
 from dedup.index import PermutedTables
@@ -52,7 +52,7 @@ class SimhashSigner(Signer):
 
     def compute(self, document: Document) -> bytes | None:
         found = self._features(document)
-        return None if found is None else simhash(*found, self.n_bits).to_bytes(self.n_bits // 8)
+        return None if found is None else self._packed(document, simhash(*found, self.n_bits))
 
     def compute_many(self, documents: Sequence[Document]) -> Sequence[bytes | None]:
         if self.n_bits > 64 or self._weighting is not None:
@@ -63,7 +63,13 @@ class SimhashSigner(Signer):
         weights = np.concatenate([np.empty(0, np.int64), *(part[1] for part in parts)])
         offsets = np.cumsum([0, *(len(part[0]) for part in parts)])
         words = iter(simhash_many(hashes, weights, offsets).tolist())
-        return [None if each is None else next(words).to_bytes(8) for each in found]
+        return [
+            None if each is None else self._packed(document, next(words))
+            for document, each in zip(documents, found, strict=True)
+        ]
+
+    def _packed(self, document: Document, fingerprint: int) -> bytes:
+        return (fingerprint ^ mask_of(document, self.n_bits)).to_bytes(self.n_bits // 8)
 
     def _features(self, document: Document) -> tuple[NDArray[np.uint64], WeightArray] | None:
         if len(document.shingles) < self._short_shingles:

@@ -1,7 +1,7 @@
 """Two documents, as each stage of the cascade sees them, in values and in words."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from dedup.detectors.second_check import (
     objection_to_near,
 )
 from dedup.document import Document
+from dedup.keys import differing
 from dedup.names import do_agree
 from dedup.similarity import containment, resemblance
 from dedup.sites.rest import Difference
@@ -115,12 +116,11 @@ def decide(
     second: Document,
     config: DedupConfig,
     *,
-    key_fields: Sequence[str] = (),
     look: Callable[[], Look | None] = lambda: None,
 ) -> Decision:
     """Compare as `SecondCheck` does, and count what is common.
 
-    The names of the key fields are for the words. `look` takes the second look; it is called where
+    `look` takes the second look; it is called where
     nothing else tells the two apart.
     """
     sizes = len(first.shingles), len(second.shingles)
@@ -145,8 +145,8 @@ def decide(
         words += _objection_words(objection, first, second)
     has_other_key = first.key != second.key
     if has_other_key:
-        names = ", ".join(key_fields) or "key fields"
-        words += f"; but they differ in {names}, which must be equal, too (DEDUP_ITEM_KEY_FIELDS)"
+        names = ", ".join(f"`{name}`" for name in differing(first.key, second.key))
+        words += f"; but they differ in {names}, which must be equal, too"
     is_duplicate = is_alike and objection is None and not has_other_key
     found = look() if is_duplicate else None
     if found is not None:
@@ -227,9 +227,9 @@ def compare_stage(
             return Comparison(stage=stage, is_candidate=None, words=words)
         shown.append(signature)
     is_candidate, words = _COMPARE[stage](shown[0], shown[1], config)
-    if first.key != second.key and stage in OF_ONE_KEY:
-        bare = [detector.signature(replace(each, key="")) or b"" for each in (first, second)]
-        words = f"{_COMPARE[stage](bare[0], bare[1], config)[1]}, the keys differ"
+    if first.key != second.key:
+        bare = [detector.signature(each.with_key("")) or b"" for each in (first, second)]
+        words = f"{_COMPARE[stage](bare[0], bare[1], config)[1]}, their fields differ"
     return Comparison(
         stage=stage,
         is_candidate=is_candidate,
@@ -296,10 +296,6 @@ _COMPARE = {
     "simhash": _compare_simhash,
     "minhash": _compare_minhash,
 }
-
-
-OF_ONE_KEY = ("body", "text")
-"""Stages that look only among documents of one key: it is part of their signatures."""
 
 
 def _shared(first: bytes, second: bytes) -> tuple[int, int]:

@@ -16,11 +16,9 @@ import numpy as np
 
 from dedup.config import DedupConfig
 from dedup.detectors import Detector, SecondCheck, default_detectors
-from dedup.detectors.key import KeyRecord
 from dedup.document import Document, Match
 from dedup.errors import StateError
 from dedup.explain.comparison import (
-    OF_ONE_KEY,
     Comparison,
     Decision,
     Look,
@@ -74,9 +72,6 @@ class StageReport:
 class Replay:
     """The job's cascade, as its store and settings describe it.
 
-    Attributes:
-        key_fields: the fields of items whose values have to be equal, too; mostly none.
-
     Raises:
         StateError: the store was not made by the default cascade.
     """
@@ -85,8 +80,6 @@ class Replay:
         self._store = store
         self._schemes = store.schemes()
         self.config = _config(self._schemes, json.loads(store.meta("settings") or "{}"))
-        self.key_fields: list[str] = self._schemes.get(KeyRecord.stage, {}).get("fields", [])
-        self._keys = self._read_keys()
         self._asked: list[int] = []
         self._recorded: ApartPage | None = None
         self._judged: tuple[Document, ...] = ()
@@ -164,16 +157,9 @@ class Replay:
                 document,
                 original,
                 self.config,
-                key_fields=self.key_fields,
                 look=lambda: self.look(document, original) or self._look_on_record(number),
             ),
         )
-
-    def _read_keys(self) -> KeyRecord:
-        keys = KeyRecord(self.key_fields)
-        for numbers, signatures in self._store.signatures(keys.stage):
-            keys.load(numbers, signatures)
-        return keys
 
     def _detectors(self) -> list[Detector]:
         check = self._check = _Noting(self._fetch, self.config, self._asked, self._rare_on)
@@ -181,7 +167,7 @@ class Replay:
         cascade = default_detectors(self._fetch, self.config, check=check, bodies=self._store.body)
         chosen = [each for each in cascade if each.stage in self._schemes]
         found = {each.stage: json.loads(json.dumps(each.scheme)) for each in chosen}
-        if found != {stage: each for stage, each in self._schemes.items() if stage != "key"}:
+        if found != self._schemes:
             raise StateError(
                 self._store.location,
                 "its detectors are not those of the default cascade",
@@ -191,7 +177,7 @@ class Replay:
 
     def _fetch(self, number: int) -> Document:
         self._asked.append(number)
-        return self._keys.give(number, self._store.document(number))
+        return self._store.document(number)
 
     def _load(self, detector: Detector, before: int) -> None:
         first = self._store.group_start(before)
@@ -239,8 +225,8 @@ def _words(stage: str, count: int, *, has_key: bool) -> str:
         "simhash": "with a fingerprint that near",
         "minhash": "with a band in common",
     }[stage]
-    if has_key and stage in OF_ONE_KEY:
-        what += " and the same key"
+    if has_key:
+        what += " and the same fields"
     return f"{count:,} stored page{'' if count == 1 else 's'} {what}"
 
 

@@ -164,6 +164,7 @@ class CrawlConfig:
                 text=values.field_names("DEDUP_ITEM_TEXT_FIELDS", min_names=1),
                 url=str(values.value("DEDUP_ITEM_URL_FIELD")),
                 key=values.field_names("DEDUP_ITEM_KEY_FIELDS", min_names=0),
+                ignored=values.field_names("DEDUP_ITEM_IGNORE_FIELDS", min_names=0),
             ),
             waiting_pages=whole("DEDUP_WAITING_PAGES", low=0),
             read_processes=_read_processes(values),
@@ -191,6 +192,9 @@ class CrawlConfig:
             "DEDUP_SHORT_SHINGLES": self.detection.short_shingles,
             "DEDUP_TEXT_EXTRACTOR": self.extractor,
             "DEDUP_ITEM_TEXT_FIELDS": list(self.item_fields.text),
+            "DEDUP_ITEM_URL_FIELD": self.item_fields.url,
+            "DEDUP_ITEM_KEY_FIELDS": list(self.item_fields.key),
+            "DEDUP_ITEM_IGNORE_FIELDS": list(self.item_fields.ignored),
             "DEDUP_URL_CANONICAL": self.url_canonical,
             "DEDUP_ROBOTS_META_OBEY": self.is_robots_meta_obeyed,
         }

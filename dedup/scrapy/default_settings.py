@@ -158,9 +158,15 @@ these is not a page, and is passed on. It does not apply to items of the project
 DEDUP_ITEM_URL_FIELD = "url"
 """The field that has an item's URL. The URL gives the page's host, and is in all records."""
 
+DEDUP_ITEM_IGNORE_FIELDS: list[str] = []
+"""Further fields that tell no items apart. By default all that an item says counts, but for what
+differs between copies by nature: its URL, markup, times of fetches, and ids made for each item; see
+docs/own_project.md. An item that has only text, title, URL and markup is a page."""
+
 DEDUP_ITEM_KEY_FIELDS: list[str] = []
-"""Fields whose values have to be equal in duplicates: of 30 reviews with equal text for different
-products, ["product"] keeps all. None by default: the texts decide."""
+"""If there are any, these fields alone tell items apart, besides the text: of 30 reviews with equal
+text for different products, ["product"] keeps one for each product, whoever wrote it. A field that
+no item had is told of at the end."""
 
 # --- Main text ---------------------------------------------------------------------------------
 

@@ -1,16 +1,27 @@
-"""The fields of items of any kind: which of them hold the text, the URL and the key."""
+"""The fields of items of any kind: which of them hold text and URL, and which tell items apart."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
+from datetime import date, datetime
+from functools import lru_cache
 
 from itemadapter import ItemAdapter
 
+from dedup.keys import is_there, key_of
 from dedup.scrapy.items import PageItem
+
+_NO_FACTS = frozenset({"html", "canonical_url", "_id", "_key", "uuid"})
+"""Names of fields that differ between copies: a URL, markup, and ids made for each item."""
+
+_TIME_NAME = re.compile(r"(?:fetched|scraped|crawled|retrieved)(?:_(?:at|time|on))?|timestamp")
+
+_UNIX_TIME = re.compile(r"\d{9,19}(?:\.\d+)?")
+
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +31,15 @@ class ItemFields:
     Attributes:
         text: of the fields whose values together are the text.
         url: of the field whose value is the URL.
-        key: of the fields whose values have to be equal in duplicates.
+        key: of the fields that alone tell items apart, besides the text; (): all but `ignored`, and
+            those that differ between copies by nature.
+        ignored: of fields that tell nothing apart.
     """
 
     text: tuple[str, ...] = ("text",)
     url: str = "url"
     key: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
     def text_of(self, item: object) -> str | None:
         """The text, with a line for each value; None: no field has a text."""
@@ -36,12 +50,43 @@ class ItemFields:
         url = get(item, self.url)
         return url if isinstance(url, str) else None
 
-    def key_of(self, item: object) -> str:
-        """A digest of the values of the key fields; "" if there are no key fields."""
-        if not self.key:
-            return ""
-        values = json.dumps([get(item, name) for name in self.key], sort_keys=True, default=repr)
-        return sha256(values.encode()).hexdigest()[:32]
+    def own_of(self, item: object, extracted: Mapping[str, object]) -> dict[str, object]:
+        """What tells the item from others of its text: the fields that its owner has put into it.
+
+        {}: the item is a page.
+
+        Args:
+            item: in the pipelines.
+            extracted: what was read from its page, by field; it is not its owner's.
+        """
+        if self.key:
+            return {name: value for name in self.key if is_there(value := get(item, name))}
+        own = {
+            name: value
+            for name, value in fields_of(item)
+            if is_there(value) and self._counts(name, value) and extracted.get(name) != value
+        }
+        return own if own.keys() - {"title"} else {}
+
+    def key_of(self, own: Mapping[str, object], item: object, *, is_short: bool) -> str:
+        """The key of an item with these fields of its own.
+
+        A short text says nothing alone: there the URL counts, too, unless the fields that count are
+        named.
+
+        Raises:
+            RecursionError: a value contains itself.
+        """
+        if own and is_short and not self.key and self.url not in self.ignored:
+            own = {**own, self.url: get(item, self.url)}
+        return key_of(own, members)
+
+    def _counts(self, name: str, value: object) -> bool:
+        if name in _NO_FACTS or name == self.url or name in self.text or name in self.ignored:
+            return False
+        if name == "body" and isinstance(value, bytes):
+            return False
+        return not _is_time_of_fetch(name, value)
 
 
 def get(item: object, name: str) -> object:
@@ -55,6 +100,55 @@ def get(item: object, name: str) -> object:
     if isinstance(item, Mapping):
         return item.get(name)
     return getattr(item, name, None)
+
+
+def members(value: object) -> Mapping[str, object] | None:
+    """The fields of an item, also of one within an item, but those of fetches; None: no item."""
+    if isinstance(value, Mapping) or ItemAdapter.is_item(value):
+        found = fields_of(value)
+        return {name: each for name, each in found if not _is_time_of_fetch(name, each)}
+    return None
+
+
+def fields_of(item: object) -> Iterator[tuple[str, object]]:
+    """All fields of an item with their values; of an object that is no item, all attributes."""
+    if isinstance(item, Mapping):
+        for name, value in item.items():
+            yield str(name), value
+    elif ItemAdapter.is_item(item):
+        yield from ItemAdapter(item).items()
+    else:
+        slots = [getattr(each, "__slots__", ()) for each in type(item).__mro__]
+        names = [name for each in slots for name in ((each,) if isinstance(each, str) else each)]
+        own = vars(item) if hasattr(item, "__dict__") else ()
+        for name in dict.fromkeys([*names, *getattr(item, "_fields", ()), *own]):
+            if hasattr(item, name):
+                yield name, getattr(item, name)
+
+
+def _is_time_of_fetch(name: str, value: object) -> bool:
+    """Does a field tell when its item was fetched: by its name, and as a time?"""
+    if not _is_time_name(name):
+        return False
+    if isinstance(value, date | datetime):
+        return True
+    if isinstance(value, str):
+        text = value.strip()
+        return bool(_UNIX_TIME.fullmatch(text)) or _is_iso_time(text)
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 1e8
+
+
+@lru_cache(maxsize=1_000)
+def _is_time_name(name: str) -> bool:
+    return _TIME_NAME.fullmatch(_CAPITAL.sub("_", name).lower()) is not None
+
+
+def _is_iso_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def fill(item: object, name: str, value: object) -> None:

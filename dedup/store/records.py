@@ -123,6 +123,12 @@ class Outlined(NamedTuple):
     outline: Outline
 
 
+KEY_STAGE = "key"
+"""Under which a document's key is kept among its signatures."""
+
+KEY_OFFSET = 8
+"""Where in that signature the key begins, after a digest of the text."""
+
 PAGE_FIELDS = tuple(
     field.name
     for field in fields(Page)
@@ -145,10 +151,16 @@ def as_page(document: Document) -> Page:
         heading=document.heading,
         own_title=document.own_title,
         source=document.source,
+        key=document.key,
         rest=document.rest,
         fetched_at=time.time(),
         size_bytes=size_bytes,
     )
+
+
+def key_in(signature: bytes | None) -> str:
+    """The key of a document, from its signature; "" if it has none."""
+    return "" if signature is None else bytes(signature)[KEY_OFFSET:].decode(errors="surrogatepass")
 
 
 def compressed(data: bytes) -> bytes:

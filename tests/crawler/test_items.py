@@ -100,6 +100,9 @@ CASES["html"] = ({"fields": "html"}, {}, {})
 CASES["reviews"] = ({"fields": "review"}, {}, {})
 CASES["reviews by text"] = ({"fields": "review"}, {}, {
     "DEDUP_ITEM_TEXT_FIELDS": "review", "DEDUP_ITEM_URL_FIELD": "page"})
+CASES["reviews without product"] = ({"fields": "review"}, {}, {
+    "DEDUP_ITEM_TEXT_FIELDS": "review", "DEDUP_ITEM_URL_FIELD": "page",
+    "DEDUP_ITEM_IGNORE_FIELDS": "product"})
 CASES["reviews by product"] = ({"fields": "review"}, {}, {
     "DEDUP_ITEM_TEXT_FIELDS": "review", "DEDUP_ITEM_URL_FIELD": "page",
     "DEDUP_ITEM_KEY_FIELDS": "product"})
@@ -208,9 +211,13 @@ def test_items_that_are_no_pages_pass_and_are_counted(crawls: Any) -> None:
     assert crawl["stats"] == {"dedup/items/no_page": 3}
 
 
-def test_fields_are_named_and_those_that_must_be_equal_too(crawls: Any) -> None:
-    assert crawls["reviews by text"]["kept"] == 1
-    assert crawls["reviews by product"]["kept"] == 2
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("reviews by text", 2), ("reviews without product", 1), ("reviews by product", 2)],
+)
+def test_all_fields_count_unless_others_are_named(crawls: Any, name: str, kept: int) -> None:
+    assert crawls[name]["kept"] == kept
+    assert crawls[name]["stats"].get("dedup/items/kept_for_fields/product", 0) == kept - 1
 
 
 def test_items_of_the_projects_own_spiders_are_plain_data() -> None:

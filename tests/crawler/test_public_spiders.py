@@ -109,6 +109,8 @@ class Articles(scrapy.Spider):
 
 CASES = {
     "quotes": (Quotes, {}),
+    "quotes without tags": (Quotes, {"DEDUP_ITEM_IGNORE_FIELDS": "tags"}),
+    "quotes by text": (Quotes, {"DEDUP_ITEM_IGNORE_FIELDS": "tags, author"}),
     "quotes by author": (Quotes, {"DEDUP_ITEM_KEY_FIELDS": "author"}),
     "books": (Books, {}),
     "manual": (Manual, {}),
@@ -117,6 +119,7 @@ CASES = {
         News, {"DEDUP_ITEM_TEXT_FIELDS": "summary", "DEDUP_ITEM_URL_FIELD": "link"}
     ),
     "articles": (Articles, {}),
+    "articles without words": (Articles, {"DEDUP_ITEM_IGNORE_FIELDS": "words"}),
 }
 process = CrawlerProcess({"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False})
 crawls = {}
@@ -272,10 +275,16 @@ def _sorted(items: list[Any]) -> list[str]:
     return sorted(json.dumps(item, sort_keys=True) for item in items)
 
 
+def test_quotes_that_differ_in_author_or_tags_are_kept(crawls: Any) -> None:
+    assert _dropped(crawls, "quotes") == []
+    assert len(crawls["quotes, addon"]["kept"]) == len(crawls["quotes, plain"]["kept"]) == 10
+    ((_, item),) = _dropped(crawls, "quotes without tags")
+    assert (item["tags"], item["author"] != "Another") == (["page2"], True)
+
+
 def test_quotes_that_are_repeated_are_dropped(crawls: Any) -> None:
-    kept = crawls["quotes, addon"]["kept"]
-    assert len(crawls["quotes, plain"]["kept"]) == 10
-    dropped = _dropped(crawls, "quotes")
+    kept = crawls["quotes by text, addon"]["kept"]
+    dropped = _dropped(crawls, "quotes by text")
     assert [(stage, item["tags"]) for stage, item in dropped] == [("text", ["page2"])] * 2
     texts = [item["text"] for item in kept]
     assert len(texts) == len(set(texts)) == 8
@@ -318,9 +327,10 @@ def test_of_feeds_an_entry_of_both_is_dropped_once_fields_are_named(crawls: Any)
 
 
 def test_of_loaded_dataclasses_the_same_article_with_a_line_more_is_dropped(crawls: Any) -> None:
-    ((stage, item),) = _dropped(crawls, "articles")
+    assert _dropped(crawls, "articles") == []  # they differ in the number of words
+    ((stage, item),) = _dropped(crawls, "articles without words")
     assert stage == "sentences"
-    urls = {each["url"] for each in crawls["articles, addon"]["kept"]}
+    urls = {each["url"] for each in crawls["articles without words, addon"]["kept"]}
     both = {"/articles/1", "/articles/3"}
     assert {item["url"]} == both - urls
     assert len(urls) == 3

@@ -11,7 +11,9 @@ from dedup.config import DedupConfig
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors import Detector, SecondCheck, default_detectors
 from dedup.detectors.key import KeyRecord
+from dedup.detectors.second_check import is_same_text
 from dedup.document import Document, Match
+from dedup.keys import differing
 from dedup.scrapy.internals.refusal import refusing
 from dedup.sites.learner import SiteLearner, with_text
 from dedup.sites.site import OwnText
@@ -24,7 +26,6 @@ class ContentIndex:
     """Finds the stored page that a page duplicates.
 
     Args:
-        key: names of the item's fields whose values have to be equal, too.
         learner: knows which lines are rare on a host.
 
     Attributes:
@@ -32,12 +33,10 @@ class ContentIndex:
         additions: grows whenever a page is added, by this process or by another.
     """
 
-    def __init__(
-        self, store: JobStore, config: DedupConfig, key: Sequence[str], learner: SiteLearner
-    ) -> None:
+    def __init__(self, store: JobStore, config: DedupConfig, learner: SiteLearner) -> None:
         self._store = store
-        self._keys = KeyRecord(tuple(key))
-        self._originals = OriginalsCache(self._original, size_bytes=config.cache_bytes)
+        self._keys = KeyRecord()
+        self._originals = OriginalsCache(store.document, size_bytes=config.cache_bytes)
         self._check = SecondCheck(
             self._originals,
             near_resemblance=config.near_resemblance,
@@ -47,7 +46,7 @@ class ContentIndex:
         )
         cascade = default_detectors(self._originals, config, check=self._check, bodies=store.body)
         self._cascade = {detector.stage: detector for detector in cascade}
-        self.detectors: list[Detector] = [self._keys] if key else []
+        self.detectors: list[Detector] = [self._keys]
         self._deduplicator: Deduplicator | None = None
         self.additions = 0
 
@@ -81,8 +80,7 @@ class ContentIndex:
         """Store a page with its signatures; return its number."""
         number = self.open().add(page)
         self.additions += 1
-        if self.detectors:
-            self._originals.keep(number, _as_fetched(page, number))
+        self._originals.keep(number, _as_fetched(page, number))
         return number
 
     def change(self, number: int, own: OwnText) -> None:
@@ -112,6 +110,16 @@ class ContentIndex:
         self._store.note_apart(number, found.original, lines)
         return True
 
+    def differing_fields(self, page: Page) -> list[str]:
+        """The fields in which an item differs from the first one of the same text; []: none."""
+        number = self._keys.first_of_text(page) if page.key else None
+        if number is None:
+            return []
+        first = self._originals(number)
+        if not is_same_text(page, first, with_title=False):
+            return []
+        return differing(page.key, first.key)
+
     def is_copy(self, page: Page) -> bool:
         """Is the body that of a stored page?"""
         return any(each.stage == "body" and each.find(page) for each in self.detectors)
@@ -124,9 +132,6 @@ class ContentIndex:
         for number in numbers.tolist():
             self._originals.forget(number)
         self.additions += 1
-
-    def _original(self, number: int) -> Document:
-        return self._keys.give(number, self._store.document(number))
 
 
 def first_match(detectors: Sequence[Detector], page: Page) -> Match | None:

@@ -117,12 +117,12 @@ class ItemsInPipelines:
 def page_of_item(
     item: object, fields: ItemFields, extracted: Mapping[str, object] | None = None
 ) -> Page | None:
-    """The item as a document; None: it has no text, and none was extracted."""
+    """The item as a document without a key; None: it has no text, and none was extracted."""
     extracted = extracted or {}
     text = fields.text_of(item)
-    if text is None:
+    if not (text or "").strip():
         found = extracted.get("text")
-        text = found if isinstance(found, str) else None
+        text = found if isinstance(found, str) else text
     if text is None:
         return None
 
@@ -140,9 +140,8 @@ def page_of_item(
         id="",
         text=text,
         url=fields.url_of(item),
-        title=word("title"),
+        title="" if "title" in fields.ignored else word("title"),
         body=body,
-        key=fields.key_of(item),
         language=word("language"),
         canonical_url=word("canonical_url") or None,
         status=whole("status"),

@@ -125,9 +125,7 @@ class Job:
             max_waiting=config.waiting_pages,
             is_shared=self.store.workers is not None,
         )
-        self.content = ContentIndex(
-            self.store, config.detection, config.item_fields.key, self._learner
-        )
+        self.content = ContentIndex(self.store, config.detection, self._learner)
         self.revisits = Revisits(
             self.store, begins=begins_refresh, signatures=self.content.signatures
         )
@@ -184,6 +182,7 @@ class Job:
             self.arrivals,
             stats,
             fields=config.item_fields,
+            short_shingles=config.detection.short_shingles,
             is_resumed=self.is_resumed,
             is_resent=not self.has_queue,
         )

@@ -11,6 +11,7 @@ from dedup.detectors import Detector
 from dedup.document import Match
 from dedup.html.page_text import PageText
 from dedup.scrapy.item_fields import ItemFields, fill, get
+from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.arrivals import Arrivals
 from dedup.scrapy.job.content import ContentIndex, first_match
 from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, page_of_item
@@ -18,6 +19,9 @@ from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
 from dedup.scrapy.reading.page import PageFacts
 from dedup.store import JobStore, Page
+
+TOLD_APART = "dedup/items/kept_for_fields"
+"""The stat of items that have the text of another and differ in a field; by field, one below it."""
 
 
 class ItemJudge:
@@ -28,6 +32,7 @@ class ItemJudge:
 
     Args:
         fields: the fields of items of other projects' spiders.
+        short_shingles: texts of fewer shingles are short.
         is_resent: does the project's own scheduler send pages of an earlier run again?
     """
 
@@ -41,6 +46,7 @@ class ItemJudge:
         stats: StatsCollector,
         *,
         fields: ItemFields,
+        short_shingles: int,
         is_resumed: bool,
         is_resent: bool,
     ) -> None:
@@ -51,6 +57,7 @@ class ItemJudge:
         self._arrivals = arrivals
         self._stats = stats
         self._fields = fields
+        self._short_shingles = short_shingles
         self._is_resumed = is_resumed
         self._is_resent = is_resent
         self._shares: list[list[Detector]] = []
@@ -114,7 +121,8 @@ class ItemJudge:
 
     def has_text(self, item: object) -> bool:
         """Has the item a text of its own?"""
-        return self._fields_of(self._items.entry(item)).text_of(item) is not None
+        text = self._fields_of(self._items.entry(item)).text_of(item)
+        return text is not None and bool(text.strip())
 
     def note_extracted(self, item: object, found: Mapping[str, object], text: PageText) -> None:
         """Note the values that were read from the item's HTML, by field."""
@@ -157,8 +165,21 @@ class ItemJudge:
             entry.pages_before = self._content.additions
             if page is not None and entry.facts is not None:
                 page = entry.facts.give(page)
+            if page is not None and not (entry.is_ours or isinstance(item, PageItem)):
+                page = self._with_key(page, item, entry.extracted)
             entry.page = page
         return entry.page
+
+    def _with_key(self, page: Page, item: object, extracted: Mapping[str, object]) -> Page | None:
+        """The page with what else its item says; None: that cannot be compared."""
+        own = self._fields.own_of(item, extracted)
+        if not own:
+            return page
+        is_short = len(page.shingles) < self._short_shingles
+        try:
+            return page.with_key(self._fields.key_of(own, item, is_short=is_short))
+        except RecursionError:  # a value contains itself
+            return None
 
     def _detectors(self, entry: Entry, share: int) -> list[Detector]:
         if entry.pages_before == self._content.additions:
@@ -166,12 +187,17 @@ class ItemJudge:
         return [each for detectors in self._shares[: share + 1] for each in detectors]
 
     def _store_page(self, item: object, entry: Entry, page: Page) -> None:
+        names = self._content.differing_fields(page)
         with self._store.unit():
             number = self._ledger.record(_outcome("unique", entry, page)) or 0
             if self._content.note_apart(number, page):
                 self._stats.inc_value("dedup/pages/kept_apart")
             self._arrivals.note_stored(number, page, entry.outline)
             self._arrivals.note_judged(entry.place)
+        if names:
+            self._stats.inc_value(TOLD_APART)
+            for name in names:
+                self._stats.inc_value(f"{TOLD_APART}/{name}")
         entry.is_recorded = True
         if entry.is_ours:
             fill(item, "id", number)

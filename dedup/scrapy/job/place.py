@@ -14,7 +14,6 @@ from pathlib import Path
 from scrapy.settings import BaseSettings
 
 from dedup.detectors import default_detectors
-from dedup.detectors.key import KeyRecord
 from dedup.errors import StateError
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.spiders.own import OwnSpider, is_own
@@ -207,16 +206,8 @@ class JobPlace:
         if store.meta("schemes of detectors") is None:  # the pipelines store them
             return
         in_use = stages_in_use(settings, self._config)
-        key = self._config.item_fields.key
-        detectors = [
-            *([KeyRecord(key)] if key else []),
-            *(
-                each
-                for each in default_detectors(store.document, self._config.detection)
-                if each.stage in in_use
-            ),
-        ]
-        store.check_schemes({detector.stage: detector.scheme for detector in detectors})
+        cascade = default_detectors(store.document, self._config.detection)
+        store.check_schemes({each.stage: each.scheme for each in cascade if each.stage in in_use})
 
 
 def file_name(name: str) -> str:

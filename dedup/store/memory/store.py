@@ -27,6 +27,7 @@ class _Kept:
     heading: str
     own_title: str | None
     source: TextSource
+    key: str
     text: bytes
     rest: Rest | None
 
@@ -74,6 +75,7 @@ class MemoryStore:
                 document.heading,
                 document.own_title,
                 document.source,
+                document.key,
                 text,
                 None if document.rest is None else document.rest.kept(),
             )
@@ -105,6 +107,7 @@ class MemoryStore:
             heading=kept.heading,
             own_title=kept.own_title,
             source=kept.source,
+            key=kept.key,
             rest=kept.rest,
         )
 

@@ -12,7 +12,7 @@ from dedup.document import Document
 from dedup.errors import DamageError
 from dedup.sites.rest import Rest
 from dedup.store.export_columns import EXPORTED_FIELDS
-from dedup.store.records import DONE, PAGE_FIELDS, Page
+from dedup.store.records import DONE, KEY_STAGE, PAGE_FIELDS, Page, key_in
 from dedup.store.results import DuplicateRow, RecordRow
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sql.database import Database
@@ -65,14 +65,14 @@ class StoreReader:
 
     def document(self, number: int) -> Document:
         query = (
-            "SELECT name, text, url, title, heading, own_title, source, rest FROM pages"
-            " WHERE number = ?"
+            "SELECT name, text, url, title, heading, own_title, source, rest, value FROM pages"
+            " LEFT JOIN signatures ON stage = ? AND page = number WHERE number = ?"
         )
         with self.database.reporting():
-            row = self.database.connection.execute(query, (number,)).fetchone()
+            row = self.database.connection.execute(query, (KEY_STAGE, number)).fetchone()
         if row is None:
             raise KeyError(number)
-        name, packed, url, title, heading, own_title, source, rest = row
+        name, packed, url, title, heading, own_title, source, rest, key = row
         return Document(
             id=name or str(number),
             text=self._text(number, packed),
@@ -81,6 +81,7 @@ class StoreReader:
             heading=heading,
             own_title=own_title,
             source=source,
+            key=key_in(key),
             rest=self._rest(number, rest),
         )
 
@@ -302,8 +303,8 @@ class StoreReader:
         raise KeyError(number)
 
     def _key(self, number: int) -> str:
-        query = "SELECT value FROM signatures WHERE stage = 'key' AND page = ?"
-        return next((bytes(row["value"]).decode() for row in self.rows(query, [number])), "")
+        query = "SELECT value FROM signatures WHERE stage = ? AND page = ?"
+        return next((key_in(row["value"]) for row in self.rows(query, [KEY_STAGE, number])), "")
 
     def _text(self, number: int, compressed: bytes) -> str:
         return self.unpacked(number, compressed).decode(errors="surrogatepass")

@@ -1,0 +1,87 @@
+"""Keys of documents: what they say besides their texts, field by field; see `Document.key`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+
+Members = Callable[[object], Mapping[str, object] | None]
+"""Gives the fields of an object; None: it has none, and is a plain value."""
+
+_SHORT_CHARACTERS = 40
+
+
+_COLLECTIONS = (bytes, list, tuple, set, frozenset, Mapping)
+
+
+def mappings(value: object) -> Mapping[str, object] | None:
+    """Only mappings have fields."""
+    return value if isinstance(value, Mapping) else None
+
+
+def key_of(values: Mapping[str, object], members: Members = mappings) -> str:
+    r"""Return the values by their names, as JSON, long ones as digests; "" if none is there.
+
+    Equal values give equal keys: white space and the order of names do not count; case, types and
+    the order of lists do. None and empty texts, lists and mappings are not there.
+
+    Raises:
+        RecursionError: a value is nested too deeply, or contains itself.
+
+    >>> key_of({"size": None, "sku": " A  1\n"})
+    '{"sku": "A 1"}'
+    >>> key_of({"sku": 1}) == key_of({"sku": "1"})
+    False
+    """
+    found = {
+        name: _short(_plain(value, members)) for name, value in values.items() if is_there(value)
+    }
+    return json.dumps(found, sort_keys=True) if found else ""
+
+
+def differing(first: str, second: str) -> list[str]:
+    """The names of the fields in which two keys differ, in alphabetical order.
+
+    >>> differing(key_of({"sku": 1, "size": 2}), key_of({"sku": 1}))
+    ['size']
+    """
+    one, other = (json.loads(key) if key else {} for key in (first, second))
+    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+
+
+def is_there(value: object) -> bool:
+    """Is it a value? None, empty texts and empty collections are none."""
+    if isinstance(value, str):
+        return bool(value) and not value.isspace()
+    return value is not None and not (isinstance(value, _COLLECTIONS) and not value)
+
+
+def _short(plain: object) -> object:
+    """A plain value as it is, or where it may be long, its kind and its digest."""
+    if isinstance(plain, str):
+        return plain if len(plain) <= _SHORT_CHARACTERS else ["text", _digest(plain)]
+    if isinstance(plain, list | dict):
+        return ["json", _digest(json.dumps(plain, sort_keys=True))]
+    return plain
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
+
+def _plain(value: object, members: Members) -> object:
+    """The value as JSON writes it; what JSON has no word for, with its type."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(each, members) for each in value]
+    found = members(value)
+    if found is not None:
+        return {str(name): _plain(each, members) for name, each in found.items()}
+    if isinstance(value, set | frozenset):
+        parts = [json.dumps(_plain(each, members), sort_keys=True) for each in value]
+        return {"set": sorted(parts)}
+    return {type(value).__qualname__: repr(value)}
