@@ -47,7 +47,8 @@ def differing(first: str, second: str) -> list[str]:
     ['size']
     """
     one, other = (json.loads(key) if key else {} for key in (first, second))
-    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+    # Not the values themselves: 1 equals 1.0, and True.
+    return sorted(name for name in {*one, *other} if repr(one.get(name)) != repr(other.get(name)))
 
 
 def is_there(value: object) -> bool:

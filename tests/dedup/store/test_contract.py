@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 
 from dedup import Deduplicator
+from dedup.detectors import default_detectors
+from dedup.detectors.key import KeyRecord
 from dedup.document import Document, Match
 from dedup.errors import StateError
 from dedup.html import bounded
 from dedup.html.page_text import page_text
+from dedup.keys import key_of
 from dedup.sites.outline import Outline
 from dedup.sites.rest import Rest
 from dedup.sites.site import Site
@@ -86,6 +89,28 @@ def test_all_that_detectors_compare_comes_back(store: Store) -> None:
     found = store.document(number)
     assert (found.id, found.url, found.title) == ("name", "http://example.com/", "A title | A site")
     assert (found.heading, found.own_title, found.source) == ("A heading", "A title", "box")
+
+
+def test_documents_of_other_keys_are_no_duplicates_of_each_other(store: Store) -> None:
+    story = " ".join(f"Letter {number} came by the evening post." for number in range(40))
+    keys = [key_of({"sku": number}) for number in range(200)]
+    for _ in range(2):  # a second index is loaded from the store
+        detectors = [KeyRecord(), *default_detectors(store.document)]
+        deduplicator = Deduplicator(detectors, store=store)
+        first = [
+            deduplicator.process(Document(f"first {key}", story, key=key)).match for key in keys
+        ]
+        again = [
+            deduplicator.process(Document(f"near {key}", f"{story} {number}", key=key)).match
+            for number, key in enumerate(keys)
+        ]
+        page = deduplicator.process(Document("page", f"{story} Amen.")).match
+        if not isinstance(store, MemoryStore):
+            store.commit()
+        found = [match and store.document(match.original).key for match in again]
+        assert found == keys
+    assert None not in first  # the second time
+    assert page is not None
 
 
 @pytest.mark.parametrize("n_shingles", [0, 5, 128, 129, 1_024])
