@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from itemadapter import ItemAdapter
 
+from dedup.collection.columns import nearest
 from dedup.keys import is_there, key_of
 from dedup.scrapy.items import PageItem
 
@@ -87,6 +88,34 @@ class ItemFields:
         if name == "body" and isinstance(value, bytes):
             return False
         return not _is_time_of_fetch(name, value)
+
+
+class SeenNames:
+    """Notes which fields items have, where settings name fields."""
+
+    def __init__(self, fields: ItemFields) -> None:
+        default = ItemFields()
+        self._named = {
+            "DEDUP_ITEM_TEXT_FIELDS": fields.text if fields.text != default.text else (),
+            "DEDUP_ITEM_URL_FIELD": (fields.url,) if fields.url != default.url else (),
+            "DEDUP_ITEM_KEY_FIELDS": fields.key,
+            "DEDUP_ITEM_IGNORE_FIELDS": fields.ignored,
+        }
+        self._is_needed = any(self._named.values())
+        self._seen: dict[str, None] = {}
+
+    def note(self, item: object) -> None:
+        if self._is_needed:
+            self._seen.update((name, None) for name, _ in fields_of(item))
+
+    def missing(self) -> list[str]:
+        """A sentence for each field that is named, and that no item had; []: there was no item."""
+        return [
+            f"{setting}: no item had a field `{name}`{nearest(name, self._seen)}"
+            for setting, names in self._named.items()
+            for name in names
+            if self._seen and name not in self._seen
+        ]
 
 
 def get(item: object, name: str) -> object:

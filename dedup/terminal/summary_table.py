@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from dedup.terminal.plain import plain
+
+_FIELDS = 5
+"""By which items differ: so many are named."""
 
 
 def summary_table(account: Mapping[str, Any], job: Path | str | None) -> RenderableType:
@@ -17,9 +20,11 @@ def summary_table(account: Mapping[str, Any], job: Path | str | None) -> Rendera
 
     `account` is what `stats.json` holds, or the part of it that `summarise` gives; of a job of
     `dedup run`, with `collection`; at the end of a crawl, with `outside`: sentences about other
-    hosts. `job` is its folder, or its address in a database; None: it ends
-    with the crawl.
+    hosts. With `items`, those are counted: in = kept + dropped by stage + taken away by other
+    pipelines. `job` is its folder, or its address in a database; None: it ends with the crawl.
     """
+    if items := account.get("items"):
+        return Group(_item_table(items), Text("\n".join(_lines(account, job))))
     is_collection = account.get("collection", False)
     table = Table("", "rows" if is_collection else "pages", "MB", box=None, pad_edge=False)
     for column in table.columns[1:]:
@@ -43,7 +48,48 @@ def _rows(
         yield "  waiting to be read", pages["waiting"], sizes["waiting"]
 
 
+def _item_table(items: Mapping[str, Any]) -> Table:
+    columns = Column(Text(plain(items["spider"]))), Column("items", justify="right")
+    table = Table(*columns, box=None, pad_edge=False)
+    rows = [("in", items["in"]), ("  kept", items["kept"])]
+    rows += [(f"  dropped: {stage}", count) for stage, count in items["dropped"].items()]
+    if items["lost"]:
+        rows.append(("  taken away by other pipelines", items["lost"]))
+    for name, count in rows:
+        table.add_row(Text(plain(name)), f"{count:,}")
+    return table
+
+
+def _item_lines(items: Mapping[str, Any]) -> Iterator[str]:
+    if told := items["told_apart"]:
+        yield f"{told:,} items have the text of another and were kept, because {_differ(items)}"
+    if dropped := sum(items["dropped"].values()):
+        first = [f"  {plain(each)}" for each in items["first"]]
+        more = "" if dropped == len(first) else f"; the first {len(first)}"
+        yield "\n".join((f"{dropped:,} were dropped{more}:", *first))
+    if items["no_text"]:
+        yield (
+            f"{items['no_text']:,} items have no text, and were kept without a comparison"
+            "  (DEDUP_ITEM_TEXT_FIELDS names the fields that hold it)"
+        )
+
+
+def _differ(items: Mapping[str, Any]) -> str:
+    """By which fields items differ, those of most items first."""
+    counts = sorted(items["told_by"].items(), key=lambda pair: (-pair[1], pair[0]))
+    names = [f"`{plain(name)}`" for name, _ in counts]
+    if len(names) == 1:
+        return f"{names[0]} differs"
+    shown = ", ".join(
+        f"{name} ({count:,})" for name, (_, count) in zip(names[:_FIELDS], counts, strict=False)
+    )
+    return f"fields differ: {shown}" + (", …" if len(names) > _FIELDS else "")
+
+
 def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
+    items = account.get("items")
+    if items:
+        yield from _item_lines(items)
     if kept := account.get("kept_apart"):
         yield f"kept by the second look, for lines of their own: {kept:,} of the unique pages"
     if account["failed"]:
@@ -53,11 +99,6 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
         yield (
             f"{unreachable:,} URLs are left of hosts that went away;"
             f" dedup retry {job} queues them again"
-        )
-    if account.get("no_pages"):
-        yield (
-            f"items that are no pages: {account['no_pages']:,}"
-            "  (DEDUP_ITEM_TEXT_FIELDS names the fields that hold their text)"
         )
     urls = account.get("urls")
     if urls and not account.get("collection"):  # that has no links
@@ -78,7 +119,10 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
             )
     if "rates" in account:
         rates = account["rates"]
-        yield f"{rates['pages_per_second']:,.1f} pages/s in {rates['seconds']:,.1f} s"
+        speed, unit = rates["pages_per_second"], "pages"
+        if items:
+            speed, unit = items["in"] / rates["seconds"], "items"
+        yield f"{speed:,.1f} {unit}/s in {rates['seconds']:,.1f} s"
     if job is None:
         return
     if "reason" in account and account["reason"] != "finished":

@@ -91,7 +91,7 @@ class CrawlFigures:
         has_earlier = self._job.is_resumed and not self._is_shared
         self._before = _Earlier.of(self._job.store) if has_earlier else _Earlier()
         self._hosts: Counter[str] = Counter()
-        self._dropped: deque[tuple[str, DuplicatePage]] = deque(maxlen=_LAST_DUPLICATES)
+        self._dropped: deque[DroppedPage] = deque(maxlen=_LAST_DUPLICATES)
         self._moments = deque([(self._began, self._job.ledger.fetched, 0)])
         self._error_rate = (float("-inf"), 0.0)
         if with_details:
@@ -118,7 +118,7 @@ class CrawlFigures:
             pages_per_second=pages_per_second,
             megabytes_per_second=bytes_per_second / 1e6,
             hosts=self._hosts.most_common(_BUSIEST_HOSTS),
-            last=[self._described(url, reason) for url, reason in reversed(self._dropped)],
+            last=list(reversed(self._dropped)),
             index_bytes=job.content.size_bytes,
             filter_bytes=job.seen.size_bytes,
             error_rate=self._estimate(),
@@ -151,14 +151,10 @@ class CrawlFigures:
     def _response_received(self, response: Response) -> None:
         self._hosts[host_of(response.url)] += 1
 
-    def _item_dropped(self, item: object, exception: Exception) -> None:
+    def _item_dropped(self, exception: Exception) -> None:
         if isinstance(exception, DuplicatePage):
-            self._dropped.append((str(getattr(item, "url", "")), exception))
-
-    def _described(self, url: str, reason: DuplicatePage) -> DroppedPage:
-        match = reason.match
-        original_url = self._job.store.page_url(match.original) or ""
-        return DroppedPage(url, original_url, match.stage, match.resemblance)
+            urls = exception.url or "", exception.original_url or ""
+            self._dropped.append(DroppedPage(*urls, exception.stage, exception.resemblance))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, TextIO
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
 
 from dedup.scrapy.extensions.figures import CrawlFigures
+from dedup.scrapy.extensions.item_counts import item_counts
 from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.stats_json import stats_json
@@ -34,8 +36,9 @@ _SECONDS = {"live": 0.5, "plain": 60.0}
 class Progress:
     """Shows a panel that is updated twice a second (`live`), or a line a minute (`plain`).
 
-    When the crawl ends it shows a table; with `table` it shows nothing before. While there is a
-    panel, the lines of the log appear above it. Without a terminal there is no panel.
+    When the crawl ends it shows a table; with `table` it shows nothing before, and no table where
+    LOG_LEVEL is WARNING or above. The table is of pages, or of another project's items. While
+    there is a panel, the lines of the log appear above it. Without a terminal there is no panel.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -150,8 +153,15 @@ class Progress:
         account = stats_json(job, finished=time.time(), reason=reason)
         if not job.has_queue:
             del account["urls"]  # the project's own scheduler has them
-        account["no_pages"] = self._crawler.stats.get_value("dedup/items/no_page", 0)
-        outside = getattr(self._crawler.spider, "outside", None)
+        spider = self._crawler.spider
+        if not is_own(spider):
+            if self._mode == "table" and _is_quiet(self._crawler.settings):
+                return
+            stats = self._crawler.stats.get_stats()
+            account["items"] = item_counts(
+                "" if spider is None else spider.name, job.judge.drops, stats
+            )
+        outside = getattr(spider, "outside", None)
         if isinstance(outside, OutsideHosts):
             account["outside"] = list(outside.sentences(job.store.stats.pages()))
         from dedup.terminal.summary_table import summary_table
@@ -163,3 +173,11 @@ class Progress:
         from rich.text import Text
 
         self._console.print(Text(message), soft_wrap=True)
+
+
+def _is_quiet(settings: BaseSettings) -> bool:
+    """Does the log show warnings and errors only?"""
+    level = settings["LOG_LEVEL"]
+    if isinstance(level, str):
+        level = logging.getLevelNamesMapping().get(level, logging.DEBUG)
+    return int(level) >= logging.WARNING

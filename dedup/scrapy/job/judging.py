@@ -10,10 +10,11 @@ from scrapy.statscollectors import StatsCollector
 from dedup.detectors import Detector
 from dedup.document import Match
 from dedup.html.page_text import PageText
-from dedup.scrapy.item_fields import ItemFields, fill, get
+from dedup.scrapy.item_fields import ItemFields, SeenNames, fill, get
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.arrivals import Arrivals
 from dedup.scrapy.job.content import ContentIndex, first_match
+from dedup.scrapy.job.drops import Drop, DropLog
 from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, page_of_item
 from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
@@ -34,6 +35,9 @@ class ItemJudge:
         fields: the fields of items of other projects' spiders.
         short_shingles: texts of fewer shingles are short.
         is_resent: does the project's own scheduler send pages of an earlier run again?
+
+    Attributes:
+        drops: the items dropped in this run.
     """
 
     def __init__(
@@ -60,6 +64,8 @@ class ItemJudge:
         self._short_shingles = short_shingles
         self._is_resumed = is_resumed
         self._is_resent = is_resent
+        self._names = SeenNames(fields)
+        self.drops = DropLog()
         self._shares: list[list[Detector]] = []
         self._resent: set[int] = set()
         """Pages of earlier runs that were fetched again in this one."""
@@ -75,7 +81,7 @@ class ItemJudge:
         """Load the detectors' index, when all pipelines have joined."""
         self._content.open()
 
-    def judge(self, item: object, share: int) -> Match | None:
+    def judge(self, item: object, share: int) -> Drop | None:
         """Look for the original of an item by the detectors of a share.
 
         The last share stores an item without an original. If pages were stored after the item was
@@ -153,6 +159,10 @@ class ItemJudge:
             self._record_skipped(entry, url, reason, detail)
         self._items.leave(item)
 
+    def unknown_fields(self) -> list[str]:
+        """A sentence for each field that a setting names and that no item had."""
+        return self._names.missing()
+
     # --- Private ---------------------------------------------------------------------------------
 
     def _fields_of(self, entry: Entry) -> ItemFields:
@@ -161,6 +171,7 @@ class ItemJudge:
     def _page(self, entry: Entry, item: object) -> Page | None:
         """The item as a page, which is made once for all pipelines; None: it has no text."""
         if entry.page is None:
+            self._names.note(item)
             page = page_of_item(item, self._fields_of(entry), entry.extracted)
             entry.pages_before = self._content.additions
             if page is not None and entry.facts is not None:
@@ -208,12 +219,14 @@ class ItemJudge:
         if entry.is_ours:
             fill(item, "id", number)
 
-    def _drop(self, entry: Entry, page: Page, match: Match) -> Match:
+    def _drop(self, entry: Entry, page: Page, match: Match) -> Drop:
         if self._is_recorded_before(entry, page, match):
             self._record(entry, _outcome("done", entry, page))
         else:
             self._record(entry, replace(_outcome("duplicate", entry, page), match=match))
-        return match
+        drop = Drop(page.url, self._store.page_url(match.original), match)
+        self.drops.note(drop)
+        return drop
 
     def _is_recorded_before(self, entry: Entry, page: Page, match: Match) -> bool:
         """Is the URL recorded already?

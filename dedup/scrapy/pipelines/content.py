@@ -9,18 +9,27 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.settings import BaseSettings
 
-from dedup.document import Match
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.internals.commands import components
+from dedup.scrapy.job.drops import Drop
 from dedup.scrapy.job.job import Job
 
 
 class DuplicatePage(DropItem):
-    """The page is a duplicate; `match` names the original, stage, distance and resemblance."""
+    """The item is a duplicate.
 
-    def __init__(self, match: Match) -> None:
-        super().__init__(f"duplicate of page {match.original} ({match.stage})", log_level="DEBUG")
-        self.match = match
+    Attributes:
+        url, original_url: of the item, and of the one that it duplicates; None: it has none.
+        stage: the detector that found it: `body`, `text`, `sentences`, `simhash` or `minhash`.
+        resemblance: Jaccard coefficient of the shingles of the texts, 0 to 1; None: not computed.
+        match: the same, with the number of the original in the job and the Hamming distance.
+    """
+
+    def __init__(self, drop: Drop) -> None:
+        super().__init__(str(drop), log_level="DEBUG")
+        self.url, self.original_url = drop.url, drop.original_url
+        self.match = drop.match
+        self.stage, self.resemblance = drop.match.stage, drop.match.resemblance
 
 
 class ExactDuplicate(DuplicatePage):
@@ -73,9 +82,9 @@ class ContentPipeline:
             return item
         return self._passed(item, await self._job.turns.run(lambda: judge.judge(item, self._share)))
 
-    def _passed(self, item: object, match: Match | None) -> object:
-        if match is not None:
-            raise self.drops(match)
+    def _passed(self, item: object, drop: Drop | None) -> object:
+        if drop is not None:
+            raise self.drops(drop)
         return item
 
 

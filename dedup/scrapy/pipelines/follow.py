@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import logging
+
 from scrapy import Spider
 from scrapy.crawler import Crawler
 
 from dedup.scrapy.job.job import Job
 
+logger = logging.getLogger(__name__)
+
 
 class FollowItem:
-    """Changes nothing. Without it, an object that replaces an item counts as another item."""
+    """Changes nothing, and tells at the end of fields that settings name and no item had.
+
+    Without it, an object that replaces an item counts as another item.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         self._job = Job.of(crawler)
@@ -21,3 +28,7 @@ class FollowItem:
     def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- 2.13
         self._job.judge.follow(item)
         return item
+
+    def close_spider(self, spider: Spider | None = None) -> None:  # noqa: ARG002 -- 2.13
+        for sentence in self._job.judge.unknown_fields():
+            logger.warning("%s", sentence)
