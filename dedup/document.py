@@ -6,7 +6,8 @@ store; `id` is the caller's own name for it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -126,8 +127,8 @@ class Document:
 
     def with_key(self, key: str) -> Self:
         """The document with another key, and with what has been computed of its text."""
-        found = replace(self, key=key)
-        vars(found).update((name, vars(self)[name]) for name in vars(self).keys() - vars(found))
+        found = copy(self)
+        vars(found).update(key=key, signatures={})  # they depend on the key
         return found
 
     def drop_features(self) -> None:

@@ -11,6 +11,8 @@ Members = Callable[[object], Mapping[str, object] | None]
 
 _SHORT_CHARACTERS = 40
 
+_written = json.JSONEncoder(sort_keys=True).encode
+
 
 _COLLECTIONS = (bytes, list, tuple, set, frozenset, Mapping)
 
@@ -37,7 +39,7 @@ def key_of(values: Mapping[str, object], members: Members = mappings) -> str:
     found = {
         name: _short(_plain(value, members)) for name, value in values.items() if is_there(value)
     }
-    return json.dumps(found, sort_keys=True) if found else ""
+    return _written(found) if found else ""
 
 
 def differing(first: str, second: str) -> list[str]:
@@ -55,15 +57,17 @@ def is_there(value: object) -> bool:
     """Is it a value? None, empty texts and empty collections are none."""
     if isinstance(value, str):
         return bool(value) and not value.isspace()
-    return value is not None and not (isinstance(value, _COLLECTIONS) and not value)
+    if value is None or isinstance(value, (int, float)):
+        return value is not None
+    return not (isinstance(value, _COLLECTIONS) and not value)
 
 
 def _short(plain: object) -> object:
     """A plain value as it is, or where it may be long, its kind and its digest."""
     if isinstance(plain, str):
         return plain if len(plain) <= _SHORT_CHARACTERS else ["text", _digest(plain)]
-    if isinstance(plain, list | dict):
-        return ["json", _digest(json.dumps(plain, sort_keys=True))]
+    if isinstance(plain, (list, dict)):
+        return ["values", _digest(repr(plain))]
     return plain
 
 
@@ -75,14 +79,14 @@ def _plain(value: object, members: Members) -> object:
     """The value as JSON writes it; what JSON has no word for, with its type."""
     if isinstance(value, str):
         return " ".join(value.split())
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, (int, float)):
         return value
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [_plain(each, members) for each in value]
     found = members(value)
     if found is not None:
-        return {str(name): _plain(each, members) for name, each in found.items()}
-    if isinstance(value, set | frozenset):
-        parts = [json.dumps(_plain(each, members), sort_keys=True) for each in value]
-        return {"set": sorted(parts)}
+        plain = {str(name): _plain(each, members) for name, each in found.items()}
+        return dict(sorted(plain.items()))
+    if isinstance(value, (set, frozenset)):
+        return {"set": sorted(repr(_plain(each, members)) for each in value)}
     return {type(value).__qualname__: repr(value)}

@@ -133,7 +133,7 @@ def get(item: object, name: str) -> object:
 
 def members(value: object) -> Mapping[str, object] | None:
     """The fields of an item, also of one within an item, but those of fetches; None: no item."""
-    if isinstance(value, Mapping) or ItemAdapter.is_item(value):
+    if isinstance(value, (dict, Mapping)) or ItemAdapter.is_item(value):
         found = fields_of(value)
         return {name: each for name, each in found if not _is_time_of_fetch(name, each)}
     return None
@@ -141,7 +141,7 @@ def members(value: object) -> Mapping[str, object] | None:
 
 def fields_of(item: object) -> Iterator[tuple[str, object]]:
     """All fields of an item with their values; of an object that is no item, all attributes."""
-    if isinstance(item, Mapping):
+    if isinstance(item, (dict, Mapping)):
         for name, value in item.items():
             yield str(name), value
     elif ItemAdapter.is_item(item):

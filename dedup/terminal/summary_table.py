@@ -62,14 +62,15 @@ def _item_table(items: Mapping[str, Any]) -> Table:
 
 def _item_lines(items: Mapping[str, Any]) -> Iterator[str]:
     if told := items["told_apart"]:
-        yield f"{told:,} items have the text of another and were kept, because {_differ(items)}"
+        have, were = ("item has", "was") if told == 1 else ("items have", "were")
+        yield f"{told:,} {have} the text of another and {were} kept, because {_differ(items)}"
     if dropped := sum(items["dropped"].values()):
         first = [f"  {plain(each)}" for each in items["first"]]
         more = "" if dropped == len(first) else f"; the first {len(first)}"
-        yield "\n".join((f"{dropped:,} were dropped{more}:", *first))
+        yield "\n".join((f"{dropped:,} {'was' if dropped == 1 else 'were'} dropped{more}:", *first))
     if items["no_text"]:
         yield (
-            f"{items['no_text']:,} items have no text, and were kept without a comparison"
+            f"kept without a comparison, as they have no text: {items['no_text']:,} items"
             "  (DEDUP_ITEM_TEXT_FIELDS names the fields that hold it)"
         )
 

@@ -276,4 +276,5 @@ def test_faults_of_the_projects_own_keep_their_traceback(project: Project) -> No
 
 def test_without_a_log_nothing_is_shown(project: Project) -> None:
     assert project.scrapy("crawl", "books", "--nolog") == ""
-    assert "unique" in project.scrapy("crawl", "books")
+    assert project.scrapy("crawl", "books", "-L", "WARNING") == ""
+    assert "kept" in project.scrapy("crawl", "books", "-L", "INFO")

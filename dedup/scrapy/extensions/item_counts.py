@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dedup.scrapy.config import STAGES
 from dedup.scrapy.job.drops import DropLog
 from dedup.scrapy.job.judging import TOLD_APART
 
@@ -21,10 +22,12 @@ def item_counts(name: str, drops: DropLog, stats: Mapping[str, Any]) -> dict[str
     """
 
     def below(prefix: str) -> dict[str, int]:
-        found = ((each.removeprefix(prefix), n) for each, n in stats.items())
-        return {each: n for each, n in sorted(found) if f"{prefix}{each}" in stats}
+        return {
+            each.removeprefix(prefix): n for each, n in stats.items() if each.startswith(prefix)
+        }
 
-    dropped, skipped = below(_DROPPED), below(_SKIPPED)
+    found, skipped = below(_DROPPED), below(_SKIPPED)
+    dropped = {stage: found[stage] for stage in STAGES if stage in found}
     if n_before := drops.count - sum(dropped.values()):
         dropped["of an earlier run"] = n_before
     lost = sum(n for reason, n in skipped.items() if reason.startswith("pipeline_"))

@@ -157,10 +157,8 @@ class Progress:
         if not is_own(spider):
             if self._mode == "table" and _is_quiet(self._crawler.settings):
                 return
-            stats = self._crawler.stats.get_stats()
-            account["items"] = item_counts(
-                "" if spider is None else spider.name, job.judge.drops, stats
-            )
+            name, stats = getattr(spider, "name", ""), self._crawler.stats.get_stats()
+            account["items"] = item_counts(name, job.judge.drops, stats)
         outside = getattr(spider, "outside", None)
         if isinstance(outside, OutsideHosts):
             account["outside"] = list(outside.sentences(job.store.stats.pages()))
