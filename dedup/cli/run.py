@@ -90,6 +90,12 @@ def _add_rules(group: Any) -> None:
         "--within", metavar="COLUMN", help="compare only rows of the same value in this column"
     )
     group.add_argument(
+        "--compare",
+        metavar="COLUMNS",
+        help="that count beside the text, such as price,sku: rows that differ in one of them are"
+        " two (default: none, the text alone)",
+    )
+    group.add_argument(
         "--keep",
         default="first",
         metavar="WHICH",
@@ -113,6 +119,7 @@ def _execute(options: argparse.Namespace) -> None:
         threshold=options.threshold,
         stages=read_stages([each.strip() for each in options.stages.split(",") if each.strip()]),
         within=options.within,
+        compare=_names(options.compare),
         keep=keep,
         newest=newest,
     )
@@ -140,6 +147,13 @@ def _execute(options: argparse.Namespace) -> None:
         execute(run)
 
 
+def _names(given: str | None) -> tuple[str, ...]:
+    names = tuple(each.strip() for each in given.split(",")) if given else ()
+    if not all(names):
+        raise ValueError(f"--compare must be names of columns, got {given!r}")
+    return names
+
+
 def _check_given(options: argparse.Namespace) -> None:
     """Refuse what is empty, as a variable of a shell may be: as a path it would be this folder."""
     names = {"unique": "-o", "duplicates": "-d", "inputs": "IN"}
@@ -156,8 +170,9 @@ def _columns(options: argparse.Namespace, rules: Rules) -> Columns:
     }
     return Columns(
         **given,
+        compare=rules.compare,
         others=rules.others,
-        required=frozenset([*given.values(), *rules.others]),
+        required=frozenset([*given.values(), *rules.compare, *rules.others]),
     )
 
 

@@ -80,6 +80,7 @@ def _check(run: CollectionRun) -> None:
         "--job": run.job is not None,
         "--broken": run.broken is not None,
         "--processes": run.processes is not None,
+        "--compare": bool(run.rules.compare),
         "--keep newest": run.rules.keep == "newest",
     }
     for option, is_given in refused.items():

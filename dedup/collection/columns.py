@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from dedup.keys import key_of
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
@@ -15,6 +17,7 @@ class Columns:
         id: names the row; where it has none its URL does, or else its number.
         url: where it came from.
         title: of the document.
+        compare: columns that count beside the text.
         others: columns that options name.
         required: those of all these that the user has named: one that no row has is a mistake.
     """
@@ -24,12 +27,14 @@ class Columns:
     id: str = "id"
     url: str = "url"
     title: str = "title"
+    compare: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     required: frozenset[str] = field(default_factory=frozenset)
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (self.id, self.url, self.title, self.text, self.html, *self.others)
+        own = self.id, self.url, self.title, self.text, self.html
+        return (*own, *self.compare, *self.others)
 
     def check(self, found: Iterable[str], file: str) -> None:
         """Check that a table has the columns.
@@ -78,6 +83,7 @@ class Fields:
         others: the values of `Columns.others`.
         present: which of `Columns.required` the row has.
         names: of all its columns, where it lacks one of these.
+        key: of the values of `Columns.compare`, see `Document.key`.
     """
 
     id: Any
@@ -88,6 +94,7 @@ class Fields:
     others: tuple[Any, ...] = ()
     present: frozenset[str] = frozenset()
     names: tuple[str, ...] = ()
+    key: str = ""
 
 
 def fields_of(row: Mapping[str, Any], columns: Columns) -> Fields:
@@ -95,6 +102,7 @@ def fields_of(row: Mapping[str, Any], columns: Columns) -> Fields:
 
     Raises:
         ValueError: it has neither text nor markup.
+        RecursionError: a value that counts is nested too deeply.
     """
     text, html, url = row.get(columns.text), row.get(columns.html), row.get(columns.url)
     if text == "" and isinstance(html, str) and html:
@@ -118,4 +126,5 @@ def fields_of(row: Mapping[str, Any], columns: Columns) -> Fields:
         others=tuple(row.get(each) for each in columns.others),
         present=present,
         names=() if len(present) == len(columns.required) else tuple(map(str, row)),
+        key=key_of({name: row.get(name) for name in columns.compare}),
     )

@@ -204,6 +204,7 @@ def _as_stored(document: Document, *, is_cleaned: bool) -> Document:
         heading=clean(document.heading),
         own_title=clean(document.own_title),
         source=document.source,
+        key=document.key,
         rest=None if document.rest is None else document.rest.kept(),
     )
     stored.take(shingles=document.shingles.copy())  # not a part of a portion's array

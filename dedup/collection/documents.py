@@ -95,7 +95,7 @@ def read_given(given: Given, columns: Columns, sites: Mapping[str, Site], number
         else json.dumps(name, default=str)
     )
     document = (
-        Document(id=text, text=fields.text, url=fields.url, title=fields.title)
+        Document(id=text, text=fields.text, url=fields.url, title=fields.title, key=fields.key)
         if fields.text is not None
         else page_document(text, fields, sites)
     )
@@ -156,5 +156,6 @@ def page_document(
         heading=said.heading,
         own_title=said.title,
         source=said.source,
+        key=fields.key,
         rest=said.rest,
     )

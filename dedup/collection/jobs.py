@@ -23,6 +23,7 @@ from dedup.errors import StateError
 from dedup.sites.learner import SiteState
 from dedup.sites.site import Site
 from dedup.store import STORE_NAME
+from dedup.store.records import KEY_STAGE
 from dedup.store.sqlite import SqliteStore
 
 _GROUP_UNITS = 2_000
@@ -72,6 +73,7 @@ def open_job(
         "threshold": rules.threshold,
         "stages": list(rules.stages),
         "within": rules.within,
+        **({"compare": list(rules.compare)} if rules.compare else {}),
         "keep": rules.keep if rules.newest is None else f"newest:{rules.newest}",
         "against": [run.against, *(_digest(source.path) for source in baseline)],
     }
@@ -91,7 +93,9 @@ def open_job(
             store.set_meta("started", repr(time.time()))
             store.set_meta("collection", json.dumps(wanted))
         elif json.loads(found) != wanted:
-            differing = [name for name in wanted if json.loads(found).get(name) != wanted[name]]
+            begun = json.loads(found)
+            names = dict.fromkeys([*wanted, *begun])
+            differing = [name for name in names if begun.get(name) != wanted.get(name)]
             raise StateError(
                 folder,
                 f"the job was begun with other {', '.join(differing)}",
@@ -149,6 +153,11 @@ def open_baseline(
                 f" got the job {against!r}"
             )
         store = SqliteStore(path / STORE_NAME, read_only=True)
+        try:
+            _check_compared(store, rules, against)
+        except ValueError:
+            store.close()
+            raise
         return Baseline(store, site=_sites_of_job(store))
     inputs = folder / _AGAINST
     store = SqliteStore(
@@ -159,6 +168,22 @@ def open_baseline(
     finally:
         store.close()
     return Baseline(SqliteStore(inputs / STORE_NAME, read_only=True), groups, sites.get)
+
+
+def _check_compared(store: SqliteStore, rules: Rules, against: str) -> None:
+    """Check that the documents of a job were compared by the same columns.
+
+    Raises:
+        ValueError: they were not.
+    """
+    made = json.loads(store.meta("collection") or "{}").get("compare", [])
+    has_keys = next(store.signatures(KEY_STAGE), None) is not None
+    if (rules.compare or has_keys) and made != list(rules.compare):
+        raise ValueError(
+            "--against needs a job whose rows were compared by the same columns (--compare), got"
+            f" {against!r}, compared by {', '.join(made) or 'others'};"
+            f" `dedup export {against} -o FILE` writes its texts, for --against FILE"
+        )
 
 
 def _sites_of_job(store: SqliteStore) -> Callable[[str], Site | None]:
@@ -213,10 +238,15 @@ def _fill(
 
 def rules_of_baseline(rules: Rules) -> Rules:
     """By what rules the rows of a baseline are judged before others are compared with them."""
-    return Rules(threshold=rules.threshold, stages=rules.stages, within=rules.within)
+    return Rules(
+        threshold=rules.threshold,
+        stages=rules.stages,
+        within=rules.within,
+        compare=rules.compare,
+    )
 
 
 def columns_of_baseline(columns: Columns, rules: Rules) -> Columns:
     """The columns that are read of it; of those that the user has named, it needs the groups'."""
     others = rules_of_baseline(rules).others
-    return replace(columns, others=others, required=frozenset(others))
+    return replace(columns, others=others, required=frozenset((*others, *rules.compare)))

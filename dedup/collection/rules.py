@@ -14,6 +14,7 @@ from dedup.detectors import (
     default_detectors,
     default_signers,
 )
+from dedup.detectors.key import KeyRecord
 from dedup.detectors.second_check import RareOn, of_no_host
 from dedup.detectors.sketches import Sketches
 
@@ -35,6 +36,7 @@ class Rules:
         threshold: the resemblance from which on two texts are near duplicates; above 0, to 1.
         stages: of the cascade, those that are asked.
         within: the column in which duplicates must agree; None: none.
+        compare: the columns that count beside the text: rows that differ in one are two.
         keep: which row stays: the first, the one with the longest text, or that with the greatest
             value in the column `newest`. Every other row is compared with rows that stay.
         newest: the column; numbers, or dates and times of ISO 8601.
@@ -46,6 +48,7 @@ class Rules:
     threshold: float = 0.8
     stages: tuple[str, ...] = STAGES
     within: str | None = None
+    compare: tuple[str, ...] = ()
     keep: Keep = "first"
     newest: str | None = None
     config: DedupConfig = field(init=False)
@@ -101,7 +104,8 @@ class Rules:
         """The stages of the cascade that are asked; for the arguments see `SecondCheck`."""
         check = self.check(originals, sketches, rare_on)
         cascade = default_detectors(originals, self.config, check=check)
-        return [detector for detector in cascade if detector.stage in self.stages]
+        asked = [detector for detector in cascade if detector.stage in self.stages]
+        return [KeyRecord(), *asked] if self.compare else asked
 
 
 def read_keep(given: str) -> tuple[Keep, str | None]:

@@ -58,7 +58,10 @@ class SpoolStore:
         page = as_page(document)
         rest = page.rest if page.rest is None or self._with_whole_rests else page.rest.kept()
         packed_rest = None if rest is None else rest.to_bytes()
-        kept = (page.id, page.url, page.title, page.heading, page.own_title, page.source)
+        kept = (
+            *(page.id, page.url, page.title, page.heading, page.own_title, page.source),
+            page.key,
+        )
         self._buffer += pickle.dumps((kept, page.packed_text, packed_rest), pickle.HIGHEST_PROTOCOL)
         self._starts.append(self._written + len(self._buffer))
         if len(self._buffer) >= _BUFFER_BYTES:
@@ -72,7 +75,7 @@ class SpoolStore:
         """Nothing is kept of it."""
 
     def document(self, number: int) -> Document:
-        (name, url, title, heading, own_title, source), packed, rest = self._record(number)
+        (name, url, title, heading, own_title, source, key), packed, rest = self._record(number)
         return Document(
             id=name,
             text=self._decompressor.decompress(packed).decode(errors="surrogatepass"),
@@ -81,6 +84,7 @@ class SpoolStore:
             heading=heading,
             own_title=own_title,
             source=source,
+            key=key,
             rest=None if rest is None else Rest.from_bytes(rest),
         )
 

@@ -29,6 +29,7 @@ class _Fields(NamedTuple):
     heading: str
     own_title: str | None
     source: TextSource
+    key: str
     size_bytes: int
     packed_text: bytes
     rest: bytes | None
@@ -78,6 +79,7 @@ class SentDocuments:
             heading=fields.heading,
             own_title=fields.own_title,
             source=fields.source,
+            key=fields.key,
             size_bytes=fields.size_bytes,
             rest=None if fields.rest is None else Rest.from_bytes(fields.rest),
             fetched_at=self.fetched_at,
@@ -100,6 +102,7 @@ def _fields(document: Document, compress: Callable[[bytes], bytes]) -> _Fields:
         document.heading,
         document.own_title,
         document.source,
+        document.key,
         len(document.text.encode("utf-8", "replace")),
         compress(document.text.encode("utf-8", "surrogatepass")),
         None if document.rest is None else document.rest.to_bytes(),

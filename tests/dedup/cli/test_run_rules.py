@@ -303,3 +303,66 @@ def test_wrong_options_are_one_sentence(
     source = write(tmp_path / "in.jsonl", NEAR)
     assert main(["run", str(source), *options]) == 2
     assert wanted in capsys.readouterr().err
+
+
+OFFERS = [
+    {"id": 1, "text": text(1), "price": 5, "sku": "a", "seen": "mon"},
+    {"id": 2, "text": text(1), "price": 5, "sku": " a ", "seen": "tue"},
+    {"id": 3, "text": text(1), "price": 6, "sku": "a", "seen": "wed"},
+    {"id": 4, "text": text(1, 2), "price": 6, "sku": "a", "seen": "thu"},
+    {"id": 5, "text": text(1), "price": 6, "seen": "fri"},
+    {"id": 6, "text": text(1), "price": 5, "sku": "b", "seen": "sat"},
+]
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ((), [1]),
+        (("--compare", "price,sku"), [1, 3, 5, 6]),
+        (("--compare", "price, sku", "--processes", "2"), [1, 3, 5, 6]),
+        (("--compare", "price"), [1, 3]),
+        (("--compare", "sku", "--within", "price"), [1, 3, 5, 6]),
+        (("--compare", "price,sku", "--keep", "longest"), [1, 4, 5, 6]),
+        (("--compare", "seen"), [1, 2, 3, 4, 5, 6]),
+        (("--compare", "price,sku", "--stages", "minhash"), [1, 3, 5, 6]),
+        (("--compare", "price,sku", "--stages", "text"), [1, 3, 4, 5, 6]),
+    ],
+)
+def test_columns_that_are_named_count_beside_the_text(
+    tmp_path: Path, columns: tuple[str, ...], expected: list[int]
+) -> None:
+    assert ids(run(tmp_path, OFFERS, *columns)) == expected
+
+
+def test_columns_that_count_hold_for_what_is_known_and_for_a_job(tmp_path: Path) -> None:
+    known = write(tmp_path / "known.jsonl", OFFERS[:1])
+    compare = "--compare", "price,sku"
+    assert ids(run(tmp_path, OFFERS[1:], *compare, "--against", known)) == [3, 5, 6]
+    job = tmp_path / "job"
+    assert ids(run(tmp_path, OFFERS[:4], *compare, "--job", job)) == [1, 3]
+    assert ids(run(tmp_path, OFFERS[:4], *compare, "--job", job)) == [1, 3]
+    assert ids(run(tmp_path, OFFERS[1:], *compare, "--against", job)) == [5, 6]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--compare", "prise"), "no row has a column `prise`; the nearest is `price`"),
+        (("--compare", "price,"), "--compare must be names of columns, got 'price,'"),
+        (("--against", "{job}"), "compared by the same columns (--compare)"),
+        (("--against", "{job}", "--compare", "sku"), "compared by price, sku"),
+        (("--job", "{job}"), "the job was begun with other compare"),
+        (("--compare", "sku", "--engine", "spark"), "--compare is not for --engine spark"),
+    ],
+)
+def test_columns_that_cannot_be_compared_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], sentence: str
+) -> None:
+    job, out = tmp_path / "job", tmp_path / "other.jsonl"
+    run(tmp_path, OFFERS, "--compare", "price,sku", "--job", job)
+    capsys.readouterr()
+    given = [each.format(job=job) for each in options]
+    assert main(["run", str(tmp_path / "in.jsonl"), "-o", str(out), *given]) == 2
+    assert sentence in " ".join(capsys.readouterr().err.split())
+    assert not out.exists()
