@@ -9,8 +9,9 @@ from dedup.cli.commands import Commands
 from dedup.cli.console import JOB_HELP, output_console
 from dedup.cli.explained import document_line, fate_text, origin_text, stages_table
 from dedup.explain import Fate, Replay, StageReport, TextOrigin, fate_values, find_fate, text_origin
+from dedup.explain.replay import OtherItem
 from dedup.store import JobStore, Page, job_place, open_store
-from dedup.terminal.plain import plain_json
+from dedup.terminal.plain import plain, plain_json
 
 
 def add_parser(commands: Commands, text: str) -> None:
@@ -29,19 +30,24 @@ def _execute(options: argparse.Namespace) -> None:
     try:
         fates = follow(store, options.url)
         document = document_of(store, fates[-1])
-        reports = []
+        reports: list[StageReport] = []
+        other: OtherItem | None = None
         origin = None if document is None else text_origin(store, document)
         if document is not None and fates[-1].number is not None:
-            reports = Replay(store).explain(document, before=fates[-1].number)
+            replay, before = Replay(store), fates[-1].number
+            reports = replay.explain(document, before=before)
+            other = replay.other_of_text(document, before=before)
     finally:
         store.close()
     if options.json:
         found = [fate_values(fate) for fate in fates]
         stages = [asdict(report) for report in reports]
         text = None if origin is None else asdict(origin)
-        print(plain_json({"url": options.url, "fates": found, "text": text, "stages": stages}))
+        differs = None if other is None else asdict(other)
+        said = {"url": options.url, "fates": found, "text": text, "stages": stages}
+        print(plain_json({**said, "same_text": differs}))
     else:
-        _print(fates, document, origin, reports)
+        _print(fates, document, origin, reports, other)
 
 
 def follow(store: JobStore, url: str) -> list[Fate]:
@@ -67,6 +73,7 @@ def _print(
     document: Page | None,
     origin: TextOrigin | None,
     reports: list[StageReport],
+    other: OtherItem | None,
 ) -> None:
     console = output_console()
     for fate in fates:
@@ -78,6 +85,11 @@ def _print(
     console.print()
     console.print(Text("The stages, asked once more about the pages stored before it:"))
     console.print(stages_table(reports))
+    if other is not None:
+        names = ", ".join(f"`{name}`" for name in other.fields)
+        place = other.url or f"item {other.number}"
+        said = f"It has the text of {place}, which differs in {names}: such items are not compared."
+        console.print(Text(plain(said)), soft_wrap=True)
     if fates[-1].outcome == "duplicate" and fates[-1].stage != "body":
         console.print(
             Text(

@@ -16,6 +16,8 @@ import numpy as np
 
 from dedup.config import DedupConfig
 from dedup.detectors import Detector, SecondCheck, default_detectors
+from dedup.detectors.key import KeyRecord
+from dedup.detectors.second_check import is_same_text
 from dedup.document import Document, Match
 from dedup.errors import StateError
 from dedup.explain.comparison import (
@@ -28,6 +30,7 @@ from dedup.explain.comparison import (
     show,
 )
 from dedup.explain.origin import site_of, with_whole_rest
+from dedup.keys import differing
 from dedup.sites.rest import IsRare
 from dedup.sites.site import Site
 from dedup.store import JobStore, Page
@@ -69,6 +72,15 @@ class StageReport:
     match: Match | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherItem:
+    """A stored item of the same text, and the fields in which it differs."""
+
+    number: int
+    url: str | None
+    fields: tuple[str, ...]
+
+
 class Replay:
     """The job's cascade, as its store and settings describe it.
 
@@ -102,6 +114,24 @@ class Replay:
             reports.append(self._explain(detector, document))
             is_decided = reports[-1].match is not None
         return reports
+
+    def other_of_text(self, document: Page, *, before: int) -> OtherItem | None:
+        """The first earlier item of the same text that differs in its fields; None: there is none.
+
+        Only items that have fields of their own count.
+        """
+        if not document.key:
+            return None
+        record = KeyRecord()
+        self._load(record, before)
+        number = record.first_of_text(document)
+        if number is None:
+            return None
+        first = self._store.page(number)
+        names = differing(document.key, first.key)
+        if not names or not is_same_text(document, first, with_title=False):
+            return None
+        return OtherItem(number=number, url=first.url, fields=tuple(names))
 
     def look(self, document: Document, original: Document) -> Look | None:
         """What the second look finds to tell a page from an earlier one; None: nothing."""

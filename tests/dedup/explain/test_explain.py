@@ -284,6 +284,8 @@ def test_why_and_pair_know_the_keys_of_items(
     main(["why", str(keyed), f"{SITE}/2"])
     said = " ".join(capsys.readouterr().out.split())
     assert "0 stored pages with the same digest of its text and the same fields" in said
+    other = f"It has the text of {SITE}/1, which differs in `product`: such items are not compared."
+    assert other in said
     assert "→ duplicate" not in said
     main(["pair", str(keyed), f"{SITE}/1", f"{SITE}/2"])
     said = " ".join(capsys.readouterr().out.split())
