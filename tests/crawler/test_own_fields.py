@@ -6,8 +6,10 @@ All cases of a crawl are yielded by one spider, so that each is seen among items
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -209,3 +211,61 @@ def test_the_fields_are_counted_by_which_items_of_one_text_differ(crawls: Any) -
     assert found["/name"] == found["/location"] == found["/author"] == found["/date"] == 29
     assert found["/offer"] == 4 * 29
     assert found[""] > found["/price"]
+
+
+_RESUMED = """
+import random, scrapy
+
+def story(name):
+    drawn = random.Random(name)
+    return " ".join("".join(drawn.choices("aeioklmnrst", k=6)) for _ in range(120))
+
+class Shop(scrapy.Spider):
+    name = "shop"
+    def __init__(self, site):
+        self.start_urls = [f"{site}item?n={n}" for n in range(30)]
+    def parse(self, response):
+        n = int(response.url.rpartition("=")[2])
+        yield {"case": "products", "url": response.url, "price": n, "text": story("product")}
+        near = story("copy") + (" new" if n % 2 else "")
+        yield {"case": "copies", "url": response.url, "price": 1, "text": near}
+"""
+
+
+def test_fields_count_after_a_resumed_run_and_are_counted(
+    make: SimpleNamespace, tmp_path: Path
+) -> None:
+    (tmp_path / "shop.py").write_text(_RESUMED)
+    addon = 'ADDONS={"dedup.scrapy.DedupAddon": 500}'
+    options = ("-s", addon, "-s", "JOBDIR=job", "-s", "CONCURRENT_REQUESTS=2", "-L", "INFO")
+    said = []
+    with make.WebSite({f"/item?n={n}": make.page("a") for n in range(30)}) as site:
+        for more in (("-s", "CLOSESPIDER_PAGECOUNT=10"), ()):
+            command = ["runspider", "shop.py", "-a", f"site={site.url}", "-o", "items.jsonl"]
+            done = subprocess.run(
+                [sys.executable, "-m", "scrapy", *command, *options, *more],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            said.append(done.stderr)
+    items = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
+    assert sorted(item["price"] for item in items if item["case"] == "products") == [*range(30)]
+    assert [item["price"] for item in items if item["case"] == "copies"] == [1]
+    first, second = (
+        int(re.findall(r"'dedup/items/kept_for_fields': (\d+)", each)[0]) for each in said
+    )
+    assert 0 < first < 29
+    assert first + second == 29
+    refused = subprocess.run(
+        [sys.executable, "-m", "scrapy", *command, *options, "-s", "DEDUP_ITEM_KEY_FIELDS=price"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "setting DEDUP_ITEM_KEY_FIELDS [], now ['price']" in refused.stderr
