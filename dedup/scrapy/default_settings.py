@@ -152,7 +152,7 @@ True is for crawls of an intranet."""
 
 DEDUP_ITEM_TEXT_FIELDS = ["text"]
 """Fields of items that have their text, one name or more; the texts of several fields are joined.
-For an item without such text, or with an empty one, the text is extracted from its `html` or `body`;
+For an item without such text, or with an empty one, the text is taken from its `html` or `body`;
 an item without these is not a page, and is passed on. It does not apply to items of the project's
 own spiders."""
 
