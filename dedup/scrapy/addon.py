@@ -10,14 +10,13 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from dedup.scrapy import default_settings
 from dedup.scrapy.config import CrawlConfig, unknown_settings
-from dedup.scrapy.dupefilter import DedupDupeFilter
+from dedup.scrapy.dupefilter import CanonicalDupeFilter, DedupDupeFilter
 from dedup.scrapy.extensions.job_files import JobFiles
 from dedup.scrapy.extensions.progress import Progress
 from dedup.scrapy.extensions.prometheus import PrometheusFile
 from dedup.scrapy.extensions.stopping import Stopping
 from dedup.scrapy.extensions.teamwork import Teamwork
 from dedup.scrapy.extensions.waiting import WaitingPages
-from dedup.scrapy.fingerprinter import CanonicalFingerprinter
 from dedup.scrapy.internals.commands import is_crawl, spider_arguments
 from dedup.scrapy.internals.downloads import Downloader
 from dedup.scrapy.internals.refusal import refusing
@@ -74,7 +73,7 @@ class DedupAddon:
             config = CrawlConfig.from_settings(settings)
         place = JobPlace(config, self._spider, self.arguments)
         if config.is_url_enabled:
-            self._filter_urls(settings, is_kept=place.is_kept)
+            self._filter_urls(settings, place)
         if place.is_finished():
             _keep_feeds(settings)
 
@@ -84,17 +83,24 @@ class DedupAddon:
                 raise ValueError(unknown)
             logger.warning("%s", unknown)  # it may be another package's
 
-    def _filter_urls(self, settings: BaseSettings, *, is_kept: bool) -> None:
+    def _filter_urls(self, settings: BaseSettings, place: JobPlace) -> None:
         """Filter URLs by their canonical form; if the job is kept, queue them in its store.
 
-        A job that is not kept cannot be resumed, so Scrapy's own scheduler is enough for it.
+        A job that is not kept cannot be resumed, so Scrapy's own scheduler is enough for it. What
+        another scheduler has in `JOBDIR` belongs to Scrapy's dupefilter, which then stays, too.
         """
-        fallback = settings["REQUEST_FINGERPRINTER_CLASS"]
-        settings.setdefault("DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS", fallback, "addon")
-        settings.set("REQUEST_FINGERPRINTER_CLASS", CanonicalFingerprinter, "addon")
-        is_ours = is_own(self._spider)
-        if not is_ours and (not is_kept or _is_of_project(settings, "SCHEDULER")):
+        has_other_queue = place.has_scrapys_queue or _is_of_project(settings, "SCHEDULER")
+        if not is_own(self._spider) and (has_other_queue or not place.is_kept):
+            if place.has_scrapys_queue:
+                logger.info(
+                    "JOBDIR has requests that Scrapy's own scheduler has queued: it goes on with"
+                    " them; a crawl in another JOBDIR has them in the job's store"
+                )
+            if not settings["JOBDIR"] and not settings.getpriority("DUPEFILTER_CLASS"):
+                settings.set("DUPEFILTER_CLASS", CanonicalDupeFilter, "addon")
             return
+        with refusing():
+            place.check_queue()
         settings.set("SCHEDULER", DedupScheduler, "addon")
         settings.set("DUPEFILTER_CLASS", DedupDupeFilter, "addon")
         settings.set("DOWNLOADER", Downloader, "addon")

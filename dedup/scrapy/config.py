@@ -22,9 +22,6 @@ from dedup.store.postgresql import is_address, without_password
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
 
-_ADDON_SETTINGS = {"DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"}
-"""Settings that the add-on itself sets."""
-
 _ATTRIBUTE = "dedup_config"
 """Of the crawler: the configuration ends with it."""
 
@@ -49,7 +46,6 @@ class CrawlConfig:
         worker_hosts: hosts that one of several processes fetches from at the same time.
         worker_lease_seconds: time without a sign of life after which a process counts as dead.
         stages: those that are switched on.
-        fallback_fingerprinter: class, or its path, for requests other than plain GET requests.
         detection: the settings of the detectors.
     """
 
@@ -80,7 +76,6 @@ class CrawlConfig:
     url_learning: UrlLearning
     url_learning_loss: float
     url_learning_seed: int
-    fallback_fingerprinter: str | type
     is_private_allowed: bool
     trap_pages: int
     host_pages: int
@@ -155,7 +150,6 @@ class CrawlConfig:
             url_learning=cast("UrlLearning", learning),
             url_learning_loss=number("DEDUP_URL_LEARNING_LOSS", low=1e-6, high=0.1),
             url_learning_seed=whole("DEDUP_URL_LEARNING_SEED", low=0, high=10**9),
-            fallback_fingerprinter=settings.get("DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS"),
             is_private_allowed=values.flag("DEDUP_ALLOW_PRIVATE"),
             trap_pages=whole("DEDUP_TRAP_PAGES", low=0),
             host_pages=whole("DEDUP_HOST_PAGES", low=0),
@@ -218,7 +212,7 @@ def dedup_settings(settings: BaseSettings) -> Mapping[str, object]:
 
 def unknown_settings(settings: BaseSettings) -> list[str]:
     """A sentence for each setting `DEDUP_*` that does not exist, with a setting of similar name."""
-    known = {name for name in dir(default_settings) if name.isupper()} | _ADDON_SETTINGS
+    known = {name for name in dir(default_settings) if name.isupper()}
     sentences = []
     for name in dedup_settings(settings):
         if name not in known:

@@ -75,7 +75,12 @@ the middleware `Robots`, which this project's own crawls use in place of Scrapy'
 # --- URLs --------------------------------------------------------------------------------------
 
 DEDUP_URL_ENABLED = True
-"""Filter URLs by their canonical form. Off: Scrapy's own dupefilter."""
+"""Filter URLs by their canonical form. Off: Scrapy's own dupefilter.
+
+REQUEST_FINGERPRINTER_CLASS stays as it is, and with it what HTTP caches and other packages know.
+Where it is not Scrapy's own, as with scrapy-poet, it decides which requests are the same, in place
+of the canonical form. Scrapy's own scheduler goes on with a JOBDIR that it has begun, and with its
+dupefilter; so does another SCHEDULER of the project's."""
 
 DEDUP_URL_RULES: list[str] = []
 """Rules that also merge URLs which may differ, by name: tracking, session, slash, index, www,

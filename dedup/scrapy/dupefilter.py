@@ -1,6 +1,8 @@
-"""Scrapy's dupefilter over a job's URLs: `DUPEFILTER_CLASS`."""
+"""What decides which requests are the same: `DUPEFILTER_CLASS`."""
 
 from __future__ import annotations
+
+from typing import Self
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -10,6 +12,17 @@ from dedup.scrapy.config import is_queue_stored
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.spiders.own import is_own
+from dedup.scrapy.url_keys import UrlKeys
+
+
+class CanonicalDupeFilter(RFPDupeFilter):
+    """Scrapy's dupefilter by the keys of `UrlKeys`, beside Scrapy's own scheduler."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        dupefilter = super().from_crawler(crawler)
+        dupefilter.fingerprinter = UrlKeys.of(crawler)
+        return dupefilter
 
 
 class DedupDupeFilter(BaseDupeFilter):
@@ -26,9 +39,9 @@ class DedupDupeFilter(BaseDupeFilter):
         self._stats = crawler.stats
         self._spider = crawler.spider
         self._is_own = is_own(crawler.spider)
-        self._fingerprinter = crawler.request_fingerprinter
+        self._keys = UrlKeys.of(crawler)
         self._log = RFPDupeFilter(
-            debug=crawler.settings.getbool("DUPEFILTER_DEBUG"), fingerprinter=self._fingerprinter
+            debug=crawler.settings.getbool("DUPEFILTER_DEBUG"), fingerprinter=self._keys
         ).log
 
     @classmethod
@@ -37,7 +50,7 @@ class DedupDupeFilter(BaseDupeFilter):
 
     def request_seen(self, request: Request) -> bool:
         self._count_link(request)
-        key = self._fingerprinter.fingerprint(request)
+        key = self._keys.fingerprint(request)
         if not self._job.seen.unseen([key]):
             return True
         self._job.seen.mark([key])

@@ -138,15 +138,6 @@ def test_requests_that_are_no_plain_get_are_others(crawler: Crawler) -> None:
     assert link_filter(crawler).new([url], PAGE) == []
 
 
-def test_fallback_fingerprinter_keeps_what_is_no_plain_get(tmp_path: Path) -> None:
-    crawler = make_crawler(tmp_path / "job", DEDUP_URL_FALLBACK_FINGERPRINTER_CLASS=ByPath)
-    scheduler = DedupScheduler.from_crawler(crawler)
-    assert scheduler.enqueue_request(Request(SITE + "a?x=1", method="POST"))
-    assert not scheduler.enqueue_request(Request(SITE + "a?x=2", method="POST"))
-    assert scheduler.enqueue_request(Request(SITE + "a?x=2"))
-    Job.of(crawler).close()
-
-
 def test_with_a_projects_own_fingerprinter_the_dupefilter_alone_decides(tmp_path: Path) -> None:
     crawler = make_crawler(tmp_path / "job", REQUEST_FINGERPRINTER_CLASS=ByPath)
     scheduler = DedupScheduler.from_crawler(crawler)

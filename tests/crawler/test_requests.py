@@ -1,11 +1,12 @@
 """Requests through the job's store and back."""
 
+import dataclasses
 import pickle
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scrapy import FormRequest, Request, Spider
+from scrapy import Field, FormRequest, Item, Request, Spider
 
 from crawler.spiders.site import SiteSpider
 from dedup.scrapy.frontier.meta import KEY
@@ -60,6 +61,50 @@ def test_values_that_json_would_change_are_not_stored(value):
         to_bytes(Request("http://example.org/", meta={"value": value}), shop)
 
 
+class Book(Item):
+    title = Field()
+    parts = Field()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Part:
+    number: int
+    book: object = None
+
+
+class Noted(Item):
+    title = Field()
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._note = "made"
+
+
+@pytest.mark.parametrize(
+    "item", [Book(), Book(title="a", parts=[Part(1), Part(2, Book(title="b"))]), Part(3)], ids=repr
+)
+def test_items_come_back_as_they_were(item):
+    meta, arguments = {"item": item}, {"nested": [{"item": item}]}
+    _, back = through(Request("http://a.example/", meta=meta, cb_kwargs=arguments))
+    assert (back.meta, back.cb_kwargs) == (meta, arguments)
+    assert type(back.meta["item"]) is type(item)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Noted(title="a"),  # what is no field would be lost
+        dataclasses.make_dataclass("Local", ["number"])(1),
+        {"dedup_item": f"{__name__}.Book", "fields": {}},
+        {"dedup_item": "os.path", "fields": {}},
+    ],
+    ids=repr,
+)
+def test_items_that_would_come_back_as_others_are_not_stored(value):
+    with pytest.raises(UnserialisableError, match="JSON"):
+        to_bytes(Request("http://a.example/", meta={"value": value}), shop)
+
+
 class _Dangerous:
     def __reduce__(self):
         return pytest.fail, ("code of the store has run",)
@@ -74,6 +119,8 @@ class _Dangerous:
         (b'{"_class": "os.system"}', "no class of requests"),
         (b'{"_class": "subprocess.Popen"}', "no class of requests"),
         (b'{"callback": "__init__"}', "no method for responses"),
+        (b'{"meta": {"dedup_item": "subprocess.Popen", "fields": {}}}', "no class of items"),
+        (b'{"meta": {"dedup_item": "collections.Counter", "fields": {}}}', "no class of items"),
     ],
 )
 def test_a_store_of_a_stranger_runs_nothing(stored, message):

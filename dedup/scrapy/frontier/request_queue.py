@@ -17,6 +17,7 @@ from dedup.scrapy.frontier.stored_request import UnserialisableError, from_bytes
 from dedup.scrapy.frontier.window import Frontier
 from dedup.scrapy.internals.downloads import delay_left
 from dedup.scrapy.spiders.own import own_spider
+from dedup.scrapy.url_keys import UrlKeys
 from dedup.store import JobStore
 from dedup.store.records import NewUrl, QueuedUrl
 from dedup.urls.parts import host_without_port
@@ -100,13 +101,13 @@ class RequestQueue:
     def is_waiting(self, url: str) -> bool:
         """Is the page queued or in flight?"""
         request = own_spider(self._crawler).page_request(url)
-        key = self._crawler.request_fingerprinter.fingerprint(request)
+        key = UrlKeys.of(self._crawler).fingerprint(request)
         return self._store.urls.is_queued(key)
 
     def add_known(self, url: str) -> None:
         """Queue a page that is recorded, so that it is fetched once more."""
         request = own_spider(self._crawler).page_request(url)
-        key = self._crawler.request_fingerprinter.fingerprint(request)
+        key = UrlKeys.of(self._crawler).fingerprint(request)
         self._write(key, request, is_again=True)
         self.length += 1
 

@@ -1,6 +1,8 @@
 """Serialises requests for the job's store.
 
-The format is JSON: a job's folder may come from anyone, and reading a pickle runs code in it.
+The format is JSON: a job's folder may come from anyone, and reading a pickle runs code in it. An
+item is stored as the name of its class and its fields, and is made without a call of its
+`__init__`.
 """
 
 from __future__ import annotations
@@ -10,13 +12,17 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from scrapy import Request, Spider
+from itemadapter import ItemAdapter
+from scrapy import Item, Request, Spider
 from scrapy.utils.request import request_from_dict
 
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.spiders.own import is_own
 
 _PLAIN_META = {"depth", KEY}
+
+_ITEM, _FIELDS = "dedup_item", "fields"
+"""The names in a stored item: its class, and the values of its fields."""
 
 
 class UnserialisableError(ValueError):
@@ -60,7 +66,7 @@ def from_bytes(stored: bytes, spider: Spider) -> Request:
     """
     if not stored.startswith(b"{"):
         raise UnserialisableError("it is no JSON; pickles of earlier releases are not read")
-    fields = json.loads(stored)
+    fields = json.loads(stored, object_hook=_item_or_dict)
     fields["body"] = fields["body"].encode("latin-1")
     fields["headers"] = {
         name.encode("latin-1"): [value.encode("latin-1") for value in values]
@@ -76,20 +82,51 @@ def _check_names(fields: Mapping[str, object]) -> None:
     Scrapy would import and call any class that the bytes name.
     """
     if "_class" in fields:
-        module, _, name = str(fields["_class"]).rpartition(".")
-        kind = getattr(sys.modules.get(module), name, None)
-        if not (isinstance(kind, type) and issubclass(kind, Request)):
+        kind = _loaded_class(fields["_class"])
+        if kind is None or not issubclass(kind, Request):
             raise UnserialisableError(f"{fields['_class']!r} is no class of requests in use")
     for role in ("callback", "errback"):
         if str(fields.get(role) or "").startswith("__"):
             raise UnserialisableError(f"{role} {fields[role]!r} is no method for responses")
 
 
+def _loaded_class(path: object) -> type | None:
+    """The class of that path, if its module is loaded."""
+    module, _, name = str(path).rpartition(".")
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind if isinstance(kind, type) else None
+
+
+def _item_as_dict(value: object) -> dict[str, object]:
+    if not ItemAdapter.is_item(value):
+        raise TypeError(f"{type(value).__name__} is no JSON")
+    kind, fields = type(value), dict(ItemAdapter(value))
+    if getattr(value, "__dict__", {}).keys() - fields.keys() - {"_values"}:  # an Item's fields
+        raise TypeError(f"{kind.__name__} has attributes beside its fields")
+    return {_ITEM: f"{kind.__module__}.{kind.__qualname__}", _FIELDS: fields}
+
+
+def _item_or_dict(fields: dict[str, Any]) -> object:
+    if fields.keys() != {_ITEM, _FIELDS}:
+        return fields
+    kind = _loaded_class(fields[_ITEM])
+    if kind is None or issubclass(kind, dict) or not ItemAdapter.is_item_class(kind):
+        raise UnserialisableError(f"{fields[_ITEM]!r} is no class of items in use")
+    item = object.__new__(kind)  # its `__init__` may do anything
+    if isinstance(item, Item):
+        Item.__init__(item, fields[_FIELDS])
+    else:
+        for name, value in fields[_FIELDS].items():
+            object.__setattr__(item, name, value)
+    return item
+
+
 def _as_json(fields: dict[str, Any]) -> bytes | None:
     """The fields as JSON; None: JSON would change them, as it turns tuples into lists."""
     plain = {**fields, "body": "", "headers": {}}
     try:
-        if json.loads(json.dumps(plain)) != plain:
+        stored = json.dumps(plain, default=_item_as_dict)
+        if json.loads(stored, object_hook=_item_or_dict) != plain:
             return None
     except (TypeError, ValueError):  # ValueError: a structure that contains itself
         return None
@@ -98,4 +135,4 @@ def _as_json(fields: dict[str, Any]) -> bytes | None:
         for name, values in fields["headers"].items()
     }
     plain |= {"body": fields["body"].decode("latin-1"), "headers": headers}
-    return json.dumps(plain).encode()
+    return json.dumps(plain, default=_item_as_dict).encode()

@@ -8,13 +8,13 @@ from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
 from dedup.scrapy.config import CrawlConfig
-from dedup.scrapy.fingerprinter import CanonicalFingerprinter
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.job.content import ContentIndex, first_match
 from dedup.scrapy.job.in_pipelines import page_of_item
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.spiders.own import is_own
+from dedup.scrapy.url_keys import UrlKeys
 from dedup.store import JobStore
 from dedup.store.records import DUPLICATE_LINK, DUPLICATE_LINK_RANK, LEARNED_RANK, QueuedUrl
 
@@ -45,8 +45,8 @@ class DuplicateLinks:
         They are, too, where another fingerprinter is set: links have other keys then.
         """
         mode = config.duplicate_links
-        is_keyed = isinstance(crawler.request_fingerprinter, CanonicalFingerprinter)
-        if mode == "follow" or not (is_keyed and is_own(crawler.spider)):
+        are_keyed = UrlKeys.of(crawler).are_canonical
+        if mode == "follow" or not (are_keyed and is_own(crawler.spider)):
             return None
         return cls(store, requests, content, crawler.stats, skips=mode == "skip")
 

@@ -150,6 +150,26 @@ class JobPlace:
             )
         self._check_detectors(store, settings)
 
+    @property
+    def has_scrapys_queue(self) -> bool:
+        """Has Scrapy's own scheduler begun the crawl in `JOBDIR`, and is the crawl to go on?"""
+        if not self._config.job_dir or (self.is_restarted and job_exists(self.store_place)):
+            return False
+        return Path(self._config.job_dir, "requests.queue").exists()
+
+    def check_queue(self) -> None:
+        """Look whether the requests of the job can be queued in its store.
+
+        Raises:
+            StateError: Scrapy's own scheduler has queued requests in `JOBDIR`.
+        """
+        if self.has_scrapys_queue:
+            raise StateError(
+                self._config.job_dir,
+                "Scrapy's own scheduler has begun the crawl in this JOBDIR",
+                "Set another JOBDIR, or go on with the settings with which it was begun",
+            )
+
     def check_free(self) -> None:
         """Look whether another process uses the job.
 

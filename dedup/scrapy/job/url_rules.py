@@ -14,11 +14,11 @@ from scrapy.crawler import Crawler
 
 from dedup.document import Match
 from dedup.scrapy.config import CrawlConfig
-from dedup.scrapy.fingerprinter import CanonicalFingerprinter
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.job.outcome import Outcome
 from dedup.scrapy.spiders.own import is_own, own_spider
+from dedup.scrapy.url_keys import UrlKeys
 from dedup.store import JobStore, Page
 from dedup.store.records import LEARNED_RANK, TRAP_RANK, QueuedUrl
 from dedup.urls import Canonicaliser, SeenUrls, url_key
@@ -71,17 +71,17 @@ class CrawlUrlRules:
         config: CrawlConfig,
     ) -> CrawlUrlRules | None:
         """The rules of a crawl; None: they are not applied, or another fingerprinter is set."""
-        fingerprinter = crawler.request_fingerprinter
+        keys = UrlKeys.of(crawler)
         if config.url_learning == "suggest" or not is_own(crawler.spider):
             return None
-        if not isinstance(fingerprinter, CanonicalFingerprinter):
+        if not keys.are_canonical:
             return None
         return cls(
             crawler,
             store,
             seen,
             requests,
-            canonical=fingerprinter.canonical,
+            canonical=keys.canonical,
             mode=config.url_learning,
             loss=config.url_learning_loss,
             seed=config.url_learning_seed or int(store.first_meta(_SEED, str(randbits(63)))),

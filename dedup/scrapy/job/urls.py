@@ -7,10 +7,10 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from dedup.scrapy.config import CrawlConfig
-from dedup.scrapy.fingerprinter import CanonicalFingerprinter
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.frontier.request_queue import is_repeat
 from dedup.scrapy.job.outcome import FinishedUrl
+from dedup.scrapy.url_keys import UrlKeys
 from dedup.store.interface import UrlQueue
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 
@@ -34,7 +34,7 @@ class ResponseUrls:
     """
 
     def __init__(self, crawler: Crawler, canonical: str) -> None:
-        self._crawler = crawler
+        self._keys = UrlKeys.of(crawler)
         self._canonical = canonical
         self._merge = Canonicaliser(sorted(RULES))
 
@@ -46,25 +46,22 @@ class ResponseUrls:
         request = response.request
         if request is None:
             return ()
-        page = FinishedUrl(self._crawler.request_fingerprinter.fingerprint(request), response.url)
+        page = FinishedUrl(self._keys.fingerprint(request), response.url)
         if key is None or key == page.key:
             return (page,)
         return page, FinishedUrl(key, first_url(request), "redirect")
 
     def canonical(self, url: str, canonical: str | None) -> tuple[FinishedUrl, ...]:
         """A page's canonical link, if it counts as a URL of the same page."""
-        fingerprinter = self._crawler.request_fingerprinter
-        if canonical is None or self._canonical == "off":
-            return ()
-        if not isinstance(fingerprinter, CanonicalFingerprinter):
+        if canonical is None or self._canonical == "off" or not self._keys.are_canonical:
             return ()
         try:
             if self._canonical == "rules" and self._merge(canonical) != self._merge(url):
                 return ()
-            key = fingerprinter.key(canonical)
+            key = self._keys.key(canonical)
         except ValueError:
             return ()
-        return () if key == fingerprinter.key(url) else (FinishedUrl(key, canonical, "canonical"),)
+        return () if key == self._keys.key(url) else (FinishedUrl(key, canonical, "canonical"),)
 
 
 def finished_request(request: Request) -> tuple[FinishedUrl, ...]:

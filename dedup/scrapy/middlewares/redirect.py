@@ -12,6 +12,7 @@ from scrapy.http import Response
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.url_keys import UrlKeys
 from dedup.store.records import DONE, QUEUED
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import redirect_target
@@ -56,7 +57,7 @@ class RedirectGuard:
             raise NotConfigured
         self._crawler = crawler
         self._job = Job.of(crawler)
-        self._fingerprinter = crawler.request_fingerprinter
+        self._keys = UrlKeys.of(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RedirectGuard:
@@ -105,7 +106,7 @@ class RedirectGuard:
         return any(self._key(request, url) == key for url in urls)
 
     def _key(self, request: Request, url: str) -> bytes:
-        return self._fingerprinter.fingerprint(request.replace(url=url))
+        return self._keys.fingerprint(request.replace(url=url))
 
 
 def _with_location(response: Response, target: str) -> Response:

@@ -11,6 +11,7 @@ from scrapy.exceptions import NotConfigured
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.url_keys import UrlKeys
 
 
 class ResumeMiddleware:
@@ -24,7 +25,7 @@ class ResumeMiddleware:
         if not CrawlConfig.of(crawler).is_url_enabled:
             raise NotConfigured
         self._job = Job.of(crawler)
-        self._fingerprinter = crawler.request_fingerprinter
+        self._keys = UrlKeys.of(crawler)
         self._policy = AddressPolicy.of(crawler)
 
     @classmethod
@@ -44,5 +45,5 @@ class ResumeMiddleware:
         return (
             self._job.is_resumed
             and isinstance(request, Request)
-            and bool(self._job.store.urls.known([self._fingerprinter.fingerprint(request)]))
+            and bool(self._job.store.urls.known([self._keys.fingerprint(request)]))
         )

@@ -18,12 +18,12 @@ from scrapy.http import Response
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 
 from dedup.scrapy.addresses import AddressPolicy
-from dedup.scrapy.fingerprinter import CanonicalFingerprinter
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.spiders.own import own_spider
 from dedup.scrapy.spiders.scope import Scope
+from dedup.scrapy.url_keys import UrlKeys
 from dedup.urls.parts import plain_origin
 
 _IGNORED_ENDINGS = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)
@@ -54,8 +54,8 @@ class _Link(NamedTuple):
 class LinkFilter:
     """Keeps the links that are in scope, may be pages, and have not been seen.
 
-    With another `REQUEST_FINGERPRINTER_CLASS` than the project's, the dupefilter alone decides
-    which links have been seen: the keys of the URL filter are not the dupefilter's then.
+    With another `REQUEST_FINGERPRINTER_CLASS` than Scrapy's own, the dupefilter alone decides which
+    links have been seen: a URL alone has no key then.
     """
 
     def __init__(self, crawler: Crawler, scope: Scope, job: Job | None) -> None:
@@ -64,9 +64,9 @@ class LinkFilter:
         self._scope = scope
         self._policy = AddressPolicy.of(crawler)
         self._job = job
-        fingerprinter = crawler.request_fingerprinter
+        keys = UrlKeys.of(crawler)
         self._max_characters = crawler.settings.getint("URLLENGTH_LIMIT")
-        self._key = fingerprinter.key if isinstance(fingerprinter, CanonicalFingerprinter) else None
+        self._key = keys.key if keys.are_canonical else None
         self._remembered = lru_cache(_REMEMBERED_LINKS)(self._look_at)
         self._n_hosts = len(scope.hosts)
         self._seen_of: dict[str, dict[str, bytes]] = {}
