@@ -118,6 +118,8 @@ def _unrecorded(fate: Fate) -> Iterator[str]:
         if fate.waits_for:
             yield "put off to the end of the crawl:"
             yield f"  {plain(fate.waits_for)}"
+    elif fate.outcome == "too_deep":
+        yield "left out by DEPTH_LIMIT; the crawl's command with a higher limit fetches it"
     elif fate.outcome == "done":
         yield "dealt with, without a record of its own"
     elif fate.is_row:

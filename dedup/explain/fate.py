@@ -8,12 +8,14 @@ from os.path import commonprefix
 from typing import Any, Literal
 
 from dedup.store import JobStore
-from dedup.store.records import DONE, DUPLICATE_LINK_RANK, LEARNED_RANK, TRAP_RANK
+from dedup.store.records import DONE, DUPLICATE_LINK_RANK, LEARNED_RANK, TOO_DEEP, TRAP_RANK
 from dedup.store.results import ApartPage, FoundRecord
 from dedup.urls import Canonicaliser, url_key
 from dedup.urls.learning.telling import LEARNED_RULE, known_page, what_it_says
 
-Outcome = Literal["stored", "duplicate", "skipped", "waiting", "alias", "queued", "done", "unknown"]
+Outcome = Literal[
+    "stored", "duplicate", "skipped", "waiting", "alias", "queued", "too_deep", "done", "unknown"
+]
 
 _NEAREST = 3
 _FIRST_LOOK = 100
@@ -28,8 +30,9 @@ class Fate:
         asked: the URL as it was given.
         outcome: `stored`; `duplicate` of a stored page; `skipped`: it gave no page to compare;
             `waiting`: fetched, and not judged before enough is known of its site;
-            `alias`: it leads to the page at `page_url`; `queued`: still to be fetched; `done`:
-            dealt with, without a record of its own; `unknown`: never seen.
+            `alias`: it leads to the page at `page_url`; `queued`: still to be fetched; `too_deep`:
+            left out by `DEPTH_LIMIT`; `done`: dealt with, without a record of its own; `unknown`:
+            never seen.
         waits_for: of a queued URL that was put off, why.
         url: as it was recorded, where it was.
         number: of the record; of a page that waits, its place among those.
@@ -93,6 +96,8 @@ def find_fate(store: JobStore, url: str) -> Fate:
     except ValueError as error:
         raise ValueError(f"URL must be that of a page, got {url!r} ({error})") from None
     known = store.urls.find(key)
+    if known is not None and known.state == TOO_DEEP:
+        return Fate(asked=url, outcome="too_deep", url=known.url)
     if known is not None and known.state != DONE:
         waits_for = _waits_for(store, key)
         return Fate(asked=url, outcome="queued", url=known.url, waits_for=waits_for)

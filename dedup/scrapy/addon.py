@@ -21,6 +21,7 @@ from dedup.scrapy.internals.commands import is_crawl, spider_arguments
 from dedup.scrapy.internals.downloads import Downloader
 from dedup.scrapy.internals.refusal import refusing
 from dedup.scrapy.job.place import JobPlace
+from dedup.scrapy.middlewares.depth import NoteTooDeep
 from dedup.scrapy.middlewares.outputs import WatchOutputs
 from dedup.scrapy.middlewares.redirect import RedirectGuard
 from dedup.scrapy.middlewares.resume import ResumeMiddleware
@@ -106,8 +107,12 @@ class DedupAddon:
         settings.set("DOWNLOADER", Downloader, "addon")
         # It gets the responses just before RedirectMiddleware (600).
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RedirectGuard, 605)
-        for middleware in (ResumeMiddleware, WatchOutputs):
-            settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", middleware, 50)
+        for middleware, order in (
+            (ResumeMiddleware, 50),
+            (WatchOutputs, 50),
+            (NoteTooDeep, 950),  # it gets the output just before DepthMiddleware (900)
+        ):
+            settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", middleware, order)
 
 
 def _is_of_project(settings: BaseSettings, name: str) -> bool:

@@ -46,6 +46,7 @@ class CrawlConfig:
         worker_hosts: hosts that one of several processes fetches from at the same time.
         worker_lease_seconds: time without a sign of life after which a process counts as dead.
         stages: those that are switched on.
+        depth_limit: Scrapy's `DEPTH_LIMIT`; 0: none.
         detection: the settings of the detectors.
     """
 
@@ -90,6 +91,7 @@ class CrawlConfig:
     prometheus_file: str
     prometheus_seconds: float
     stages: frozenset[str]
+    depth_limit: int
     detection: DedupConfig
 
     @classmethod
@@ -171,6 +173,7 @@ class CrawlConfig:
             stages=frozenset(
                 stage for stage in STAGES if values.flag(f"DEDUP_{stage.upper()}_ENABLED")
             ),
+            depth_limit=settings.getint("DEPTH_LIMIT"),
             detection=_detection(values),
         )
 

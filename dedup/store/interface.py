@@ -96,6 +96,27 @@ class UrlQueue(Protocol):
         None: the URL is not known.
         """
 
+    def note_too_deep(
+        self,
+        key: bytes,
+        url: str,
+        depth: int,
+        request: bytes | None = None,
+        *,
+        slot: str = "",
+        rank: int = 0,
+    ) -> None:
+        """Note a URL that is not fetched for its depth; one that is known stays as it is.
+
+        It does not count as seen: it is new where a shorter way leads to it.
+        """
+
+    def count_within(self, depth: int) -> int:
+        """How many URLs were too deep, and are within this depth; 0: any depth."""
+
+    def queue_within(self, depth: int) -> None:
+        """Queue the URLs that were too deep, and are within this depth; 0: any depth."""
+
     def finish(self, urls: Iterable[tuple[bytes, str]], *, has_failed: bool = False) -> None:
         """Note that these (key, URL) need no fetching any more, known before or not.
 
@@ -121,7 +142,7 @@ class UrlQueue(Protocol):
         """A URL and its state; None: it is not known."""
 
     def state(self, key: bytes) -> int | None:
-        """`QUEUED`, `DONE` or `HELD`; None: the URL is not known."""
+        """`QUEUED`, `DONE`, `HELD` or `TOO_DEEP`; None: the URL is not known."""
 
     def is_done(self, key: bytes) -> bool: ...
 

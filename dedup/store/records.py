@@ -14,10 +14,10 @@ from dedup.sites.outline import Outline
 
 _Text = TypeVar("_Text", str, str | None)
 
-QUEUED, DONE, HELD = 0, 1, 2
-"""States of a URL: to be fetched; recorded; or to be fetched by the process that holds its request,
-which cannot be stored. One that is in flight is queued here: what is in flight when a process dies
-is queued again by that alone."""
+QUEUED, DONE, HELD, TOO_DEEP = 0, 1, 2, 3
+"""States of a URL: to be fetched; recorded; to be fetched by the process that holds its request,
+which cannot be stored; or left out by `DEPTH_LIMIT`, which is as if it had not been seen. One that
+is in flight is queued here: what is in flight when a process dies is queued again by that alone."""
 
 VISIT_RESULTS = ("unchanged", "changed", "gone", "moved", "failed")
 """What a refresh may find of a stored page."""
@@ -104,7 +104,7 @@ class NewUrl(NamedTuple):
 
 
 class KnownUrl(NamedTuple):
-    """A URL that was seen; its state is `QUEUED`, `DONE` or `HELD`."""
+    """A URL that was seen; its state is `QUEUED`, `DONE`, `HELD` or `TOO_DEEP`."""
 
     state: int
     url: str

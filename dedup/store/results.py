@@ -24,12 +24,14 @@ class UrlCounts(NamedTuple):
     Attributes:
         not_linked: those that no page led to, such as start URLs.
         aliases: URLs that lead to another page's.
+        too_deep: those that `DEPTH_LIMIT` left out; they do not count as seen.
     """
 
     seen: int
     not_linked: int
     queued: int
     aliases: int
+    too_deep: int
 
 
 class HostCounts(NamedTuple):

@@ -33,6 +33,7 @@ def summarise(store: JobStore) -> dict[str, Any]:
             "seen": urls.seen,
             "queued": urls.queued,
             "filtered": max(counters.get("links", 0) - (urls.seen - urls.not_linked), 0),
+            "too_deep": urls.too_deep,
             "nofollow": counters.get("nofollow", 0),
             "aliases": urls.aliases,
         },

@@ -109,6 +109,11 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
             f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,"
             f"{nofollow} {urls['aliases']:,} aliases, {urls['queued']:,} still queued"
         )
+        if n_deep := urls.get("too_deep"):
+            yield (
+                f"left out by DEPTH_LIMIT: {n_deep:,} URLs;"
+                " the same command with a higher limit fetches them"
+            )
     yield from map(plain, account.get("outside", ()))
     if refresh := account.get("refresh"):
         found = [f"{count:,} {name}" for name, count in refresh.items() if name != "number"]

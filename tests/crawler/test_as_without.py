@@ -55,6 +55,14 @@ class Books(scrapy.Spider):
         yield item
 
 
+class Deep(Books):
+    def parse(self, response, item=None):
+        yield {"url": response.url, "found": item}
+        for href in response.css("a::attr(href)").getall():
+            item = Book(url=response.urljoin(href))
+            yield response.follow(href, self.parse, cb_kwargs={"item": item})
+
+
 class Twice(Books):
     def parse(self, response):
         for href in response.css("a::attr(href)").getall():
@@ -186,3 +194,14 @@ def test_an_interrupted_crawl_with_items_under_way_goes_on(
     assert site.pages_asked() == []
     assert len(run.items()) == 20
     assert ("Scrapy's own scheduler has queued" in again["log"]) is not begun_with
+
+
+def test_a_raised_depth_limit_is_followed_with_what_requests_carry(
+    run: Any, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes |= {"/": make.page("start", "/1"), "/1": make.page("1", "/2")}
+    run("Deep", JOBDIR="job", DEPTH_LIMIT=1)
+    assert [item["url"] for item in run.items()] == [site.url, f"{site.url}1"]
+    run("Deep", JOBDIR="job", DEPTH_LIMIT=2)
+    assert run.items()[2:] == [{"url": f"{site.url}2", "found": {"url": f"{site.url}2"}}]
+    assert site.pages_asked() == ["/", "/1", "/2"]

@@ -98,6 +98,26 @@ class RequestQueue:
             self.length += 1
         return self._write(key, request, is_again=is_again)
 
+    def note_too_deep(self, request: Request, depth: int) -> None:
+        """Store a request that is not sent for its depth, to be queued once `DEPTH_LIMIT` allows.
+
+        One that cannot be stored is counted only.
+        """
+        self._crawler.stats.inc_value("dedup/url/too_deep")
+        request = request.replace(meta={**request.meta, "depth": depth})
+        if request.dont_filter:
+            key = _REPEAT + token_bytes(12)
+        else:
+            key = UrlKeys.of(self._crawler).fingerprint(request)
+        try:
+            stored = self._stored(request)
+        except UnserialisableError as error:
+            self._warn_unserialisable(request, error)
+            return
+        self._store.urls.note_too_deep(
+            key, request.url, depth, stored, slot=_slot_of(request), rank=-request.priority
+        )
+
     def is_waiting(self, url: str) -> bool:
         """Is the page queued or in flight?"""
         request = own_spider(self._crawler).page_request(url)
@@ -154,12 +174,11 @@ class RequestQueue:
         slot, rank = _slot_of(request), -request.priority
         stored = None
         is_held = False
-        if not is_plain(request, self._crawler.spider):
-            try:
-                stored = to_bytes(request, self._spider)
-            except UnserialisableError as error:
-                is_held = True
-                self._warn_unserialisable(request, error)
+        try:
+            stored = self._stored(request)
+        except UnserialisableError as error:
+            is_held = True
+            self._warn_unserialisable(request, error)
         urls = self._store.urls
         if is_again:
             self._again.add(key)
@@ -176,6 +195,14 @@ class RequestQueue:
         elif row is not None:
             self.frontier.push(slot, row)
         return not is_held
+
+    def _stored(self, request: Request) -> bytes | None:
+        """The request as the store keeps it; None: the spider makes it from URL and depth.
+
+        Raises:
+            UnserialisableError: JSON cannot hold it.
+        """
+        return None if is_plain(request, self._crawler.spider) else to_bytes(request, self._spider)
 
     def _write_later(
         self, key: bytes, request: Request, stored: bytes | None, *, is_again: bool, is_held: bool

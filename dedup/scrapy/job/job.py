@@ -113,7 +113,11 @@ class Job:
         self.store.on_error(self._fail)
         self.has_queue = is_queue_stored(crawler.settings)
         self.is_resumed = self.store.meta("started") is not None
-        was_finished = self.has_queue and self.store.meta("finished") is not None
+        is_left = self.has_queue and bool(self.store.urls.count_within(config.depth_limit))
+        if is_left:  # DEPTH_LIMIT is higher than it was
+            self.store.urls.queue_within(config.depth_limit)
+        is_done = self.store.meta("finished") is not None and not is_left
+        was_finished = self.has_queue and is_done
         begins_refresh = was_finished and self.place.is_refreshed
         self.is_finished = was_finished and not begins_refresh
         self.opened_at = time.time()

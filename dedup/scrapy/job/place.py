@@ -110,7 +110,8 @@ class JobPlace:
         except StateError:  # opening the job raises it again
             return False
         try:
-            return store.meta("finished") is not None
+            is_left = store.urls.count_within(self._config.depth_limit)
+            return store.meta("finished") is not None and not is_left
         finally:
             store.close()
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nsmallest
 
-from dedup.store.records import DONE, HELD, QUEUED, KnownUrl, QueuedUrl, storable
+from dedup.store.records import DONE, HELD, QUEUED, TOO_DEEP, KnownUrl, QueuedUrl, storable
 
 
 class MemoryUrlTable:
@@ -18,7 +18,7 @@ class MemoryUrlTable:
         self._next_id = 1
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        return {key for key in keys if key in self._rows}
+        return {key for key in keys if self._is_seen(key)}
 
     def queue(
         self,
@@ -31,12 +31,30 @@ class MemoryUrlTable:
         rank: int = 0,
         is_held: bool = False,
     ) -> QueuedUrl | None:
-        if key in self._rows:
+        if self._is_seen(key):
             return None
-        row = QueuedUrl(rank, self._next_id, key, storable(url), depth, request)
-        self._next_id += 1
-        self._put(row, HELD if is_held else QUEUED, storable(slot))
-        return row
+        state = HELD if is_held else QUEUED
+        return self._add(key, url, depth, request, state, slot=slot, rank=rank)
+
+    def note_too_deep(
+        self,
+        key: bytes,
+        url: str,
+        depth: int,
+        request: bytes | None = None,
+        *,
+        slot: str = "",
+        rank: int = 0,
+    ) -> None:
+        if key not in self._rows:
+            self._add(key, url, depth, request, TOO_DEEP, slot=slot, rank=rank)
+
+    def count_within(self, depth: int) -> int:
+        return len(self._within(depth))
+
+    def queue_within(self, depth: int) -> None:
+        for key in self._within(depth):
+            self._put(self._rows[key], QUEUED, self._slots[key])
 
     def queue_again(
         self, key: bytes, request: bytes | None, *, slot: str, rank: int, is_held: bool = False
@@ -67,7 +85,9 @@ class MemoryUrlTable:
         return self._rows[key].rank if key in self._rows else None
 
     def finish_all(self) -> None:
-        self.finish([(key, "") for key, state in self._states.items() if state != DONE])
+        self.finish(
+            [(key, "") for key, state in self._states.items() if state not in (DONE, TOO_DEEP)]
+        )
 
     def drop(self, keys: Iterable[bytes]) -> None:
         for key in keys:
@@ -103,11 +123,34 @@ class MemoryUrlTable:
         return sum(map(len, self._queued.values()))
 
     def keys(self) -> Iterator[list[bytes]]:
-        if self._rows:
-            yield list(self._rows)
+        if seen := [key for key in self._rows if self._is_seen(key)]:
+            yield seen
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return sum(map(self._is_seen, self._rows))
+
+    def _is_seen(self, key: bytes) -> bool:
+        return self._states.get(key, TOO_DEEP) != TOO_DEEP
+
+    def _within(self, depth: int) -> list[bytes]:
+        deep = (key for key, state in self._states.items() if state == TOO_DEEP)
+        return [key for key in deep if not depth or self._rows[key].depth <= depth]
+
+    def _add(
+        self,
+        key: bytes,
+        url: str,
+        depth: int,
+        request: bytes | None,
+        state: int,
+        *,
+        slot: str,
+        rank: int,
+    ) -> QueuedUrl:
+        row = QueuedUrl(rank, self._next_id, key, storable(url), depth, request)
+        self._next_id += 1
+        self._put(row, state, storable(slot))
+        return row
 
     def _put(self, row: QueuedUrl, state: int, slot: str) -> None:
         self._take(row.key)

@@ -4,7 +4,7 @@ Texts are compared by their bytes, as SQLite does. There are no foreign keys: a 
 lock, and so rewrite, the row of an original for every duplicate of it.
 """
 
-from dedup.store.records import QUEUED
+from dedup.store.records import QUEUED, TOO_DEEP
 
 SCHEMA_VERSION = 3
 
@@ -64,6 +64,7 @@ CREATE TABLE urls (
     request bytea
 ) WITH (fillfactor = 90);
 CREATE INDEX urls_queued ON urls (slot, rank, id) WHERE state = {QUEUED};
+CREATE INDEX urls_too_deep ON urls (depth) WHERE state = {TOO_DEEP};
 CREATE INDEX urls_not_linked ON urls (depth) WHERE depth = 0;
 
 CREATE TABLE pages (

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from dedup.store.postgresql.database import Database
 from dedup.store.postgresql.place import Place
 from dedup.store.postgresql.workers import PostgresqlWorkers, worker_rows
+from dedup.store.records import TOO_DEEP
 from dedup.store.results import WorkerRow
 from dedup.store.sql.refresh import Refreshes
 from dedup.store.sql.report import SqlReportQueries
@@ -106,7 +107,7 @@ class PostgresqlStore(SqlStore):
 
 class PostgresqlUrlTable(UrlTable):
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        query = "SELECT key FROM urls WHERE key = ANY(?)"
+        query = f"SELECT key FROM urls WHERE key = ANY(?) AND state <> {TOO_DEEP}"  # noqa: S608 -- a constant
         with self._database.reporting():
             rows = self._database.connection.execute(query, (list(keys),))
             return {key for (key,) in rows}

@@ -20,7 +20,7 @@ from dedup.store.postgresql.database import Database
 from dedup.store.postgresql.opening import LOCKS
 from dedup.store.records import QUEUED, NewUrl, QueuedUrl, storable
 from dedup.store.results import WorkerRow
-from dedup.store.sql.url_table import UrlTable
+from dedup.store.sql.url_table import TAKE_UP, UrlTable
 
 _GRACE_SECONDS = 3.0
 """For a worker whose connection has ended: it may make another one."""
@@ -30,8 +30,8 @@ INSERT INTO urls (key, state, rank, depth, slot, url, request)
 SELECT key, {QUEUED}, rank, depth, slot, url, request FROM unnest(
     ?::bytea[], ?::integer[], ?::integer[], ?::text[], ?::text[], ?::bytea[]
 ) WITH ORDINALITY AS found (key, rank, depth, slot, url, request, place) ORDER BY place
-ON CONFLICT (key) DO NOTHING RETURNING slot, rank, id, key, url, depth, request
-"""  # noqa: S608 -- a constant
+ON CONFLICT (key) DO UPDATE SET {TAKE_UP} RETURNING slot, rank, id, key, url, depth, request
+"""  # noqa: S608 -- constants
 _QUEUE_AGAIN = f"""
 UPDATE urls SET state = {QUEUED}, rank = ?, slot = ?, request = ? WHERE key = ?
 RETURNING slot, rank, id, key, url, depth, request

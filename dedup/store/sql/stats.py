@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from dedup.store.records import TOO_DEEP
 from dedup.store.results import Count, HostCounts, Refreshed, UrlCounts
 from dedup.store.sql.queries import SqlQueries
 
@@ -61,11 +62,13 @@ class SqlStatsQueries(SqlQueries):
         return count
 
     def urls(self) -> UrlCounts:
+        too_deep = self._value(f"SELECT count(*) FROM urls WHERE state = {TOO_DEEP}")  # noqa: S608 -- a constant
         return UrlCounts(
-            seen=self._value("SELECT count(*) FROM urls"),
+            seen=self._value("SELECT count(*) FROM urls") - too_deep,
             not_linked=self._value("SELECT count(*) FROM urls WHERE depth = 0"),
             queued=self._value("SELECT count(*) FROM urls WHERE state = 0"),
             aliases=self._value("SELECT count(*) FROM aliases"),
+            too_deep=too_deep,
         )
 
     def counters(self) -> dict[str, int]:

@@ -3,11 +3,21 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from dedup.store.records import DONE, HELD, QUEUED, KnownUrl, QueuedUrl, storable
+from dedup.store.records import DONE, HELD, QUEUED, TOO_DEEP, KnownUrl, QueuedUrl, storable
 from dedup.store.sql.database import Database
 
 _KEYS_PER_QUERY = 500  # well under SQLite's limit of parameters
 _KEYS_PER_BATCH = 65_536
+
+_INSERT = (
+    "INSERT INTO urls (key, state, rank, depth, slot, url, request) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_WITHIN = f"state = {TOO_DEEP} AND (depth <= ? OR ? = 0)"
+
+TAKE_UP = f"""state = excluded.state, rank = excluded.rank, depth = excluded.depth,
+ slot = excluded.slot, url = excluded.url, request = excluded.request
+ WHERE urls.state = {TOO_DEEP}"""
+"""What is done with a known URL that is found: one that was too deep is as new."""
 
 
 class UrlTable:
@@ -26,7 +36,7 @@ class UrlTable:
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             part = keys[start : start + _KEYS_PER_QUERY]
             marks = ",".join("?" * len(part))
-            query = f"SELECT key FROM urls WHERE key IN ({marks})"  # noqa: S608 -- only marks
+            query = f"SELECT key FROM urls WHERE key IN ({marks}) AND state <> {TOO_DEEP}"  # noqa: S608 -- only marks
             with self._database.reporting():
                 found.update(key for (key,) in self._database.connection.execute(query, part))
         return found
@@ -50,12 +60,36 @@ class UrlTable:
         row = (key, state, rank, depth, storable(slot), storable(url), request)
         with self._database.unit(weight=0) as connection:
             cursor = connection.execute(
-                "INSERT INTO urls (key, state, rank, depth, slot, url, request)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING RETURNING id",
+                f"{_INSERT} ON CONFLICT (key) DO UPDATE SET {TAKE_UP} RETURNING id",
                 row,
             )
             found = cursor.fetchone()
         return None if found is None else QueuedUrl(rank, found[0], key, url, depth, request)
+
+    def note_too_deep(
+        self,
+        key: bytes,
+        url: str,
+        depth: int,
+        request: bytes | None = None,
+        *,
+        slot: str = "",
+        rank: int = 0,
+    ) -> None:
+        """Note a URL that is not fetched for its depth; one that is known stays as it is."""
+        row = (key, TOO_DEEP, rank, depth, storable(slot), storable(url), request)
+        with self._database.unit(weight=0) as connection:
+            connection.execute(f"{_INSERT} ON CONFLICT (key) DO NOTHING", row)
+
+    def count_within(self, depth: int) -> int:
+        """How many URLs were too deep, and are within this depth; 0: any depth."""
+        return self._count(f"SELECT count(*) FROM urls WHERE {_WITHIN}", (depth, depth))  # noqa: S608 -- a constant
+
+    def queue_within(self, depth: int) -> None:
+        """Queue the URLs that were too deep, and are within this depth; 0: any depth."""
+        query = f"UPDATE urls SET state = {QUEUED} WHERE {_WITHIN}"  # noqa: S608 -- constants
+        with self._database.unit(weight=0) as connection:
+            connection.execute(query, (depth, depth))
 
     def queue_again(
         self, key: bytes, request: bytes | None, *, slot: str, rank: int, is_held: bool = False
@@ -108,7 +142,8 @@ class UrlTable:
         """Note that no URL needs fetching any more."""
         with self._database.unit(weight=0) as connection:
             connection.execute(
-                "UPDATE urls SET state = ?, request = NULL WHERE state <> ?", (DONE, DONE)
+                "UPDATE urls SET state = ?, request = NULL WHERE state NOT IN (?, ?)",
+                (DONE, DONE, TOO_DEEP),
             )
 
     def drop(self, keys: Iterable[bytes]) -> None:
@@ -133,7 +168,7 @@ class UrlTable:
         return None if row is None else KnownUrl(*row)
 
     def state(self, key: bytes) -> int | None:
-        """`QUEUED`, `DONE` or `HELD`; None: the URL is not known."""
+        """`QUEUED`, `DONE`, `HELD` or `TOO_DEEP`; None: the URL is not known."""
         found = self.find(key)
         return None if found is None else found.state
 
@@ -170,14 +205,14 @@ class UrlTable:
         )
 
     def keys(self) -> Iterator[list[bytes]]:
-        """All keys, in batches."""
-        rows = self._database.each("SELECT key FROM urls")
+        """The keys of all URLs that were seen, in batches."""
+        rows = self._database.each(f"SELECT key FROM urls WHERE state <> {TOO_DEEP}")  # noqa: S608 -- a constant
         while batch := [key for (key,) in islice(rows, _KEYS_PER_BATCH)]:
             yield batch
 
     def __len__(self) -> int:
-        return self._count("SELECT count(*) FROM urls")
+        return self._count("SELECT count(*) FROM urls") - self.count_within(0)
 
-    def _count(self, query: str) -> int:
+    def _count(self, query: str, parameters: Sequence[object] = ()) -> int:
         with self._database.reporting():
-            return int(self._database.connection.execute(query).fetchone()[0])
+            return int(self._database.connection.execute(query, parameters).fetchone()[0])

@@ -5,7 +5,7 @@ sequence of numbers, so a number names a record. Large columns stand last: SQLit
 scans rows without reading them.
 """
 
-from dedup.store.records import QUEUED
+from dedup.store.records import QUEUED, TOO_DEEP
 
 APPLICATION_ID = 0x44454455
 """Marks the file as ours (`PRAGMA application_id`): "DEDU"."""
@@ -54,6 +54,7 @@ CREATE TABLE urls (
     request BLOB                    -- JSON, while queued; NULL: made anew from the URL
 );
 CREATE INDEX urls_queued ON urls (slot, rank, id) WHERE state = {QUEUED};
+CREATE INDEX urls_too_deep ON urls (depth) WHERE state = {TOO_DEEP};
 CREATE INDEX urls_not_linked ON urls (depth) WHERE depth = 0;
 
 -- One copy of each page.

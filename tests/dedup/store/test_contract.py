@@ -26,7 +26,7 @@ from dedup.sites.site import Site
 from dedup.store import JobStore, Page, open_store
 from dedup.store.interface import HostKnowledge, Store, UrlQueue
 from dedup.store.memory import MemoryStore
-from dedup.store.records import DONE, HELD, QUEUED, KnownUrl, QueuedUrl
+from dedup.store.records import DONE, HELD, QUEUED, TOO_DEEP, KnownUrl, QueuedUrl
 from dedup.urls.learning import HostRule, UrlKnowledge
 
 AnyStore = MemoryStore | JobStore
@@ -247,6 +247,27 @@ def test_held_urls_of_an_earlier_process_are_new_again(urls: UrlQueue) -> None:
     assert urls.drop_held() == 1
     assert urls.known([A, B]) == {B}
     assert urls.queue(A, "http://example.com/", 0) is not None
+
+
+def test_urls_that_are_too_deep_are_as_if_not_seen(urls: UrlQueue) -> None:
+    for key, depth in ((A, 3), (B, 4), (C, 4)):
+        urls.note_too_deep(key, "http://example.com/", depth, b"deep", slot="s", rank=depth)
+    urls.note_too_deep(A, "http://example.com/other", 9)  # known: it stays
+    assert (urls.known([A, B]), len(urls), list(chain.from_iterable(urls.keys()))) == (set(), 0, [])
+    assert (urls.count_queued(), urls.slots()) == (0, [])
+    assert urls.queue(C, "http://example.com/c", 2, b"short", slot="t", rank=7) is not None
+    assert urls.first_queued("t", 9)[0][3:] == ("http://example.com/c", 2, b"short")
+    urls.finish([(C, "http://example.com/c")])
+    urls.finish_all()
+    assert [urls.state(key) for key in (A, B, C)] == [TOO_DEEP, TOO_DEEP, DONE]
+    assert [urls.count_within(depth) for depth in (2, 3, 4, 0)] == [0, 1, 2, 2]
+    urls.queue_within(3)
+    assert urls.known([A, B]) == {A}
+    assert [row[2:] for row in urls.first_queued("s", 9)] == [
+        (A, "http://example.com/", 3, b"deep")
+    ]
+    urls.queue_within(0)
+    assert urls.known([A, B]) == {A, B}
 
 
 def test_dropped_and_finished_urls_leave_the_queue(urls: UrlQueue) -> None:
