@@ -15,6 +15,9 @@ from dedup.store import JobStore, summarise
 from dedup.url_patterns.patterns import MAX_RECORDS, duplicate_patterns, together
 
 TIME_STEPS = 120
+_PAUSE_SECONDS = 120.0
+"""Longer ones are left out of the chart: nothing runs then, and hosts ask for a minute at most."""
+
 _RESEMBLANCE_STEPS = 50
 
 
@@ -67,17 +70,15 @@ def report_data(store: JobStore) -> dict[str, Any]:
 
 
 def _times(store: JobStore) -> dict[str, Any]:
-    """Pages by equal steps of time; `start` in seconds since 1970, `step` in seconds."""
-    span = store.report.time_span()
-    if span is None:
-        return {"start": 0.0, "step": 1.0, "fetched": [], "unique": [], "duplicates": []}
-    start, end = span
-    step = max((end - start) / TIME_STEPS, 0.1)
-    fetched, unique, duplicates = ([0] * (int((end - start) / step) + 1) for _ in range(3))
-    for place, *counts in store.report.times(start, step):
+    """Pages by equal steps of time, `step` seconds each, without pauses."""
+    seconds = store.report.active_seconds(_PAUSE_SECONDS)
+    if seconds is None:
+        return {"step": 1.0, "fetched": [], "unique": [], "duplicates": []}
+    step = max(seconds / TIME_STEPS, 0.1)
+    fetched, unique, duplicates = ([0] * (int(seconds / step) + 1) for _ in range(3))
+    for place, *counts in store.report.times(step, _PAUSE_SECONDS):
         fetched[place], unique[place], duplicates[place] = counts
     return {
-        "start": start,
         "step": step,
         "fetched": fetched,
         "unique": unique,

@@ -84,11 +84,11 @@ class ReportQueries(Protocol):
     def stages(self) -> list[StageCounts]:
         """The duplicates by stage, the stage with most of them first."""
 
-    def time_span(self) -> tuple[float, float] | None:
-        """When the first and the last page was fetched; None: no page was."""
+    def active_seconds(self, pause: float) -> float | None:
+        """From the first page to the last, without longer pauses; None: no page was fetched."""
 
-    def times(self, start: float, step: float) -> Iterator[TimeCounts]:
-        """Pages by steps of so many seconds after `start`; steps without pages are left out."""
+    def times(self, step: float, pause: float) -> Iterator[TimeCounts]:
+        """Pages by steps of so many seconds, without longer pauses; empty steps are left out."""
 
     def lowest_resemblance(self) -> float | None:
         """Of all duplicates; None where none was computed."""

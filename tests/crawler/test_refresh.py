@@ -63,6 +63,7 @@ def test_a_refresh_stores_what_changed_and_counts_the_rest(crawl: Crawler, tagge
     assert first.stored(tagged) >= {"/tag", "/date", "/plain", "/changes", "/gone", "/moves"}
     assert first.rows("SELECT url FROM duplicates") == [f"{tagged.url}copy"]
     filtered = first.stats["urls"]["filtered"]
+    first_report = (first.folder / "report.html").read_text(encoding="utf-8")
     tagged.change()
     tagged.asked.clear()
     again = crawl("site", url=tagged.url, refresh=1)
@@ -72,6 +73,9 @@ def test_a_refresh_stores_what_changed_and_counts_the_rest(crawl: Crawler, tagge
     found = again.stats["refresh"]
     assert found == {"number": 1, "unchanged": 4, "changed": 1, "gone": 1, "moved": 1}
     assert "refresh 1: " in again.output
+    report = (again.folder / "report.html").read_text(encoding="utf-8")
+    assert "<b>Refresh 1:</b> 1 changed, 1 gone, 1 moved, 4 unchanged" in report
+    assert "Refresh" not in first_report
     # What duplicated the old version is nowhere else now, and is stored.
     assert {"/copy", "/new", "/moved", "/gone"} & again.stored(tagged) >= {"/copy", "/new", "/gone"}
     assert set(tagged.pages_asked()) >= {"/tag", "/date", "/plain", "/copy"}

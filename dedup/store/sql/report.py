@@ -21,10 +21,16 @@ UNION ALL SELECT fetched_at, 0, 1 FROM duplicates
 UNION ALL SELECT seen_at, 0, 0 FROM skipped WHERE is_fetched
 UNION ALL SELECT fetched_at, 0, 0 FROM waiting
 """
-_TIME_SPAN = f"SELECT min(at), max(at) FROM ({_TIMES}) AS every"  # noqa: S608 -- the text above
+_ACTIVE = f"""
+SELECT is_unique, is_duplicate, sum(CASE WHEN gap > ? THEN 0 ELSE gap END)
+    OVER (ORDER BY at ROWS UNBOUNDED PRECEDING) AS seconds
+FROM (SELECT *, at - coalesce(lag(at) OVER (ORDER BY at), at) AS gap FROM ({_TIMES}) AS every)
+    AS spaced
+"""  # noqa: S608 -- the text above
+_ACTIVE_SECONDS = f"SELECT max(seconds) FROM ({_ACTIVE}) AS active"  # noqa: S608 -- the text above
 _BY_TIME = f"""
 SELECT {{floor}} AS place, count(*), sum(is_unique), sum(is_duplicate)
-FROM ({_TIMES}) AS every GROUP BY place
+FROM ({_ACTIVE}) AS active GROUP BY place
 """  # noqa: S608 -- the text above
 _BY_STAGE = """
 SELECT stage, count(*), coalesce(sum(size_bytes), 0), count(DISTINCT original), min(resemblance),
@@ -97,15 +103,15 @@ class SqlReportQueries(SqlQueries):
         """The duplicates by stage, the stage with most of them first."""
         return list(self._each(StageCounts._make, _BY_STAGE))
 
-    def time_span(self) -> tuple[float, float] | None:
-        """When the first and the last page was fetched; None: no page was."""
-        start, end = self._first(tuple, _TIME_SPAN) or (None, None)
-        return None if start is None else (start, end)
+    def active_seconds(self, pause: float) -> float | None:
+        """From the first page to the last, without longer pauses; None: no page was fetched."""
+        seconds: float | None = self._value(_ACTIVE_SECONDS, (pause,))
+        return seconds
 
-    def times(self, start: float, step: float) -> Iterator[TimeCounts]:
-        """Pages by steps of so many seconds after `start`; steps without pages are left out."""
-        query = _BY_TIME.format(floor=self._floor("(at - ?) / ?"))
-        return self._each(TimeCounts._make, query, (start, step))
+    def times(self, step: float, pause: float) -> Iterator[TimeCounts]:
+        """Pages by steps of so many seconds, without longer pauses; empty steps are left out."""
+        query = _BY_TIME.format(floor=self._floor("seconds / ?"))
+        return self._each(TimeCounts._make, query, (step, pause))
 
     def lowest_resemblance(self) -> float | None:
         """Of all duplicates; None where none was computed."""

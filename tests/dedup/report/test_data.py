@@ -101,6 +101,15 @@ def test_differences_are_those_of_the_stored_texts(tmp_path):
     assert row[6] == ["x", ("", " y")]
 
 
+def test_time_without_pages_is_left_out(tmp_path):
+    refreshed = 22 * 60.0  # seconds after the crawl, which takes 40
+    write(tmp_path, [(0, "text", None, 1.0, when) for when in (40.0, refreshed, refreshed + 20)])
+    times = report_of(tmp_path)["times"]
+    assert times["step"] * len(times["fetched"]) == pytest.approx(60, abs=times["step"])
+    assert [place for place, count in enumerate(times["fetched"]) if count] == [0, 2, 4, 6, 80, 120]
+    assert (times["fetched"][80], times["duplicates"][80]) == (2, 2)
+
+
 def test_an_empty_job_gives_an_empty_report(tmp_path):
     SqliteStore(tmp_path / "crawl.sqlite").close()
     report = report_of(tmp_path)
