@@ -4,6 +4,8 @@ import importlib
 import importlib.util
 from typing import Any
 
+_MISSING = "{} needs a package that is {}; install it: pip install 'scrapy-dedup[{}]'"
+
 
 def require_extra(module: str, *, extra: str, purpose: str) -> None:
     """Look whether a module of an optional package is there, without importing it.
@@ -12,7 +14,7 @@ def require_extra(module: str, *, extra: str, purpose: str) -> None:
         ModuleNotFoundError: as `load_extra`.
     """
     if importlib.util.find_spec(module) is None:
-        raise _missing(module, extra, purpose)
+        raise ModuleNotFoundError(_MISSING.format(purpose, "not installed", extra), name=module)
 
 
 def load_extra(module: str, *, extra: str, purpose: str) -> Any:
@@ -20,16 +22,13 @@ def load_extra(module: str, *, extra: str, purpose: str) -> Any:
 
     Raises:
         ModuleNotFoundError: it is not installed; the message says what needs it and how to get it.
+        ImportError: it is installed, and cannot be imported.
     """
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise _missing(error.name, extra, purpose) from error
-
-
-def _missing(name: str | None, extra: str, purpose: str) -> ModuleNotFoundError:
-    return ModuleNotFoundError(
-        f"{purpose} needs a package that is not installed; "
-        f"install it: pip install 'scrapy-dedup[{extra}]'",
-        name=name,
-    )
+        message = _MISSING.format(purpose, "not installed", extra)
+        raise ModuleNotFoundError(message, name=error.name) from error
+    except ImportError as error:
+        why = f"not complete ({' '.join(str(error).split())})"
+        raise ImportError(_MISSING.format(purpose, why, extra), name=error.name) from error

@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser(given).parse_args(given)
     try:
         options.execute(options)
-    except (StateError, ValueError, OSError, ModuleNotFoundError) as error:
+    except (StateError, ValueError, OSError, ImportError) as error:
         print(f"dedup: {plain(error, lines=True)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from resiliparse.extract.html2text import extract_plain_text
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from dedup.extras import load_extra
 from dedup.html.article import find_article, without_what_is_beside
 from dedup.html.bounds import Bounded, bounded
 from dedup.html.notice import without_notice
@@ -104,7 +105,7 @@ def extract_text(html: str | Bounded, *, extractor: str = DEFAULT_EXTRACTOR) -> 
 
     Raises:
         ValueError: unknown extractor.
-        ModuleNotFoundError: trafilatura is asked for and not installed.
+        ImportError: trafilatura is asked for, and not installed or not complete.
 
     >>> extract_text("<body><p>One.<p>Two.<ul><li>Three</ul>")
     'One.\nTwo.\nThree'
@@ -262,14 +263,8 @@ def _trafilatura(page: Bounded) -> MainText:
     html = page.html
     if len(html) > _TRAFILATURA_MAX_CHARACTERS:
         return _main(page)
-    try:
-        import trafilatura  # 0.3 s, and an extra
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            'extractor "trafilatura" needs a package that is not installed; '
-            "install it: pip install 'scrapy-dedup[trafilatura]'",
-            name=error.name,
-        ) from error
+    purpose = 'extractor "trafilatura"'
+    trafilatura = load_extra("trafilatura", extra="trafilatura", purpose=purpose)  # 0.3 s
     text = trafilatura.extract(html.replace("\0", ""), fast=True, favor_recall=True) or ""
     return MainText(text, is_declared=False)
 

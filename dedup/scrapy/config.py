@@ -279,8 +279,8 @@ def _extractor(values: SettingValues) -> str:
     extractor = values.choice("DEDUP_TEXT_EXTRACTOR", EXTRACTORS)
     if extractor == "trafilatura":
         try:
-            require_extra(extractor, extra=extractor, purpose=f"DEDUP_TEXT_EXTRACTOR={extractor}")
-        except ModuleNotFoundError as error:
+            load_extra(extractor, extra=extractor, purpose=f"DEDUP_TEXT_EXTRACTOR={extractor}")
+        except ImportError as error:
             raise ValueError(str(error)) from None
     return extractor
 
@@ -291,6 +291,6 @@ def _prometheus_file(values: SettingValues) -> str:
     if file:
         try:
             load_extra("prometheus_client", extra="prometheus", purpose=name)
-        except ModuleNotFoundError as error:
+        except ImportError as error:
             raise ValueError(str(error)) from None
     return file

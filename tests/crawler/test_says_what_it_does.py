@@ -52,8 +52,23 @@ def test_a_missing_extra_is_said_at_the_start(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'scrapy-dedup\[x\]'"):
         require_extra("no_such_module", extra="x", purpose="this")
-    with pytest.raises(ValueError, match="DEDUP_TEXT_EXTRACTOR=trafilatura needs a package"):
-        CrawlConfig.from_settings(_settings(DEDUP_TEXT_EXTRACTOR="trafilatura"))
+
+
+def test_an_extractor_that_cannot_be_imported_refuses_the_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings = _settings(DEDUP_TEXT_EXTRACTOR="trafilatura")
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "trafilatura", None)
+        with pytest.raises(ValueError, match="EXTRACTOR=trafilatura needs a package that is not"):
+            CrawlConfig.from_settings(settings)
+    monkeypatch.delitem(sys.modules, "trafilatura", raising=False)
+    (tmp_path / "trafilatura.py").write_text("raise ImportError('install lxml_html_clean')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(
+        ValueError, match=r"is not complete \(install lxml_html_clean\); install it"
+    ):
+        CrawlConfig.from_settings(settings)
 
 
 def test_the_library_needs_nothing_that_only_unix_has() -> None:
