@@ -4,6 +4,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from reprlib import repr as shorten
 
 import numpy as np
 
@@ -35,6 +36,7 @@ class Deduplicator:
 
     Raises:
         SchemeError: the store's signatures were made by other features, weights or widths.
+        TypeError: `config` is no `DedupConfig`.
 
     >>> deduplicator = Deduplicator()
     >>> for text in ("One page.", "Another page.", "ONE  page."):
@@ -52,7 +54,9 @@ class Deduplicator:
         store: Store | None = None,
         config: DedupConfig | None = None,
     ) -> None:
-        config = config or DedupConfig()
+        config = DedupConfig() if config is None else config
+        if not isinstance(config, DedupConfig):
+            raise TypeError(f"config must be a DedupConfig, got {shorten(config)}")
         self.store: Store = MemoryStore() if store is None else store
         self._cache = OriginalsCache(self.store.document, size_bytes=config.cache_bytes)
         if detectors is None:
@@ -70,7 +74,12 @@ class Deduplicator:
         return sum(detector.size_bytes for detector in self.detectors)
 
     def find(self, document: Document) -> Match | None:
-        """Return what the first detector that finds anything finds. Changes nothing."""
+        """Return what the first detector that finds anything finds. Changes nothing.
+
+        Raises:
+            TypeError: `document` is no `Document`; so in the other methods.
+        """
+        _check(document)
         for detector in self.detectors:
             if match := detector.find(document):
                 return match
@@ -78,6 +87,7 @@ class Deduplicator:
 
     def add(self, document: Document) -> int:
         """Keep `document`, whatever it may duplicate; return its number."""
+        _check(document)
         number = self.store.add(document, self._signatures(document))
         for detector in self.detectors:
             detector.add(document, number)
@@ -85,6 +95,7 @@ class Deduplicator:
 
     def change(self, number: int, document: Document) -> None:
         """Have a document found by another text than before; the store keeps its signatures."""
+        _check(document)
         self.store.change_signatures(number, self._signatures(document))
         for detector in self.detectors:
             detector.add(document, number)
@@ -104,11 +115,15 @@ class Deduplicator:
         about documents that share one of its keys with one before; it has no candidate for others.
         Reads a batch ahead: a verdict may come only after the next 511 documents were asked for.
         """
+        if not isinstance(documents, Iterable):
+            raise TypeError(f"documents must be many of Document, got {shorten(documents)}")
         rest = iter(documents)
         while batch := list(islice(rest, _BATCH_DOCUMENTS)):
             yield from self._process_batch(batch)
 
     def _process_batch(self, documents: list[Document]) -> Iterator[Verdict]:
+        for document in documents:
+            _check(document)
         analyse([document for document in documents if document.known_shingles is None])
         may_match = np.zeros((len(self.detectors), len(documents)), np.bool_)
         is_asked = np.zeros(len(documents), np.bool_)
@@ -140,6 +155,11 @@ class Deduplicator:
             for detector in self.detectors
             if (signature := detector.signature(document)) is not None
         }
+
+
+def _check(document: object) -> None:
+    if not isinstance(document, Document):
+        raise TypeError(f"document must be a Document, got {shorten(document)}")
 
 
 class _Passed:

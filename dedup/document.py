@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from reprlib import repr as shorten
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from dedup.sites.rest import Rest
 
 _ENOUGH_WORDS = 50
+
+_TEXTS = ("text", "title", "heading", "key")
 
 TextSource = Literal["given", "box", "landmark", "page"]
 
@@ -44,6 +47,9 @@ class Document:
             are never duplicates.
         rest: what is rare on the page around the text; None: there is no page around it.
         signatures: those that have been computed, by `dedup.detectors.signing.Signer.key`.
+
+    Raises:
+        TypeError: a text is no `str`, or the body is one; the message names the argument.
     """
 
     id: str
@@ -57,6 +63,13 @@ class Document:
     key: str = ""
     rest: "Rest | None" = None
     signatures: dict[str, bytes | None] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in _TEXTS:
+            if not isinstance(value := getattr(self, name), str):
+                raise TypeError(f"{name} must be a str, got {shorten(value)}")
+        if isinstance(self.body, str):
+            raise TypeError(f"body must be bytes or None, got {shorten(self.body)}")
 
     @property
     def has_own_text(self) -> bool:

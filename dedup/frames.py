@@ -7,6 +7,7 @@ that offers Arrow's stream interface (`__arrow_c_stream__`) is read by PyArrow.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from reprlib import repr as shorten
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol, TypeVar
 
@@ -72,15 +73,22 @@ def deduplicate(
         keep: which row stays: `first`, `longest` or `newest:COLUMN`.
 
     Raises:
-        ValueError: a column is missing, or an argument out of its range.
-        TypeError: it is no table.
+        ValueError: a column is missing, a text is no text, or an argument out of its range.
+        TypeError: it is no table, or an argument of another type than its own.
     """
+    named = {"id": id, "url": url, "title": title}
+    for name, column in {"text": text, "html": html, **named, "within": within}.items():
+        if not (isinstance(column, str) or (column is None and name not in ("text", "html"))):
+            raise TypeError(f"{name} must be the name of a column, got {column!r}")
+    if not isinstance(threshold, (int, float)):
+        raise TypeError(f"threshold must be a number, got {threshold!r}")
+    if not isinstance(keep, str):
+        raise TypeError(f"keep must be first, longest or newest:COLUMN, got {keep!r}")
     frame = _frame_of(table)
     kept, newest = read_keep(keep)
     rules = Rules(
         threshold=threshold, stages=tuple(stages), within=within, keep=kept, newest=newest
     )
-    named = {"id": id, "url": url, "title": title}
     columns = Columns(
         text=text,
         html=html,
@@ -108,7 +116,13 @@ def _marks(frame: "_Frame", columns: Columns, rules: Rules) -> dict[str, list[An
         for place, values in enumerate(frame.rows(names)):
             if not has_ids:
                 values = {**values, columns.id: place}
-            if isinstance(values.get(columns.text), str) or values.get(columns.html) is not None:
+            found = values.get(columns.text)
+            if not (found is None or isinstance(found, str)):
+                raise ValueError(
+                    f"row {place}: the column {columns.text!r} must have texts,"
+                    f" got {shorten(found)}"
+                )
+            if found is not None or values.get(columns.html) is not None:
                 yield 0, TableRow(str(place), values, (*names, columns.id))
 
     with ExitStack() as stack:
@@ -166,7 +180,7 @@ def _frame_of(table: Any) -> _Frame:
         return _Dataset(table)
     if module == "pyarrow" and hasattr(table, "append_column"):
         return _Arrow(table)
-    if hasattr(table, "__arrow_c_stream__"):
+    if hasattr(table, "__arrow_c_stream__") and type(table).__name__ != "Series":
         return _Arrow(load_extra("pyarrow", extra="parquet", purpose="this table").table(table))
     raise TypeError(
         "table must be of pandas, polars, PyArrow or Hugging Face's datasets, or have Arrow's"

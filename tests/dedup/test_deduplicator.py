@@ -1,4 +1,5 @@
 import random
+from typing import Any
 
 import pytest
 
@@ -124,3 +125,36 @@ def test_a_body_is_found_after_its_page_was_signed_anew():
     match = deduplicator.find(Document("b", "A text.", body=b"bytes"))
     assert match is not None
     assert (match.original, match.stage) == (number, "body")
+
+
+@pytest.mark.parametrize("given", ["text", None, {"id": "1", "text": "a"}], ids=repr)
+def test_what_is_no_document_is_named(given: object) -> None:
+    deduplicator = Deduplicator()
+    for call in (deduplicator.process, deduplicator.find, deduplicator.add):
+        with pytest.raises(TypeError, match="document must be a Document, got "):
+            call(given)  # type: ignore[arg-type,operator]
+    with pytest.raises(TypeError, match="document must be a Document, got "):
+        list(deduplicator.process_many([given]))  # type: ignore[list-item]
+    assert deduplicator.process(Document(id="1", text="a")).number == 0  # nothing was stored
+
+
+def test_what_is_no_list_of_documents_is_named() -> None:
+    with pytest.raises(TypeError, match="documents must be many of Document, got None"):
+        list(Deduplicator().process_many(None))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="config must be a DedupConfig, got 3"):
+        Deduplicator(config=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"text": None}, "text must be a str, got None"),
+        ({"text": b"bytes"}, "text must be a str, got b'bytes'"),
+        ({"text": 3}, "text must be a str, got 3"),
+        ({"text": "a", "title": None}, "title must be a str, got None"),
+        ({"text": "a", "body": "a"}, "body must be bytes or None, got 'a'"),
+    ],
+)
+def test_a_document_of_other_types_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        Document(id="1", **given)

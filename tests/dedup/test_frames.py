@@ -122,3 +122,30 @@ def test_an_empty_table_gets_its_columns() -> None:
     empty = module.table({"text": module.array([], module.string())})
     assert dedup.deduplicate(empty).num_rows == 0
     assert "group" in dedup.deduplicate(empty).column_names
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_a_column_without_texts_is_refused(make: Any) -> None:
+    with pytest.raises(ValueError, match="row 0: the column 'key' must have texts, got 10"):
+        dedup.deduplicate(make(), text="key")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"text": 0}, "text must be the name of a column, got 0"),
+        ({"html": None}, "html must be the name of a column, got None"),
+        ({"url": 1}, "url must be the name of a column, got 1"),
+        ({"threshold": "x"}, "threshold must be a number, got 'x'"),
+        ({"keep": 3}, "keep must be first, longest or newest:COLUMN, got 3"),
+    ],
+)
+def test_arguments_of_other_types_are_named(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        dedup.deduplicate(pyarrow(), **given)
+
+
+def test_a_series_is_no_table() -> None:
+    for table in (pandas()["body"], polars()["body"]):
+        with pytest.raises(TypeError, match=r"table must be of .*, got Series"):
+            dedup.deduplicate(table)
