@@ -24,17 +24,19 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status: 0, or 2 with one sentence on standard error."""
+    """Run a command; the exit status: 0, or 2 with one sentence on standard error.
+
+    It is 1 where the command has nothing to tell of what it was asked for.
+    """
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(given).parse_args(given)
     try:
-        options.execute(options)
+        return options.execute(options) or 0
     except (StateError, ValueError, OSError, ImportError) as error:
         print(f"dedup: {plain(error, lines=True)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    return 0
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:

@@ -11,44 +11,13 @@ from rich.text import Text
 from dedup.cli.console import plain
 from dedup.document import Document
 from dedup.explain import Candidate, Comparison, Fate, StageReport, TextOrigin
+from dedup.explain.reasons import LEFT_OUT, reason_words, remedy
 from dedup.explain.text_differences import Part
 
 _SHOWN_CANDIDATES = 3
 _SHOWN_BOXES = 12
 _SENTENCE = 60
 _MARKED = 1_500
-
-_REASONS = {
-    "noindex": "the page asks not to be indexed (robots meta or header)",
-    "refresh": "the page only refreshes to another",
-    "not_html": "the response is no HTML",
-    "learned_rule": "a learned URL rule calls it a page that is known",
-    "duplicate_link": "only pages that were dropped as duplicates link to it",
-    "robots": "robots.txt forbids it",
-    "offsite": "it is out of the crawl's scope",
-    "redirect_offsite": "it redirects out of the crawl's scope",
-    "redirect_loop": "it redirects in a circle, or too often",
-    "redirect_scheme": "it redirects to something that is no http(s) URL",
-    "redirect_invalid": "it redirects to something that is no URL",
-    "too_large": "the response is larger than DOWNLOAD_MAXSIZE",
-    "timeout": "the server did not answer in time",
-    "dns": "the host's name is not known",
-    "connection_refused": "the host refused the connection",
-    "connection_failed": "the connection failed",
-    "incomplete": "the response was cut off",
-    "damaged": "the response cannot be decompressed",
-    "invalid_url": "it is no http(s) URL",
-    "parse_error": "the page could not be read",
-    "pipeline_error": "an item pipeline failed",
-    "pipeline_dropped": "an item pipeline of the project dropped it",
-    "sitemap": "it is a sitemap: its URLs were taken",
-    "sitemap_error": "the sitemap could not be read",
-    "known": "it duplicates a document of the collection named by --against",
-    "robots_txt": "it is a robots.txt: its sitemaps were taken",
-}
-
-_LEFT_OUT = ("duplicate_link", "host_pages", "learned_rule", "trap")
-"""Why the crawl itself has not fetched a URL."""
 
 
 def fate_text(fate: Fate) -> Text:
@@ -59,7 +28,7 @@ def fate_text(fate: Fate) -> Text:
     if fate.seen_at is not None:
         time = datetime.fromtimestamp(fate.seen_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         title = f', "{plain(fate.title)}"' if fate.title else ""
-        tried = "left out" if fate.reason in _LEFT_OUT else "tried"
+        tried = "left out" if fate.reason in LEFT_OUT else "tried"
         done = f"{tried} {time}" if fate.is_fetched is False else f"fetched {time}{title}"
         lines.append(done)
     text = Text("\n  ".join(lines))
@@ -83,12 +52,13 @@ def _outcome(fate: Fate) -> Iterator[str]:
         yield f"dropped, found by {fate.stage} ({', '.join(figures) or 'equal'}), as a duplicate of"
         yield f"  {plain(fate.original_url)} (page {fate.original})"
     elif fate.outcome == "skipped":
-        what = "fetched" if fate.reason in _LEFT_OUT else "compared"
+        what = "fetched" if fate.reason in LEFT_OUT else "compared"
         yield f"not {what}: {reason_words(fate.reason or '')} ({plain(fate.reason)})"
         if fate.detail:
             yield f"  {plain(fate.detail)}"
         if fate.page_url is not None:
             yield f"  the page is {plain(fate.page_url)}"
+        yield f"  {remedy(fate.reason or '')}"
     elif fate.outcome == "waiting":
         yield "waiting: fetched, and not judged before enough is known of its site;"
         yield "  when the crawl ends, it is judged by what is known then"
@@ -135,17 +105,6 @@ def _unrecorded(fate: Fate) -> Iterator[str]:
         if fate.nearest:
             yield "the URLs known that look most like it:"
             yield from (f"  {plain(url)}" for url in fate.nearest)
-
-
-def reason_words(reason: str) -> str:
-    """Why a URL gave no page, as a sentence's part.
-
-    >>> reason_words("http_404")
-    'the server answered 404'
-    """
-    if reason.startswith("http_"):
-        return f"the server answered {reason.removeprefix('http_')}"
-    return _REASONS.get(reason, "see the reason")
 
 
 def stages_table(reports: Iterable[StageReport]) -> RenderableType:

@@ -12,7 +12,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from dedup.cli.commands import Commands
 from dedup.cli.console import ERRORS, JOB_HELP
 from dedup.collection.outputs import check_outputs
-from dedup.export import DUPLICATES, ENDINGS, PAGES, check_ending, is_warc, write_table, write_warc
+from dedup.explain import failed_urls
+from dedup.export import (
+    DUPLICATES,
+    ENDINGS,
+    FAILED,
+    PAGES,
+    check_ending,
+    is_warc,
+    write_table,
+    write_warc,
+)
 from dedup.store import JobStore, job_place, open_store, store_path
 from dedup.store.selection import Selection
 
@@ -45,6 +55,13 @@ def add_parser(commands: Commands, text: str) -> None:
         metavar="DUPLICATES",
         help="where the duplicates go (default, without -o too: JOB/duplicates.jsonl,"
         " or NAME-duplicates.jsonl)",
+    )
+    parser.add_argument(
+        "--failed",
+        type=Path,
+        metavar="FILE",
+        help="where the URLs that failed go: status, cause, what can be done, and the stored pages"
+        " that link to each (up to 10; none where DEDUP_STORE_BODIES is off)",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
     add_filters(parser)
@@ -83,14 +100,16 @@ def selection(options: argparse.Namespace) -> Selection:
 
 
 def _execute(options: argparse.Namespace) -> None:
-    # Without -o and -d both go to the job's folder; with one of them, only that one is written.
-    is_default = options.pages is None and options.duplicates is None
+    # Without any of them pages and duplicates go to the job's folder; else only what is named.
+    is_default = options.pages is options.duplicates is options.failed is None
     pages, duplicates = options.pages, options.duplicates
     if is_default:
         pages, duplicates = _default_files(options.job)
-    for path in filter(None, (pages, duplicates)):
+    for path in filter(None, (pages, duplicates, options.failed)):
         check_ending(path)
-    outputs = {"-o": pages, "-d": duplicates}
+    if options.failed is not None and is_warc(options.failed):
+        raise ValueError(f"--failed must be no WARC file, got {options.failed}")
+    outputs = {"-o": pages, "-d": duplicates, "--failed": options.failed}
     is_own = is_default and isinstance(options.job, Path)  # files of the job's folder
     check_outputs(
         {option: str(path) for option, path in outputs.items() if path is not None},
@@ -107,6 +126,10 @@ def _execute(options: argparse.Namespace) -> None:
         ):
             if path is not None:
                 _write(path, store, chosen, tables if is_warc(path) else tables[:1])
+        if options.failed is not None:
+            failed = failed_urls(store)
+            write_table(options.failed, (each._asdict() for each in failed), FAILED)
+            ERRORS.print(f"{len(failed):,} failed URLs in {options.failed}")
     finally:
         store.close()
 

@@ -25,7 +25,7 @@ def add_parser(commands: Commands, text: str) -> None:
     parser.set_defaults(execute=_execute)
 
 
-def _execute(options: argparse.Namespace) -> None:
+def _execute(options: argparse.Namespace) -> int:
     store = open_store(options.job, read_only=True)
     try:
         fates = follow(store, options.url)
@@ -48,6 +48,7 @@ def _execute(options: argparse.Namespace) -> None:
         print(plain_json({**said, "same_text": differs}))
     else:
         _print(fates, document, origin, reports, other)
+    return int(fates[0].outcome == "unknown")
 
 
 def follow(store: JobStore, url: str) -> list[Fate]:

@@ -90,7 +90,7 @@ def find_fate(store: JobStore, url: str) -> Fate:
         return _fate(store, url, found)
     if store.meta("collection") is not None:
         return Fate(asked=url, outcome="unknown", nearest=_nearest(store, url), is_row=True)
-    canonical = Canonicaliser(_url_rules(store))
+    canonical = Canonicaliser(url_rules(store))
     try:
         key = url_key(canonical(url))
     except ValueError as error:
@@ -128,7 +128,8 @@ def _waits_for(store: JobStore, key: bytes) -> str:
     return f"by the learned URL rule {rule.name} on {rule.host}: {what_it_says(rule)}"
 
 
-def _url_rules(store: JobStore) -> list[str]:
+def url_rules(store: JobStore) -> list[str]:
+    """The URL rules of a job, by name."""
     rules: list[str] = store.schemes(of="URLs").get("URL", {}).get("rules", [])
     return rules
 

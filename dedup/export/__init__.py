@@ -1,12 +1,13 @@
 """A job's pages and duplicates as files that other tools read."""
 
 from dedup.export.formats import ENDINGS, check_ending, is_warc
-from dedup.export.tables import DUPLICATES, PAGES, write_table
+from dedup.export.tables import DUPLICATES, FAILED, PAGES, write_table
 from dedup.export.warc import NEAR_DUPLICATE_PROFILE, write_warc
 
 __all__ = [
     "DUPLICATES",
     "ENDINGS",
+    "FAILED",
     "NEAR_DUPLICATE_PROFILE",
     "PAGES",
     "check_ending",

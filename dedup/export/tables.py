@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
+from dedup.explain.failures import FailedUrl
 from dedup.extras import load_extra
 from dedup.files import create_text, replacing
 from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
@@ -20,6 +21,7 @@ Row = Mapping[str, Any]
 _KINDS = {
     "status": "int32",
     "fetched_at": "float64",
+    "failed_at": "float64",
     "depth": "int32",
     "distance": "int32",
     "resemblance": "float64",
@@ -32,6 +34,9 @@ PAGES: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in EXPORTE
 
 DUPLICATES: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in DUPLICATE_FIELDS}
 """Columns of the duplicate records."""
+
+FAILED: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in FailedUrl._fields}
+"""Columns of the URLs that failed."""
 
 _ROWS_A_GROUP = 1_000
 """Rows that Parquet gets at once: some 10 MB of pages."""

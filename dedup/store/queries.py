@@ -114,6 +114,9 @@ class ReportQueries(Protocol):
     def has_rest(self) -> bool:
         """Is of any page kept what is rare on it, so that the second look could be taken?"""
 
+    def skipped(self) -> Iterator[SkippedRecord]:
+        """The URLs that gave no page to compare, by number."""
+
     def stored_bodies(self) -> Iterator[StoredBody]:
         """The stored pages whose bodies are kept, by number."""
 

@@ -8,6 +8,7 @@ from dedup.store.results import (
     ListedOriginal,
     PageNames,
     PairNames,
+    SkippedRecord,
     StageCounts,
     StoredBody,
     TimeCounts,
@@ -152,6 +153,11 @@ class SqlReportQueries(SqlQueries):
         """Is of any page kept what is rare on it, so that the second look could be taken?"""
         query = "SELECT number FROM pages WHERE rest IS NOT NULL LIMIT 1"
         return self._first(tuple, query) is not None
+
+    def skipped(self) -> Iterator[SkippedRecord]:
+        """The URLs that gave no page to compare, by number."""
+        query = "SELECT url, seen_at, reason, detail, is_fetched FROM skipped ORDER BY number"
+        return self._each(SkippedRecord._make, query)
 
     def stored_bodies(self) -> Iterator[StoredBody]:
         """The stored pages whose bodies are kept, by number."""

@@ -90,8 +90,11 @@ def store(folder: Path):
 
 
 def why(folder: Path, url: str, capsys: pytest.CaptureFixture[str]) -> str:
-    assert main(["why", str(folder), url]) == 0
-    return " ".join(capsys.readouterr().out.split())
+    status = main(["why", str(folder), url])
+    printed = capsys.readouterr().out
+    assert status == int("never seen" in printed)
+    assert not [line for line in printed.splitlines() if line != line.rstrip()]  # no padding
+    return " ".join(printed.split())
 
 
 @pytest.mark.parametrize("path", PAGES)

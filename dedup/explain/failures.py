@@ -1,0 +1,99 @@
+"""The URLs of a job that failed, each with its cause and the pages that link to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from dedup.explain.fate import url_rules
+from dedup.explain.reasons import is_failure, reason_words, remedy, status_of
+from dedup.html import decode, parse_page
+from dedup.store import JobStore
+from dedup.urls import Canonicaliser, url_key
+
+
+class FailedUrl(NamedTuple):
+    """A URL that failed.
+
+    Attributes:
+        status: HTTP; None: there was no response.
+        reason: one word, as `dedup stats` counts it.
+        cause: the reason in words.
+        remedy: what can be done.
+        detail: what the failure itself said.
+        failed_at: seconds since 1970, UTC.
+        referrers: stored pages that link to it, the first of them, separated by blanks.
+    """
+
+    url: str
+    status: int | None
+    reason: str
+    cause: str
+    remedy: str
+    detail: str
+    failed_at: float
+    referrers: str
+
+
+def failed_urls(
+    store: JobStore, *, n_referrers: int = 10, max_bytes: int | None = None
+) -> list[FailedUrl]:
+    """The URLs that failed, in the order of their failures.
+
+    Links are read from the bodies of the stored pages, so there are none where bodies are not kept
+    (`DEDUP_STORE_BODIES`), and none on pages that were dropped. It takes some ms a page.
+
+    Args:
+        store: the job's.
+        n_referrers: of a URL, at most.
+        max_bytes: of bodies that are read; None: all.
+    """
+    failed = [each for each in store.report.skipped() if is_failure(each.reason)]
+    links = _referrers(store, [each.url for each in failed], max_bytes) if failed else {}
+    return [
+        FailedUrl(
+            url=each.url,
+            status=status_of(each.reason),
+            reason=each.reason,
+            cause=reason_words(each.reason),
+            remedy=remedy(each.reason),
+            detail=each.detail,
+            failed_at=each.seen_at,
+            referrers=" ".join(links.get(each.url, [])[:n_referrers]),
+        )
+        for each in failed
+    ]
+
+
+def _referrers(
+    store: JobStore, urls: Iterable[str], max_bytes: int | None
+) -> Mapping[str, list[str]]:
+    canonical = Canonicaliser(url_rules(store))
+    wanted: dict[bytes, str] = {}
+    for url in urls:
+        try:
+            wanted[url_key(canonical(url))] = url
+        except ValueError:  # it has no canonical form
+            continue
+    found: dict[str, list[str]] = {}
+    n_bytes = 0
+    for body in store.report.stored_bodies():
+        n_bytes += body.size_bytes
+        if max_bytes is not None and n_bytes > max_bytes:
+            break
+        page = store.page(body.number)
+        for key in _link_keys(canonical, page.body or b"", page.content_type, page.url or ""):
+            if key in wanted:
+                found.setdefault(wanted[key], []).append(page.url or "")
+    return found
+
+
+def _link_keys(canonical: Canonicaliser, body: bytes, content_type: str, url: str) -> set[bytes]:
+    decoded = decode(body, content_type or None)
+    keys = set()
+    for link in parse_page(decoded.text, url, encoding=decoded.encoding).links(with_nofollow=True):
+        try:
+            keys.add(url_key(canonical(link)))
+        except ValueError:
+            continue
+    return keys

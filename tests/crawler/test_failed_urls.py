@@ -1,0 +1,71 @@
+"""The list of URLs that failed: `dedup export --failed`, and the report."""
+
+from __future__ import annotations
+
+import csv
+import json
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dedup.cli import main
+
+if TYPE_CHECKING:
+    from tests.crawler.conftest import Crawled, Crawler, WebSite
+
+
+@pytest.fixture
+def crawled(crawl: Crawler, site: WebSite, make: SimpleNamespace) -> Crawled:
+    site.routes |= {
+        "/": make.page("start", "/a", "/gone?b=2&amp;a=1"),
+        "/a": make.page("a", "/x/../gone?a=1&amp;b=2", "/loop", "/hidden"),
+        "/loop": make.redirect("/loop"),
+        "/hidden": make.page("hidden", head='<meta name="robots" content="noindex">'),
+    }
+    return crawl("site", "-s", "RETRY_ENABLED=0", url=site.url)
+
+
+def test_failed_urls_are_told_with_cause_and_referrers(
+    crawled: Crawled, site: WebSite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = crawled.folder / "failed.jsonl"
+    assert main(["export", str(crawled.folder), "--failed", str(file)]) == 0
+    assert "2 failed URLs in" in capsys.readouterr().err
+    rows = {row["reason"]: row for row in map(json.loads, file.read_text().splitlines())}
+    assert rows.keys() == {"http_404", "redirect_loop"}
+    gone, loop = rows["http_404"], rows["redirect_loop"]
+    assert (gone["status"], gone["cause"]) == (404, "the server answered 404")
+    assert gone["referrers"] == f"{site.url} {site.url}a"  # in both spellings
+    assert (loop["status"], loop["referrers"]) == (None, f"{site.url}a")
+    assert loop["failed_at"] > 1e9
+    assert not (crawled.folder / "pages.jsonl").exists()
+
+
+def test_failed_urls_in_other_formats(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+    file = crawled.folder / "failed.csv"
+    assert main(["export", str(crawled.folder), "--failed", str(file)]) == 0
+    with file.open(newline="") as opened:
+        assert {row["status"] for row in csv.DictReader(opened)} == {"404", ""}
+    assert main(["export", str(crawled.folder), "--failed", str(file)]) == 2
+    assert "--overwrite" in capsys.readouterr().err
+    assert main(["export", str(crawled.folder), "--failed", "failed.warc"]) == 2
+    assert "--failed must be no WARC file, got failed.warc" in capsys.readouterr().err
+
+
+def test_the_report_lists_failed_urls(crawled: Crawled, site: WebSite) -> None:
+    report = (crawled.folder / "report.html").read_text(encoding="utf-8")
+    section = report[report.index('id="failed"') : report.index('id="browser"')]
+    assert section.count("<tr>") == 3
+    assert f"{site.url}gone" in section
+    assert "the server answered 404" in section
+    assert section.count(f'href="{site.url}a"') == 2
+
+
+def test_why_gives_the_remedy(
+    crawled: Crawled, site: WebSite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", str(crawled.folder), f"{site.url}gone?a=1&b=2"]) == 0
+    said = capsys.readouterr().out
+    assert "not compared: the server answered 404 (http_404)" in said
+    assert "dedup export JOB --failed FILE names the pages that link to it" in said
