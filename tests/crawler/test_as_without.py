@@ -57,10 +57,11 @@ class Books(scrapy.Spider):
 
 class Deep(Books):
     def parse(self, response, item=None):
-        yield {"url": response.url, "found": item}
+        yield {"url": response.url, "found": item, "key": response.meta.get("dedup_key")}
         for href in response.css("a::attr(href)").getall():
             item = Book(url=response.urljoin(href))
-            yield response.follow(href, self.parse, cb_kwargs={"item": item})
+            meta = {"dedup_key": "the project's own"}
+            yield response.follow(href, self.parse, cb_kwargs={"item": item}, meta=meta)
 
 
 class Twice(Books):
@@ -203,5 +204,6 @@ def test_a_raised_depth_limit_is_followed_with_what_requests_carry(
     run("Deep", JOBDIR="job", DEPTH_LIMIT=1)
     assert [item["url"] for item in run.items()] == [site.url, f"{site.url}1"]
     run("Deep", JOBDIR="job", DEPTH_LIMIT=2)
-    assert run.items()[2:] == [{"url": f"{site.url}2", "found": {"url": f"{site.url}2"}}]
+    found, key = {"url": f"{site.url}2"}, "the project's own"
+    assert run.items()[2:] == [{"url": f"{site.url}2", "found": found, "key": key}]
     assert site.pages_asked() == ["/", "/1", "/2"]

@@ -1,7 +1,7 @@
-"""Names in the `meta` of requests."""
+"""Names in the `meta` of requests, which no project uses for its own."""
 
-KEY = "dedup_key"
+KEY = "_dedup_key"
 """The key of the request; redirects and retries of the request keep it."""
 
-REVISIT = "dedup_revisit"
+REVISIT = "_dedup_revisit"
 """The number of the stored page that a refresh visits."""

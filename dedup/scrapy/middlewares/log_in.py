@@ -12,7 +12,7 @@ from scrapy.http import Response
 from w3lib.http import basic_auth_header
 
 _HEADER = "Authorization"
-_SENT = "dedup_logged_in"
+_SENT = "_dedup_logged_in"
 
 
 class LogIn:

@@ -29,7 +29,7 @@ _MIN_WAIT_SECONDS, _MAX_WAIT_SECONDS = 1.0, 60.0
 """Between two probes: the first wait; it doubles up to the second value."""
 
 _PROBE_TIMEOUT_SECONDS = 10.0
-_PROBE = "dedup_probe"
+_PROBE = "_dedup_probe"
 
 
 class Outages:

@@ -18,7 +18,7 @@ from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import redirect_target
 
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
-_WAITS = "dedup_redirect_waits"
+_WAITS = "_dedup_redirect_waits"
 _MAX_WAITS = 2
 
 
