@@ -7,9 +7,9 @@ from typing import Any
 
 from dedup.scrapy.config import STAGES
 from dedup.scrapy.job.drops import DropLog
-from dedup.scrapy.job.judging import TOLD_APART
 
 _DROPPED, _SKIPPED = "dedup/pages/duplicate/", "dedup/pages/skipped/"
+_TOLD_APART = "dedup/items/kept_for_fields"
 
 
 def item_counts(name: str, drops: DropLog, stats: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def item_counts(name: str, drops: DropLog, stats: Mapping[str, Any]) -> dict[str
         "dropped": dropped,
         "lost": lost,
         "no_text": no_text,
-        "told_apart": stats.get(TOLD_APART, 0),
-        "told_by": below(f"{TOLD_APART}/"),
+        "told_apart": stats.get(_TOLD_APART, 0),
+        "told_by": below(f"{_TOLD_APART}/"),
         "first": list(map(str, drops.first)),
     }

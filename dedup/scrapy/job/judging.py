@@ -21,9 +21,6 @@ from dedup.scrapy.job.outcome import Outcome, OutcomeKind
 from dedup.scrapy.reading.page import PageFacts
 from dedup.store import JobStore, Page
 
-TOLD_APART = "dedup/items/kept_for_fields"
-"""The stat of items that have the text of another and differ in a field; by field, one below it."""
-
 
 class ItemJudge:
     """Judges each item once, and has the ledger record its outcome.
@@ -206,9 +203,9 @@ class ItemJudge:
             self._arrivals.note_stored(number, page, entry.outline)
             self._arrivals.note_judged(entry.place)
         if names:
-            self._stats.inc_value(TOLD_APART)
+            self._stats.inc_value("dedup/items/kept_for_fields")
             for name in names:
-                self._stats.inc_value(f"{TOLD_APART}/{name}")
+                self._stats.inc_value(f"dedup/items/kept_for_fields/{name}")
         entry.is_recorded = True
         if entry.is_ours:
             fill(item, "id", number)
