@@ -2,8 +2,11 @@
 
 import gzip
 import io
+import json
 import lzma
 import os
+import secrets
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,22 +15,55 @@ from typing import IO, Any, BinaryIO, Protocol, TextIO, cast
 
 import zstandard
 
+from dedup.errors import StateError
+
 _PART_BYTES = 65_536
+_MAX_JSON_BYTES = 16 << 20
 _GZIP_LEVEL = 6  # as `gzip` has it; Python's own 9 takes several times as long for 1% less
 _ZSTD_WINDOW_BYTES = 2**31  # as far as `zstd --long` goes; the library's own limit is 2**27
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write UTF-8 text to a temporary name, sync it, and rename it to `path`.
+    """Write UTF-8 text as `replacing` does. The file is for its owner alone."""
+    with replacing(path, mode=0o600) as part:
+        part.write_bytes(text.encode("utf-8", "replace"))
 
-    The file is for its owner alone.
+
+def check_plain(*paths: Path) -> None:
+    """Check that there is a file, or nothing, at each path: a job's folder may come from anyone.
+
+    A link would lead out of the folder, and a pipe would never answer.
+
+    Raises:
+        StateError: there is something else.
     """
-    part = path.with_name(path.name + ".part")
-    with open_private(part, "wb") as file:
-        file.write(text.encode("utf-8", "replace"))
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    for path in paths:
+        try:
+            mode = path.lstat().st_mode
+        except OSError:  # whoever opens it says what is wrong
+            continue
+        if not stat.S_ISREG(mode):
+            found = "a symbolic link" if stat.S_ISLNK(mode) else "something else"
+            raise StateError(path, f"expected a file, found {found}", "Remove it, or move it away")
+
+
+def read_json(path: Path) -> Any:
+    """The JSON of a small file in a job's folder, which may come from anyone.
+
+    Raises:
+        FileNotFoundError: there is none.
+        StateError: it is no file, no JSON, larger than 16 MiB, or nested more deeply than Python
+            can read.
+    """
+    check_plain(path)
+    try:
+        with path.open("rb") as file:
+            stored = file.read(_MAX_JSON_BYTES + 1)
+        if len(stored) > _MAX_JSON_BYTES:
+            raise ValueError(f"it is larger than {_MAX_JSON_BYTES:,} bytes")
+        return json.loads(stored)
+    except (ValueError, RecursionError) as error:
+        raise StateError(path, f"expected JSON ({error})", "Move it away") from error
 
 
 def open_private(path: Path, mode: str) -> IO[bytes]:
@@ -40,13 +76,20 @@ def open_private(path: Path, mode: str) -> IO[bytes]:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a path beside `path`, of the same ending, to write to; it becomes `path` at the end.
+def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
+    """Give a new file beside `path`, of the same ending, to write to; it becomes `path` at the end.
 
-    On an error, `path` stays as it was.
+    Its name cannot be foretold, so that nobody can have put a link in its place. On an error,
+    `path` stays as it was.
+
+    Args:
+        path: the file to replace.
+        mode: the file's permissions, of which the process's umask takes some away.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".part-{path.name}")
+    ending = "".join(path.suffixes[-2:])
+    part = path.with_name(f".part-{secrets.token_hex(8)}{ending}")
+    os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
     try:
         yield part
         with part.open("rb") as file:

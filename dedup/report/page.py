@@ -22,7 +22,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dedup.errors import StateError
-from dedup.files import write_atomically
+from dedup.files import read_json, write_atomically
 from dedup.report.data import report_data
 from dedup.store import JobStore, open_store, store_path
 
@@ -135,10 +135,10 @@ def _packed(data: object) -> str:
 def _settings(job: Path) -> Mapping[str, Any]:
     path = job / "stats.json"
     try:
-        settings: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))["settings"]
+        settings: Mapping[str, Any] = read_json(path)["settings"]
     except FileNotFoundError:  # the crawl has not ended
         return {}
-    except (ValueError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         remedy = "Move it away; the report is then made without thresholds"
         raise StateError(path, f"expected a job's counts ({error!r})", remedy) from error
     return settings

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.extensions import spiderstate
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.utils.misc import load_object
 
+from dedup.files import check_plain
 from dedup.scrapy import default_settings
 from dedup.scrapy.config import CrawlConfig, unknown_settings
 from dedup.scrapy.dupefilter import CanonicalDupeFilter, DedupDupeFilter
 from dedup.scrapy.extensions.job_files import JobFiles
 from dedup.scrapy.extensions.progress import Progress
 from dedup.scrapy.extensions.prometheus import PrometheusFile
+from dedup.scrapy.extensions.spider_state import SpiderState
 from dedup.scrapy.extensions.stopping import Stopping
 from dedup.scrapy.extensions.teamwork import Teamwork
 from dedup.scrapy.extensions.waiting import WaitingPages
+from dedup.scrapy.frontier.disk_queue import JsonFifoDiskQueue, JsonLifoDiskQueue
 from dedup.scrapy.internals.commands import is_crawl, spider_arguments
 from dedup.scrapy.internals.downloads import Downloader
 from dedup.scrapy.internals.refusal import refusing
@@ -30,6 +36,9 @@ from dedup.scrapy.scheduler import DedupScheduler
 from dedup.scrapy.spiders.own import is_own
 
 logger = logging.getLogger(__name__)
+
+_SCRAPYS = ("requests.*", "requests.queue/**/*")
+"""What Scrapy's own scheduler and filter have in JOBDIR."""
 
 
 class DedupAddon:
@@ -72,6 +81,7 @@ class DedupAddon:
         with refusing():
             self._check_names(settings)
             config = CrawlConfig.from_settings(settings)
+            _keep_data_alone(settings, config.job_dir)
         place = JobPlace(config, self._spider, self.arguments)
         if config.is_url_enabled:
             self._filter_urls(settings, place)
@@ -113,6 +123,25 @@ class DedupAddon:
             (NoteTooDeep, 950),  # it gets the output just before DepthMiddleware (900)
         ):
             settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", middleware, order)
+
+
+def _keep_data_alone(settings: BaseSettings, job_dir: str) -> None:
+    """Have Scrapy's own components keep in JOBDIR, and read from there, JSON and no pickles.
+
+    A project that names Scrapy's extension in EXTENSIONS, or a disk queue, has what it names.
+
+    Raises:
+        StateError: a link is in place of a file of Scrapy's scheduler.
+    """
+    settings.set("SCHEDULER_DISK_QUEUE", JsonLifoDiskQueue, "addon")
+    settings.set("SCHEDULER_START_DISK_QUEUE", JsonFifoDiskQueue, "addon")
+    named = {load_object(name) for name in settings.getdict("EXTENSIONS")}
+    if spiderstate.SpiderState not in named:
+        settings.set_in_component_priority_dict("EXTENSIONS", spiderstate.SpiderState, None)
+        settings.setdefault_in_component_priority_dict("EXTENSIONS", SpiderState, 0)
+    if job_dir:
+        found = [path for name in _SCRAPYS for path in Path(job_dir).glob(name)]
+        check_plain(*(path for path in found if path.is_symlink()))
 
 
 def _is_of_project(settings: BaseSettings, name: str) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 from scrapy.exporters import JsonLinesItemExporter
 from scrapy.settings import BaseSettings
 
+from dedup.files import replacing
 from dedup.store import JobStore
 from dedup.store.export_columns import EXPORTED_FIELDS
 
@@ -63,10 +64,9 @@ def _is_supported(options: Mapping[str, Any], fields: Any) -> bool:
 
 def _complete(path: Path, fields: list[str], encoding: str | None, store: JobStore) -> None:
     """Keep the lines of stored pages, each once, and add the pages that are missing."""
-    temporary = path.with_name(path.name + ".part")
     urls = store.page_urls()
     file: Any
-    with temporary.open("wb") as file:
+    with replacing(path) as part, part.open("wb") as file:
         for line in _lines(path):
             number, url = _page_of(line)
             if number in urls and urls[number] == url:
@@ -77,7 +77,6 @@ def _complete(path: Path, fields: list[str], encoding: str | None, store: JobSto
             for page in store.pages():
                 if page["id"] in urls:
                     exporter.export_item(page)
-    temporary.replace(path)
 
 
 def _lines(path: Path) -> list[bytes]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from filelock import BaseFileLock, FileLock, Timeout
 
 from dedup.errors import StateError
+from dedup.files import check_plain
 
 
 def process_name() -> str:
@@ -32,9 +33,10 @@ def lock(path: Path) -> JobLock:
     """Lock the store at `path` for this process.
 
     Raises:
-        StateError: another process has it, or its folder cannot be written.
+        StateError: another process has it, its folder cannot be written, or its file is a link.
     """
     lock_path = path.with_name(path.name + ".lock")
+    check_plain(lock_path)
     try:
         if not path.parent.exists():  # of a job: for its owner alone
             path.parent.parent.mkdir(parents=True, exist_ok=True)

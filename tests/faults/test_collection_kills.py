@@ -105,7 +105,7 @@ def test_no_process_outlives_a_run_that_is_ended(tmp_path: Path, number: signal.
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # `nohup` ignores it
     ) as run:
         try:
-            while run.poll() is None and not (folder / ".part-out.jsonl").exists():
+            while run.poll() is None and not list(folder.glob(".part-*.jsonl")):
                 time.sleep(0.005)
             workers = children(run)
         finally:

@@ -10,6 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from dedup.extras import load_extra
+from dedup.files import replacing
 from dedup.scrapy.extensions.figures import CrawlFigures, Snapshot
 from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.job import Job
@@ -56,8 +57,8 @@ class PrometheusFile:
         snapshot = self._figures.read()
         registry = self._client.CollectorRegistry()
         registry.register(_Metrics(self._core, snapshot, is_running=is_running))
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._client.write_to_textfile(str(self._path), registry)
+        with replacing(self._path) as part:
+            part.write_bytes(self._client.generate_latest(registry))
 
 
 class _Metrics:

@@ -10,7 +10,7 @@ import sqlite3
 from pathlib import Path
 
 from dedup.errors import StateError
-from dedup.files import open_private
+from dedup.files import check_plain, open_private
 from dedup.store.sqlite.errors import reporting
 from dedup.store.sqlite.schema import (
     APPLICATION_ID,
@@ -24,6 +24,7 @@ _SQLITE_MAGIC = b"SQLite format 3\x00"
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    check_plain(*(path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal")))
     _check_header(path, must_exist=read_only)
     mode = "mode=ro" if read_only else "mode=rwc"
     if not read_only and not path.exists():

@@ -91,7 +91,7 @@ def test_thresholds_are_those_of_the_job(job, tmp_path):
 def test_damaged_counts_are_a_clear_error(job, tmp_path):
     shutil.copy(job / "crawl.sqlite", tmp_path)
     (tmp_path / "stats.json").write_text("{")
-    with pytest.raises(StateError, match=r"stats\.json: expected a job's counts"):
+    with pytest.raises(StateError, match=r"stats\.json: expected JSON"):
         write_report(tmp_path)
 
 

@@ -1,0 +1,170 @@
+"""A job's folder that a stranger has made is data: nothing in it runs, nothing leads out of it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+from queuelib import FifoDiskQueue, LifoDiskQueue
+
+if TYPE_CHECKING:
+    from tests.crawler.conftest import Crawler, WebSite
+
+_SPIDER = """
+import scrapy
+
+
+class Counting(scrapy.Spider):
+    name = "counting"
+
+    def __init__(self, url, **kwargs):
+        super().__init__(**kwargs)
+        self.start_urls = [url]
+
+    def parse(self, response):
+        self.state["n"] = self.state.get("n", 0) + 1
+        self.state["set"] = {1}
+        print("state", sorted(self.state.items(), key=str))
+        yield {"url": response.url, "text": " ".join(response.css("main ::text").getall())}
+"""
+_SETTINGS = {
+    "SPIDER_MODULES": "counting",
+    "ADDONS": '{"dedup.scrapy.DedupAddon": 500}',
+    "LOG_LEVEL": "WARNING",
+    "DEDUP_PROGRESS": "off",
+}
+
+
+class Program:
+    """Writes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.mkdir, (str(self._path),)
+
+
+@pytest.fixture
+def ran(tmp_path: Path) -> Path:
+    """What is there if a program in the folder has run."""
+    return tmp_path / "ran"
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    folder = tmp_path / "jobs" / "job"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def guest(tmp_path: Path, site: WebSite, make: SimpleNamespace) -> Path:
+    site.routes["/"] = make.page("start")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "counting.py").write_text(_SPIDER)
+    settings = "".join(f"{name} = {value!r}\n" for name, value in _SETTINGS.items())
+    (folder / "project_settings.py").write_text(settings.replace("'{", "{").replace("}'", "}"))
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = project_settings\n")
+    return folder
+
+
+def test_a_pickled_state_is_not_read(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, job: Path, ran: Path
+) -> None:
+    site.routes["/"] = make.page("start")
+    stored = pickle.dumps(Program(ran))
+    (job / "spider.state").write_bytes(stored)
+    crawled = crawl("site", "-s", f"JOBDIR={job}", job="", url=site.url)
+    assert not ran.exists()
+    assert "spider.state is not read: it is a pickle" in crawled.output
+    assert crawled.status == 0
+    assert (job / "spider.state").read_bytes() == stored
+
+
+def test_the_state_of_another_projects_spider_is_kept_as_json(
+    crawl: Crawler, site: WebSite, guest: Path, job: Path
+) -> None:
+    options = ("-s", f"JOBDIR={job}", "-s", "DEDUP_URL_ENABLED=0")
+    first = crawl("counting", *options, job="", cwd=guest, url=site.url)
+    assert "state [('n', 1), ('set', {1})]" in first.output
+    assert "JSON cannot hold these values of spider.state: 'set'" in first.output
+    assert (job / "spider_state.json").read_text() == '{"n": 1}'
+    second = crawl("counting", *options, job="", cwd=guest, url=site.url)
+    assert "state [('n', 2), ('set', {1})]" in second.output
+
+
+@pytest.mark.parametrize(
+    "state", [b"[1]", b"{", b"[" * 100_000, b" " * (17 << 20), b'"\xff"'], ids=range(5)
+)
+def test_a_state_that_is_no_state_is_refused_in_a_sentence(
+    crawl: Crawler, site: WebSite, guest: Path, job: Path, state: bytes
+) -> None:
+    (job / "spider_state.json").write_bytes(state)
+    crawled = crawl("counting", "-s", f"JOBDIR={job}", job="", cwd=guest, url=site.url)
+    assert crawled.status == 1
+    assert "spider_state.json: expected" in crawled.output
+    assert "Traceback" not in crawled.output
+    assert site.pages_asked() == []
+    assert (job / "spider_state.json").read_bytes() == state
+
+
+@pytest.mark.parametrize("name", ["0", "0s"])
+def test_pickled_requests_are_counted_and_not_read(
+    crawl: Crawler, site: WebSite, guest: Path, job: Path, ran: Path, name: str
+) -> None:
+    (job / "requests.queue").mkdir()
+    queue = (FifoDiskQueue if name == "0s" else LifoDiskQueue)(str(job / "requests.queue" / name))
+    queue.push(pickle.dumps(Program(ran)))
+    queue.close()
+    (job / "requests.queue" / "active.json").write_text("[0]")
+    options = ("-s", f"JOBDIR={job}", "-s", "DEDUP_URL_ENABLED=0")
+    options += ("-s", "SCHEDULER_PRIORITY_QUEUE=scrapy.pqueues.ScrapyPriorityQueue")
+    crawled = crawl("counting", *options, job="", cwd=guest, url=site.url)
+    assert not ran.exists()
+    assert "a queued request cannot be read: it is no JSON" in crawled.output
+    assert site.pages_asked() == ["/"]
+
+
+NAMES = ("crawl.sqlite", "crawl.sqlite-wal", "crawl.sqlite-shm", "crawl.sqlite.lock")
+
+
+@pytest.mark.parametrize("name", [*NAMES, "spider_state.json", "requests.seen", "requests.queue/0"])
+def test_a_link_in_place_of_a_file_is_refused(
+    crawl: Crawler, site: WebSite, guest: Path, job: Path, tmp_path: Path, name: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (job / "requests.queue").mkdir()
+    (job / name).symlink_to(elsewhere)
+    options = ("-s", f"JOBDIR={job}", "-s", "DEDUP_URL_ENABLED=0")
+    crawled = crawl("counting", *options, job="", cwd=guest, url=site.url)
+    assert crawled.status == 1
+    assert f"{name}: expected a file, found a symbolic link" in crawled.output
+    assert "Traceback" not in crawled.output
+    assert not elsewhere.exists()
+
+
+def test_links_under_names_of_temporary_files_are_not_followed(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, job: Path, tmp_path: Path
+) -> None:
+    site.routes["/"] = make.page("start")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("precious")
+    for name in ("stats.json.part", "report.html.part", ".part-report.html", "report.html"):
+        (job / name).symlink_to(elsewhere)
+    crawled = crawl("site", "-s", f"JOBDIR={job}", job="", url=site.url)
+    assert crawled.status == 0, crawled.output
+    assert elsewhere.read_text() == "precious"
+    assert b"<html" in (job / "report.html").read_bytes()
+
+
+def test_a_pipe_in_place_of_the_store_is_refused(crawl: Crawler, site: WebSite, job: Path) -> None:
+    os.mkfifo(job / "crawl.sqlite")
+    crawled = crawl("site", "-s", f"JOBDIR={job}", job="", url=site.url)
+    assert crawled.status == 2
+    assert "crawl.sqlite: expected a file, found something else" in crawled.output
