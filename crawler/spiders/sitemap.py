@@ -12,9 +12,10 @@ from twisted.python.failure import Failure
 
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.job.outcome import Outcome
+from dedup.scrapy.robots_file import sitemaps_in_robots
 from dedup.scrapy.spiders.errors import request_of
 from dedup.scrapy.spiders.page_spider import PageSpider
-from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap, sitemaps_in_robots
+from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap
 from dedup.urls.credentials import without_credentials
 
 _LEVEL = "dedup_sitemap_level"

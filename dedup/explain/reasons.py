@@ -66,6 +66,10 @@ _REASONS = {
         "robots.txt forbids it",
         "ask the site's owner; ROBOTSTXT_OBEY = False is for sites of your own",
     ),
+    "robots_too_complex": (
+        "its host's robots.txt has too many wildcards to be obeyed",
+        "tell the site's owner",
+    ),
     "robots_txt": ("it is a robots.txt: its sitemaps were taken", "none"),
     "robots_unavailable": ("its host gave no robots.txt for DEDUP_ROBOTS_WAIT_SECONDS", "retry"),
     "sitemap": ("it is a sitemap: its URLs were taken", "none"),

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from protego import Protego
 
 from dedup import Document, StateError
 from dedup.collection import read_documents
@@ -25,7 +24,8 @@ from dedup.config import DedupConfig
 from dedup.export.tables import guarded
 from dedup.scrapy.addresses import AddressPolicy, resolved_host
 from dedup.scrapy.reading.page import ContentReader, RawPage, TooComplexError, Wanted
-from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap, sitemaps_in_robots
+from dedup.scrapy.robots_file import RuleBook, rules_for, sitemaps_in_robots
+from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap
 from dedup.sites.site import Site
 from dedup.store import SqliteStore
 from dedup.urls import canonical_url
@@ -175,9 +175,9 @@ def test_robots_files(text: str) -> None:
     body = text.encode("utf-8", "surrogatepass")
     with _no_hang():
         sitemaps_in_robots(body)
-        parser = Protego.parse(body.decode("utf-8-sig", "ignore"))
-        parser.can_fetch("http://a.example/aaab", "me")
-        parser.crawl_delay("me")
+        book, rules = RuleBook(), rules_for("me", body)
+        book.may_fetch("http://a.example/aaab", rules)
+        assert 0 <= book.delay_seconds(rules) < float("inf")
 
 
 _XML = st.lists(

@@ -77,6 +77,25 @@ def test_a_host_without_robots_txt_answer_is_not_crawled(
     assert pages.pages_asked() == []
 
 
+def test_files_made_to_hold_a_crawl_up_cost_their_own_hosts_alone(
+    crawl: Crawler, pages: WebSite, make: SimpleNamespace
+) -> None:
+    agents = b"".join(b"user-agent: a%d\n" % number for number in range(15_000))
+    rules = b"".join(b"disallow: /%d\n" % number for number in range(15_000))
+    wildcards = b"user-agent: *\n" + b"disallow: /*a\n" * 30_000
+    with (
+        make.WebSite({"/": make.page("many")}, "127.0.0.2") as many,
+        make.WebSite({"/": make.page("wild")}, "127.0.0.3") as wild,
+    ):
+        many.routes["/robots.txt"] = agents + rules
+        wild.routes["/robots.txt"] = wildcards
+        crawled = crawl("site", url=f"{many.url},{wild.url},{pages.url}")
+        assert crawled.stored(pages) == {"/", "/1", "/2", many.url}
+        assert crawled.skipped() == {wild.url: "robots_too_complex"}
+        assert wild.pages_asked() == []
+    assert crawled.status == 0
+
+
 @pytest.mark.parametrize(("n_redirects", "is_obeyed"), [(5, True), (6, False)])
 def test_five_redirects_are_followed(
     n_redirects: int, is_obeyed: bool, crawl: Crawler, pages: WebSite, make: SimpleNamespace

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dedup.scrapy.robots_file import sitemaps_in_robots
 from dedup.scrapy.spiders import sitemap_file as sitemaps
 from dedup.scrapy.spiders.sitemap_file import (
     Sitemap,
     SitemapError,
     read_sitemap,
-    sitemaps_in_robots,
 )
 
 NAMESPACE = b'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

@@ -8,7 +8,6 @@ import time
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from protego import Protego
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
@@ -22,16 +21,18 @@ from dedup.scrapy.internals.engine import download
 from dedup.scrapy.job.failures import reason_of
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.middlewares.redirect import NotFollowed
+from dedup.scrapy.robots_file import RuleBook, TooManyWildcardsError, rules_for
 
 logger = logging.getLogger(__name__)
 
 _MAX_REDIRECTS = 5  # RFC 9309, section 2.3.1.2
-_MAX_BYTES = 512_000  # section 2.5: at least 500 KiB are to be read
 _MAX_DOWNLOAD_BYTES = 8 << 20
 _MAX_DELAY_SECONDS = 60.0
 _VALID_SECONDS = 24 * 3600.0  # section 2.4
 _PRIORITY = 1000
 _MAX_ORIGINS = 100_000
+_MAX_CHARACTERS = 64 << 20
+"""Of the rules of all hosts; the host whose rules have been kept for longest is asked again."""
 
 _MIN_WAIT_SECONDS, _MAX_WAIT_SECONDS = 1.0, 60.0
 """Between two tries: the first wait; it doubles up to the second value."""
@@ -44,7 +45,7 @@ _TOO_MANY_REQUESTS = 429
 class _Rules(NamedTuple):
     """What a host allows; with a `reason` it allows nothing, as its robots.txt was not received."""
 
-    parser: Protego | None
+    text: str
     fetched_at: float
     crawl_delay: float = 0.0
     reason: str = ""
@@ -65,7 +66,9 @@ class Robots:
     is allowed. After 5xx, 429 or no answer nothing is allowed: the host's URLs stay queued, and
     robots.txt is fetched again after 1, 2, 4 and up to 60 seconds. After
     `DEDUP_ROBOTS_WAIT_SECONDS` the host's URLs are recorded as `robots_unavailable`. If the host
-    has no address or refuses the connection, they are recorded as such after three tries.
+    has no address or refuses the connection, they are recorded as such after three tries. If the
+    rules have more wildcards than are matched in a bounded time, nothing is allowed: the host's
+    URLs are recorded as `robots_too_complex`.
 
     `Crawl-delay` is a lower bound of the delay between requests, up to a minute.
 
@@ -81,6 +84,8 @@ class Robots:
         self._max_seconds = self._job.config.robots_wait_seconds
         self._agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
         self._rules: dict[str, _Rules] = {}
+        self._n_characters = 0
+        self._book = RuleBook()
         self._requests: dict[str, asyncio.Future[_Rules | None]] = {}
         self._waiting: set[str] = set()
         self._tasks: set[asyncio.Future[None]] = set()
@@ -106,7 +111,7 @@ class Robots:
             return request.replace(dont_filter=True)  # it returns to the queue
         if rules.reason:
             raise NotFollowed(rules.reason, request.url)
-        if rules.parser is not None and not rules.parser.can_fetch(request.url, self._agent):
+        if not self._book.may_fetch(request.url, rules.text):
             self._crawler.stats.inc_value("robotstxt/forbidden")
             raise IgnoreRequest("Forbidden by robots.txt")
         self._hold_delay(request, rules)
@@ -163,7 +168,7 @@ class Robots:
             if left <= 0 or (reason in _NO_SERVER and n_tries >= _MAX_TRIES_WITHOUT_SERVER):
                 kind = reason if reason in _NO_SERVER else "robots_unavailable"
                 logger.error("%s/robots.txt could not be read: %s", origin, reason)
-                rules = _Rules(None, time.monotonic(), reason=kind)
+                rules = _Rules("", time.monotonic(), reason=kind)
                 break
             if n_tries == 1 and reason not in _NO_SERVER:
                 logger.warning("%s/robots.txt: %s; the host's URLs wait for it", origin, reason)
@@ -179,10 +184,16 @@ class Robots:
         self._job.requests.frontier.resume(slot)
 
     def _keep(self, origin: str, rules: _Rules) -> _Rules:
-        if len(self._rules) >= _MAX_ORIGINS:
-            del self._rules[next(iter(self._rules))]
+        self._forget(origin)
         self._rules[origin] = rules
+        self._n_characters += len(rules.text)
+        while len(self._rules) > _MAX_ORIGINS or self._n_characters > _MAX_CHARACTERS:
+            self._forget(next(iter(self._rules)))
         return rules
+
+    def _forget(self, origin: str) -> None:
+        if (old := self._rules.pop(origin, None)) is not None:
+            self._n_characters -= len(old.text)
 
     async def _fetch(self, origin: str) -> _Rules:
         url = f"{origin}/robots.txt"
@@ -206,7 +217,7 @@ class Robots:
                 break
             if not is_web:
                 break
-        return _Rules(None, time.monotonic())
+        return _Rules("", time.monotonic())
 
     async def _download(self, url: str) -> Response | None:
         """The answer; None: the request was not sent, as the URL is in a private network."""
@@ -227,10 +238,12 @@ class Robots:
             raise _UnreachableError(reason_of(error)) from error
 
     def _parsed(self, body: bytes) -> _Rules:
-        parser = Protego.parse(body[:_MAX_BYTES].decode("utf-8-sig", "ignore"))
-        delay = float(parser.crawl_delay(self._agent) or 0)
-        delay = min(max(delay, 0.0), _MAX_DELAY_SECONDS)
-        return _Rules(parser, time.monotonic(), delay)
+        try:
+            text = rules_for(self._agent, body)
+        except TooManyWildcardsError:
+            return _Rules("", time.monotonic(), reason="robots_too_complex")
+        delay = min(self._book.delay_seconds(text), _MAX_DELAY_SECONDS)
+        return _Rules(text, time.monotonic(), delay)
 
     def _spider_closed(self) -> None:
         for task in self._tasks:

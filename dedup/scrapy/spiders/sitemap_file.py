@@ -10,7 +10,6 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from lxml import etree
-from protego import Protego
 
 MAX_SIZE_BYTES = 64 * 1024 * 1024
 """The protocol allows 50 MB uncompressed; a larger file is a mistake or an attack."""
@@ -97,16 +96,6 @@ def _atom_links(feed: etree._Element) -> Iterator[str]:
                 href = (link.get("href") or "").strip()
                 yield urljoin(link.base or "", href) if href else ""
                 break
-
-
-def sitemaps_in_robots(body: bytes) -> list[str]:
-    r"""The URLs in the `Sitemap:` lines of a robots.txt.
-
-    >>> sitemaps_in_robots(b"User-agent: *\nSITEMAP: http://example.com/map.xml # all\n")
-    ['http://example.com/map.xml']
-    """
-    found = Protego.parse(body.decode("utf-8-sig", "replace")).sitemaps
-    return [url for url in found if url]
 
 
 def _gunzip(body: bytes) -> bytes:
