@@ -26,6 +26,7 @@ from dedup.scrapy.frontier.disk_queue import JsonFifoDiskQueue, JsonLifoDiskQueu
 from dedup.scrapy.internals.commands import is_crawl, spider_arguments
 from dedup.scrapy.internals.downloads import Downloader
 from dedup.scrapy.internals.refusal import refusing
+from dedup.scrapy.internals.suffixes import use_shipped_suffixes
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.middlewares.depth import NoteTooDeep
 from dedup.scrapy.middlewares.outputs import WatchOutputs
@@ -82,6 +83,7 @@ class DedupAddon:
             self._check_names(settings)
             config = CrawlConfig.from_settings(settings)
             _keep_data_alone(settings, config.job_dir)
+        use_shipped_suffixes()
         place = JobPlace(config, self._spider, self.arguments)
         if config.is_url_enabled:
             self._filter_urls(settings, place)

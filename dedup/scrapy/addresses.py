@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import ClassVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary, WeakSet
@@ -26,6 +26,12 @@ from dedup.scrapy.internals.reactor import Reactor, ResolutionReceiver, Resolved
 from dedup.urls.parts import plain_origin
 
 _MAX_HOSTS = 100_000
+
+_PUBLIC_IPV6 = IPv6Network("2000::/3")
+"""The only global unicast addresses that IANA gives out; `ipaddress` also calls others global."""
+
+_IPV6_FOR_BOOKS = IPv6Network("3fff::/20")
+"""RFC 9637; Python 3.11 does not know it."""
 
 _NAT64 = (0x0064_FF9B << 96, 0x0064_FF9B_0001 << 80)
 
@@ -195,7 +201,10 @@ def is_private_address(address: str) -> bool:
     """
     parsed = ip_address(address.partition("%")[0])
     if isinstance(parsed, IPv6Address):
-        parsed = _ipv4_within(parsed) or parsed
+        within = _ipv4_within(parsed)
+        if within is None and (parsed not in _PUBLIC_IPV6 or parsed in _IPV6_FOR_BOOKS):
+            return True
+        parsed = within or parsed
     return not parsed.is_global or parsed.is_multicast
 
 
