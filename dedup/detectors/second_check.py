@@ -189,7 +189,8 @@ class SecondCheck:
         sketches: of originals, which save to fetch those that are surely not near; None: of none.
             They change no answer.
         rare_on: tells of a host which lines are rare there.
-
+        max_characters: of originals that one document is compared with, together, and of the
+            document, as often as it is compared; further ones count as other pages. None: no bound.
     """
 
     def __init__(
@@ -201,7 +202,10 @@ class SecondCheck:
         names: NearNames = "agree",
         sketches: Sketches | None = None,
         rare_on: RareOn = of_no_host,
+        max_characters: int | None = None,
     ) -> None:
+        self._max_characters = max_characters
+        self._n_characters, self._is_cut = 0, False
         self._sketches = sketches
         self.rare_on = rare_on
         self._signer = SketchSigner()
@@ -219,6 +223,9 @@ class SecondCheck:
 
     def is_equal(self, document: Document, original: Document) -> bool:
         """Are the texts equal, and where they are short the titles, and is it one page?"""
+        if self._is_spent(document):
+            return False
+        self._n_characters += len(document.text) + len(original.text)
         with_title = self.is_short(document)
         return (
             document.key == original.key
@@ -332,16 +339,32 @@ class SecondCheck:
         """Return the resemblance to an original; 0 where they are no near duplicates."""
         self._begin(document)
         if number not in self._known:
+            if self._is_spent(document):
+                return 0.0
             original = self.original(number)
+            self._n_characters += len(document.text) + len(original.text)
             likeness = self.compare(document, original)
             if likeness >= self.near_resemblance and self.is_told_apart(document, number, original):
                 likeness = 0.0
             self._known[number] = likeness
         return self._known[number]
 
+    def was_cut(self, document: Document) -> bool:
+        """Was a document that has just been compared not compared with all candidates?"""
+        return document is self._document and self._is_cut
+
+    def _is_spent(self, document: Document) -> bool:
+        """Has the document been compared with as much as it may be?"""
+        self._begin(document)
+        limit = self._max_characters
+        is_spent = limit is not None and self._n_characters > limit
+        self._is_cut |= is_spent
+        return is_spent
+
     def _begin(self, document: Document) -> None:
         if document is not self._document:
             self._document, self._known, self._apart = document, {}, []
+            self._n_characters, self._is_cut = 0, False
 
     def compare(self, document: Document, original: Document) -> float:
         """Return the resemblance by texts and names alone; 0 where these are of two pages."""

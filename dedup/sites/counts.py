@@ -173,7 +173,7 @@ class SiteCounts:
         """
         try:
             return cls._read(data)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             raise ValueError(f"what was learned of a site is damaged: {error}") from error
 
     def _arrays(self) -> list[NDArray[Any]]:
@@ -197,9 +197,15 @@ class SiteCounts:
         names, lines, counts, seen, kinds, kind_counts, sums = arrays
         if not (len(lines) == len(counts) == len(seen) and len(kinds) == len(kind_counts)):
             raise ValueError("lengths differ")
+        if not (_is_ascending(lines) and _is_ascending(kinds) and np.isfinite(sums).all()):
+            raise ValueError("its numbers are out of place")
         parts = Counter({str(part): int(count) for part, count in head["parts"].items()})
         table = sums.reshape(len(kinds), N_FIGURES)
         return cls(int(head["names"]), names, lines, counts, seen, kinds, kind_counts, table, parts)
+
+
+def _is_ascending(keys: Keys) -> bool:
+    return bool((keys[1:] > keys[:-1]).all())
 
 
 class _Places(NamedTuple):

@@ -16,7 +16,7 @@ from collections.abc import Collection
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
-from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError
+from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError, get_frame_parameters
 
 from dedup.sites.counts import Contribution, SiteCounts
 from dedup.sites.outline import Outline
@@ -46,6 +46,10 @@ _GROWTH = 2
 _LAG = 16
 _SITES_IN_MEMORY = 500
 """Some 150 kB each when they are full."""
+
+MAX_OUTLINE_BYTES = 1_000_000
+"""A page of more does not wait, and is not learned from: 5,000 lines, or a million characters.
+Some hundred pages of a host are in memory while it is learned what they repeat."""
 
 _LINES_IN_MEMORY = 200_000
 """Of outlines, some 200 bytes each."""
@@ -158,10 +162,12 @@ class SiteState:
             ValueError: it gave something else.
         """
         try:
-            raw = ZstdDecompressor().decompress(data, max_output_size=_MAX_STATE_BYTES)
+            if get_frame_parameters(data).content_size > _MAX_STATE_BYTES:  # so is one not told
+                raise ValueError(f"more than {_MAX_STATE_BYTES:,} bytes")
+            raw = ZstdDecompressor().decompress(data)
             head, _, rest = raw.partition(b"\n")
             version, next_from, *lengths = map(int, json.loads(head))
-        except (ZstdError, TypeError, ValueError) as error:
+        except (ZstdError, TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"what was learned of a site is damaged: {error}") from error
         found: list[SiteCounts | None] = []
         for length in lengths:
@@ -178,6 +184,11 @@ def read_state(host: str, data: bytes | None) -> SiteState:
     except ValueError as error:
         logger.warning("%s: %s; it is learned anew", host, error)
         return SiteState()
+
+
+def _size_bytes(outline: Outline) -> int:
+    """About how much memory an outline takes."""
+    return sum(200 + len(line.text) for line in outline.lines)
 
 
 def _version(counts: SiteCounts, version: int) -> _Version:
@@ -205,7 +216,8 @@ class _Pool:
 class SiteLearner:
     """Decides for each page of a site of which nothing is known whether it waits.
 
-    A page waits until pages of ten different names have come; or until 64 other pages of its host
+    A page waits, unless it is very large (`MAX_OUTLINE_BYTES`), until pages of ten different names
+    have come; or until 64 other pages of its host
     wait, or `max_waiting` pages of all hosts: then it goes on as it is.
 
     Args:
@@ -296,6 +308,9 @@ class SiteLearner:
         progress = LearningStep()
         if not host or not self._max_waiting:
             progress.ready.append(Ready(page, outline=outline))
+            return progress
+        if _size_bytes(outline) > MAX_OUTLINE_BYTES:
+            progress.ready.append(Ready(replace(page, rest=rest_by_itself(outline))))
             return progress
         place = self._learned.add_waiting(page, outline)
         self._n_waiting[host] = self._n_waiting.get(host, 0) + 1

@@ -194,7 +194,23 @@ class Outline:
 
     @classmethod
     def from_json(cls, text: str) -> Outline:
-        return cls(*_decoded(text))
+        """What `to_json` gave.
+
+        Raises:
+            ValueError: it gave something else.
+        """
+        try:
+            boxes, lines = _decoded(text)
+            parents, places = [box.parent for box in boxes], [line.box for line in lines]
+            _ = [box.tag + "".join(box.names) for box in boxes]
+            _ += [line.text + line.plain + line.block for line in lines]
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"it is no outline of a page: {error}") from error
+        if not all(-1 <= parent < place for place, parent in enumerate(parents)) or not all(
+            0 <= place < len(boxes) for place in places
+        ):
+            raise ValueError("it is no outline of a page: a box or a line is out of place")
+        return cls(boxes, lines)
 
 
 _JSON = "json"

@@ -21,6 +21,10 @@ from dedup.sites.telling import lines_of_body
 from dedup.store import JobStore, Page
 from dedup.store.records import storable
 
+_MAX_COMPARED_CHARACTERS = 16_000_000
+"""What a page is compared with by its text, itself counted each time: about two seconds. It is no
+bound for pages of 125,000 characters; it is for those that are made to hold a crawl up."""
+
 
 class ContentIndex:
     """Finds the stored page that a page duplicates.
@@ -43,6 +47,7 @@ class ContentIndex:
             short_shingles=config.short_shingles,
             names=config.near_names,
             rare_on=learner.rare_on,
+            max_characters=_MAX_COMPARED_CHARACTERS,
         )
         cascade = default_detectors(self._originals, config, check=self._check, bodies=store.body)
         self._cascade = {detector.stage: detector for detector in cascade}
@@ -119,6 +124,10 @@ class ContentIndex:
         if not is_same_text(page, first, with_title=False):
             return []
         return differing(page.key, first.key)
+
+    def was_cut(self, page: Page) -> bool:
+        """Was a page that has just been compared not compared with all candidates?"""
+        return self._check.was_cut(page)
 
     def is_copy(self, page: Page) -> bool:
         """Is the body that of a stored page?"""

@@ -103,6 +103,8 @@ class ItemJudge:
             is_resent = self._is_resent_page(entry, page, match)
             return None if is_resent else self._drop(entry, page, match)
         if is_last:
+            if self._content.was_cut(page):
+                self._stats.inc_value("dedup/pages/compared_in_part")
             self._store_page(item, entry, page)
         return None
 

@@ -14,6 +14,10 @@ from lxml import etree
 MAX_SIZE_BYTES = 64 * 1024 * 1024
 """The protocol allows 50 MB uncompressed; a larger file is a mistake or an attack."""
 
+MAX_PARTS = 2_000_000
+"""Tags, attributes and lines, which take up to 300 bytes of memory each: 50 MB of addresses in
+twenty languages have fewer."""
+
 _PART_BYTES = 65_536
 
 
@@ -42,6 +46,8 @@ def read_sitemap(body: bytes) -> Sitemap:
     body = _gunzip(body)
     if len(body) > MAX_SIZE_BYTES:
         raise SitemapError(f"larger than {MAX_SIZE_BYTES} bytes")
+    if sum(map(body.count, (b"<", b"=", b"\n"))) > MAX_PARTS:
+        raise SitemapError(f"more than {MAX_PARTS} tags, attributes and lines")
     if not body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         return _read_text(body)
     parser = etree.XMLParser(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dedup.errors import DamageError
 from dedup.sites.outline import Outline
 from dedup.store.records import (
     PAGE_FIELDS,
@@ -159,7 +160,12 @@ class Learned:
 
     def _outlined(self, key: int, title: str, url: str | None, packed: bytes) -> Outlined:
         text = self._unpacked(key, packed, "outline").decode(errors="surrogatepass")
-        return Outlined(key, title, url, Outline.from_json(text))
+        try:
+            return Outlined(key, title, url, Outline.from_json(text))
+        except ValueError as error:
+            raise DamageError(
+                self._database.location, f"the outline of page {key} is damaged ({error})"
+            ) from error
 
     def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
         with self._database.reporting():

@@ -5,7 +5,7 @@ import pytest
 from opencc import OpenCC
 
 from dedup import DedupConfig, Deduplicator, Document
-from dedup.detectors.second_check import is_same_text
+from dedup.detectors.second_check import SecondCheck, is_same_text
 
 TEXT = "a page of few words"
 
@@ -196,3 +196,23 @@ def test_a_long_text_is_more_than_furniture(
     one = document(manual, "http://one.example/3.4/manual.html", source="page")
     other = document(edited, f"http://one.example/3.5/{name}", source="page")
     assert match(one, other) == expected
+
+
+def test_a_document_is_compared_with_so_many_characters_and_no_more() -> None:
+    """Texts of few shingles and many characters are compared exactly, at a cost for each."""
+    originals = {number: document(f"{number} word " * 10_000, SAME) for number in range(20)}
+    fetched: list[int] = []
+
+    def original(number: int) -> Document:
+        fetched.append(number)
+        return originals[number]
+
+    check = SecondCheck(original, near_resemblance=0.8, short_shingles=50, max_characters=1_000_000)
+    for name in ("first", "second"):  # each has a budget of its own
+        asked = document(f"{name} word " * 10_000, OTHER)
+        assert check.nearest(asked, originals) is None
+        assert check.nearest(asked, originals) is None  # another detector proposes them again
+        assert 5 <= len(fetched) <= 7
+        assert check.was_cut(asked)
+        fetched.clear()
+    assert not check.was_cut(document("another", OTHER))

@@ -199,6 +199,20 @@ def test_a_page_without_a_host_does_not_wait(store: SqliteStore) -> None:
     assert not learning.early(1, page, outline).reread
 
 
+@pytest.mark.parametrize(
+    "body", ["<p>" + "word " * 300_000, "<p>word" * 6_000], ids=["line", "lines"]
+)
+def test_a_page_that_takes_much_memory_does_not_wait(store: SqliteStore, body: str) -> None:
+    learning = learner(store)
+    for number in range(2 * NAMES):
+        page, outline = fetched(number, body)
+        (ready,) = learning.arrive(page, outline).ready
+        assert ready.place is None
+        assert ready.outline is None  # nor is it read again
+    assert learning.n_waiting == 0
+    assert not learning.site(HOST)
+
+
 def test_at_the_end_few_pages_are_enough_and_none_is_left(store: SqliteStore) -> None:
     learning = learner(store)
     for number in range(5):
