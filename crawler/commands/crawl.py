@@ -23,7 +23,7 @@ from dedup.scrapy.internals.commands import (
     load_addons,
     new_crawler,
 )
-from dedup.scrapy.internals.reactor import use_monotonic_timers
+from dedup.scrapy.internals.reactor import leave_name_servers_unanswered, use_monotonic_timers
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.spiders.own import is_own_class
@@ -57,6 +57,7 @@ class Command(CrawlCommand):
         robots_logger.addFilter(_drop_traceback)
         crawler = new_crawler(self, args[0])
         crawler.signals.connect(_be_brief_about_stores, signals.engine_started)
+        crawler.signals.connect(leave_name_servers_unanswered, signals.engine_started)
         self.crawler_process.crawl(crawler, **opts.spargs)
         gc.freeze()  # modules are never freed
         gc.set_threshold(*_GC_THRESHOLDS)

@@ -7,7 +7,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from threading import Thread
+from typing import Any, Protocol, cast
 
 from twisted.internet.base import ReactorBase
 
@@ -59,6 +60,11 @@ class Reactor(Protocol):
     def getDelayedCalls(self) -> Sequence[object]: ...
 
 
+class _DaemonThread(Thread):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs, daemon=True)
+
+
 def call_every(seconds: float, function: Callable[[], None]) -> Timer:
     """Call `function` every `seconds`, the first time after `seconds`, until the timer is stopped.
 
@@ -94,6 +100,20 @@ def _timer(function: Callable[[], None]) -> Timer:
 def installed_reactor() -> Reactor | None:
     """Twisted's reactor, if one is installed; asking for it installs none."""
     return cast("Reactor | None", sys.modules.get("twisted.internet.reactor"))
+
+
+def leave_name_servers_unanswered() -> None:
+    """Let the process end while a name server has not answered.
+
+    Names are looked up in threads, for which the reactor and the interpreter wait at the end; a
+    name server that is silent holds each for half a minute or longer. To be called while the
+    reactor runs. What else is done in threads, as storing feeds, is done before a crawl has ended.
+    """
+    reactor = cast("ReactorBase | None", installed_reactor())
+    if reactor is not None:
+        pool = reactor.getThreadPool()
+        pool.threadFactory = _DaemonThread
+        reactor.addSystemEventTrigger("before", "shutdown", pool.threads.clear)
 
 
 def use_monotonic_timers() -> None:
