@@ -34,7 +34,9 @@ def read_parquet(
                     number += 1
                     yield ArrowRow(f"row {number}", batch, index, row)
                 at(source.size_bytes * number // total)
-    except arrow.ArrowInvalid as error:
+    except (arrow.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the file cannot be read
+            raise
         raise OSError(
             f"{source.name}: the file is damaged, or no Parquet file ({error})"
         ) from error

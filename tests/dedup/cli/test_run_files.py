@@ -334,3 +334,16 @@ def test_a_quote_that_is_not_closed_is_told_with_its_line(
     assert f"the quote that is opened in line {opened} is never closed" in found[-1]["reason"]
     assert lines in found[-1]["reason"]
     assert f"{table}, {place}: the quote" in capsys.readouterr().err
+
+
+def test_a_parquet_file_with_damaged_pages_is_named(tmp_path, capsys):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "damaged.parquet"
+    rows = {"id": ["1", "2"], "text": ["one text of some words", "another text"]}
+    parquet.write_table(pyarrow.table(rows), path)
+    stored = bytearray(path.read_bytes())
+    stored[4:40] = bytes([0xFF]) * 36  # the first page's header, behind the magic number
+    path.write_bytes(stored)
+    assert main(["run", str(path), "-o", str(tmp_path / "out.jsonl")]) == 2
+    assert "damaged.parquet: the file is damaged" in capsys.readouterr().err
