@@ -86,5 +86,6 @@ def test_two_signals_end_it(
     crawling.process.send_signal(signal.SIGINT)
     crawled = crawling.finish(timeout=30)
     assert time.monotonic() - began < _MAX_SECONDS
-    assert crawled.status in (0, 130), crawled.output  # 0: the first was enough
+    # 0: the first was enough; the second may come while the interpreter ends.
+    assert crawled.status in (0, 130, -signal.SIGINT), crawled.output
     assert "Traceback" not in crawled.output
