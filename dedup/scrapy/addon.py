@@ -85,6 +85,9 @@ class DedupAddon:
             _keep_data_alone(settings, config.job_dir)
         use_shipped_suffixes()
         place = JobPlace(config, self._spider, self.arguments)
+        if settings["SCHEDULER_DISK_QUEUE"] is JsonLifoDiskQueue:
+            with refusing():
+                place.check_requests()
         if config.is_url_enabled:
             self._filter_urls(settings, place)
         if place.is_finished():

@@ -178,6 +178,12 @@ def test_rules_without_effect_are_told(run: Any) -> None:
     assert "ByCallback" in found["log"]
 
 
+_PICKLES = {
+    "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleLifoDiskQueue",
+    "SCHEDULER_START_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+}
+
+
 @pytest.mark.parametrize("begun_with", [False, True])
 def test_an_interrupted_crawl_with_items_under_way_goes_on(
     run: Any, site: WebSite, begun_with: bool
@@ -185,13 +191,20 @@ def test_an_interrupted_crawl_with_items_under_way_goes_on(
     _interrupt_at(site, run, 9, is_on=begun_with, JOBDIR="job")
     before = run.items()
     assert 0 < len(before) < 20
-    found = run(JOBDIR="job")
+    settings = {"JOBDIR": "job"}
+    if not begun_with:
+        site.asked.clear()
+        with pytest.raises(AssertionError, match="Scrapy has begun the crawl in this JOBDIR"):
+            run(JOBDIR="job")
+        assert site.pages_asked() == []
+        settings |= _PICKLES
+    found = run(**settings)
     urls = Counter(item["url"] for item in run.items())
     assert urls == {f"{site.url}{number}": 1 for number in range(20)}
     assert ("Scrapy's own scheduler has queued" in found["log"]) is not begun_with
     assert "scheduler/unserializable" not in found
     site.asked.clear()
-    again = run(JOBDIR="job")
+    again = run(**settings)
     assert site.pages_asked() == []
     assert len(run.items()) == 20
     assert ("Scrapy's own scheduler has queued" in again["log"]) is not begun_with

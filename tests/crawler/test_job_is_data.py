@@ -6,13 +6,12 @@ import os
 import pickle
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 from queuelib import FifoDiskQueue, LifoDiskQueue
 
-if TYPE_CHECKING:
-    from tests.crawler.conftest import Crawler, WebSite
+from dedup.store import SqliteStore
+from tests.crawler.conftest import Crawler, WebSite
 
 _SPIDER = """
 import scrapy
@@ -115,20 +114,40 @@ def test_a_state_that_is_no_state_is_refused_in_a_sentence(
 
 
 @pytest.mark.parametrize("name", ["0", "0s"])
-def test_pickled_requests_are_counted_and_not_read(
+@pytest.mark.parametrize("is_enabled", [0, 1])
+def test_requests_that_scrapy_has_pickled_are_refused(
+    crawl: Crawler, site: WebSite, guest: Path, job: Path, ran: Path, name: str, is_enabled: int
+) -> None:
+    _pickle_request(job, name, ran)
+    options = ("-s", f"JOBDIR={job}", "-s", f"DEDUP_URL_ENABLED={is_enabled}")
+    crawled = crawl("counting", *options, job="", cwd=guest, url=site.url)
+    assert not ran.exists()
+    assert crawled.status != 0
+    assert "its requests are pickles, which could run code" in crawled.output
+    assert site.asked == []
+    assert (job / "requests.queue" / name).exists()
+
+
+@pytest.mark.parametrize("name", ["0", "0s"])
+def test_pickled_requests_in_a_job_of_the_add_on_are_counted_and_not_read(
     crawl: Crawler, site: WebSite, guest: Path, job: Path, ran: Path, name: str
 ) -> None:
-    (job / "requests.queue").mkdir()
-    queue = (FifoDiskQueue if name == "0s" else LifoDiskQueue)(str(job / "requests.queue" / name))
-    queue.push(pickle.dumps(Program(ran)))
-    queue.close()
-    (job / "requests.queue" / "active.json").write_text("[0]")
+    SqliteStore(job / "crawl.sqlite").close()
+    _pickle_request(job, name, ran)
     options = ("-s", f"JOBDIR={job}", "-s", "DEDUP_URL_ENABLED=0")
     options += ("-s", "SCHEDULER_PRIORITY_QUEUE=scrapy.pqueues.ScrapyPriorityQueue")
     crawled = crawl("counting", *options, job="", cwd=guest, url=site.url)
     assert not ran.exists()
     assert "a queued request cannot be read: it is no JSON" in crawled.output
     assert site.pages_asked() == ["/"]
+
+
+def _pickle_request(job: Path, name: str, ran: Path) -> None:
+    (job / "requests.queue").mkdir()
+    queue = (FifoDiskQueue if name == "0s" else LifoDiskQueue)(str(job / "requests.queue" / name))
+    queue.push(pickle.dumps(Program(ran)))
+    queue.close()
+    (job / "requests.queue" / "active.json").write_text("[0]")
 
 
 NAMES = ("crawl.sqlite", "crawl.sqlite-wal", "crawl.sqlite-shm", "crawl.sqlite.lock")

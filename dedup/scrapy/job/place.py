@@ -158,6 +158,27 @@ class JobPlace:
             return False
         return Path(self._config.job_dir, "requests.queue").exists()
 
+    def check_requests(self) -> None:
+        """Look whether Scrapy has begun the crawl in `JOBDIR` by itself, and left requests there.
+
+        They are pickles, which are not read: what a job's folder has must not run.
+
+        Raises:
+            StateError: it has.
+        """
+        if not self.has_scrapys_queue or job_exists(self.store_place):
+            return
+        queue = Path(self._config.job_dir, "requests.queue")
+        if any(path.is_file() and path.name != "active.json" for path in queue.rglob("*")):
+            raise StateError(
+                self._config.job_dir,
+                "Scrapy has begun the crawl in this JOBDIR without the add-on, and its requests"
+                " are pickles, which could run code",
+                "Set another JOBDIR, finish the crawl without the add-on, or, if you trust the"
+                ' folder, set SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleLifoDiskQueue" and'
+                ' SCHEDULER_START_DISK_QUEUE = "scrapy.squeues.PickleFifoDiskQueue"',
+            )
+
     def check_queue(self) -> None:
         """Look whether the requests of the job can be queued in its store.
 
