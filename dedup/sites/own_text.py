@@ -186,7 +186,7 @@ class _Measured:
         score = (1 + _RECALL_WEIGHT) * precision * recall / np.where(denominator, denominator, 1)
         core = _best(np.where(share < _HALF, -1, score))
         first, end = self._page.first, self._page.end
-        is_usual = (self._n_pages >= _OTHERS) & (self._means[:, 2] >= _HALF)
+        is_usual = (self._n_pages >= _OTHERS) & (self._means[:, 2] >= _HALF) & self._is_only_one
         is_usual &= (end <= first[core]) | (first >= end[core])
         if not is_usual.any():
             return core

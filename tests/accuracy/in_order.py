@@ -55,7 +55,7 @@ class _Crawl:
         self._reader = ContentReader(wanted)
         self._store = store
         self._learner = SiteLearner(store.learned, max_waiting=1_000)
-        self._content = ContentIndex(store, config, (), self._learner)
+        self._content = ContentIndex(store, config, self._learner)
         self._detectors = self._content.use(_STAGES)
         self._dropped: dict[str, str] = {}
 

@@ -28,7 +28,7 @@ def test_report_that_cannot_be_written_costs_a_warning_and_nothing_else(
 ) -> None:
     site.routes = {"/": make.page("home")}
     folder = crawl.jobs_dir / "job"
-    (folder / "report.html.part").mkdir(parents=True)
+    (folder / "report.html").mkdir(parents=True)
     done = crawl("site", url=site.url)
     assert done.status == 1  # something to look at
     assert done.output.count("WARNING") == 1

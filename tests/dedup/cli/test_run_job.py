@@ -212,7 +212,7 @@ def test_a_row_that_is_not_there_is_told_as_a_row(
     job: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for asked in ("17", "http://nowhere.example/"):
-        assert main(["why", str(job), asked]) == 0
+        assert main(["why", str(job), asked]) == 1
         said = capsys.readouterr().out
         assert "not there: no row of the collection has this id or URL" in said
         assert "fetched" not in said

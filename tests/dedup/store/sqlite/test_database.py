@@ -188,7 +188,7 @@ BAD_FILES = {
     "a few bytes": (lambda path: path.write_bytes(b"SQLi"), "begins with b'SQLi'"),
     "only a header": (lambda path: path.write_bytes(b"SQLite format 3\0"), "damaged"),
     "zeros": (lambda path: path.write_bytes(bytes(8192)), "begins with"),
-    "a folder": (lambda path: path.mkdir(), "cannot be read"),
+    "a folder": (lambda path: path.mkdir(), "expected a file, found something else"),
     "another program's": (
         lambda path: sqlite_file(path, "CREATE TABLE notes (text)"),
         "another program",
