@@ -98,7 +98,14 @@ def test_urls_are_counted_by_what_became_of_them(tmp_path):
         store.add_to_counter("links", amount)
     store.add_to_counter("nofollow", 2)
     urls = summarise(store)["urls"]
-    assert urls == {"seen": 5, "queued": 4, "filtered": 3, "too_deep": 0, "nofollow": 2, "aliases": 1}
+    assert urls == {
+        "seen": 5,
+        "queued": 4,
+        "filtered": 3,
+        "too_deep": 0,
+        "nofollow": 2,
+        "aliases": 1,
+    }
     store.close()
 
 
