@@ -194,7 +194,7 @@ class Replay:
     def _detectors(self) -> list[Detector]:
         check = self._check = _Noting(self._fetch, self.config, self._asked, self._rare_on)
         check.recorded = None if self._recorded is None else self._recorded.original
-        cascade = default_detectors(self._fetch, self.config, check=check, bodies=self._store.body)
+        cascade = default_detectors(self._fetch, self.config, check=check, bodies=self._body)
         chosen = [each for each in cascade if each.stage in self._schemes]
         found = {each.stage: json.loads(json.dumps(each.scheme)) for each in chosen}
         if found != self._schemes:
@@ -208,6 +208,10 @@ class Replay:
     def _fetch(self, number: int) -> Document:
         self._asked.append(number)
         return self._store.document(number)
+
+    def _body(self, number: int) -> bytes | None:
+        self._asked.append(number)
+        return self._store.body(number)
 
     def _load(self, detector: Detector, before: int) -> None:
         first = self._store.group_start(before)

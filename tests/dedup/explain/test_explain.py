@@ -107,6 +107,10 @@ def test_every_decision_is_the_same_when_made_again(store: SqliteStore, path: st
     reports = Replay(store).explain(read(fate.number), before=fate.number)
     matches = [(report.stage, report.match) for report in reports if report.match]
     assert [name for name, _ in matches] == ([stage] if stage else [])
+    for report in reports:
+        assert report.match is None or report.match.original in {
+            each.number for each in report.candidates
+        }
     for _, match in matches:
         assert (match.original, match.distance) == (fate.original, fate.distance)
         assert match.resemblance == fate.resemblance
