@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
+from uuid import uuid4
 
 Members = Callable[[object], Mapping[str, object] | None]
 """Gives the fields of an object; None: it has none, and is a plain value."""
@@ -26,7 +27,8 @@ def key_of(values: Mapping[str, object], members: Members = mappings) -> str:
     r"""Return the values by their names, as JSON, long ones as digests; "" if none is there.
 
     Equal values give equal keys: white space and the order of names do not count; case, types and
-    the order of lists do. None and empty texts, lists and mappings are not there.
+    the order of lists do. None and empty texts, lists and mappings are not there. A value that is
+    written as an address (an object without a `__repr__`, a generator) equals no other.
 
     Raises:
         RecursionError: a value is nested too deeply, or contains itself.
@@ -89,4 +91,9 @@ def _plain(value: object, members: Members) -> object:
         return dict(sorted(plain.items()))
     if isinstance(value, (set, frozenset)):
         return {"set": sorted(repr(_plain(each, members)) for each in value)}
-    return {type(value).__qualname__: repr(value)}
+    if getattr(value, "shape", ()) and hasattr(value, "tolist"):  # `repr` shortens long arrays
+        return {type(value).__qualname__: _plain(value.tolist(), members)}
+    written = repr(value)
+    if " at 0x" in written and not isinstance(value, bytes):
+        written = uuid4().hex  # an address tells nothing: a later value may have the same
+    return {type(value).__qualname__: written}

@@ -65,7 +65,9 @@ class ItemFields:
         own = {
             name: value
             for name, value in fields_of(item)
-            if is_there(value) and self._counts(name, value) and extracted.get(name) != value
+            if is_there(value)
+            and self._counts(name, value)
+            and not (isinstance(value, str) and extracted.get(name) == value)
         }
         return own if own.keys() - {"title"} else {}
 

@@ -22,6 +22,12 @@ from dedup.store import Page
 _MAX_NOTED = 1_000
 """Entries of items that have not arrived; one stays if a spider middleware drops its item."""
 
+_MAX_WHOLE = 2**31
+"""What an INTEGER of PostgreSQL holds; greater numbers are no status and no depth."""
+
+_YEAR_10000 = 253_402_300_800
+"""In seconds since 1970; what is later is no time of a fetch."""
+
 
 @dataclass(slots=True, eq=False)
 class Entry:
@@ -132,7 +138,7 @@ def page_of_item(
 
     def whole(name: str) -> int | None:
         value = get(item, name)
-        return value if isinstance(value, int) else None
+        return value if isinstance(value, int) and abs(value) < _MAX_WHOLE else None
 
     body = get(item, "body")
     body = body if isinstance(body, bytes) else None
@@ -156,4 +162,4 @@ def page_of_item(
 
 
 def _seconds(value: object) -> float | None:
-    return value if isinstance(value, int | float) else None
+    return value if isinstance(value, int | float) and 0 <= value < _YEAR_10000 else None

@@ -182,13 +182,13 @@ class ItemJudge:
 
     def _with_key(self, page: Page, item: object, extracted: Mapping[str, object]) -> Page | None:
         """The page with what else its item says; None: that cannot be compared."""
-        own = self._fields.own_of(item, extracted)
-        if not own:
-            return page
-        is_short = len(page.shingles) < self._short_shingles
         try:
+            own = self._fields.own_of(item, extracted)
+            if not own:
+                return page
+            is_short = len(page.shingles) < self._short_shingles
             return page.with_key(self._fields.key_of(own, item, is_short=is_short))
-        except RecursionError:  # a value contains itself
+        except Exception:  # noqa: BLE001 -- a value contains itself, or fails when it is written
             return None
 
     def _detectors(self, entry: Entry, share: int) -> list[Detector]:
