@@ -136,7 +136,7 @@ def _keep_data_alone(settings: BaseSettings, job_dir: str) -> None:
     A project that names Scrapy's extension in EXTENSIONS, or a disk queue, has what it names.
 
     Raises:
-        StateError: a link is in place of a file of Scrapy's scheduler.
+        StateError: a link or a pipe is in place of a file of Scrapy's scheduler.
     """
     settings.set("SCHEDULER_DISK_QUEUE", JsonLifoDiskQueue, "addon")
     settings.set("SCHEDULER_START_DISK_QUEUE", JsonFifoDiskQueue, "addon")
@@ -146,7 +146,7 @@ def _keep_data_alone(settings: BaseSettings, job_dir: str) -> None:
         settings.setdefault_in_component_priority_dict("EXTENSIONS", SpiderState, 0)
     if job_dir:
         found = [path for name in _SCRAPYS for path in Path(job_dir).glob(name)]
-        check_plain(*(path for path in found if path.is_symlink()))
+        check_plain(*(path for path in found if path.is_symlink() or not path.is_dir()))
 
 
 def _is_of_project(settings: BaseSettings, name: str) -> bool:

@@ -168,6 +168,18 @@ def test_a_link_in_place_of_a_file_is_refused(
     assert not elsewhere.exists()
 
 
+@pytest.mark.parametrize("name", ["requests.seen", "requests.queue/active.json"])
+def test_a_pipe_in_place_of_a_file_of_the_queue_is_refused(
+    crawl: Crawler, site: WebSite, guest: Path, job: Path, name: str
+) -> None:
+    (job / "requests.queue").mkdir()
+    os.mkfifo(job / name)
+    options = ("-s", f"JOBDIR={job}", "-s", "DEDUP_URL_ENABLED=0")
+    crawled = crawl("counting", *options, job="", cwd=guest, url=site.url)
+    assert crawled.status == 1
+    assert f"{name}: expected a file, found something else" in crawled.output
+
+
 def test_links_under_names_of_temporary_files_are_not_followed(
     crawl: Crawler, site: WebSite, make: SimpleNamespace, job: Path, tmp_path: Path
 ) -> None:
