@@ -2,7 +2,7 @@
 
 _REMEDIES = {
     "retry": "dedup retry JOB has it fetched again",
-    "referrers": "dedup export JOB --failed FILE names the pages that link to it",
+    "referrers": "dedup export JOB --failed FILE names the stored pages that link to it",
     "log": "the crawl's log has the traceback, and dedup retry JOB --reason REASON tries it again",
     "none": "nothing needs to be done",
 }

@@ -11,6 +11,7 @@ from scrapy.extensions import spiderstate
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import load_object
 
+from dedup.errors import StateError
 from dedup.files import check_plain
 from dedup.scrapy import default_settings
 from dedup.scrapy.config import CrawlConfig, unknown_settings
@@ -136,7 +137,7 @@ def _keep_data_alone(settings: BaseSettings, job_dir: str) -> None:
     A project that names Scrapy's extension in EXTENSIONS, or a disk queue, has what it names.
 
     Raises:
-        StateError: a link or a pipe is in place of a file of Scrapy's scheduler.
+        StateError: a file of Scrapy's scheduler is a link or a pipe, or its folder is a file.
     """
     settings.set("SCHEDULER_DISK_QUEUE", JsonLifoDiskQueue, "addon")
     settings.set("SCHEDULER_START_DISK_QUEUE", JsonFifoDiskQueue, "addon")
@@ -147,6 +148,9 @@ def _keep_data_alone(settings: BaseSettings, job_dir: str) -> None:
     if job_dir:
         found = [path for name in _SCRAPYS for path in Path(job_dir).glob(name)]
         check_plain(*(path for path in found if path.is_symlink() or not path.is_dir()))
+        queue = Path(job_dir, "requests.queue")
+        if queue.is_file():
+            raise StateError(queue, "expected a folder, found a file", "Remove it, or move it away")
 
 
 def _is_of_project(settings: BaseSettings, name: str) -> bool:

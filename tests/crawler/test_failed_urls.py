@@ -68,4 +68,4 @@ def test_why_gives_the_remedy(
     assert main(["why", str(crawled.folder), f"{site.url}gone?a=1&b=2"]) == 0
     said = capsys.readouterr().out
     assert "not compared: the server answered 404 (http_404)" in said
-    assert "dedup export JOB --failed FILE names the pages that link to it" in said
+    assert "dedup export JOB --failed FILE names the stored pages that link to it" in said

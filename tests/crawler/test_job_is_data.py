@@ -168,6 +168,16 @@ def test_a_link_in_place_of_a_file_is_refused(
     assert not elsewhere.exists()
 
 
+def test_a_file_in_place_of_the_queue_is_refused(
+    crawl: Crawler, site: WebSite, guest: Path, job: Path
+) -> None:
+    (job / "requests.queue").write_text("[0]")
+    crawled = crawl("counting", "-s", f"JOBDIR={job}", job="", cwd=guest, url=site.url)
+    assert crawled.status == 1
+    assert "requests.queue: expected a folder, found a file" in crawled.output
+    assert site.asked == []
+
+
 @pytest.mark.parametrize("name", ["requests.seen", "requests.queue/active.json"])
 def test_a_pipe_in_place_of_a_file_of_the_queue_is_refused(
     crawl: Crawler, site: WebSite, guest: Path, job: Path, name: str
