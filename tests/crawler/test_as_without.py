@@ -77,6 +77,19 @@ class Twice(Books):
         yield {"url": response.url, "callback": "other"}
 
 
+class Metas(Books):
+    """Items that are a response's meta, have its fields, or have it as a field."""
+
+    def parse(self, response):
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href, self.parse_book, meta={"found_on": response.url})
+
+    def parse_book(self, response):
+        yield response.meta
+        yield {**response.meta, "url": response.url}
+        yield {"url": response.url, "meta": response.meta}
+
+
 settings = json.loads(sys.argv[3])
 if settings.pop("add-on"):
     settings["ADDONS"] = {"dedup.scrapy.DedupAddon": 500}
@@ -170,6 +183,25 @@ def test_urls_of_one_page_are_fetched_once(
     run(DEDUP_URL_RULES=["tracking"], **settings)
     assert len(site.pages_asked()) == 2
     assert len(run.items()) == 1
+
+
+def test_items_with_a_responses_meta_have_what_the_project_put_there(
+    run: Any, site: WebSite, tmp_path: Path
+) -> None:
+    run("Metas", is_on=False, JOBDIR="job without")
+    without = _names(run.items())
+    (tmp_path / "items.jsonl").unlink()
+    run("Metas", JOBDIR="job")
+    assert _names(run.items()) == without
+    assert without.total() == 60
+    site.asked.clear()
+    run("Metas", JOBDIR="job")
+    assert site.pages_asked() == []  # each request was recorded as done
+
+
+def _names(items: list[dict[str, Any]]) -> Counter[tuple[object, ...]]:
+    """How many items have these fields, and fields of fields."""
+    return Counter((*sorted(item), *sorted(item.get("meta", ()))) for item in items)
 
 
 def test_rules_without_effect_are_told(run: Any) -> None:

@@ -50,8 +50,7 @@ class WatchOutputs:
     ) -> Iterator[object]:
         with self._watching(response) as key:
             for output in result:
-                self._add(key, output)
-                yield output
+                yield self._add(key, output)
 
     async def process_spider_output_async(
         self,
@@ -61,8 +60,7 @@ class WatchOutputs:
     ) -> AsyncIterator[object]:
         with self._watching(response) as key:
             async for output in result:
-                self._add(key, output)
-                yield output
+                yield self._add(key, output)
 
     @contextmanager
     def _watching(self, response: Response) -> Iterator[bytes | None]:
@@ -77,11 +75,15 @@ class WatchOutputs:
             raise
         self._close_one(key)
 
-    def _add(self, key: bytes | None, output: object) -> None:
+    def _add(self, key: bytes | None, output: object) -> object:
+        """Count the output; give it without the key, if its callback passed on the meta."""
         if isinstance(output, Request):
-            output.meta.pop(KEY, None)  # the callback passed on its response's meta
+            output.meta.pop(KEY, None)
         elif key is not None and output is not None:
             self._open[key] += 1
+            if isinstance(output, dict):
+                return _without_key(output)
+        return output
 
     def _give_up(self, key: bytes | None, error: Exception) -> None:
         if key is not None and key in self._open:
@@ -112,3 +114,15 @@ class WatchOutputs:
                 detail=f"{type(error).__name__}: {error}" if error is not None else "",
             )
         )
+
+
+def _without_key(item: dict[object, object]) -> dict[object, object]:
+    """The item; a copy without the key, if it has a response's meta in it or as a field."""
+    nested = {
+        name: {each: held for each, held in value.items() if each != KEY}
+        for name, value in item.items()
+        if isinstance(value, dict) and KEY in value
+    }
+    if KEY not in item and not nested:
+        return item
+    return {name: value for name, value in {**item, **nested}.items() if name != KEY}
