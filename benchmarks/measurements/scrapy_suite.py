@@ -2,7 +2,7 @@
 
     pip download --no-deps --no-binary scrapy scrapy==VERSION && tar xf scrapy-VERSION.tar.gz
     python -m venv VENV && VENV/bin/pip install . scrapy==VERSION pytest pytest-twisted \
-        pytest-timeout attrs pexpect pyftpdlib testfixtures psutil sybil
+        pytest-rerunfailures pytest-timeout attrs pexpect pyftpdlib testfixtures psutil sybil pillow
     python benchmarks/measurements/scrapy_suite.py VENV/bin/python scrapy-VERSION [FILE ...]
 
 VERSION is the one that is installed with this project; FILE is a name such as `test_crawl.py`, all
