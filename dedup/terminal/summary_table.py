@@ -70,8 +70,8 @@ def _item_lines(items: Mapping[str, Any]) -> Iterator[str]:
         yield "\n".join((f"{dropped:,} {'was' if dropped == 1 else 'were'} dropped{more}:", *first))
     if items["no_text"]:
         yield (
-            f"kept without a comparison, as they have no text: {items['no_text']:,}"
-            "  (DEDUP_ITEM_TEXT_FIELDS names the fields that hold it)"
+            "kept without a comparison, as they have no text or no readable fields:"
+            f" {items['no_text']:,}  (DEDUP_ITEM_TEXT_FIELDS names the fields that hold the text)"
         )
 
 

@@ -90,7 +90,7 @@ def test_each_spider_has_a_table_of_its_items(told: Any) -> None:
     assert "29 items have the text of another and were kept, because `sku` differs" in shop
     assert "25 were dropped; the first 3: http://shop.example/copy/" in shop
     assert shop.count(" duplicates http://shop.example/5 (") == 3
-    assert "kept without a comparison, as they have no text: 1 (" in shop
+    assert "kept without a comparison, as they have no text or no readable fields: 1 (" in shop
     notes = " ".join(tables["notes"].split())
     assert "in 3 kept 2 dropped: text 1" in notes
     assert (

@@ -55,7 +55,7 @@ class OwnSpider(scrapy.Spider):
         seen["n"] += 1
 
 seen = {"n": 0, "scraped": 0, "failed": [], "dropped": []}
-process = CrawlerProcess({"LOG_LEVEL": "CRITICAL", "DEDUP_PROGRESS": "off"})
+process = CrawlerProcess({"LOG_LEVEL": "WARNING", "DEDUP_PROGRESS": "off"})
 crawler = process.create_crawler(OwnSpider)
 def scraped(item):
     seen["scraped"] += 1
@@ -80,3 +80,4 @@ def test_items_with_values_of_any_kind_are_kept(tmp_path: Path) -> None:
     assert seen["failed"] == []
     assert seen["dropped"] == []
     assert seen["scraped"] == 40 * (7 + 3 * 4)
+    assert done.stderr.count("is kept without a comparison: ValueError") == 40 * 3

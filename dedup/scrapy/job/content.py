@@ -90,10 +90,12 @@ class ContentIndex:
 
     def change(self, number: int, own: OwnText) -> None:
         """Change the text of a stored page to the one by what is known of its site now."""
-        page = with_text(self._store.page(number), own)
+        before = self._store.page(number)
+        page = with_text(before, own)
         self._store.change_text(number, page)
-        self.open().change(number, page)
         self._originals.forget(number)
+        if page.text != before.text:  # of which the signatures are made
+            self.open().change(number, page)
 
     def add_version(self, number: int, page: Page) -> None:
         """Add the new version of a stored page to the index."""

@@ -44,6 +44,7 @@ class Entry:
         outline: from which it is read again once more is known of its site.
         page: the item as a document; None: it is not a page, or not analysed yet.
         pages_before: number of pages that were stored in this run when the item was analysed.
+        is_unreadable: has it fields that cannot be compared?
         is_recorded: is it stored, or recorded as a duplicate?
         has_left: has it passed all pipelines, or been dropped?
     """
@@ -58,6 +59,7 @@ class Entry:
     outline: Outline | None = None
     page: Page | None = None
     pages_before: int = 0
+    is_unreadable: bool = False
     is_recorded: bool = False
     has_left: bool = False
 

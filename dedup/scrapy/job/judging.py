@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -20,6 +21,8 @@ from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
 from dedup.scrapy.reading.page import PageFacts
 from dedup.store import JobStore, Page
+
+logger = logging.getLogger(__name__)
 
 
 class ItemJudge:
@@ -169,26 +172,28 @@ class ItemJudge:
 
     def _page(self, entry: Entry, item: object) -> Page | None:
         """The item as a page, which is made once for all pipelines; None: it has no text."""
-        if entry.page is None:
+        if entry.page is None and not entry.is_unreadable:
             self._names.note(item)
             page = page_of_item(item, self._fields_of(entry), entry.extracted)
             entry.pages_before = self._content.additions
             if page is not None and entry.facts is not None:
                 page = entry.facts.give(page)
             if page is not None and not (entry.is_ours or isinstance(item, PageItem)):
-                page = self._with_key(page, item, entry.extracted)
+                page = self._with_key(page, item, entry)
             entry.page = page
         return entry.page
 
-    def _with_key(self, page: Page, item: object, extracted: Mapping[str, object]) -> Page | None:
+    def _with_key(self, page: Page, item: object, entry: Entry) -> Page | None:
         """The page with what else its item says; None: that cannot be compared."""
         try:
-            own = self._fields.own_of(item, extracted)
+            own = self._fields.own_of(item, entry.extracted)
             if not own:
                 return page
             is_short = len(page.shingles) < self._short_shingles
             return page.with_key(self._fields.key_of(own, item, is_short=is_short))
-        except Exception:  # noqa: BLE001 -- a value contains itself, or fails when it is written
+        except Exception as error:  # noqa: BLE001 -- a value contains itself, or fails when written
+            entry.is_unreadable = True
+            logger.warning("An item of %s is kept without a comparison: %r", page.url, error)
             return None
 
     def _detectors(self, entry: Entry, share: int) -> list[Detector]:
