@@ -1,4 +1,4 @@
-"""`python -m benchmarks index|fingerprint|urls|crawl|site|sites`: all benchmarks."""
+"""`python -m benchmarks index|fingerprint|urls|crawl|eval|site|sites`: all benchmarks."""
 
 import argparse
 import json
@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks import fingerprint, index, urls
-from benchmarks.crawl import command
+from benchmarks.crawl import command as crawl
+from benchmarks.evaluation import command as evaluation
+from benchmarks.evaluation import read_corpus
 from benchmarks.measure import PACKAGES, RUNS, environment, in_child, installed_versions
 from benchmarks.sites import command as sites
 from benchmarks.tables import print_environment, print_section, wide_console
 from benchmarks.workload import Fingerprints
 from dedup.cli.console import ERRORS
 from dedup.errors import StateError
-from dedup.evaluation import read_corpus
 from dedup.store import open_store
 from dedup.terminal.plain import plain
 
@@ -84,7 +85,8 @@ def _parser() -> argparse.ArgumentParser:
     for kind in (parts, texts, filters):
         kind.add_argument("--json", action="store_true", help="for machines")
         kind.set_defaults(execute=_execute)
-    command.add_parser(kinds)
+    crawl.add_parser(kinds)
+    evaluation.add_parser(kinds)
     sites.add_parsers(kinds)
     return parser
 

@@ -1,21 +1,44 @@
 """A job's store with nothing in it but fingerprints, to rebuild the index from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from dedup.detectors import Detector, default_detectors
 from dedup.store import open_store
-from dedup.store.sqlite.signatures import write_signatures
+from dedup.store.sqlite.database import Database
 
 _ROWS_AT_ONCE = 100_000
 
 
 def fill_store(path: Path, n_documents: int, seed: int) -> int:
     """Make a store with so many random fingerprints; its size in bytes."""
-    write_signatures(path, "simhash", _batches(n_documents, seed))
+    _write_signatures(path, "simhash", _batches(n_documents, seed))
     return path.stat().st_size
+
+
+def _write_signatures(
+    path: Path, stage: str, batches: Iterable[Iterable[tuple[int, bytes]]]
+) -> None:
+    """Make a store at `path` with signatures of pages that are not in it.
+
+    Args:
+        path: the SQLite file.
+        stage: of the signatures.
+        batches: page numbers, ascending, with signatures; each batch is committed by itself.
+    """
+    database = Database(path)
+    try:
+        database.connection.execute("PRAGMA foreign_keys = OFF")  # there are no pages
+        for batch in batches:
+            with database.unit() as connection:
+                rows = ((stage, number, value) for number, value in batch)
+                connection.executemany("INSERT INTO signatures VALUES (?, ?, ?)", rows)
+            database.commit()
+        database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        database.close()
 
 
 def _batches(n_documents: int, seed: int) -> Iterator[Iterator[tuple[int, bytes]]]:

@@ -99,17 +99,6 @@ def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def open_text(path: Path) -> TextIO:
-    """Open UTF-8 text for reading, compressed or not; see `open_binary`.
-
-    Bytes that are not UTF-8 become U+FFFD.
-
-    Raises:
-        OSError: as `open_binary`.
-    """
-    return io.TextIOWrapper(open_binary(path), encoding="utf-8-sig", errors="replace")
-
-
 def open_binary(path: Path) -> BinaryIO:
     """Open a file for reading; by its first bytes, gzip, zstd and xz are decompressed.
 

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 from datasketch import MinHash, MinHashLSH
 
+from benchmarks.evaluation import read_corpus
 from dedup import Deduplicator, Document
-from dedup.evaluation import read_corpus
 from dedup.text import is_unspaced
 
 _ROUNDS = 5

@@ -60,7 +60,7 @@ def write(path: Path, rows: Iterator[dict[str, object]]) -> None:
 
 def rows_of(collection: Path) -> Iterator[dict[str, object]]:
     if ".jsonl" in collection.name:
-        from dedup.evaluation import read_corpus
+        from benchmarks.evaluation import read_corpus
 
         yield from ({"id": each.id, "text": each.text} for each in read_corpus(collection))
         return

@@ -24,8 +24,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.evaluation import read_corpus
 from dedup import Document, resemblance
-from dedup.evaluation import read_corpus
 from dedup.text import is_unspaced
 
 _SENTENCE = re.compile(r"[^.。！？!?\n]+[.。！？!?\n]*")

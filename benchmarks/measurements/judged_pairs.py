@@ -2,10 +2,10 @@
 
 Run: python benchmarks/measurements/judged_pairs.py CORPUS JUDGED [--near 1] [--same 3] [--list]
 
-CORPUS is JSON Lines (`id`, `text`, and perhaps `title`), plain or compressed, as `dedup eval` takes
-it. JUDGED has a line for each judged pair, `id<TAB>id<TAB>grade`. Grades are whole numbers, 0 for
-two different documents, and the greater the more they are the same. From `--near` on a pair counts
-as near duplicates to people, from `--same` on as the same document.
+CORPUS is JSON Lines (`id`, `text`, and perhaps `title`), plain or compressed. JUDGED has
+a line for each judged pair, `id<TAB>id<TAB>grade`. Grades are whole numbers, 0 for two different
+documents, and the greater the more they are the same. From `--near` on a pair counts as near
+duplicates to people, from `--same` on as the same document.
 
 The sample that docs/detection.md names has a folder `A_vs_B` for each pair. Its two documents are
 the files `full-text-A` and `full-text-B`, which the judges saw, and its grade is in `label`.
@@ -43,9 +43,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from benchmarks.evaluation import LEAST_RESEMBLANCE, read_corpus
+from benchmarks.evaluation.corpus import open_text
 from dedup import DedupConfig, Deduplicator, Document, containment, resemblance
-from dedup.evaluation import LEAST_RESEMBLANCE, read_corpus
-from dedup.files import open_text
 from dedup.text import normalise
 
 _THRESHOLDS = [round(0.5 + 0.05 * step, 2) for step in range(10)]

@@ -11,7 +11,6 @@ from dedup.terminal.plain import plain
 
 COMMANDS = {
     "run": ("run", "deduplicate files: JSON Lines, CSV, Parquet or WARC"),
-    "eval": ("eval", "precision, recall, losses, time and memory on labelled pairs"),
     "stats": ("stats", "the counts of a job, running or not, or of two jobs"),
     "report": ("report", "one HTML file that shows a job, running or not"),
     "why": ("why", "what became of a page, and why"),

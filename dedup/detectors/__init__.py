@@ -1,8 +1,4 @@
-"""Detectors: each finds, by one method, the earlier document that a document duplicates.
-
-Here are those of the default cascade; `dedup.detectors.compared` has the published methods that
-`dedup eval` compares them with.
-"""
+"""Detectors: each finds, by one method, the earlier document that a document duplicates."""
 
 from collections.abc import Callable
 

@@ -56,8 +56,7 @@ class KeyedDetector:
 
     def find(self, document: Document) -> Match | None:
         keys = self._signer.keys(document)
-        numbers, shared = self._index.find(keys)
-        numbers = numbers[shared >= self._min_shared(len(keys))]
+        numbers = self._proposed(keys)
         is_cut = len(numbers) >= AT_MOST
         numbers = self._check.promising(document, numbers)
         self.limit_reached += is_cut or len(numbers) > self._max_candidates
@@ -72,9 +71,9 @@ class KeyedDetector:
         keys = np.frombuffer(b"".join(signatures), "<u4")
         self._index.add_many(keys, np.repeat(numbers, counts))
 
-    def _min_shared(self, n_keys: int) -> int:  # noqa: ARG002 -- for those that override it
-        """Return in how many keys a candidate agrees with a document of `n_keys`, at least."""
-        return 1
+    def _proposed(self, keys: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return the documents that share some of `keys`, those that share most first."""
+        return self._index.find(keys)[0]
 
 
 def low_keys(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:

@@ -7,10 +7,10 @@ import xxhash
 from numpy.typing import NDArray
 
 from dedup.detectors.base import Check
-from dedup.detectors.keyed import KeyedDetector, low_keys
+from dedup.detectors.keyed import KeyedDetector
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
-from dedup.text import longest_sentences, longest_sentences_of_many
+from dedup.text import longest_sentences_of_many
 
 _LOW = 0xFFFF_FFFF
 
@@ -43,7 +43,7 @@ class SentencesSigner(KeySigner):
 class SentencesDetector(KeyedDetector):
     """Finds near duplicates among the documents that share long sentences.
 
-    By default one shared sentence makes a candidate, most shared ones first: the second check
+    One shared sentence makes a candidate, most shared ones first: the second check
     decides anyway, and an edit may hit any sentence. Share of the near duplicates proposed
     (resemblance at least 0.8; English news, Chinese laws): all 3 shared, as one joined hash has it,
     .949 and .492; 2 of 3, 1.000 and .708; 1 of 3, 1.000 and .831.
@@ -56,66 +56,10 @@ class SentencesDetector(KeyedDetector):
         check: Check,
         *,
         sentences_count: int = 3,
-        min_shared: int = 1,
         max_candidates: int = 64,
         stage: str = "sentences",
     ) -> None:
-        if not 1 <= min_shared <= sentences_count:
-            raise ValueError(
-                f"min_shared must be 1 to sentences_count, {sentences_count!r}, got {min_shared!r}"
-            )
         signer = SentencesSigner(sentences_count, stage)
-        super().__init__(check, signer, max_candidates=max_candidates)
-        self._shared_count = min_shared
-
-    def _min_shared(self, n_keys: int) -> int:
-        return min(self._shared_count, n_keys)  # all, of a text with fewer sentences
-
-
-class JoinedSentencesSigner(KeySigner):
-    """One hash of the longest sentences together, 32 bits of XXH3.
-
-    Args:
-        sentences_count: how many sentences count.
-    """
-
-    def __init__(self, sentences_count: int, stage: str = "sentences-joined") -> None:
-        super().__init__(stage)
-        self._sentences_count = sentences_count
-
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return {
-            "digest": "xxh3-32-joined",
-            "sentences": 1,
-            "sentences_count": self._sentences_count,
-        }
-
-    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
-        longest = longest_sentences(document.normal_text, self._sentences_count)
-        # A sentence has no line end, so that no two lists give the same joined text.
-        digests = [_digest("\n".join(longest))] if longest else []
-        return low_keys(np.array(digests, np.uint64))
-
-
-class JoinedSentencesDetector(KeyedDetector):
-    """Finds near duplicates among the documents that share all of their longest sentences.
-
-    The method as it is told: the longest sentences, joined, give one hash. 8 bytes a document, and
-    one edit in any of the sentences hides it.
-
-    Source: as `SentencesDetector`.
-    """
-
-    def __init__(
-        self,
-        check: Check,
-        *,
-        sentences_count: int = 3,
-        max_candidates: int = 64,
-        stage: str = "sentences-joined",
-    ) -> None:
-        signer = JoinedSentencesSigner(sentences_count, stage)
         super().__init__(check, signer, max_candidates=max_candidates)
 
 

@@ -11,7 +11,7 @@ from dedup.detectors.signing import Signer, mask_of
 from dedup.document import Document, Match
 from dedup.fingerprints.simhash import simhash, simhash_many
 from dedup.index import PermutedTables
-from dedup.text import UnspacedFeatures, Weighting, features
+from dedup.text import UnspacedFeatures, features
 
 WeightArray = NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
 
@@ -23,7 +23,6 @@ class SimhashSigner(Signer):
         n_bits: width of the fingerprints, 64 or 128.
         short_shingles: documents of fewer shingles have no signature.
         unspaced_features: what counts in Chinese; see `dedup.text.features`.
-        weighting: other features and weights (see `dedup.text.weighting`); None: by frequency.
     """
 
     def __init__(
@@ -32,30 +31,28 @@ class SimhashSigner(Signer):
         n_bits: int,
         short_shingles: int,
         unspaced_features: UnspacedFeatures,
-        weighting: Weighting | None = None,
         stage: str = "simhash",
     ) -> None:
         super().__init__(stage)
         self.n_bits = n_bits
         self._short_shingles = short_shingles
         self._unspaced_features: UnspacedFeatures = unspaced_features
-        self._weighting = weighting
 
     @property
     def scheme(self) -> Mapping[str, object]:
-        weights: Mapping[str, object] = (
-            {"features": 1, "unspaced_features": self._unspaced_features}
-            if self._weighting is None
-            else self._weighting.scheme
-        )
-        return {"bits": self.n_bits, **weights, "short_shingles": self._short_shingles}
+        return {
+            "bits": self.n_bits,
+            "features": 1,
+            "unspaced_features": self._unspaced_features,
+            "short_shingles": self._short_shingles,
+        }
 
     def compute(self, document: Document) -> bytes | None:
         found = self._features(document)
         return None if found is None else self._packed(document, simhash(*found, self.n_bits))
 
     def compute_many(self, documents: Sequence[Document]) -> Sequence[bytes | None]:
-        if self.n_bits > 64 or self._weighting is not None:
+        if self.n_bits > 64:
             return super().compute_many(documents)
         found = [self._features(document) for document in documents]
         parts = [each for each in found if each is not None]
@@ -74,17 +71,14 @@ class SimhashSigner(Signer):
     def _features(self, document: Document) -> tuple[NDArray[np.uint64], WeightArray] | None:
         if len(document.shingles) < self._short_shingles:
             return None
-        hashes: NDArray[np.uint64]
-        weights: WeightArray
-        text, is_unspaced = document.normal_text, document.is_unspaced
-        if self._weighting is not None:
-            hashes, weights = self._weighting(text, unspaced=is_unspaced)
-        elif is_unspaced:
-            kind = self._unspaced_features
-            hashes, weights = features(text, unspaced=True, unspaced_features=kind)
-        else:
-            hashes, weights = document.words
+        hashes, weights = self._weighted(document)
         return (hashes, weights) if len(hashes) else None
+
+    def _weighted(self, document: Document) -> tuple[NDArray[np.uint64], WeightArray]:
+        if not document.is_unspaced:
+            return document.words
+        kind = self._unspaced_features
+        return features(document.normal_text, unspaced=True, unspaced_features=kind)
 
 
 class SimhashDetector:
@@ -98,7 +92,7 @@ class SimhashDetector:
         check: decides on the candidates.
         n_bits: width of the fingerprints, 64 or 128.
         max_distance: bits in which a candidate differs, at most.
-        unspaced_features, weighting: see `SimhashSigner`.
+        unspaced_features: see `SimhashSigner`.
         max_candidates: handed to the check, at most.
         stage: where matches and signatures are filed.
 
@@ -112,7 +106,6 @@ class SimhashDetector:
         n_bits: int = 64,
         max_distance: int = 3,
         unspaced_features: UnspacedFeatures = "characters",
-        weighting: Weighting | None = None,
         max_candidates: int = 64,
         stage: str = "simhash",
     ) -> None:
@@ -122,10 +115,8 @@ class SimhashDetector:
             n_bits=n_bits,
             short_shingles=check.short_shingles,
             unspaced_features=unspaced_features,
-            weighting=weighting,
             stage=stage,
         )
-        self._is_batched = n_bits <= 64 and weighting is None
         self._max_candidates = max_candidates
         self.limit_reached = 0
         """Documents that had more candidates than were compared."""
@@ -145,7 +136,7 @@ class SimhashDetector:
     def may_match(
         self, documents: Sequence[Document], among: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        if not self._is_batched:
+        if self._signer.n_bits > 64:
             return np.ones(len(documents), np.bool_)  # one by one
         found = self._signer.sign_many(documents)
         places = np.array([i for i, each in enumerate(found) if each is not None], np.intp)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from dedup.document import Document
 from dedup.explain.text_differences import Part, differences
-from dedup.fingerprints import hamming_distance, simhash
+from dedup.fingerprints import simhash
 from dedup.report.names import has_other_name
 from dedup.store import JobStore
 from dedup.store.results import ListedDuplicate
@@ -131,7 +131,7 @@ def _compared(store: JobStore, rows: Sequence[ListedDuplicate]) -> Iterator[tupl
 
 def _distance(first: str, second: str) -> int:
     """Bits in which 64-bit fingerprints by frequency differ, as the simhash stage makes them."""
-    return hamming_distance(_fingerprint(first), _fingerprint(second))
+    return (_fingerprint(first) ^ _fingerprint(second)).bit_count()
 
 
 def _fingerprint(text: str) -> int:

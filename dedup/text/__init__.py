@@ -5,27 +5,18 @@ from dedup.text.normal import is_traditional, is_unspaced, normalise, words
 from dedup.text.segmentation import segments
 from dedup.text.sentences import longest_sentences, longest_sentences_of_many, sentences
 from dedup.text.shingles import shingle_hashes
-from dedup.text.terms import DocumentFrequencies, jieba_frequencies, term_counts
-from dedup.text.weighting import Keywords, Levels, TfIdf, Weighting
 
 __all__ = [
     "UNSPACED_FEATURES",
-    "DocumentFrequencies",
-    "Keywords",
-    "Levels",
-    "TfIdf",
     "UnspacedFeatures",
-    "Weighting",
     "features",
     "is_traditional",
     "is_unspaced",
-    "jieba_frequencies",
     "longest_sentences",
     "longest_sentences_of_many",
     "normalise",
     "segments",
     "sentences",
     "shingle_hashes",
-    "term_counts",
     "words",
 ]

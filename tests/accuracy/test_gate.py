@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dedup.evaluation import exact_truth, measure, methods, read_corpus, read_pairs
+from benchmarks.evaluation import exact_truth, measure, methods, read_corpus, read_pairs
 
 FLOORS = tomllib.loads(Path(__file__).with_name("floors.toml").read_text(encoding="utf-8"))
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from benchmarks.evaluation import read_corpus
 from benchmarks.measurements.judged_pairs import (
     Pair,
     class_of_dropped,
@@ -10,7 +11,6 @@ from benchmarks.measurements.judged_pairs import (
     read_judged,
 )
 from dedup import DedupConfig, Document
-from dedup.evaluation import read_corpus
 
 WORDS = [f"{chr(97 + number % 26)}word{number}" for number in range(200)]
 

@@ -8,7 +8,7 @@ import pytest
 
 from dedup import Deduplicator, Document
 from dedup.cli import main
-from dedup.files import open_text
+from dedup.files import open_binary
 from dedup.html import bounded
 from dedup.html.page_text import page_text
 from dedup.sites.site import Site
@@ -30,7 +30,7 @@ def job(tmp_path: Path) -> Path:
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    with open_text(path) as file:
+    with open_binary(path) as file:
         return [json.loads(line) for line in file]
 
 

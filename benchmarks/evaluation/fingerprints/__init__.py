@@ -1,0 +1,1 @@
+"""Fingerprints of published methods that no stage of the default cascade uses."""
