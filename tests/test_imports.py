@@ -1,57 +1,126 @@
-"""Imports go one way: crawler -> dedup.scrapy -> the rest of dedup; SQL stays in the store."""
+"""What may import what, and where SQL, settings and Scrapy's private parts are used."""
+
+from __future__ import annotations
 
 import ast
 import re
-from importlib.util import find_spec
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
-SOURCES = [path.relative_to(ROOT) for path in sorted(ROOT.glob("dedup/**/*.py"))]
-ALL_SOURCES = [
+PATHS = [
     path.relative_to(ROOT)
-    for folder in ("dedup", "crawler", "settings", "benchmarks", "examples")
+    for folder in ("benchmarks", "crawler", "dedup", "examples", "settings")
     for path in sorted(ROOT.glob(f"{folder}/**/*.py"))
 ]
-WITH_SQL = Path("dedup/store"), Path("benchmarks/measurements/cluster_scale.py")
-"""The store, and the measurement that fills its tables and asks the server about them."""
+SOURCES = {path: (ROOT / path).read_text(encoding="utf-8") for path in PATHS}
+TREES = {path: ast.parse(source) for path, source in SOURCES.items()}
+MODULES = {".".join(path.with_suffix("").parts).removesuffix(".__init__"): path for path in PATHS}
 
-OUTSIDE_THE_STORE = [path for path in ALL_SOURCES if not any(map(path.is_relative_to, WITH_SQL))]
+MAY_IMPORT = {
+    "settings": {"settings"},
+    "dedup": {"dedup"},
+    "dedup.scrapy": {"dedup", "dedup.scrapy"},
+    "crawler": {"dedup", "dedup.scrapy", "crawler"},
+    "examples": {"dedup", "dedup.scrapy"},
+    "benchmarks": {"dedup", "dedup.scrapy", "crawler", "benchmarks"},
+}
+OPTIONAL = "pandas prometheus_client psycopg pyarrow pyspark trafilatura warcio"
+"""The packages of the extras: they are imported where they are used, and not before."""
+
+BUILT_ON_THEM = ("dedup.arrow.", "dedup.spark.", "dedup.store.postgresql.")
 
 
-def imported(path):
-    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+def imported(path: Path) -> Iterator[tuple[str, str]]:
+    """All imports of a file, in functions too: modules of ours, and the names taken from them."""
+    for node in ast.walk(TREES[path]):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
+            yield from ((alias.name, "") for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield (inner, "") if inner in MODULES else (node.module, alias.name)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
-def test_imports_go_one_way(path):
-    is_glue = path.is_relative_to("dedup/scrapy")
-    banned = ("crawler", "settings") if is_glue else ("crawler", "settings", "dedup.scrapy")
-    found = [
-        name for name in imported(path) if any(f"{name}.".startswith(f"{ban}.") for ban in banned)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def layer(module: str) -> str:
+    return "dedup.scrapy" if f"{module}.".startswith("dedup.scrapy.") else module.split(".")[0]
+
+
+def test_imports_go_one_way() -> None:
+    against = [
+        f"{name} imports {other}"
+        for name, path in MODULES.items()
+        for other, _ in imported(path)
+        if layer(other) not in MAY_IMPORT[layer(name)]
     ]
-    assert not found
+    assert not against
 
 
-@pytest.mark.parametrize("path", OUTSIDE_THE_STORE, ids=str)
-def test_sql_stays_in_the_store(path):
-    source = (ROOT / path).read_text()
-    assert not re.findall(r"\b(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA)\b", source)
-    assert not re.findall(r"\bdatabase\.connection\b", source)
+def test_imports_have_no_circles() -> None:
+    """`prepare` raises an error that names the modules of a circle."""
+    graph = {name: {other for other, _ in imported(path)} for name, path in MODULES.items()}
+    TopologicalSorter(graph).prepare()
 
 
-def test_the_name_of_a_job_s_store_is_spelled_once():
-    found = [path for path in ALL_SOURCES if "crawl.sqlite" in (ROOT / path).read_text()]
-    assert found == [Path("dedup/store/opening.py")]
+@cache
+def names_in(path: Path) -> set[str]:
+    """All names that a file defines or imports."""
+    nodes = list(ast.walk(TREES[path]))
+    defined = {node.name for node in nodes if isinstance(node, DEFINITIONS)}
+    assigned = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return defined | assigned | {node.name for node in nodes if isinstance(node, ast.alias)}
 
 
-def test_a_store_knows_its_path():
-    assert not [path for path in ALL_SOURCES if "database_list" in (ROOT / path).read_text()]
+def test_names_that_are_imported_exist() -> None:
+    """In scripts that are seldom run, too."""
+    missing = [
+        f"{path} imports {name} from {module}"
+        for path in PATHS
+        for module, name in imported(path)
+        if name not in {"", "*"} | names_in(MODULES[module])
+    ]
+    assert not missing
+
+
+def test_optional_packages_are_imported_where_they_are_used() -> None:
+    """All modules are imported without these packages; those built on them fail."""
+    names = [name for name in MODULES if layer(name) in {"crawler", "dedup", "dedup.scrapy"}]
+    code = f"""
+import importlib, sys
+sys.modules.update(dict.fromkeys({OPTIONAL.split()}))
+for name in {[name for name in names if not name.endswith(".__main__")]}:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        print(name)
+"""
+    failed = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()
+    assert failed
+    assert [name for name in failed if not f"{name}.".startswith(BUILT_ON_THEM)] == []
+
+
+WITH_SQL = tuple(
+    map(Path, ("dedup/store", "benchmarks/store.py", "benchmarks/measurements/cluster_scale.py"))
+)
+SQL = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA)\b|\bdatabase\.connection\b")
+
+
+def test_sql_stays_in_the_store() -> None:
+    outside = [path for path in PATHS if not any(map(path.is_relative_to, WITH_SQL))]
+    assert [path for path in outside if SQL.search(SOURCES[path])] == []
+
+
+def test_the_store_alone_knows_where_it_is() -> None:
+    named = {path.as_posix() for path, source in SOURCES.items() if "crawl.sqlite" in source}
+    assert named == {"dedup/store/opening.py"}
+    assert not any("database_list" in source for source in SOURCES.values())
 
 
 # What Scrapy's documentation does not name, as attributes.
@@ -76,31 +145,23 @@ PRIVATE_PARTS = {
     "total_concurrency",
 }
 INTERNALS = Path("dedup/scrapy/internals")
-USES_SCRAPY = [
-    path
-    for path in ALL_SOURCES
-    if path.is_relative_to("dedup/scrapy") or path.is_relative_to("crawler")
-]
+USES_SCRAPY = [path for name, path in MODULES.items() if layer(name) in {"dedup.scrapy", "crawler"}]
 
 
-def private_parts_in(path):
-    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+def private_parts_in(path: Path) -> Iterator[str]:
+    for node in ast.walk(TREES[path]):
         if isinstance(node, ast.Attribute) and node.attr in PRIVATE_PARTS:
             yield node.attr
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from {node.value} & PRIVATE_PARTS  # as in hasattr(engine, "…")
 
 
-@pytest.mark.parametrize("path", USES_SCRAPY, ids=str)
-def test_private_parts_of_scrapy_are_used_in_one_package(path):
-    if not path.is_relative_to(INTERNALS):
-        assert not set(private_parts_in(path))
-        assert "twisted.internet.reactor" not in (ROOT / path).read_text()
-
-
-def test_each_private_part_is_used():
-    used = {name for path in USES_SCRAPY for name in private_parts_in(path)}
-    assert used == PRIVATE_PARTS
+def test_private_parts_of_scrapy_are_used_in_one_package() -> None:
+    found = {path: set(private_parts_in(path)) for path in USES_SCRAPY}
+    assert set().union(*found.values()) == PRIVATE_PARTS
+    outside = [path for path in USES_SCRAPY if not path.is_relative_to(INTERNALS)]
+    assert [path for path in outside if found[path]] == []
+    assert [path for path in outside if "twisted.internet.reactor" in SOURCES[path]] == []
 
 
 READS_SETTINGS = {
@@ -109,25 +170,7 @@ READS_SETTINGS = {
 READING = re.compile(r"""settings(?:\.get\w*\(|\[)\s*["']DEDUP_""")
 
 
-@pytest.mark.parametrize("path", sorted(set(USES_SCRAPY) - READS_SETTINGS), ids=str)
-def test_settings_are_read_in_one_place(path):
-    assert not READING.findall((ROOT / path).read_text())
-
-
-def test_the_place_where_settings_are_read_is_found():
-    assert READING.findall((ROOT / "dedup/scrapy/config.py").read_text())
-
-
-MEASUREMENTS = [path for path in ALL_SOURCES if path.is_relative_to("benchmarks")]
-
-
-@pytest.mark.parametrize("path", MEASUREMENTS, ids=str)
-def test_measurements_import_what_is_there(path):
-    """They are seldom run: what is renamed is found here."""
-    for node in ast.walk(ast.parse((ROOT / path).read_text())):
-        if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] != "dedup":
-            continue
-        assert find_spec(node.module)
-        module = pytest.importorskip(node.module, exc_type=ModuleNotFoundError)
-        missing = [each.name for each in node.names if not hasattr(module, each.name)]
-        assert not [name for name in missing if find_spec(f"{node.module}.{name}") is None]
+def test_settings_are_read_in_one_place() -> None:
+    reading = {path for path in USES_SCRAPY if READING.search(SOURCES[path])}
+    assert INTERNALS.parent / "config.py" in reading
+    assert reading <= READS_SETTINGS

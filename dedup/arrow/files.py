@@ -16,9 +16,8 @@ from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.documents import object_of
 from dedup.collection.formats import format_of
 from dedup.collection.reading import read_rows
-from dedup.collection.rows import Broken, Row, WebPage
+from dedup.collection.rows import Broken, Row, WebPage, json_line
 from dedup.collection.sources import Source
-from dedup.collection.writing import json_line
 from dedup.document import Document
 from dedup.html import decode
 

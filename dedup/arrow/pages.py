@@ -9,8 +9,8 @@ import pyarrow as pa
 from dedup.arrow.batches import GIVEN
 from dedup.collection.columns import Fields
 from dedup.collection.documents import page_document
+from dedup.collection.rows import json_line
 from dedup.collection.sites import PackedSample, learn_counts, pack_sample, site_of, url_order
-from dedup.collection.writing import json_line
 from dedup.sites.counts import SiteCounts
 from dedup.sites.site import Site
 from dedup.urls.parts import host_of

@@ -131,3 +131,18 @@ class WarcRow(NamedTuple):
 
     def source_text(self) -> str:
         return self.page.url
+
+
+def json_line(values: Values) -> bytes:
+    """A row as a line; halves of surrogate pairs are escaped, as UTF-8 has none."""
+    try:
+        return json.dumps(values, ensure_ascii=False, default=_plain).encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(values, default=_plain).encode() + b"\n"
+
+
+def _plain(value: Any) -> str:
+    """What JSON has no form for: times, decimal numbers and bytes, from Parquet."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from dedup.collection.formats import Format
-from dedup.collection.rows import JsonRow, Row, TableRow, Values
+from dedup.collection.rows import JsonRow, Row, TableRow, Values, json_line
 from dedup.collection.untyped import RowSpool
 from dedup.collection.writing_parquet import ParquetWriter
 from dedup.collection.writing_warc import WarcWriter
@@ -94,21 +94,6 @@ def _spliced(line: bytes, marks: Values) -> bytes | None:
     body = line.removesuffix(b"}").rstrip()
     separator = b"" if body.endswith(b"{") else b", "
     return body + separator + json_line(marks).rstrip()[1:]
-
-
-def json_line(values: Values) -> bytes:
-    """A row as a line; halves of surrogate pairs are escaped, as UTF-8 has none."""
-    try:
-        return json.dumps(values, ensure_ascii=False, default=_plain).encode() + b"\n"
-    except UnicodeEncodeError:
-        return json.dumps(values, default=_plain).encode() + b"\n"
-
-
-def _plain(value: Any) -> str:
-    """What JSON has no form for: times, decimal numbers and bytes, from Parquet."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 class CsvWriter:

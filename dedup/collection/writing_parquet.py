@@ -4,7 +4,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from dedup.collection.rows import ArrowRow, Row, Values
+from dedup.collection.rows import ArrowRow, Row, Values, json_line
 from dedup.collection.untyped import RowSpool
 from dedup.document import Document
 from dedup.extras import load_extra
@@ -173,8 +173,6 @@ class ParquetWriter:
 
 
 def _text(value: Any) -> str | None:
-    from dedup.collection.writing import json_line
-
     if value is None:
         return None
     text = value if isinstance(value, str) else json_line(value).decode().rstrip()

@@ -16,6 +16,7 @@ from dedup.config import NEAR_NAMES, DedupConfig, NearNames
 from dedup.extras import load_extra, require_extra
 from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
+from dedup.scrapy.internals.commands import components
 from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.setting_values import SettingValues
 from dedup.store.postgresql import is_address, without_password
@@ -199,10 +200,15 @@ class CrawlConfig:
 
 def is_queue_stored(settings: BaseSettings) -> bool:
     """Is the scheduler the one that queues requests in a job's store?"""
-    from dedup.scrapy.scheduler import DedupScheduler  # it needs a job, and a job this module
+    found: bool = getattr(load_object(settings["SCHEDULER"]), "queues_in_job", False)
+    return found
 
-    # Not by issubclass: Scrapy's schedulers answer that by the names of their methods.
-    return DedupScheduler in load_object(settings["SCHEDULER"]).__mro__
+
+def stages_in_use(settings: BaseSettings, config: CrawlConfig) -> set[str]:
+    """The stages that are switched on of all content pipelines in `ITEM_PIPELINES`."""
+    pipelines = components(settings, "ITEM_PIPELINES")
+    found = {stage for each in pipelines for stage in getattr(each, "dedup_stages", ())}
+    return found & config.stages
 
 
 def dedup_settings(settings: BaseSettings) -> Mapping[str, object]:

@@ -27,6 +27,9 @@ class DedupScheduler(BaseScheduler):
     process ends.
     """
 
+    queues_in_job = True
+    """Tells this scheduler and its subclasses from others: see `is_queue_stored`."""
+
     def __init__(self, crawler: Crawler) -> None:
         dupefilter = load_object(crawler.settings["DUPEFILTER_CLASS"])
         self._crawler = crawler

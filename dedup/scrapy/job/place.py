@@ -15,7 +15,7 @@ from scrapy.settings import BaseSettings
 
 from dedup.detectors import default_detectors
 from dedup.errors import StateError
-from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.config import CrawlConfig, stages_in_use
 from dedup.scrapy.spiders.own import OwnSpider, is_own
 from dedup.store import JobStore, job_exists, open_store, rename_job, store_path
 from dedup.store.lock import lock, process_name
@@ -243,8 +243,6 @@ class JobPlace:
 
         The pipelines check them too, but only after the spider is opened.
         """
-        from dedup.scrapy.pipelines import stages_in_use  # pipelines import the job
-
         if store.meta("schemes of detectors") is None:  # the pipelines store them
             return
         in_use = stages_in_use(settings, self._config)

@@ -1,11 +1,6 @@
 """The item pipelines. Each can be removed or moved in `ITEM_PIPELINES`."""
 
-from dedup.scrapy.pipelines.content import (
-    DuplicatePage,
-    ExactDuplicate,
-    NearDuplicatePage,
-    stages_in_use,
-)
+from dedup.scrapy.pipelines.content import DuplicatePage, ExactDuplicate, NearDuplicatePage
 from dedup.scrapy.pipelines.exact_content import ExactContent
 from dedup.scrapy.pipelines.extract_text import ExtractText
 from dedup.scrapy.pipelines.follow import FollowItem
@@ -21,5 +16,4 @@ __all__ = [
     "NearDuplicate",
     "NearDuplicatePage",
     "StorePage",
-    "stages_in_use",
 ]

@@ -7,10 +7,8 @@ from typing import ClassVar, Self
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
-from scrapy.settings import BaseSettings
 
 from dedup.scrapy.config import CrawlConfig
-from dedup.scrapy.internals.commands import components
 from dedup.scrapy.job.drops import Drop
 from dedup.scrapy.job.job import Job
 
@@ -48,20 +46,16 @@ class ContentPipeline:
 
     drops: ClassVar[type[DuplicatePage]] = DuplicatePage
 
-    stages: ClassVar[tuple[str, ...]] = ()
+    dedup_stages: ClassVar[tuple[str, ...]] = ()
     """The stages that this pipeline runs where they are switched on."""
 
     def __init__(self, crawler: Crawler) -> None:
-        stages = self.stages_in_use(CrawlConfig.of(crawler))
-        if self.stages and not stages:
+        config = CrawlConfig.of(crawler)
+        stages = [stage for stage in self.dedup_stages if stage in config.stages]
+        if self.dedup_stages and not stages:
             raise NotConfigured
         self._job = Job.of(crawler)
         self._share = self._job.judge.join(stages)
-
-    @classmethod
-    def stages_in_use(cls, config: CrawlConfig) -> list[str]:
-        """The stages of this pipeline that are switched on."""
-        return [stage for stage in cls.stages if stage in config.stages]
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -86,13 +80,3 @@ class ContentPipeline:
         if drop is not None:
             raise self.drops(drop)
         return item
-
-
-def stages_in_use(settings: BaseSettings, config: CrawlConfig) -> set[str]:
-    """The stages that are switched on of all content pipelines in `ITEM_PIPELINES`."""
-    return {
-        stage
-        for pipeline in components(settings, "ITEM_PIPELINES")
-        if isinstance(pipeline, type) and issubclass(pipeline, ContentPipeline)
-        for stage in pipeline.stages_in_use(config)
-    }

@@ -11,4 +11,4 @@ class ExactContent(ContentPipeline):
     """Drops equal bodies, equal texts, and texts that resemble one with the same long sentences."""
 
     drops: ClassVar[type[DuplicatePage]] = ExactDuplicate
-    stages: ClassVar[tuple[str, ...]] = ("body", "text", "sentences")
+    dedup_stages: ClassVar[tuple[str, ...]] = ("body", "text", "sentences")

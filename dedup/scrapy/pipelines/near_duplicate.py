@@ -15,4 +15,4 @@ class NearDuplicate(ContentPipeline):
     """
 
     drops: ClassVar[type[DuplicatePage]] = NearDuplicatePage
-    stages: ClassVar[tuple[str, ...]] = ("text", "simhash", "minhash")
+    dedup_stages: ClassVar[tuple[str, ...]] = ("text", "simhash", "minhash")
