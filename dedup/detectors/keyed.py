@@ -10,7 +10,6 @@ from dedup.detectors.batch import promising_keys, shared_keys
 from dedup.detectors.signing import KeySigner, keys_in
 from dedup.document import Document, Match
 from dedup.index.multimap import AT_MOST, Multimap
-from dedup.text.shingles import count_distinct
 
 
 class KeyedDetector:
@@ -74,8 +73,3 @@ class KeyedDetector:
     def _proposed(self, keys: NDArray[np.uint32]) -> NDArray[np.int64]:
         """Return the documents that share some of `keys`, those that share most first."""
         return self._index.find(keys)[0]
-
-
-def low_keys(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Return the lower halves of some hashes, each once, ascending."""
-    return count_distinct(hashes & np.uint64(0xFFFF_FFFF))[0].astype("<u4")

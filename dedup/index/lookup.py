@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dedup.index.runs import REMOVED, Run, Tail
+from dedup.index.runs import Run, Tail
 from dedup.index.table import Digests
 from dedup.index.words import digest
 
@@ -56,9 +56,8 @@ def matches(
                     distance = (source.word_at[row] ^ fingerprint).bit_count()
                 else:
                     distance = (source.fingerprint(row) ^ fingerprint).bit_count()
-                number = source.number_at[row]
-                if distance <= limit and number != REMOVED:
-                    found.append((distance, number))
+                if distance <= limit:
+                    found.append((distance, source.number_at[row]))
             hit = next(remaining, _NO_HIT)
     if len(found) > 1:
         found.sort()

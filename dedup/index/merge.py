@@ -15,10 +15,7 @@ _ROWS_AT_ONCE = 1 << 17
 
 
 class Merge:
-    """A run in the making, of the rows of several; those stay as they are, and searchable.
-
-    What is marked as removed meanwhile would be forgotten: finish the merge first.
-    """
+    """A run in the making, of the rows of several; those stay as they are, and searchable."""
 
     def __init__(self, layout: Layout, runs: Sequence[Run]) -> None:
         self.runs = tuple(runs)

@@ -1,9 +1,7 @@
 """An index of fingerprints that finds all within a few differing bits, exactly."""
 
 import operator
-import sys
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from numpy.typing import NDArray
 from dedup.index.layouts import Layout
 from dedup.index.lookup import Source, matches, near
 from dedup.index.merge import Merge
-from dedup.index.runs import REMOVED, Distances, Numbers, Run, Tail, require
+from dedup.index.runs import Distances, Numbers, Run, Tail, require
 from dedup.index.table import Digests, Indices
 from dedup.index.words import Words, as_numbers, as_words, digest, split
 
@@ -30,6 +28,9 @@ MERGE_ROWS = 64
 
 _QUERIES_AT_ONCE = 1 << 15
 """What a batch looks up at a time: so little that the temporary arrays stay in the cache."""
+
+GREATEST_NUMBER = 2**32 - 1
+"""Of a document: numbers are kept in 4 bytes."""
 
 _MANY_HITS = 2048
 """From so many candidates with near digests on, array operations are faster than loops."""
@@ -83,13 +84,12 @@ class PermutedTables:
     that is done: no single insert waits for a rebuild (the worst took 25 to 60 ms, at 1 million
     as at 50).
 
-    **Removing** marks a row. Young runs lose theirs when they are made anew; when half of all rows
-    are marked, everything is, in one go. **Lookups** change nothing and keep nothing.
+    **Lookups** change nothing and keep nothing.
 
     Many equal fingerprints (pages made from one template) are no special case: a lookup's time
     grows with the candidates of its buckets, in array operations, and with its answer.
 
-    Numbers are the caller's, 0 to 2^32 - 2; a number may be given to several fingerprints, and the
+    Numbers are the caller's, 0 to 2^32 - 1; a number may be given to several fingerprints, and the
     same pair added twice is found twice. Not thread-safe.
 
     Args:
@@ -139,11 +139,10 @@ class PermutedTables:
         self._n_words = n_bits // 64
         self._runs: list[Run] = []
         self._tail = Tail(TAIL_CAPACITY, self._n_words)
-        self._removed = 0
         self._merge: Merge | None = None
 
     def __len__(self) -> int:
-        return self._n_rows() - self._removed
+        return len(self._tail) + sum(map(len, self._runs))
 
     @property
     def size_bytes(self) -> int:
@@ -164,7 +163,7 @@ class PermutedTables:
         `fingerprints` has shape (n,) for 64 bits and (n, 2) for 128, the high word first.
         """
         words = as_words(fingerprints, self.n_bits)
-        checked = as_numbers(numbers, len(words), REMOVED - 1)
+        checked = as_numbers(numbers, len(words), GREATEST_NUMBER)
         if len(words) < self._tail.space:
             self._tail.extend(words, checked)
         else:
@@ -172,23 +171,6 @@ class PermutedTables:
                 np.concatenate((self._tail.words, words)),
                 np.concatenate((self._tail.numbers, checked)),
             )
-
-    def remove(self, fingerprint: int, number: int) -> bool:
-        """Forget one entry of `number` under `fingerprint`; False if there is none."""
-        fingerprint, number = self._checked(fingerprint), _checked_number(number)
-        words = split(fingerprint, self._n_words)
-        keys = self.layout.keys(fingerprint)
-        while self._merge:
-            self._advance_merge(sys.maxsize)
-        if not (
-            self._tail.remove(words, number)
-            or any(run.remove(keys[0], words, number) for run in self._runs)
-        ):
-            return False
-        self._removed += 1
-        if self._removed > max(TAIL_CAPACITY, self._n_rows() // 2):
-            self._rebuild(0, self._tail.words, self._tail.numbers)
-        return True
 
     def find(self, fingerprint: int, max_distance: int | None = None) -> list[tuple[int, int]]:
         """All (number, distance) within `max_distance`, nearest first, then by number.
@@ -257,33 +239,6 @@ class PermutedTables:
         indices = (matches >> np.uint64(40)).astype(np.intp) + start
         return indices, matches.astype(np.uint32), (matches >> np.uint64(32)).astype(np.uint8)
 
-    def pairs(self, max_distance: int | None = None) -> tuple[Numbers, Numbers, Distances]:
-        """Each pair of entries within `max_distance` once: smaller number, greater one, distance.
-
-        Sorted by the numbers. Takes the time of looking up every document with `find_many`; but
-        n equal fingerprints are n (n - 1) / 2 pairs.
-        """
-        none = np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0, np.uint8)
-        found = self._later_entries(self._limit(max_distance))
-        firsts, seconds, bits = _columns(chain([none], found))
-        smaller, greater = np.minimum(firsts, seconds), np.maximum(firsts, seconds)
-        order = np.lexsort((bits, greater, smaller))
-        return smaller[order], greater[order], bits[order]
-
-    def _later_entries(self, limit: int) -> Iterator[tuple[Numbers, Numbers, Distances]]:
-        """For each entry those within `limit` that come later, by run and row."""
-        runs = self._searchable()
-        for place, run in enumerate(runs):
-            for start in range(0, len(run), _QUERIES_AT_ONCE):
-                words = run.words[start : start + _QUERIES_AT_ONCE]
-                for other in runs[place:]:
-                    for indices, rows, bits in other.search(words, limit):
-                        firsts = run.numbers[indices + start]
-                        keep = firsts != REMOVED
-                        if other is run:
-                            keep &= rows > indices + start
-                        yield firsts[keep], other.numbers[rows[keep]], bits[keep]
-
     def _searchable(self) -> list[Run]:
         """The runs, and the tail as one more: for a batch, sorting it pays."""
         if not len(self._tail):
@@ -311,14 +266,8 @@ class PermutedTables:
         merged = self._runs[keep_runs:]
         words = np.concatenate([*(run.words for run in merged), words])
         numbers = np.concatenate([*(run.numbers for run in merged), numbers])
-        stays = numbers != REMOVED
-        n_removed = len(numbers) - int(np.count_nonzero(stays))
-        if n_removed:
-            words, numbers = words[stays], numbers[stays]
-        new = [Run.build(self.layout, words, numbers)] if len(numbers) else []
-        self._runs = self._runs[:keep_runs] + new
+        self._runs = [*self._runs[:keep_runs], Run.build(self.layout, words, numbers)]
         self._tail.clear()
-        self._removed -= n_removed
 
     def _advance_merge(self, n_rows: int) -> None:
         """Go on with the merge, if any is called for, by so many rows of a table."""
@@ -349,9 +298,6 @@ class PermutedTables:
                 return grown[place:]
         return []
 
-    def _n_rows(self) -> int:
-        return len(self._tail) + sum(map(len, self._runs))
-
     def _limit(self, max_distance: int | None) -> int:
         if max_distance is None:
             return self.max_distance
@@ -381,16 +327,12 @@ class PermutedTables:
         )
         merging = [] if self._merge is None else self._merge.runs
         require(all(run in self._runs for run in merging), "what is being merged is searched")
-        marked = [np.count_nonzero(run.numbers == REMOVED) for run in self._runs]
-        removed = sum(marked) + np.count_nonzero(self._tail.numbers == REMOVED)
-        require(bool(removed == self._removed), "marked rows are counted")
-        require(self._removed <= max(TAIL_CAPACITY, self._n_rows() // 2), "few rows are marked")
 
 
 def _checked_number(number: int) -> int:
     number = operator.index(number)
-    if not 0 <= number < REMOVED:
-        raise ValueError(f"number must be 0 to {REMOVED - 1}, got {number!r}")
+    if not 0 <= number <= GREATEST_NUMBER:
+        raise ValueError(f"number must be 0 to {GREATEST_NUMBER}, got {number!r}")
     return number
 
 

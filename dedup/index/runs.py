@@ -1,7 +1,6 @@
 """The two things an index consists of: runs, which never grow, and a tail, which only grows."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +9,6 @@ from dedup.index.layouts import Layout
 from dedup.index.table import Digests, Indices, Table, elements
 from dedup.index.words import Words, digests, distances
 
-REMOVED = 2**32 - 1
-"""Stands for the number of a document that was removed; the row goes when its run is made anew."""
-
 Numbers = NDArray[np.uint32]
 Distances = NDArray[np.uint8]
 
@@ -20,8 +16,8 @@ Distances = NDArray[np.uint8]
 class Run:
     """Documents that were sorted together, in every table of a layout.
 
-    Row `i` is the document `numbers[i]` with the fingerprint `words[i]`. Nothing in a run changes
-    but that a number becomes `REMOVED`.
+    Row `i` is the document `numbers[i]` with the fingerprint `words[i]`. Nothing in a run
+    changes.
     """
 
     __slots__ = (
@@ -77,19 +73,11 @@ class Run:
                 differing = queries.take(indices, axis=0) ^ self.words.take(rows, axis=0)
                 bits = distances(differing)
                 keep = (bits <= max_distance) & self._is_first(differing, number)
-                keep &= self.numbers[rows] != REMOVED
                 if keep.any():
                     yield indices[keep], rows[keep].astype(np.intp), bits[keep]
 
     def fingerprint(self, row: int) -> int:
         return _fingerprint(self.word_at, self.n_words, row)
-
-    def remove(self, key: int, words: list[int], number: int) -> bool:
-        """Mark one row of `words` and `number`; `key` is the fingerprint's in the first table."""
-        table = self.tables[0]
-        bucket = key >> table.shift
-        rows = table.rows[table.starts[bucket] : table.starts[bucket + 1]]
-        return _mark(self.words, self.numbers, rows[self.numbers[rows] == number], words)
 
     def check(self) -> None:
         """Raise `AssertionError` where an invariant does not hold."""
@@ -127,15 +115,6 @@ def _fingerprint(word_at: Sequence[int], n_words: int, row: int) -> int:
     if n_words == 1:
         return word_at[row]
     return word_at[2 * row] << 64 | word_at[2 * row + 1]
-
-
-def _mark(all_words: Words, numbers: Numbers, rows: NDArray[Any], words: list[int]) -> bool:
-    """Mark the first of `rows` that has the fingerprint `words`, if any."""
-    same = rows[np.all(all_words[rows] == np.array(words, dtype=np.uint64), axis=1)]
-    if not same.size:
-        return False
-    numbers[same[0]] = REMOVED
-    return True
 
 
 def _is_zero(words: Words) -> NDArray[np.bool_]:
@@ -200,10 +179,6 @@ class Tail:
 
     def fingerprint(self, row: int) -> int:
         return _fingerprint(self.word_at, self.n_words, row)
-
-    def remove(self, words: list[int], number: int) -> bool:
-        """Mark one row of `words` and `number`."""
-        return _mark(self._words, self._numbers, np.flatnonzero(self.numbers == number), words)
 
     def clear(self) -> None:
         self._count = 0

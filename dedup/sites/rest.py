@@ -26,7 +26,6 @@ SEEN_SHINGLES = 1_024
 
 _WIDTH = 3
 _SHORT_TEXT = 50
-_TOLD_LINES = 3
 
 IsRare = Callable[[Keys], NDArray[np.bool_]]
 

@@ -111,11 +111,6 @@ class SeenUrls:
                 self._add(key)
 
     @property
-    def is_exact(self) -> bool:
-        """Is what the filter takes for seen confirmed by a store?"""
-        return self._store is not None
-
-    @property
     def capacity(self) -> int:
         """Keys there is room for before the filter grows again."""
         return sum(part.capacity for part in self._filters)

@@ -17,8 +17,6 @@ import pytest
 from dedup.errors import StateError
 from dedup.store import open_store, summarise
 
-STORE = "DEDUP_STORE={}"
-
 
 def options_of(place: str) -> tuple[str, dict[str, str]]:
     address, _, name = place.rpartition("#")

@@ -6,9 +6,10 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from benchmarks.evaluation.detectors.keys import low_keys
 from benchmarks.evaluation.terms import DocumentFrequencies, term_counts
 from dedup.detectors.base import Check
-from dedup.detectors.keyed import KeyedDetector, low_keys
+from dedup.detectors.keyed import KeyedDetector
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.evaluation.detectors.keys import low_keys
 from benchmarks.evaluation.fingerprints.minhash import band_hashes, minhash
 from dedup.detectors.base import Check
-from dedup.detectors.keyed import KeyedDetector, low_keys
+from dedup.detectors.keyed import KeyedDetector
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 

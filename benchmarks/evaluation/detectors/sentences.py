@@ -6,8 +6,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from benchmarks.evaluation.detectors.keys import low_keys
 from dedup.detectors.base import Check
-from dedup.detectors.keyed import KeyedDetector, low_keys
+from dedup.detectors.keyed import KeyedDetector
 from dedup.detectors.sentences import SentencesDetector
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document

@@ -134,8 +134,7 @@ def test_many_equal_fingerprints_among_others(n_bits, n_equal):
     fingerprints[7_900:7_990] = fingerprints[0]
     index = build(fingerprints[:7_500], n_bits=n_bits)
     index.add_many(fingerprints[7_500:], np.arange(7_500, 8_000))  # these stay in the tail
-    assert index.remove(as_int(fingerprints[0]), 3)
-    expected = [match for match in scan(fingerprints, fingerprints[0], 3) if match[0] != 3]
+    expected = scan(fingerprints, fingerprints[0], 3)
     assert index.find(as_int(fingerprints[0])) == expected
     assert answers(index, fingerprints[:1]) == [expected]
 
@@ -196,22 +195,6 @@ def test_no_single_insert_waits_for_a_rebuild(monkeypatch):
     assert [len(run) for run in index._runs] == [108_192, 4_096, 4_096]
 
 
-@pytest.mark.parametrize("n_removed", [1, 3_000])
-def test_what_is_removed_during_a_merge_stays_removed(n_removed, monkeypatch):
-    monkeypatch.setattr(permuted_tables, "YOUNG_ROWS", 4_096)
-    monkeypatch.setattr(permuted_tables, "MERGE_ROWS", 2)
-    fingerprints = random_fingerprints(14_336)
-    index = build(fingerprints[:8_192])
-    for start in range(8_192, len(fingerprints), 2_048):
-        index.add_many(fingerprints[start : start + 2_048], np.arange(start, start + 2_048))
-    assert index._merge is not None
-    for number, fingerprint in enumerate(fingerprints[:n_removed].tolist()):
-        assert index.remove(fingerprint, number)
-    index._check()
-    found = answers(index, fingerprints)
-    assert found == [[]] * n_removed + [[(i, 0)] for i in range(n_removed, len(fingerprints))]
-
-
 def test_running_out_of_memory_while_merging_loses_nothing(monkeypatch):
     monkeypatch.setattr(permuted_tables, "YOUNG_ROWS", 4_096)
     fingerprints = random_fingerprints(16_384)
@@ -231,22 +214,7 @@ def test_running_out_of_memory_while_merging_loses_nothing(monkeypatch):
     assert [len(found) for found in answers(index, fingerprints)] == [1] * len(fingerprints)
 
 
-@pytest.mark.parametrize("limit", [0, 2, 3])
-@pytest.mark.parametrize("name", ["4", "16"])
-def test_pairs_are_those_of_all_against_all(name, limit):
-    fingerprints = with_neighbours(1_500, 64, 4)
-    index = PermutedTables(layout=name)
-    for start in (0, 900, 1_700):  # a long run, a short one and a tail
-        part = fingerprints[start : {0: 900, 900: 1_700}.get(start, len(fingerprints))]
-        index.add_many(part, np.arange(start, start + len(part)))
-    distances = np.bitwise_count(fingerprints[:, np.newaxis] ^ fingerprints)
-    expected = np.argwhere(np.triu(distances <= limit, 1))
-    first, second, distance = index.pairs(limit)
-    assert np.array_equal(np.column_stack((first, second)), expected)
-    assert np.array_equal(distance, distances[first, second])
-
-
-def test_pairs_over_several_runs_and_the_tail(monkeypatch):
+def test_answers_over_several_runs_and_the_tail(monkeypatch):
     monkeypatch.setattr(permuted_tables, "YOUNG_ROWS", 4_096)
     fingerprints = np.random.default_rng(7).permutation(with_neighbours(16_500, 64, 3))
     whole, index = build(fingerprints), build(fingerprints[:17_000])
@@ -254,9 +222,6 @@ def test_pairs_over_several_runs_and_the_tail(monkeypatch):
         index.add(fingerprint, number)
     assert len(index._runs) == 2
     assert len(index._tail) > 0
-    assert len(whole.pairs()[0]) > 1_000
-    for ours, theirs in zip(index.pairs(), whole.pairs(), strict=True):
-        assert np.array_equal(ours, theirs)
     assert answers(index, fingerprints[::50]) == answers(whole, fingerprints[::50])
 
 
@@ -278,42 +243,11 @@ def test_batches_over_long_buckets_agree_with_a_scan(n_ones, limit):
 def test_how_many_queries_are_looked_up_at_once_changes_nothing(at_once, monkeypatch):
     fingerprints = with_neighbours(800, 64, 4)[:1_000]
     index = build(fingerprints)
-    expected = [*index.find_many(fingerprints), *index.pairs()]
+    expected = index.find_many(fingerprints)
     monkeypatch.setattr(permuted_tables, "_QUERIES_AT_ONCE", at_once)
-    found = [*index.find_many(fingerprints), *index.pairs()]
+    found = index.find_many(fingerprints)
     for ours, theirs in zip(found, expected, strict=True):
         assert np.array_equal(ours, theirs)
-
-
-def test_pairs_leave_out_what_was_removed():
-    index = build(np.array([0, 1, 3], np.uint64))
-    index.remove(1, 1)
-    assert [column.tolist() for column in index.pairs()] == [[0], [2], [2]]
-
-
-def test_remove_takes_one_entry_and_tells_whether_there_was_one():
-    index = PermutedTables()
-    for number in (1, 1, 2):
-        index.add(5, number)
-    assert not index.remove(5, 3)
-    assert not index.remove(4, 1)
-    assert index.remove(5, 1)
-    assert index.find(5) == [(1, 0), (2, 0)]
-    assert index.remove(5, 1)
-    assert not index.remove(5, 1)
-    assert len(index) == 1
-
-
-def test_removing_everything_gives_the_memory_back():
-    fingerprints = random_fingerprints(20_000)
-    index = build(fingerprints)
-    empty, full = PermutedTables().size_bytes, index.size_bytes
-    for number, fingerprint in enumerate(fingerprints.tolist()):
-        assert index.remove(fingerprint, number)
-    index._check()
-    assert len(index) == 0
-    assert index.size_bytes - empty < (full - empty) / 4
-    assert answers(index, fingerprints[:10]) == [[]] * 10
 
 
 @pytest.mark.parametrize(("n_bits", "layout"), [(64, "4"), (64, "20"), (128, None)])
@@ -326,9 +260,6 @@ def test_stress(n_bits, layout):
         flipped = sum(1 << int(bit) for bit in rng.choice(n_bits, number % 6, replace=False))
         kept[number] = centres[number % 17] ^ flipped
         index.add(kept[number], number)
-        if number % 3 == 0:
-            victim = int(rng.choice(max(1, number // 2)))
-            assert index.remove(kept.get(victim, 0), victim) == (kept.pop(victim, None) is not None)
         if number % 1_500 == 0:
             index._check()
             query = centres[number % 20]
@@ -346,7 +277,6 @@ def test_lookups_change_no_memory():
     for query in random_fingerprints(2_000, seed=6).tolist():
         index.find(query)
     index.find_many(fingerprints)
-    index.pairs()
     after = (index.size_bytes, [run.words.tobytes() for run in index._runs], len(index._tail))
     assert before == after
 
@@ -365,7 +295,6 @@ def test_four_tables_take_48_bytes_a_document_at_most():
         (lambda run: run.tables[1].digests.__setitem__(5, 6), "digests are the rows' own"),
         (lambda run: run.tables[0].directory.__setitem__(5, 6_000), "the directory"),
         (lambda run: run.tables[3].rows.sort(), "sorted by bucket"),
-        (lambda run: run.numbers.__setitem__(0, 2**32 - 1), "marked rows are counted"),
     ],
 )
 def test_check_notices_damage(damage, invariant):
@@ -382,9 +311,7 @@ def test_empty_index():
     assert index.find(0) == []
     assert [len(column) for column in index.find_many(random_fingerprints(3))] == [0, 0, 0]
     assert [len(column) for column in index.find_many(random_fingerprints(0))] == [0, 0, 0]
-    assert [len(column) for column in index.pairs()] == [0, 0, 0]
     index.add_many(random_fingerprints(0), np.empty(0, int))
-    assert not index.remove(0, 0)
     index._check()
 
 
@@ -399,15 +326,14 @@ def test_adds_numpy_integers_too():
     [
         (2**64, 0, "fingerprint must be 0 to"),
         (-1, 0, "fingerprint must be 0 to"),
-        (0, -1, "number must be 0 to 4294967294, got -1"),
-        (0, 2**32 - 1, "number must be 0 to 4294967294, got 4294967295"),
+        (0, -1, "number must be 0 to 4294967295, got -1"),
+        (0, 2**32, "number must be 0 to 4294967295, got 4294967296"),
     ],
 )
 def test_rejects_what_does_not_fit(fingerprint, number, message):
     index = PermutedTables()
-    for method in (index.add, index.remove):
-        with pytest.raises(ValueError, match=message):
-            method(fingerprint, number)
+    with pytest.raises(ValueError, match=message):
+        index.add(fingerprint, number)
     assert len(index) == 0
 
 
@@ -421,7 +347,7 @@ def test_rejects_wrong_arrays():
         PermutedTables(128).find_many(random_fingerprints(3))
     with pytest.raises(ValueError, match="numbers must be one for each of 3 fingerprints"):
         index.add_many(random_fingerprints(3), np.array([1]))
-    with pytest.raises(ValueError, match="numbers must be 0 to 4294967294, got"):
+    with pytest.raises(ValueError, match="numbers must be 0 to 4294967295, got"):
         index.add_many(random_fingerprints(2), np.array([1, -1]))
     with pytest.raises(TypeError, match="numbers must be an array of integers"):
         index.add_many(random_fingerprints(1), np.array([1.0]))

@@ -185,11 +185,6 @@ def test_size_counts_recent_answers():
     assert seen.size_bytes - before > 1000 * 16
 
 
-def test_is_exact_tells_whether_there_is_a_store():
-    assert SeenUrls(FakeStore()).is_exact
-    assert not SeenUrls(None).is_exact
-
-
 @pytest.mark.parametrize("rate", [0, 1, -0.1, 1.5, math.nan])
 def test_error_rate_target_is_checked(rate):
     with pytest.raises(ValueError, match="error_rate_target must be between 0 and 1, got"):

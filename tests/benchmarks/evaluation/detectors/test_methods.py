@@ -53,10 +53,6 @@ def made_up_words(seed, n_words=300):
     return ["".join(choose.choices("abcdefgh", k=6)) for _ in range(n_words)]
 
 
-def sentences_of(words, length=10):
-    return ". ".join(" ".join(words[i : i + length]) for i in range(0, len(words), length)) + "."
-
-
 def with_edits(text, count):
     """So many words replaced, evenly spread."""
     words = text.split()
