@@ -56,8 +56,6 @@ def _outcome(fate: Fate) -> Iterator[str]:
         yield f"not {what}: {reason_words(fate.reason or '')} ({plain(fate.reason)})"
         if fate.detail:
             yield f"  {plain(fate.detail)}"
-        if fate.page_url is not None:
-            yield f"  the page is {plain(fate.page_url)}"
         yield f"  {remedy(fate.reason or '')}"
     elif fate.outcome == "waiting":
         yield "waiting: fetched, and not judged before enough is known of its site;"

@@ -31,8 +31,7 @@ def add_parser(commands: Commands, text: str) -> None:
     parser.add_argument(
         "--by",
         choices=list(BY),
-        help="a row for each host, stage, pattern of URLs, with the setting that avoids it, or URL"
-        " rule that was learned",
+        help="a row for each host, stage, or pattern of URLs, with the setting that avoids it",
     )
     parser.add_argument("--json", action="store_true", help="for machines")
     parser.set_defaults(execute=_execute)
@@ -79,7 +78,7 @@ def _read(job: Path | str, by: str | None) -> Any:
 def _compare(options: argparse.Namespace, first: Any, second: Any) -> None:
     if options.by is None:
         first, second = account_rows(first), account_rows(second)
-    columns = {None: "pages", "host": "fetched", "rule": "pairs"}
+    columns = {None: "pages", "host": "fetched"}
     column = columns.get(options.by, "duplicates")
     rows = compare_rows(first, second, column)
     jobs = options.job, options.other

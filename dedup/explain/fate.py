@@ -8,10 +8,9 @@ from os.path import commonprefix
 from typing import Any, Literal
 
 from dedup.store import JobStore
-from dedup.store.records import DONE, DUPLICATE_LINK_RANK, LEARNED_RANK, TOO_DEEP, TRAP_RANK
+from dedup.store.records import DONE, DUPLICATE_LINK_END, DUPLICATE_LINK_RANK, TOO_DEEP
 from dedup.store.results import ApartPage, FoundRecord
 from dedup.urls import Canonicaliser, url_key
-from dedup.urls.learning.telling import LEARNED_RULE, known_page, what_it_says
 
 Outcome = Literal[
     "stored", "duplicate", "skipped", "waiting", "alias", "queued", "too_deep", "done", "unknown"
@@ -39,8 +38,7 @@ class Fate:
         seen_at: when it was fetched, or failed; seconds since 1970.
         original, original_url, stage, distance, resemblance: of a duplicate; see `Match`.
         reason, detail, is_fetched: of a URL that was skipped.
-        page_url, kind: of an alias, by `redirect` or `canonical` link; of a URL that a learned rule
-            has skipped, the page that it was called.
+        page_url, kind: of an alias, by `redirect` or `canonical` link.
         duplicates: of a stored page, how many were dropped for it, by stage.
         apart: of a stored page that the second look kept, which page it resembles, and why.
         nearest: of an unknown URL, the known ones that look most like it.
@@ -117,15 +115,9 @@ def find_fate(store: JobStore, url: str) -> Fate:
 
 def _waits_for(store: JobStore, key: bytes) -> str:
     rank = store.urls.rank(key) or 0
-    if DUPLICATE_LINK_RANK <= rank < LEARNED_RANK:
+    if DUPLICATE_LINK_RANK <= rank < DUPLICATE_LINK_END:
         return "only pages that were dropped as duplicates link to it"
-    if not LEARNED_RANK <= rank < TRAP_RANK:
-        return ""
-    rules = {rule.number: rule for rule in store.url_knowledge.all_rules()}
-    rule = rules.get(rank - LEARNED_RANK)
-    if rule is None:
-        return ""
-    return f"by the learned URL rule {rule.name} on {rule.host}: {what_it_says(rule)}"
+    return ""
 
 
 def url_rules(store: JobStore) -> list[str]:
@@ -157,10 +149,7 @@ def _fate(store: JobStore, asked: str, found: FoundRecord) -> Fate:
     fate = Fate(asked=asked, outcome=outcome, number=number, **read[outcome](number)._asdict())
     if outcome == "stored":
         return replace(fate, apart=store.explain.apart(number))
-    if fate.reason != LEARNED_RULE or fate.url is None:
-        return fate
-    page = known_page(store.url_knowledge, fate.detail, fate.url)
-    return replace(fate, page_url=None if page is None else store.page_url(page))
+    return fate
 
 
 def _nearest(store: JobStore, url: str) -> tuple[str, ...]:

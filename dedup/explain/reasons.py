@@ -31,8 +31,8 @@ _REASONS = {
     "invalid_url": ("it is no http(s) URL", "referrers"),
     "known": ("it duplicates a document of the collection named by --against", "none"),
     "learned_rule": (
-        "a learned URL rule calls it a page that is known",
-        'DEDUP_URL_LEARNING = "defer" has it fetched, after all others',
+        "an earlier release had learned a URL rule that called it a page that is known",
+        "dedup retry JOB --reason learned_rule has it fetched",
     ),
     "noindex": (
         "the page asks not to be indexed (robots meta or header)",

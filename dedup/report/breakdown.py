@@ -7,7 +7,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dedup.report.learned import rule_rows
 from dedup.store import JobStore, summarise
 from dedup.terminal.plain import plain
 from dedup.url_patterns.patterns import duplicate_patterns
@@ -23,10 +22,10 @@ _STAGE_COLUMNS = (
 
 
 def breakdown(store: JobStore, by: str) -> list[dict[str, Any]]:
-    """Return a row for each host (of the 1,000 with most pages), stage, pattern or learned rule.
+    """Return a row for each host (of the 1,000 with most pages), stage or pattern.
 
     Raises:
-        ValueError: `by` is none of `host`, `stage`, `pattern`, `rule`.
+        ValueError: `by` is none of `host`, `stage`, `pattern`.
         StateError: the store is damaged.
     """
     if by not in BY:
@@ -148,5 +147,4 @@ BY: Mapping[str, Callable[[JobStore], list[dict[str, Any]]]] = {
     "host": _by_host,
     "stage": _by_stage,
     "pattern": _by_pattern,
-    "rule": rule_rows,
 }

@@ -6,7 +6,6 @@ from typing import Any
 from dedup.explain.failures import failed_urls
 from dedup.report.audit import audit
 from dedup.report.drops import kept_apart, short_drops
-from dedup.report.learned import learned_rules
 from dedup.report.left_out import site_boxes
 from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
@@ -66,7 +65,6 @@ def report_data(store: JobStore) -> dict[str, Any]:
         "patterns": [asdict(pattern) for pattern in patterns],
         "together": joint and asdict(joint),
         "pattern_records": MAX_RECORDS,
-        "learned": [asdict(rule) for rule in learned_rules(store)],
         "groups": listed_groups(store, places),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,18 +19,19 @@ from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
 from dedup.scrapy.internals.commands import components
 from dedup.scrapy.item_fields import ItemFields
+from dedup.scrapy.removed_settings import REMOVED_SETTINGS
 from dedup.scrapy.setting_values import SettingValues
 from dedup.store.postgresql import is_address, without_password
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
+
+logger = logging.getLogger(__name__)
 
 _ATTRIBUTE = "dedup_config"
 """Of the crawler: the configuration ends with it."""
 
 CANONICAL_LINKS = ("rules", "any", "off")
 
-UrlLearning = Literal["suggest", "defer", "skip"]
-URL_LEARNING: tuple[str, ...] = get_args(UrlLearning)
 DuplicateLinksMode = Literal["follow", "defer", "skip"]
 DUPLICATE_LINKS: tuple[str, ...] = get_args(DuplicateLinksMode)
 PROGRESS = ("table", "auto", "live", "plain", "off")
@@ -75,9 +77,6 @@ class CrawlConfig:
     url_canonical: str
     url_rules: UrlRules
     duplicate_links: DuplicateLinksMode
-    url_learning: UrlLearning
-    url_learning_loss: float
-    url_learning_seed: int
     is_private_allowed: bool
     trap_pages: int
     host_pages: int
@@ -97,7 +96,7 @@ class CrawlConfig:
 
     @classmethod
     def of(cls, crawler: Crawler) -> CrawlConfig:
-        """The configuration of a crawler, read when first asked for.
+        """The configuration of a crawler; the first call reads it, and warns of removed settings.
 
         Raises:
             ValueError: a setting is out of range; the message names it.
@@ -105,6 +104,8 @@ class CrawlConfig:
         config: CrawlConfig | None = getattr(crawler, _ATTRIBUTE, None)
         if config is None:
             config = cls.from_settings(crawler.settings)
+            for sentence in removed_settings(crawler.settings):
+                logger.warning("%s", sentence)
             setattr(crawler, _ATTRIBUTE, config)
         return config
 
@@ -117,7 +118,6 @@ class CrawlConfig:
         """
         values = SettingValues(settings)
         number, whole = values.number, values.whole
-        learning = values.choice("DEDUP_URL_LEARNING", URL_LEARNING)
         duplicate_links = values.choice("DEDUP_DUPLICATE_LINKS", DUPLICATE_LINKS)
         if values.text("DEDUP_STORE") and duplicate_links != "follow":
             raise ValueError(
@@ -150,9 +150,6 @@ class CrawlConfig:
             url_canonical=values.choice("DEDUP_URL_CANONICAL", CANONICAL_LINKS),
             url_rules=_url_rules(values),
             duplicate_links=cast("DuplicateLinksMode", duplicate_links),
-            url_learning=cast("UrlLearning", learning),
-            url_learning_loss=number("DEDUP_URL_LEARNING_LOSS", low=1e-6, high=0.1),
-            url_learning_seed=whole("DEDUP_URL_LEARNING_SEED", low=0, high=10**9),
             is_private_allowed=values.flag("DEDUP_ALLOW_PRIVATE"),
             trap_pages=whole("DEDUP_TRAP_PAGES", low=0),
             host_pages=whole("DEDUP_HOST_PAGES", low=0),
@@ -224,11 +221,20 @@ def unknown_settings(settings: BaseSettings) -> list[str]:
     known = {name for name in dir(default_settings) if name.isupper()}
     sentences = []
     for name in dedup_settings(settings):
-        if name not in known:
+        if name not in known and name not in REMOVED_SETTINGS:
             near = get_close_matches(name, known, n=1, cutoff=0.8)
             meant = f"; {near[0]} may be meant" if near else ""
             sentences.append(f"there is no setting {name}{meant}")
     return sentences
+
+
+def removed_settings(settings: BaseSettings) -> list[str]:
+    """A sentence for each setting `DEDUP_*` that an earlier release had."""
+    return [
+        f"{name} has no effect any more: {REMOVED_SETTINGS[name]}"
+        for name in dedup_settings(settings)
+        if name in REMOVED_SETTINGS
+    ]
 
 
 def _detection(values: SettingValues) -> DedupConfig:

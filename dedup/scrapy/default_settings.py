@@ -85,7 +85,9 @@ dupefilter; so does another SCHEDULER of the project's."""
 DEDUP_URL_RULES: list[str] = []
 """Rules that also merge URLs which may differ, by name: tracking, session, slash, index, www,
 https, and drop:NAME, which ignores the parameter NAME. None by default: on some site each of them
-merges different pages. `dedup report` tells which would help. See dedup.urls.rules."""
+merges different pages. The report and `dedup stats JOB --by pattern` suggest rules after a crawl,
+each with the fetches that it would have saved and the pages that it would have lost. See
+dedup.urls.rules."""
 
 DEDUP_URL_CAPACITY = 100_000
 """Initial capacity of the Bloom filter in URLs, 1 or more; it grows automatically. 0.4 MB at the
@@ -105,33 +107,13 @@ equal if all URL rules are applied: the page confirms what a rule would guess), 
 With "any" pages are lost where old versions name the current one as canonical, as large
 documentation sites do; with "rules" such a link is another URL, fetched if linked, and compared."""
 
-DEDUP_URL_LEARNING = "suggest"
-"""What is done with URL rules that the crawl learns from equal pages, such as a parameter that
-changes nothing: "suggest" (nothing while it goes; the report names them), "defer" (URLs that a rule
-calls a known page are fetched after all others: nothing is lost, and a crawl that `max_pages`
-stops has spent its pages on new ones), or "skip" (once a rule is trusted, a random share of those
-is fetched and the others are recorded as `learned_rule`). "suggest" by default, for a crawl that
-fetches everything gains nothing from another order. For the project's own spiders; see
-docs/url_rules.md."""
-
-DEDUP_URL_LEARNING_LOSS = 0.001
-"""The share of a host's pages that "skip" may lose, 0.000001 to 0.1, at 95% for each rule; a host's
-rules share it, and each may lose one page. Audits and probes follow from it: at 0.001 a host of
-10,000 pages and one rule has 24% of the matching URLs fetched, at 0.01 5%. With fewer, the bound
-would be a guess."""
-
-DEDUP_URL_LEARNING_SEED = 0
-"""What probes and audits are drawn by, 0 to 1,000,000,000; the same number draws the same URLs. 0:
-a secret number of each job, so that no site can tell which of its URLs, or of its mirror's, are
-checked."""
-
 DEDUP_DUPLICATE_LINKS = "follow"
 """What is done with links that were found on duplicates alone: "follow" (they are fetched as any
 other), "defer" (after all others: nothing is lost, and a crawl that `max_pages` stops has spent its
 pages on new ones), or "skip" (not at all; recorded as `duplicate_link`). A link is followed at once
 when a page has it that is kept, or that waits. "follow" by default: of five sites
 two have duplicates, where 2.6% and 3.3% of the pages have no other links to them. For the project's
-own spiders; see docs/url_rules.md."""
+own spiders; see docs/duplicate_links.md."""
 
 DEDUP_TRAP_PAGES = 0
 """Maximum number of pages of each pattern of URLs that looks like a trap, 0 or more; other URLs of

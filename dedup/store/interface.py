@@ -19,7 +19,6 @@ from dedup.sites.outline import Outline
 from dedup.store.queries import ExplainQueries, ExportQueries, ReportQueries, StatsQueries
 from dedup.store.records import KnownUrl, NewUrl, Outlined, Page, QueuedUrl
 from dedup.store.results import WorkerRow
-from dedup.urls.learning.records import UrlKnowledge
 
 
 class Store(Protocol):
@@ -122,9 +121,6 @@ class UrlQueue(Protocol):
 
         The requests of URLs that `has_failed` are kept, for another try.
         """
-
-    def bring_forward(self, slot: str, rank: int) -> int:
-        """Queue those of a slot that have this rank as if they were new; return their number."""
 
     def rank(self, key: bytes) -> int | None:
         """The rank of a URL, queued or not; None: it is not known."""
@@ -355,10 +351,6 @@ class JobStore(Store, ExportQueries, Protocol):
     def refreshes(self) -> Refreshes: ...
 
     @property
-    def url_knowledge(self) -> UrlKnowledge:
-        """The learned URL rules."""
-
-    @property
     def stats(self) -> StatsQueries: ...
 
     @property
@@ -378,9 +370,6 @@ class JobStore(Store, ExportQueries, Protocol):
 
     def set_meta(self, name: str, value: str) -> None:
         """Note a named value of the job."""
-
-    def first_meta(self, name: str, value: str) -> str:
-        """Note a named value of the job unless there is one; return the one that there is."""
 
     def commit(self) -> None:
         """Make durable what has been written; not within a unit."""
@@ -460,7 +449,7 @@ class JobStore(Store, ExportQueries, Protocol):
             reasons: which; none: those that another try may mend, such as timeouts.
         """
 
-    def queue_skipped(self, reason: str, detail: str) -> Counter[str]:
+    def queue_skipped(self, reason: str) -> Counter[str]:
         """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
 
     def queue_found(self, keys: Sequence[bytes], *, with_skipped: bool) -> Counter[str]:
@@ -469,9 +458,6 @@ class JobStore(Store, ExportQueries, Protocol):
         Returns the slots, each with the number of those that come off the record: `with_skipped`,
         links that were not fetched for that reason are queued, too.
         """
-
-    def count_pages_of(self, host: str) -> int:
-        """How many pages of a host are stored."""
 
     def close(self) -> None:
         """Commit and close. A second call does nothing."""

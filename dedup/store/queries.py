@@ -45,9 +45,6 @@ class StatsQueries(Protocol):
     def failed(self) -> dict[str, int]:
         """URLs without a response, by reason."""
 
-    def failed_by_detail(self, reason: str) -> dict[str, int]:
-        """URLs without a response for a reason, by its detail."""
-
     def waiting(self) -> Count:
         """Pages that wait until enough is known of their host."""
 

@@ -22,16 +22,13 @@ is in flight is queued here: what is in flight when a process dies is queued aga
 VISIT_RESULTS = ("unchanged", "changed", "gone", "moved", "failed")
 """What a refresh may find of a stored page."""
 
-DUPLICATE_LINK_RANK = 4_000_000
-"""From this rank on requests are put off; up to `LEARNED_RANK` if they were found on duplicates
-alone: the rank that they have otherwise is added."""
+DUPLICATE_LINK_RANK, DUPLICATE_LINK_END = 4_000_000, 5_000_000
+"""From the first rank on requests are put off; up to the second if they were found on duplicates
+alone: the rank that they have otherwise is added. From the second on, jobs of earlier releases may
+have URLs that a learned rule had put off: these are fetched last."""
 
 DUPLICATE_LINK = "duplicate_link"
 """Why such a link was not fetched, where it is not to be."""
-
-LEARNED_RANK = 5_000_000
-"""From this rank on requests are put off; up to `TRAP_RANK` for the learned URL rule whose number
-is added."""
 
 TRAP_RANK = 10_000_000
 """From this rank on requests are put off that look like a trap."""

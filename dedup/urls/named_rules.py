@@ -1,11 +1,11 @@
 """URL rules that are named with what they are about: a parameter, two folders, two hosts.
 
-Such a rule holds for one site, so it is learned or given, and never on by itself.
+Such a rule holds for one site, so it is given, and never on by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from dedup.urls.parts import UrlParts, parameter_name
 
@@ -34,41 +34,19 @@ def named_rule(name: str) -> _Rule | None:
         dropped, _, prefix = rest.partition("@")
         return _dropping(dropped, prefix)
     source, equals, target = rest.partition("=")
-    if not equals or not source or in_order(source, target) != (source, target):
+    if not equals or not source or (len(source), source) < (len(target), target):
         return None
     if kind == "folder" and all(_is_folder(each) for each in (source, target)):
         return _moving(source, target)
     return _renaming(source, target) if kind == "host" and target else None
 
 
-def in_order(first: str, second: str) -> tuple[str, str]:
-    """Both, the one first that a rule rewrites: the longer; of equal length the greater."""
-    shorter, longer = sorted((first, second), key=lambda text: (len(text), text))
-    return longer, shorter
-
-
-def without_parameter(
-    parts: UrlParts, fields: Iterable[str], name: str
-) -> tuple[UrlParts, list[str]]:
-    """The address without a parameter, and the fields that were dropped."""
-    kept: list[str] = []
-    dropped: list[str] = []
-    for field in fields:
-        (dropped if parameter_name(field) == name else kept).append(field)
-    return (parts._replace(query="&".join(kept)) if dropped else parts), dropped
-
-
-def with_host(parts: UrlParts, host: str) -> UrlParts:
-    """The address with another host, which may have a port."""
-    name, colon, port = host.partition(":")
-    return parts._replace(host=name, port=colon + port)
-
-
 def _dropping(name: str, prefix: str) -> _Rule:
     def drop(parts: UrlParts) -> UrlParts:
         if not parts.query or not parts.path.startswith(prefix):
             return parts
-        return without_parameter(parts, parts.query.split("&"), name)[0]
+        kept = [each for each in parts.query.split("&") if parameter_name(each) != name]
+        return parts._replace(query="&".join(kept))
 
     return drop
 
@@ -83,7 +61,14 @@ def _moving(source: str, target: str) -> _Rule:
 
 
 def _renaming(source: str, target: str) -> _Rule:
-    return lambda parts: with_host(parts, target) if parts.host + parts.port == source else parts
+    name, colon, port = target.partition(":")
+
+    def rename(parts: UrlParts) -> UrlParts:
+        if parts.host + parts.port != source:
+            return parts
+        return parts._replace(host=name, port=colon + port)
+
+    return rename
 
 
 def _is_folder(path: str) -> bool:

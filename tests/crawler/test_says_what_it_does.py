@@ -16,7 +16,8 @@ from scrapy.settings import BaseSettings
 from dedup.cli import main
 from dedup.extras import require_extra
 from dedup.scrapy import default_settings
-from dedup.scrapy.config import CrawlConfig, unknown_settings
+from dedup.scrapy.config import CrawlConfig, removed_settings, unknown_settings
+from dedup.scrapy.removed_settings import REMOVED_SETTINGS
 from dedup.terminal.summary_table import summary_table
 
 if TYPE_CHECKING:
@@ -46,6 +47,27 @@ def test_a_setting_that_there_is_not_is_named_with_the_nearest(name: str, meant:
 
 def test_all_settings_that_there_are_are_known() -> None:
     assert unknown_settings(_settings()) == []
+
+
+def test_removed_settings_are_named_with_what_to_do() -> None:
+    settings = _settings(**dict.fromkeys(REMOVED_SETTINGS, 1))
+    assert removed_settings(settings) == [
+        f"{name} has no effect any more: {REMOVED_SETTINGS[name]}"
+        for name in sorted(REMOVED_SETTINGS)
+    ]
+    assert unknown_settings(settings) == []
+    assert removed_settings(_settings()) == []
+    assert not [name for name in REMOVED_SETTINGS if hasattr(default_settings, name)]
+
+
+def test_a_crawl_with_a_removed_setting_warns_once_and_starts(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes["/"] = make.page("start")
+    crawled = crawl("site", "-s", "DEDUP_URL_LEARNING=skip", url=site.url)
+    assert crawled.status == 0, crawled.output
+    assert crawled.output.count("DEDUP_URL_LEARNING has no effect any more: ") == 1
+    assert crawled.rows("SELECT count(*) FROM pages") == [1]
 
 
 def test_a_missing_extra_is_said_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:

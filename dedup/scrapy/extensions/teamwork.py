@@ -119,15 +119,11 @@ class Teamwork:
             workers.free_hosts({host: delay_left(self._crawler, host) for host in free})
             job.requests.give_up(free)
             job.arrivals.give_up(free)
-            if job.url_rules is not None:
-                job.url_rules.forget(free)
         return len(working)
 
     def _take_up(self, job: Job, hosts: Collection[str]) -> None:
         if hosts:
             job.arrivals.take_up(hosts)
-            if job.url_rules is not None:
-                job.url_rules.forget(hosts)
             job.budgets.take_up()
             job.requests.take_up(hosts)
             if is_own(self._crawler.spider):

@@ -6,7 +6,6 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 from secrets import token_bytes
-from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -130,19 +129,6 @@ class RequestQueue:
         key = UrlKeys.of(self._crawler).fingerprint(request)
         self._write(key, request, is_again=True)
         self.length += 1
-
-    def put_off(self, row: QueuedUrl, rank: int) -> None:
-        """Queue the next row again at another rank; `is_left_out` is called for it once more."""
-        slot = urlsplit(row.url).hostname or ""
-        if self.hosts is not None:
-            self._later[row.key] = NewUrl(
-                row.key, row.url, row.depth, row.request, slot, rank, is_again=True
-            )
-            self.ask_for_turn()
-            return
-        waiting = self._store.urls.queue_again(row.key, row.request, slot=slot, rank=rank)
-        if waiting is not None:
-            self.frontier.push(slot, waiting)
 
     def reload(self, slot: str, *, n_more: int) -> None:
         """Read a slot again whose rows have other ranks, or `n_more` rows, in the store."""

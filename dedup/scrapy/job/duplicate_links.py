@@ -16,7 +16,12 @@ from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.spiders.own import is_own
 from dedup.scrapy.url_keys import UrlKeys
 from dedup.store import JobStore
-from dedup.store.records import DUPLICATE_LINK, DUPLICATE_LINK_RANK, LEARNED_RANK, QueuedUrl
+from dedup.store.records import (
+    DUPLICATE_LINK,
+    DUPLICATE_LINK_END,
+    DUPLICATE_LINK_RANK,
+    QueuedUrl,
+)
 
 
 class DuplicateLinks:
@@ -105,4 +110,4 @@ class DuplicateLinks:
 
     def skips(self, row: QueuedUrl) -> bool:
         """Is the next URL of the queue not to be fetched, as only duplicates link to it?"""
-        return self._skips and DUPLICATE_LINK_RANK <= row.rank < LEARNED_RANK
+        return self._skips and DUPLICATE_LINK_RANK <= row.rank < DUPLICATE_LINK_END

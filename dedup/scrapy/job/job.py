@@ -32,12 +32,10 @@ from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.job.turns import Turns
-from dedup.scrapy.job.url_rules import CrawlUrlRules
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
 from dedup.sites.learner import SiteLearner
 from dedup.store.records import DUPLICATE_LINK, QueuedUrl
-from dedup.urls.learning.telling import LEARNED_RULE
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +51,6 @@ class Job:
         store: it has all that is stored of the job.
         seen: the filter of its URLs.
         requests: its queue.
-        url_rules: learned URL rules; None: they are not used.
         duplicate_links: puts off links on duplicates; None: they are followed as any other.
         response_urls: tells which URLs a response finishes.
         ledger: records each outcome.
@@ -137,10 +134,8 @@ class Job:
         self.requests = self.revisits.requests = RequestQueue(
             crawler, self.store, self._record_unreadable, self._is_left_out
         )
-        self.url_rules: CrawlUrlRules | None = None
         self.duplicate_links: DuplicateLinks | None = None
         if self.has_queue and not (self.is_finished or self.revisits.number):
-            self.url_rules = CrawlUrlRules.of(crawler, self.store, self.seen, self.requests, config)
             if config.duplicate_links != "skip" and self.store.workers is None:
                 self._queue_left_out()
             self.duplicate_links = DuplicateLinks.of(
@@ -160,7 +155,6 @@ class Job:
             self.requests,
             self.revisits,
             self.budgets.traps,
-            self.url_rules,
             self.duplicate_links,
             add_page=self.content.add,
         )
@@ -260,21 +254,10 @@ class Job:
             logger.error("%s", error)
 
     def _is_left_out(self, row: QueuedUrl) -> bool:
-        """Is a queued URL not to be fetched now? It is queued again, or recorded, then.
-
-        A learned rule may let it wait or skip it; a budget may leave it out; a link on duplicates
-        may be skipped.
-        """
+        """Is a queued URL not to be fetched? It is recorded then."""
         if self.duplicate_links is not None and self.duplicate_links.skips(row):
             self._record_failed(row, DUPLICATE_LINK, "")
             return True
-        if self.url_rules is not None:
-            act, detail = self.url_rules.decide(row)
-            if act == "wait":
-                return True
-            if act == "skip":
-                self._record_failed(row, LEARNED_RULE, detail)
-                return True
         reason, detail = self.budgets.reason_to_leave_out(row)
         if reason:
             self._record_failed(row, reason, detail)
@@ -282,7 +265,7 @@ class Job:
 
     def _queue_left_out(self) -> None:
         """Queue the links on duplicates that an earlier run of the job has skipped."""
-        for slot, n_more in self.store.queue_skipped(DUPLICATE_LINK, "").items():
+        for slot, n_more in self.store.queue_skipped(DUPLICATE_LINK).items():
             self.requests.reload(slot, n_more=n_more)
 
     def _record_unreadable(self, row: QueuedUrl, detail: str) -> None:

@@ -11,7 +11,6 @@ from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.job.duplicate_links import DuplicateLinks
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.revisits import Revisits
-from dedup.scrapy.job.url_rules import CrawlUrlRules
 from dedup.store import JobStore, Page
 from dedup.urls import SeenUrls
 from dedup.urls.traps import TrapWatch
@@ -40,7 +39,6 @@ class Ledger:
         requests: RequestQueue,
         revisits: Revisits,
         traps: TrapWatch | None,
-        url_rules: CrawlUrlRules | None,
         duplicate_links: DuplicateLinks | None,
         *,
         add_page: Callable[[Page], int],
@@ -51,7 +49,6 @@ class Ledger:
         self._requests = requests
         self._revisits = revisits
         self._traps = traps
-        self._url_rules = url_rules
         self._duplicate_links = duplicate_links
         self._add_page = add_page
         self.fetched = self.fetched_before = store.stats.fetched()
@@ -77,8 +74,6 @@ class Ledger:
         with self._store.unit():
             number = self._write(outcome)
             self._finish(outcome)
-            if self._url_rules is not None:
-                self._url_rules.note(outcome, number)
             if self._duplicate_links is not None:
                 keys = [each.key for each in outcome.finishes]
                 self._duplicate_links.judged(keys, is_duplicate=outcome.kind == "duplicate")

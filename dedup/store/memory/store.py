@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from dedup.document import Document, Match, TextSource
 from dedup.sites.rest import Rest
 from dedup.store.memory.learned import MemoryLearned
-from dedup.store.memory.url_knowledge import MemoryUrlKnowledge
 from dedup.store.memory.url_table import MemoryUrlTable
 
 _ZSTD_LEVEL = -1
@@ -38,13 +37,11 @@ class MemoryStore:
     Attributes:
         urls: the URLs seen, and the queue of those to be fetched.
         learned: what is learned of hosts, and pages that wait for it.
-        url_knowledge: the learned URL rules.
         duplicates: the dropped documents' ids and what they duplicate, in the order of dropping.
     """
 
     def __init__(self) -> None:
         self.urls = MemoryUrlTable()
-        self.url_knowledge = MemoryUrlKnowledge()
         self.learned = MemoryLearned(self._names_of)
         self.duplicates: list[tuple[str, Match]] = []
         self._documents: list[_Kept] = []

@@ -75,12 +75,6 @@ class MemoryUrlTable:
                 row = row._replace(request=None)
             self._put(row, DONE, self._slots.get(key, ""))
 
-    def bring_forward(self, slot: str, rank: int) -> int:
-        rows = [row for row in self._queued.get(storable(slot), {}).values() if row.rank == rank]
-        for row in rows:
-            self._put(row._replace(rank=0), QUEUED, storable(slot))
-        return len(rows)
-
     def rank(self, key: bytes) -> int | None:
         return self._rows[key].rank if key in self._rows else None
 

@@ -30,11 +30,10 @@ logger = logging.getLogger(__name__)
 _TRY_AGAIN_SECONDS = 1.0
 _FIRST_TRY_SECONDS = 0.1
 
-_SEQUENCES = ("urls_id_seq", "waiting_place_seq", "url_rules_number_seq", "changes")
+_SEQUENCES = ("urls_id_seq", "waiting_place_seq", "changes")
 _READ_SEQUENCES = b"""
-SELECT u.last_value, u.is_called, w.last_value, w.is_called, r.last_value, r.is_called,
-    c.last_value, c.is_called
-FROM urls_id_seq AS u, waiting_place_seq AS w, url_rules_number_seq AS r, changes AS c
+SELECT u.last_value, u.is_called, w.last_value, w.is_called, c.last_value, c.is_called
+FROM urls_id_seq AS u, waiting_place_seq AS w, changes AS c
 """
 
 

@@ -14,10 +14,9 @@ from dedup.store.sqlite import SqliteStore
 
 _TABLES = (
     *("meta", "counters", "urls", "pages", "sites", "encodings", "waiting", "early"),
-    *("versions", "visits", "duplicates", "skipped", "aliases", "signatures"),
-    *("url_rules", "url_forms", "apart"),
+    *("versions", "visits", "duplicates", "skipped", "aliases", "signatures", "apart"),
 )
-_NUMBERED = {"urls": "id", "waiting": "place", "url_rules": "number"}
+_NUMBERED = {"urls": "id", "waiting": "place"}
 """The tables that number their rows themselves."""
 
 

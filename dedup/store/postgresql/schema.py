@@ -19,15 +19,6 @@ CREATE TABLE job (
 ) WITH (fillfactor = 10);
 INSERT INTO job VALUES ({SCHEMA_VERSION}, 0);
 
-CREATE TABLE url_rules (
-    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    host {_TEXT} NOT NULL,
-    name {_TEXT} NOT NULL,
-    value {_TEXT} NOT NULL
-);
-CREATE INDEX url_rules_host ON url_rules (host);
-CREATE TABLE url_forms (key bytea PRIMARY KEY, page bigint);
-
 -- The processes that work on the job. Who is not heard of is deleted; ids are never used again.
 CREATE TABLE workers (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -172,15 +172,6 @@ class Database(ABC):
         with self.unit() as connection:
             connection.execute(query, (name, value))
 
-    def first_meta(self, name: str, value: str) -> str:
-        """Note a value unless there is one; of several processes one is the first."""
-        query = (
-            "INSERT INTO meta VALUES (?, ?)"
-            " ON CONFLICT (name) DO UPDATE SET value = meta.value RETURNING value"
-        )
-        with self.unit() as connection:
-            return str(connection.execute(query, (name, value)).fetchone()[0])
-
     def _commit(self) -> None:
         self.connection.execute("COMMIT")
 

@@ -186,10 +186,6 @@ class StoreReader:
         """Is there a stored page of a host?"""
         return any(self.rows("SELECT 1 FROM pages WHERE host = ? LIMIT 1", [host]))
 
-    def count_pages_of(self, host: str) -> int:
-        """How many pages of a host are stored."""
-        return sum(1 for _ in self.rows("SELECT 1 FROM pages WHERE host = ?", [host]))
-
     def page_numbers(self, selection: Selection = EVERYTHING) -> Iterator[int]:
         """The numbers of the unique pages, ascending."""
         condition, parameters = where(selection, "pages", self.database)

@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dedup.store.records import (
     DONE,
     DUPLICATE_LINK,
+    DUPLICATE_LINK_END,
     DUPLICATE_LINK_RANK,
-    LEARNED_RANK,
     QUEUED,
     TRAP_RANK,
 )
@@ -35,8 +35,8 @@ _FINAL = {
     "trap",
     "unsupported_scheme",
 }
-_IS_PUT_OFF = f"rank >= {DUPLICATE_LINK_RANK} AND rank < {LEARNED_RANK}"
-_IS_LEARNED = f"rank >= {LEARNED_RANK} AND rank < {TRAP_RANK}"  # at its lowest: for no rule
+_IS_PUT_OFF = f"rank >= {DUPLICATE_LINK_RANK} AND rank < {TRAP_RANK}"
+_IS_ON_DUPLICATES = f"rank >= {DUPLICATE_LINK_RANK} AND rank < {DUPLICATE_LINK_END}"
 _KEYS_PER_QUERY = 500  # well under SQLite's limit of parameters
 _TEMPORARY_STATUSES = {"http_408", "http_425", "http_429"}
 
@@ -62,8 +62,7 @@ def queue_failed(database: Database, reasons: Collection[str] = ()) -> Counter[s
             connection.execute("DELETE FROM skipped WHERE number = ?", (number,))
             connection.execute(
                 "UPDATE urls SET state = ?, slot = ?, request = ?,"  # noqa: S608 -- constants
-                f" rank = CASE WHEN {_IS_PUT_OFF} THEN 0 WHEN {_IS_LEARNED} THEN {LEARNED_RANK}"
-                " ELSE rank END WHERE id = ?",
+                f" rank = CASE WHEN {_IS_PUT_OFF} THEN 0 ELSE rank END WHERE id = ?",
                 (QUEUED, host_of(url), _afresh(request), row),
             )
             queued[reason] += 1
@@ -72,13 +71,13 @@ def queue_failed(database: Database, reasons: Collection[str] = ()) -> Counter[s
     return queued
 
 
-def queue_skipped(database: Database, reason: str, detail: str) -> Counter[str]:
+def queue_skipped(database: Database, reason: str) -> Counter[str]:
     """Take URLs off the record that were not fetched, and queue them; return how many, by slot."""
     with database.unit(weight=0) as connection:
         rows = connection.execute(
             "SELECT s.number, u.id, u.slot FROM skipped AS s JOIN urls AS u ON u.url = s.url"
-            " WHERE NOT s.is_fetched AND s.reason = ? AND s.detail = ? AND u.state = ?",
-            (reason, detail, DONE),
+            " WHERE NOT s.is_fetched AND s.reason = ? AND u.state = ?",
+            (reason, DONE),
         ).fetchall()
         return _take_off(connection, rows)
 
@@ -94,7 +93,7 @@ def queue_found(database: Database, keys: Sequence[bytes], *, with_skipped: bool
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             part = keys[start : start + _KEYS_PER_QUERY]
             marks = ",".join("?" * len(part))
-            put_off = f"{_IS_PUT_OFF} AND key IN ({marks})"
+            put_off = f"{_IS_ON_DUPLICATES} AND key IN ({marks})"
             rows = connection.execute(
                 f"UPDATE urls SET rank = rank - {DUPLICATE_LINK_RANK}"  # noqa: S608 -- constants
                 f" WHERE state = {QUEUED} AND {put_off} RETURNING slot",

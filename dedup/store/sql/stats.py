@@ -24,11 +24,6 @@ GROUP BY reason ORDER BY 1
 """
 _FAILED = "SELECT reason, count(*) FROM skipped WHERE NOT is_fetched GROUP BY reason ORDER BY 1"
 
-_FAILED_BY_DETAIL = (
-    "SELECT detail, count(*) FROM skipped WHERE NOT is_fetched AND reason = ? GROUP BY detail"
-    " ORDER BY 1"
-)
-
 
 class SqlStatsQueries(SqlQueries):
     """Counts by what became of pages and URLs; names in alphabetical order."""
@@ -47,10 +42,6 @@ class SqlStatsQueries(SqlQueries):
     def failed(self) -> dict[str, int]:
         """URLs without a response, by reason."""
         return self._pairs(_FAILED)
-
-    def failed_by_detail(self, reason: str) -> dict[str, int]:
-        """URLs without a response for a reason, by its detail."""
-        return self._pairs(_FAILED_BY_DETAIL, [reason])
 
     def waiting(self) -> Count:
         """Pages that wait until enough is known of their host."""

@@ -26,7 +26,6 @@ from dedup.store.sql.refresh import Refreshes
 from dedup.store.sql.report import SqlReportQueries
 from dedup.store.sql.retry import queue_failed, queue_found, queue_skipped
 from dedup.store.sql.stats import SqlStatsQueries
-from dedup.store.sql.url_knowledge import SqlUrlKnowledge
 from dedup.store.sql.url_table import UrlTable
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import host_of
@@ -57,7 +56,6 @@ class SqlStore(StoreReader):
         self.keep_bodies = keep_bodies
         self.urls = UrlTable(database)
         self.learned = Learned(database, self.unpacked)
-        self.url_knowledge = SqlUrlKnowledge(database)
         self.refreshes = Refreshes(database, self._replace_page)
         self.stats = SqlStatsQueries(database, self.unpacked)
         self.report = SqlReportQueries(database, self.unpacked)
@@ -78,10 +76,6 @@ class SqlStore(StoreReader):
     def set_meta(self, name: str, value: str) -> None:
         """Note a named value of the job."""
         self.database.set_meta(name, value)
-
-    def first_meta(self, name: str, value: str) -> str:
-        """Note a named value of the job unless there is one; return the one that there is."""
-        return self.database.first_meta(name, value)
 
     def commit(self) -> None:
         """Make durable what has been written; not within a unit."""
@@ -247,9 +241,9 @@ class SqlStore(StoreReader):
         """Queue failed URLs once more; return how many, by reason."""
         return queue_failed(self.database, reasons)
 
-    def queue_skipped(self, reason: str, detail: str) -> Counter[str]:
+    def queue_skipped(self, reason: str) -> Counter[str]:
         """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
-        return queue_skipped(self.database, reason, detail)
+        return queue_skipped(self.database, reason)
 
     def queue_found(self, keys: Sequence[bytes], *, with_skipped: bool) -> Counter[str]:
         """Queue links as new ones that were put off because they were found on duplicates alone."""

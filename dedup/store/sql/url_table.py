@@ -122,15 +122,6 @@ class UrlTable:
                 [(key, DONE, storable(url)) for key, url in urls],
             )
 
-    def bring_forward(self, slot: str, rank: int) -> int:
-        """Queue those of a slot that have this rank as if they were new; return their number."""
-        with self._database.unit(weight=0) as connection:
-            rows = connection.execute(
-                "UPDATE urls SET rank = 0 WHERE state = ? AND slot = ? AND rank = ? RETURNING 1",
-                (QUEUED, storable(slot), rank),
-            )
-            return len(rows.fetchall())
-
     def rank(self, key: bytes) -> int | None:
         """The rank of a URL, queued or not; None: it is not known."""
         query = "SELECT rank FROM urls WHERE key = ?"

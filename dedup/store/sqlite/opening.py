@@ -14,6 +14,7 @@ from dedup.files import check_plain, open_private
 from dedup.store.sqlite.errors import reporting
 from dedup.store.sqlite.schema import (
     APPLICATION_ID,
+    FORMER_TABLES,
     OLD_JOBS,
     READABLE_VERSIONS,
     SCHEMA,
@@ -156,9 +157,11 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
     try:
         expected.executescript(SCHEMA)
         known = _schema_of(expected)
+        expected.executescript(FORMER_TABLES)
+        former = _schema_of(expected)
     finally:
         expected.close()
-    if (found := _schema_of(connection)) != known:
+    if (found := _schema_of(connection)) not in (known, former):
         names = sorted({name for _, name, _ in found ^ known})
         raise StateError(
             path,

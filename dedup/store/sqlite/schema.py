@@ -15,8 +15,7 @@ SCHEMA_VERSION = 5
 READABLE_VERSIONS = (2, 3, 4, 5)
 """Those of earlier releases can be read. They read other texts from pages: they cannot go on."""
 
-_URL_RULES = """
--- URL rules that were learned, see `dedup.urls.learning`.
+FORMER_TABLES = """
 CREATE TABLE url_rules (
     number INTEGER PRIMARY KEY,
     host TEXT NOT NULL,
@@ -24,13 +23,12 @@ CREATE TABLE url_rules (
     value TEXT NOT NULL             -- JSON
 );
 CREATE INDEX url_rules_host ON url_rules (host);
-
--- Which page each known form of an address shows, by the 16-byte key of rule and form.
 CREATE TABLE url_forms (
     key BLOB PRIMARY KEY,
     page INTEGER                    -- -1: it is no evidence; NULL: not fetched yet
 ) WITHOUT ROWID;
 """
+"""Tables that jobs of this version may have from before, all of them. Nothing reads them."""
 
 SCHEMA = f"""
 BEGIN;
@@ -200,7 +198,6 @@ CREATE TABLE signatures (
     value BLOB NOT NULL,
     PRIMARY KEY (stage, page)
 ) WITHOUT ROWID;
-{_URL_RULES}
 COMMIT;
 """
 
@@ -209,11 +206,6 @@ _NEW_COLUMNS = "'' AS heading, NULL AS own_title, 'given' AS source, NULL AS sit
 _NO_SITES = """
 CREATE TEMP TABLE sites (host TEXT, value BLOB);
 CREATE TEMP TABLE apart (page INTEGER, original INTEGER, lines TEXT);
-"""
-
-_NO_URL_RULES = """
-CREATE TEMP TABLE url_rules (number INTEGER, host TEXT, name TEXT, value TEXT);
-CREATE TEMP TABLE url_forms (key BLOB, page INTEGER);
 """
 
 _OLD_PAGES = f"""
@@ -230,8 +222,8 @@ CREATE TEMP VIEW duplicates AS SELECT *, NULL AS site_version FROM main.duplicat
 """
 
 OLD_JOBS = {
-    2: _OLD_PAGES + _NO_URL_RULES + _NO_SITES,
-    3: _TEMPLATED_PAGES + _NO_URL_RULES + _NO_SITES,
+    2: _OLD_PAGES + _NO_SITES,
+    3: _TEMPLATED_PAGES + _NO_SITES,
     4: _TEMPLATED_PAGES + _NO_SITES,
 }
 """What has a job of an earlier version look like one of this version to those who read it."""

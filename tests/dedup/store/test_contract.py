@@ -27,7 +27,6 @@ from dedup.store import JobStore, Page, open_store
 from dedup.store.interface import HostKnowledge, Store, UrlQueue
 from dedup.store.memory import MemoryStore
 from dedup.store.records import DONE, HELD, QUEUED, TOO_DEEP, KnownUrl, QueuedUrl
-from dedup.urls.learning import HostRule, UrlKnowledge
 
 AnyStore = MemoryStore | JobStore
 
@@ -365,56 +364,6 @@ def test_encoding_of_a_host_is_that_of_most_pages_then_the_first_by_name(
     learned.add_encoding("a.example", "gb18030")
     assert learned.encoding("a.example") == "gb18030"
     assert learned.encoding("b.example") is None
-
-
-# --- Learned URL rules ---------------------------------------------------------------------------
-
-
-@pytest.fixture
-def knowledge(store: AnyStore) -> UrlKnowledge:
-    return store.url_knowledge
-
-
-def test_rules_get_numbers_and_come_back_as_they_were(knowledge: UrlKnowledge) -> None:
-    rules = [HostRule(0, host, name) for host in ("b", "a") for name in ("drop:x", "slash")]
-    knowledge.put_rules(rules)
-    assert len({rule.number for rule in rules} - {0}) == 4
-    rules[0].note_pair(7, "x=1", ("http://b/?x=1", "http://b/"), is_sampled=False, n_probes=1)
-    rules[1].note_failure(("http://b/a/", "http://b/a"))
-    knowledge.put_rules(rules[:2])
-    assert knowledge.rules("b") == rules[:2]
-    assert knowledge.rules("b")[0] is not rules[0]
-    assert knowledge.all_rules() == [*rules[2:], *rules[:2]]
-    assert knowledge.rules("c") == []
-
-
-def test_a_form_keeps_the_first_page_that_it_shows(knowledge: UrlKnowledge) -> None:
-    knowledge.add_forms([(A, None), (B, 3), (C, None), (A, None)])
-    knowledge.add_forms([(A, 5), (B, 6), (C, None)])
-    assert knowledge.forms([A, B, C, D]) == {A: 5, B: 3, C: None}
-    assert knowledge.forms([]) == {}
-
-
-def test_forms_in_any_number(knowledge: UrlKnowledge) -> None:
-    keys = [number.to_bytes(16, "big") for number in range(2_000)]
-    knowledge.add_forms((key, number) for number, key in enumerate(keys))
-    assert knowledge.forms(keys) == {key: number for number, key in enumerate(keys)}
-
-
-def test_what_was_put_off_is_brought_forward_by_slot_and_rank(urls: UrlQueue) -> None:
-    for key, slot, rank in ((A, "a", 7), (B, "a", 8), (C, "b", 7), (D, "a", 7)):
-        urls.queue(key, f"http://{slot}/{key[0]}", 1, slot=slot, rank=rank)
-    urls.finish([(D, "http://a/3")])
-    assert urls.bring_forward("a", 7) == 1
-    assert [row.key for row in urls.first_queued("a", 9)] == [A, B]
-    assert [urls.rank(key) for key in (A, B, C, KEYS[7])] == [0, 8, 7, None]
-
-
-def test_the_first_value_of_a_name_stays(store: AnyStore) -> None:
-    if isinstance(store, MemoryStore):
-        pytest.skip("it has no named values")
-    assert [store.first_meta("name", value) for value in ("1", "2")] == ["1", "1"]
-    assert store.meta("name") == "1"
 
 
 # --- What is noted with a commit -----------------------------------------------------------------

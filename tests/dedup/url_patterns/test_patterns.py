@@ -38,6 +38,7 @@ CASES = [
     ("parameter", "/?id={n}", "/?id={n}&sort=up", "sort", "-s DEDUP_URL_RULES=drop:sort"),
     ("parameter", "/?id={n}&sid=8{n}", "/?id={n}&sid=9", "sid", "-s DEDUP_URL_RULES=drop:sid"),
     ("parameter", "/{n}", "/{n}?a%2Cb=1", "a,b", "-a 'deny=[?&]a%2Cb='"),
+    ("bare-query", "/{n}.html", "/{n}.html?a/{n}.html", "", "-s DEDUP_URL_RULES=bare-query"),
     ("print", "/{n}", "/{n}?view=print", "view=print", "-a 'deny=[?&]view=print(?:&|$)'"),
     ("print", "/{n}.html", "/print/{n}.html", "/print/", "-a deny=/print/"),
     (

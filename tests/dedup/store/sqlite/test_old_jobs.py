@@ -1,4 +1,4 @@
-"""Jobs of earlier releases can be read and exported; they cannot be crawled on."""
+"""Jobs of earlier schema versions can be read and exported; they cannot be crawled on."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ import pytest
 
 from dedup.document import Document, Match
 from dedup.errors import StateError
+from dedup.explain.fate import find_fate
 from dedup.store import open_store
-from dedup.store.records import Page
-from dedup.store.sqlite.schema import OLD_JOBS, READABLE_VERSIONS, SCHEMA_VERSION
+from dedup.store.records import DUPLICATE_LINK_END, TRAP_RANK, Page
+from dedup.store.sqlite.schema import (
+    FORMER_TABLES,
+    OLD_JOBS,
+    READABLE_VERSIONS,
+    SCHEMA_VERSION,
+)
+from dedup.urls import url_key
 
 _TABLES = ("pages", "duplicates")
 
@@ -22,7 +29,7 @@ _BACK = {
         + "".join(f"ALTER TABLE {name} RENAME COLUMN site_version TO template;" for name in _TABLES)
         + "CREATE TABLE templates (host TEXT NOT NULL, number INTEGER NOT NULL,"
         " value TEXT NOT NULL, PRIMARY KEY (host, number)) WITHOUT ROWID;"
-        "INSERT INTO templates VALUES ('a.example', 0, '{}');"
+        "INSERT INTO templates VALUES ('a.example', 0, '{}');" + FORMER_TABLES
     ),
     3: "DROP TABLE url_rules; DROP TABLE url_forms;",
     2: "DROP TABLE templates; DROP TABLE waiting; DROP TABLE early; DROP TABLE encodings;"
@@ -80,7 +87,6 @@ def test_an_old_job_knows_nothing_of_sites(old_job: Path) -> None:
         assert store.learned.hosts() == []
         assert store.learned.site("a.example") is None
         assert list(store.explain.all_apart()) == []
-        assert store.url_knowledge.all_rules() == []
         assert store.learned.count_waiting() == {}
 
 
@@ -91,3 +97,37 @@ def test_an_old_job_is_not_crawled_on_and_stays_as_it_is(old_job: Path) -> None:
     assert version_of(old_job) == before
     with open_store(old_job, read_only=True) as store:
         assert store.page(1).text == "A text."
+
+
+def test_a_job_that_learned_url_rules_goes_on(tmp_path: Path) -> None:
+    left, late, trap = ("http://a.example/" + name for name in ("left?ref=1", "late?ref=1", "trap"))
+    ranks = {late: DUPLICATE_LINK_END + 1, left: DUPLICATE_LINK_END + 1, trap: TRAP_RANK}
+    with open_store(tmp_path) as store:
+        for url, rank in ranks.items():
+            store.urls.queue(url_key(url), url, 1, slot="a.example", rank=rank)
+        store.add_skipped(left, "learned_rule", detail="drop:ref on a.example", is_fetched=False)
+        store.urls.finish([(url_key(left), left)])
+        path = store.path
+    connection = sqlite3.connect(path)
+    connection.executescript(FORMER_TABLES)
+    connection.execute("INSERT INTO url_rules VALUES (1, 'a.example', 'drop:ref', '{}')")
+    connection.commit()
+    connection.close()
+    with open_store(tmp_path) as store:
+        assert store.queue_found([url_key(late)], with_skipped=True) == {}
+        assert find_fate(store, late).waits_for == ""
+        assert find_fate(store, left).reason == "learned_rule"
+        assert store.queue_failed() == {}
+        assert store.queue_failed(["learned_rule"]) == {"learned_rule": 1}
+        queued = store.urls.first_queued("a.example", 9)
+        assert [row.url for row in queued] == [left, late, trap]
+
+
+def test_a_part_of_the_tables_of_learned_rules_is_refused(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        path = store.path
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE VIEW url_forms AS SELECT 1")
+    connection.close()
+    with pytest.raises(StateError, match="not those of a crawl's store"):
+        open_store(tmp_path)
