@@ -15,7 +15,7 @@ from dedup.sites.outline import Outline, outline
 _TEMPLATE_TAG = re.compile(r"<(/?)(?i:template)(?=[\s/>])")
 _SCRIPT = re.compile(r"<(?i:script)[^<>]*+>")
 _SCRIPT_END = re.compile(r"</(?i:script)[^>]*+>")
-_TYPE = re.compile(r"(?i)\btype\s*=[^>]*?(?:template|text/html)")
+_TYPE = re.compile(r"""(?i)(?<![\w-])type\s*=\s*["']?\s*+[^"'\s<>]{0,80}?(?:template|text/html)""")
 
 
 def has_folded_content(html: str) -> bool:
