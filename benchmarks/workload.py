@@ -15,7 +15,7 @@ class Workload:
 
     Attributes:
         new: lookups of fingerprints that are not there, nor anything near them, if random.
-        known: lookups of fingerprints that are there.
+        known: lookups of indexed fingerprints.
         checked: lookups whose answers are compared with a linear scan: copies of some
             fingerprints with 0 to `max_distance` + 1 bits flipped, and some of `new`.
     """

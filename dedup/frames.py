@@ -214,7 +214,7 @@ class _Pandas:
 
 
 def _nulls(column: Any) -> list[Any]:
-    """The values of a column of pandas, with None for all that it has for nothing."""
+    """The values of a column of pandas, nulls as None."""
     values: list[Any] = column.astype(object).where(column.notna(), None).tolist()
     return values
 

@@ -89,7 +89,7 @@ def _unrecorded(fate: Fate) -> Iterator[str]:
     elif fate.outcome == "too_deep":
         yield "left out by DEPTH_LIMIT; the crawl's command with a higher limit fetches it"
     elif fate.outcome == "done":
-        yield "dealt with, without a record of its own"
+        yield "processed; no separate record"
     elif fate.is_row:
         yield "not there: no row of the collection has this id or URL"
         if fate.nearest:

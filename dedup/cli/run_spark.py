@@ -140,7 +140,7 @@ def _check_paths(run: CollectionRun) -> None:
                 )
         if run.overwrite and output.exists() and not _is_earlier_output(output):
             raise FileExistsError(
-                f"{option}: {str(output)!r} is no output of an earlier run, which is what"
+                f"{option}: {str(output)!r} was not written by an earlier run, which is all that"
                 " --overwrite replaces"
             )
 

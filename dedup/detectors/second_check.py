@@ -186,7 +186,7 @@ class SecondCheck:
     Args:
         originals: fetches a candidate.
         names: with "ignore", names do not count: only texts do.
-        sketches: of originals, which save to fetch those that are surely not near; None: of none.
+        sketches: of originals, to rule out candidates without fetching them; None: of none.
             They change no answer.
         rare_on: tells of a host which lines are rare there.
         max_characters: of originals that one document is compared with, together, and of the

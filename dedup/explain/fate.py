@@ -30,7 +30,7 @@ class Fate:
         outcome: `stored`; `duplicate` of a stored page; `skipped`: it gave no page to compare;
             `waiting`: fetched, and not judged before enough is known of its site;
             `alias`: it leads to the page at `page_url`; `queued`: still to be fetched; `too_deep`:
-            left out by `DEPTH_LIMIT`; `done`: dealt with, without a record of its own; `unknown`:
+            left out by `DEPTH_LIMIT`; `done`: processed; no separate record; `unknown`:
             never seen.
         waits_for: of a queued URL that was put off, why.
         url: as it was recorded, where it was.

@@ -130,7 +130,7 @@ FATES = {
     "/old": "it redirects to http://site.example/more http://site.example/more dropped",
     "/later": "still queued",
     "/waits": "waiting: fetched, and not judged before enough is known of its site",
-    "/done": "dealt with, without a record of its own",
+    "/done": "processed; no separate record",
     "/shorter": "never seen",
 }
 

@@ -335,7 +335,7 @@ def test_master_is_for_spark(capsys: pytest.CaptureFixture[str]) -> None:
         (["-o", "data/../in.jsonl"], "-o must be another folder than IN"),
         (["data/more.jsonl", "-o", "data"], "-o must be another folder than IN"),
         (["-o", "out/kept", "-d", "out"], "-d must be another folder than -o"),
-        (["-o", "data"], "'data' is no output of an earlier run"),
+        (["-o", "data"], "'data' was not written by an earlier run"),
     ],
 )
 def test_no_output_replaces_what_is_not_an_earlier_output(
