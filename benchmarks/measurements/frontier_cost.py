@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -48,7 +49,8 @@ class MemoryScheduler(DedupScheduler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        Job.of(crawler).seen = SeenUrls(None)
+        job = Job.of(crawler)
+        job.urls = replace(job.urls, seen=SeenUrls(None))
         self._queue: Any = None
 
     def open(self, spider: Any) -> Any:

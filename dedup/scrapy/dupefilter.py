@@ -51,9 +51,9 @@ class DedupDupeFilter(BaseDupeFilter):
     def request_seen(self, request: Request) -> bool:
         self._count_link(request)
         key = self._keys.fingerprint(request)
-        if not self._job.seen.unseen([key]):
+        if not self._job.urls.seen.unseen([key]):
             return True
-        self._job.seen.mark([key])
+        self._job.urls.seen.mark([key])
         request.meta[KEY] = key  # under which the scheduler queues it
         return False
 

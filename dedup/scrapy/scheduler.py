@@ -48,11 +48,11 @@ class DedupScheduler(BaseScheduler):
         return self._dupefilter.close(reason)
 
     def has_pending_requests(self) -> bool:
-        requests, turns = self._job.requests, self._job.turns
+        requests, turns = self._job.urls.requests, self._job.turns
         return bool(requests.frontier or requests.has_later or turns.is_pending)
 
     def __len__(self) -> int:
-        return len(self._job.requests.frontier)
+        return len(self._job.urls.requests.frontier)
 
     def enqueue_request(self, request: Request) -> bool:
         try:
@@ -65,16 +65,16 @@ class DedupScheduler(BaseScheduler):
             if self._crawler.spider is not None:
                 self._dupefilter.log(request, self._crawler.spider)
             return False
-        where = "disk" if self._job.requests.add(request) else "memory"
+        where = "disk" if self._job.urls.requests.add(request) else "memory"
         self._stats.inc_value(f"scheduler/enqueued/{where}")
         self._stats.inc_value("scheduler/enqueued")
         return True
 
     def next_request(self) -> Request | None:
-        if self._is_reader_busy() or self._job.failure or self._job.arrivals.is_closing:
+        if self._is_reader_busy() or self._job.failure or self._job.pages.arrivals.is_closing:
             return None
         try:
-            request = self._job.requests.next(downloads_by_slot(self._crawler))
+            request = self._job.urls.gate.next(downloads_by_slot(self._crawler))
         except StateError:
             return None
         if request is not None:

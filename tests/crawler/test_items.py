@@ -128,7 +128,7 @@ process.start()
 print(json.dumps({name: {
     "kept": len(kept[name]), "errors": len(lost[name]), "sample": repr(kept[name][0]),
     "stats": {k: v for k, v in crawler.stats.get_stats().items() if k.startswith("dedup/")},
-    "followed": len(crawler.dedup_job._items._arrived),
+    "followed": len(crawler.dedup_job.pages.judge._items._arrived),
 } for name, crawler in crawlers.items()}))
 """
 

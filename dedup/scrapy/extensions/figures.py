@@ -110,17 +110,17 @@ class CrawlFigures:
             unique=before.unique + self._stat("dedup/pages/unique"),
             duplicates=_sum(before.duplicates, self._by_name("dedup/pages/duplicate/")),
             skipped=_sum(before.skipped, self._by_name("dedup/pages/skipped/")),
-            waiting=job.arrivals.n_unjudged,
+            waiting=job.pages.arrivals.n_unjudged,
             failed=sum(_sum(before.failed, self._by_name("dedup/pages/failed/")).values()),
             filtered=before.filtered + self._stat("dedup/url/filtered"),
-            queued=job.requests.length,
-            seen=job.seen.count,
+            queued=job.urls.requests.length,
+            seen=job.urls.seen.count,
             pages_per_second=pages_per_second,
             megabytes_per_second=bytes_per_second / 1e6,
             hosts=self._hosts.most_common(_BUSIEST_HOSTS),
             last=list(reversed(self._dropped)),
-            index_bytes=job.content.size_bytes,
-            filter_bytes=job.seen.size_bytes,
+            index_bytes=job.pages.content.size_bytes,
+            filter_bytes=job.urls.seen.size_bytes,
             error_rate=self._estimate(),
         )
 
@@ -145,7 +145,7 @@ class CrawlFigures:
     def _estimate(self) -> float:
         now = time.monotonic()
         if now - self._error_rate[0] > _ESTIMATE_SECONDS:
-            self._error_rate = now, self._job.seen.error_rate_estimate
+            self._error_rate = now, self._job.urls.seen.error_rate_estimate
         return self._error_rate[1]
 
     def _response_received(self, response: Response) -> None:

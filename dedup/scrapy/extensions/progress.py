@@ -79,9 +79,9 @@ class Progress:
                 f" are. For a new crawl: {way}, or another name with {name}"
             )
             return
-        if job.revisits.number and job.requests.length:
+        if job.urls.revisits.number and job.urls.requests.length:
             self._print(
-                f"Job {job.store.job}: refresh {job.revisits.number} visits its pages again."
+                f"Job {job.store.job}: refresh {job.urls.revisits.number} visits its pages again."
             )
         elif job.is_resumed:
             self._print(f"Job {job.store.job} goes on after {job.ledger.fetched:,} pages.")
@@ -158,7 +158,7 @@ class Progress:
             if self._mode == "table" and _is_quiet(self._crawler.settings):
                 return
             name, stats = getattr(spider, "name", ""), self._crawler.stats.get_stats()
-            account["items"] = item_counts(name, job.judge.drops, stats)
+            account["items"] = item_counts(name, job.pages.judge.drops, stats)
         outside = getattr(spider, "outside", None)
         if isinstance(outside, OutsideHosts):
             account["outside"] = list(outside.sentences(job.store.stats.pages()))

@@ -54,7 +54,7 @@ class Teamwork:
 
     def _ask(self) -> None:
         job = Job.of(self._crawler)
-        is_over = job.failure is not None or job.arrivals.is_closing or job.is_finished
+        is_over = job.failure is not None or job.pages.arrivals.is_closing or job.is_finished
         if not (is_over or self._is_asked):
             start_coroutine(self._look_in_turn(job))
 
@@ -77,7 +77,7 @@ class Teamwork:
     def _look(self) -> None:
         """In a turn: give a sign of life, give hosts back, take others."""
         job = Job.of(self._crawler)
-        workers, hosts = job.store.workers, job.requests.hosts
+        workers, hosts = job.store.workers, job.urls.requests.hosts
         if workers is None or hosts is None:
             return
         pause = max((max_delay(self._crawler, host) for host in hosts), default=0.0)
@@ -86,14 +86,14 @@ class Teamwork:
         paused = {host: seconds for host, seconds in left.items() if seconds > pause}
         job.turns.n_processes = workers.beat(pages=pages, pause=pause, paused=paused)
         self._note_pages(job)
-        if not job.has_queue or job.arrivals.is_closing:
+        if not job.has_queue or job.pages.arrivals.is_closing:
             return
         share = min(workers.fair_share(), job.config.worker_hosts)
         n_working = self._free(job, workers, hosts, share)
         if n_working < share:
             taken = workers.take_hosts(share - n_working)
             self._take_up(job, taken)
-        if not job.requests.frontier:
+        if not job.urls.requests.frontier:
             request_next(self._crawler)  # or it would find out in five seconds
 
     def _free(self, job: Job, workers: Workers, hosts: Collection[str], share: int) -> int:
@@ -104,10 +104,10 @@ class Teamwork:
             wait until more is known of their site; they are no part of the share, or no host could
             be taken until then.
         """
-        frontier = job.requests.frontier
-        job.requests.look_again(workers.queued_hosts())
-        busy = frontier.busy_slots() | job.arrivals.names_judged()
-        waiting = job.arrivals.names_waiting()
+        frontier = job.urls.requests.frontier
+        job.urls.requests.look_again(workers.queued_hosts())
+        busy = frontier.busy_slots() | job.pages.arrivals.names_judged()
+        waiting = job.pages.arrivals.names_waiting()
         working = {host for host in hosts if host in busy or frontier.has(host)}
         free = [host for host in hosts if host not in working and host not in waiting]
         n_surplus = len(working) - share
@@ -117,21 +117,21 @@ class Teamwork:
             free += surplus
         if free:
             workers.free_hosts({host: delay_left(self._crawler, host) for host in free})
-            job.requests.give_up(free)
-            job.arrivals.give_up(free)
+            job.urls.requests.give_up(free)
+            job.pages.arrivals.give_up(free)
         return len(working)
 
     def _take_up(self, job: Job, hosts: Collection[str]) -> None:
         if hosts:
-            job.arrivals.take_up(hosts)
-            job.budgets.take_up()
-            job.requests.take_up(hosts)
+            job.pages.arrivals.take_up(hosts)
+            job.urls.budgets.take_up()
+            job.urls.requests.take_up(hosts)
             if is_own(self._crawler.spider):
                 start_coroutine(self._send_ready(job))
             request_next(self._crawler)
 
     async def _send_ready(self, job: Job) -> None:
-        items = job.arrivals.resume()
+        items = job.pages.arrivals.resume()
         await send_items(self._crawler, items, at_once=job.turns.items_at_once)
 
     def _note_pages(self, job: Job) -> None:

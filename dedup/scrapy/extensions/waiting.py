@@ -42,13 +42,13 @@ class WaitingPages:
 
     def _spider_opened(self) -> None:
         before_closing(self._crawler, self._before_closing)
-        start_coroutine(self._send(Job.of(self._crawler).arrivals.resume()))
+        start_coroutine(self._send(Job.of(self._crawler).pages.arrivals.resume()))
 
     def _spider_idle(self) -> None:
         if self._is_sending:
             raise DontCloseSpider
         job = Job.of(self._crawler)
-        if self._are_left(job) and job.arrivals.may_finish:
+        if self._are_left(job) and job.pages.arrivals.may_finish:
             self._is_sending = True
             start_coroutine(self._send_some())
             raise DontCloseSpider
@@ -62,17 +62,17 @@ class WaitingPages:
 
     async def _before_closing(self) -> None:
         job = Job.of(self._crawler)
-        if job.arrivals.is_closing:
+        if job.pages.arrivals.is_closing:
             return
-        job.arrivals.is_closing = True
-        if not (job.arrivals.may_finish or job.is_alone):  # others go on with them
+        job.pages.arrivals.is_closing = True
+        if not (job.pages.arrivals.may_finish or job.is_alone):  # others go on with them
             return
         until = time.monotonic() + job.config.stop_seconds
         while self._are_left(job) and time.monotonic() < until:
             await self._send(await self._finished())
 
     def _are_left(self, job: Job) -> bool:
-        return job.failure is None and not self._has_failed and job.arrivals.n_waiting > 0
+        return job.failure is None and not self._has_failed and job.pages.arrivals.n_waiting > 0
 
     async def _finished(self) -> list[PageItem]:
         """Some of the pages that wait: those of a host, or of as many hosts as fill a turn."""
@@ -81,7 +81,7 @@ class WaitingPages:
 
         def finish() -> list[PageItem]:
             items: list[PageItem] = []
-            while len(items) < n_wanted and (found := job.arrivals.finish()):
+            while len(items) < n_wanted and (found := job.pages.arrivals.finish()):
                 items += found
             return items
 

@@ -35,34 +35,24 @@ class RequestQueue:
     """Queues requests under their keys, and makes requests from the rows of the queue.
 
     Args:
-        forget_unreadable: called with a row whose request cannot be made, and the reason.
-        is_left_out: called once for each row, when it is next: is its URL not to be fetched? It
-            records the URL then.
+        ask_for_turn: called when something waits to be queued, where others share the job.
 
     Attributes:
         length: how many requests are queued or in flight; for display.
     """
 
     def __init__(
-        self,
-        crawler: Crawler,
-        store: JobStore,
-        forget_unreadable: Callable[[QueuedUrl, str], None],
-        is_left_out: Callable[[QueuedUrl], bool] = lambda _: False,
+        self, crawler: Crawler, store: JobStore, ask_for_turn: Callable[[], None] = lambda: None
     ) -> None:
         self._crawler = crawler
         self._store = store
-        self._forget_unreadable = forget_unreadable
-        self._is_left_out = is_left_out
+        self._ask_for_turn = ask_for_turn
         self._again: set[bytes] = set()
         """Keys of requests that are queued again after they were in flight, for example retries."""
         self._later: dict[bytes, NewUrl] = {}
         """URLs that are queued in the next turn, where others share the job."""
         self.hosts: set[str] | None = None
         """Of a shared job, those that this process fetches from; None: of all."""
-        self.ask_for_turn: Callable[[], None] = lambda: None
-        self.note_seen: Callable[[list[bytes]], None] = lambda keys: None  # noqa: ARG005 -- by default nobody asks
-        """Called with what others may have found, so that a link to it is not taken for new."""
         if store.workers is not None:
             self.hosts = set()
             store.workers.before_commit(self._queue_later)
@@ -135,13 +125,11 @@ class RequestQueue:
         self.length += n_more
         self.frontier.reload(slot)
 
-    def next(self, n_active: Callable[[str], int]) -> Request | None:
-        """The next request, which is in flight from now on; see `Frontier`."""
-        while (found := self.frontier.pop(n_active)) is not None:
-            request = found if isinstance(found, Request) else self._request_of(found)
-            if request is not None:
-                return request
-        return None
+    def is_again(self, row: QueuedUrl) -> bool:
+        """Was the request that comes next in flight before? Later it is as any other."""
+        is_again = row.key in self._again
+        self._again.discard(row.key)
+        return is_again
 
     def done(self, keys: list[bytes]) -> None:
         """Remove the requests of these keys: they need no fetching any more."""
@@ -203,7 +191,7 @@ class RequestQueue:
             return
         depth = 0 if is_repeat(key) else request.meta.get("depth", 0)
         self._later[key] = NewUrl(key, request.url, depth, stored, slot, rank, is_again)
-        self.ask_for_turn()
+        self._ask_for_turn()
 
     def _queue_later(self) -> None:
         """Queue what waits for it, in the turn whose commit comes next."""
@@ -261,23 +249,18 @@ class RequestQueue:
             )
         self._crawler.stats.inc_value("scheduler/unserializable")
 
-    def _request_of(self, row: QueuedUrl) -> Request | None:
-        self.note_seen([row.key])
-        is_first = row.key not in self._again
-        self._again.discard(row.key)
-        is_revisit = isinstance(row.request, bytes) and row.request.startswith(_REVISIT)
-        if is_first and not is_revisit and self._is_left_out(row):
-            return None
-        try:
-            if row.request is None:
-                request = own_spider(self._crawler).page_request(row.url, depth=row.depth)
-            elif is_revisit:
-                request = self._revisiting(row.url, row.depth, json.loads(row.request)["revisit"])
-            else:
-                request = from_bytes(row.request, self._spider)
-        except Exception as error:  # noqa: BLE001 -- the spider's code may have changed
-            self._forget_unreadable(row, f"{type(error).__name__}: {error}")
-            return None
+    def request_of(self, row: QueuedUrl) -> Request:
+        """The request of a row of the queue.
+
+        Raises:
+            Exception: any; the spider's code may have changed since it was queued.
+        """
+        if row.request is None:
+            request = own_spider(self._crawler).page_request(row.url, depth=row.depth)
+        elif is_revisit(row):
+            request = self._revisiting(row.url, row.depth, json.loads(row.request)["revisit"])
+        else:
+            request = from_bytes(row.request, self._spider)
         request.priority = -row.rank
         request.meta[KEY] = row.key
         return request
@@ -292,6 +275,11 @@ class RequestQueue:
 def is_repeat(key: bytes) -> bool:
     """Is this the key of a request that was not filtered (`dont_filter`)?"""
     return key.startswith(_REPEAT)
+
+
+def is_revisit(row: QueuedUrl) -> bool:
+    """Is this the visit of a stored page?"""
+    return isinstance(row.request, bytes) and row.request.startswith(_REVISIT)
 
 
 def _slot_of(request: Request) -> str:

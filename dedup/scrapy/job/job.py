@@ -1,4 +1,4 @@
-"""The job of a crawl: the parts that the components share, opened and closed together."""
+"""The job of a crawl: its store, and the parts that the components share."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import shutil
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
-from twisted.python.failure import Failure
 
 from dedup.errors import StateError
 from dedup.scrapy.config import CrawlConfig, dedup_settings, is_queue_stored
@@ -25,17 +26,19 @@ from dedup.scrapy.job.arrivals import Arrivals
 from dedup.scrapy.job.budgets import UrlBudgets
 from dedup.scrapy.job.content import ContentIndex
 from dedup.scrapy.job.duplicate_links import DuplicateLinks
+from dedup.scrapy.job.gate import Gate
 from dedup.scrapy.job.in_pipelines import ItemsInPipelines
 from dedup.scrapy.job.judging import ItemJudge
 from dedup.scrapy.job.ledger import Ledger
-from dedup.scrapy.job.outcome import FinishedUrl, Outcome
+from dedup.scrapy.job.outcome import Outcome
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.job.turns import Turns
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
 from dedup.sites.learner import SiteLearner
-from dedup.store.records import DUPLICATE_LINK, QueuedUrl
+from dedup.store.records import DUPLICATE_LINK
+from dedup.urls import SeenUrls
 
 logger = logging.getLogger(__name__)
 
@@ -43,22 +46,52 @@ _ATTRIBUTE = "dedup_job"
 """Of the crawler. The job and the crawler refer to each other, and are freed together."""
 
 
+@dataclass(frozen=True, slots=True)
+class UrlSide:
+    """What decides which URLs are fetched.
+
+    Attributes:
+        seen: the filter of the job's URLs.
+        requests: their queue.
+        gate: makes the next request of the queue.
+        of_responses: tells which URLs a response finishes.
+        budgets: of traps and hosts.
+        revisits: the pages that a refresh judges again.
+        duplicate_links: puts off links on duplicates; None: they are followed as any other.
+    """
+
+    seen: SeenUrls
+    requests: RequestQueue
+    gate: Gate
+    of_responses: ResponseUrls
+    budgets: UrlBudgets
+    revisits: Revisits
+    duplicate_links: DuplicateLinks | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageSide:
+    """What decides which pages are stored.
+
+    Attributes:
+        content: the detectors and their index.
+        arrivals: pages that wait until more is known of their sites.
+        judge: judges items.
+    """
+
+    content: ContentIndex
+    arrivals: Arrivals
+    judge: ItemJudge
+
+
 class Job:
-    """The parts of a crawl's job.
+    """What the components of a crawl share: the job's store, and the parts that work on it.
 
     Attributes:
         place: its folder and name.
         store: it has all that is stored of the job.
-        seen: the filter of its URLs.
-        requests: its queue.
-        duplicate_links: puts off links on duplicates; None: they are followed as any other.
-        response_urls: tells which URLs a response finishes.
+        urls, pages: the parts that work on each.
         ledger: records each outcome.
-        budgets: tells which queued URLs are left out.
-        revisits: the pages that a refresh judges again.
-        content: the detectors and their index.
-        arrivals: pages that wait until more is known of their sites.
-        judge: judges items.
         turns: when this process writes, where others share the job.
         reader: reads pages for a spider of the project's own; None: it has read none.
         is_kept: can a later crawl resume it?
@@ -74,6 +107,10 @@ class Job:
         ValueError: a setting is out of range.
     """
 
+    urls: UrlSide
+    pages: PageSide
+    ledger: Ledger
+
     @classmethod
     def of(cls, crawler: Crawler) -> Job:
         """The crawler's job; the first call opens it."""
@@ -81,6 +118,7 @@ class Job:
         if job is None:
             with refusing():
                 job = cls(crawler)
+                _assemble(job, crawler)
             setattr(crawler, _ATTRIBUTE, job)
         return job
 
@@ -108,6 +146,7 @@ class Job:
             self.store.close()
             raise
         self.store.on_error(self._fail)
+        self.turns = Turns(self.store.workers)
         self.has_queue = is_queue_stored(crawler.settings)
         self.is_resumed = self.store.meta("started") is not None
         is_left = self.has_queue and bool(self.store.urls.count_within(config.depth_limit))
@@ -115,86 +154,17 @@ class Job:
             self.store.urls.queue_within(config.depth_limit)
         is_done = self.store.meta("finished") is not None and not is_left
         was_finished = self.has_queue and is_done
-        begins_refresh = was_finished and self.place.is_refreshed
-        self.is_finished = was_finished and not begins_refresh
+        self.begins_refresh = was_finished and self.place.is_refreshed
+        self.is_finished = was_finished and not self.begins_refresh
         self.opened_at = time.time()
         self.dedup_settings = dedup_settings(crawler.settings)
         self._note_begin()
-        stats = crawler.stats
-        self._learner = SiteLearner(
-            self.store.learned,
-            max_waiting=config.waiting_pages,
-            is_shared=self.store.workers is not None,
-        )
-        self.content = ContentIndex(self.store, config.detection, self._learner)
-        self.revisits = Revisits(
-            self.store, begins=begins_refresh, signatures=self.content.signatures
-        )
-        self.seen = seen_urls(self.store.urls, config)
-        self.requests = self.revisits.requests = RequestQueue(
-            crawler, self.store, self._record_unreadable, self._is_left_out
-        )
-        self.duplicate_links: DuplicateLinks | None = None
-        if self.has_queue and not (self.is_finished or self.revisits.number):
-            if config.duplicate_links != "skip" and self.store.workers is None:
-                self._queue_left_out()
-            self.duplicate_links = DuplicateLinks.of(
-                crawler, self.store, self.requests, self.content, config
-            )
-        self.response_urls = ResponseUrls(crawler, config.url_canonical)
-        self.budgets = UrlBudgets(
-            self.store,
-            config,
-            is_resumed=self.is_resumed,
-            is_exempt=self.revisits.is_to_judge,
-        )
-        self.ledger = Ledger(
-            self.store,
-            stats,
-            self.seen,
-            self.requests,
-            self.revisits,
-            self.budgets.traps,
-            self.duplicate_links,
-            add_page=self.content.add,
-        )
-        self.turns = Turns(self.store.workers, self.ledger.record)
-        self.requests.ask_for_turn = self.turns.ask
-        if self.store.workers is not None:
-            self.requests.note_seen = self.seen.mark
-        self._items = ItemsInPipelines()
-        self.arrivals = Arrivals(
-            self.store,
-            self.ledger,
-            self.content,
-            self._items,
-            self._learner,
-            is_learning=config.extractor == "content",
-            is_ours=self.requests.is_ours,
-        )
-        self.judge = ItemJudge(
-            self.store,
-            self.ledger,
-            self.content,
-            self._items,
-            self.arrivals,
-            stats,
-            fields=config.item_fields,
-            short_shingles=config.detection.short_shingles,
-            is_resumed=self.is_resumed,
-            is_resent=not self.has_queue,
-        )
-        crawler.signals.connect(self._item_scraped, signals.item_scraped)
-        crawler.signals.connect(self._item_dropped, signals.item_dropped)
-        crawler.signals.connect(self._item_error, signals.item_error)
-        crawler.signals.connect(self.close, signals.engine_stopped)
-        atexit.register(self.close)  # a second Ctrl-C stops the engine without a signal
 
     # --- What becomes of responses and requests --------------------------------------------------
 
     def record(self, outcome: Outcome) -> None:
         """Record what became of a URL, now or in this process's next turn."""
-        self.turns.record(outcome)
+        self.turns.call((outcome.kind, outcome.url), partial(self.ledger.record, outcome))
 
     def record_skipped(self, response: Response, reason: str, detail: str = "") -> None:
         """Record a response without a page to compare."""
@@ -202,7 +172,7 @@ class Job:
             Outcome(
                 kind="skipped",
                 url=response.url,
-                finishes=self.response_urls.finished(response),
+                finishes=self.urls.of_responses.finished(response),
                 reason=reason,
                 detail=detail,
                 size_bytes=len(response.body),
@@ -233,7 +203,7 @@ class Job:
         atexit.unregister(self.close)
         self.turns.close()
         with suppress(StateError):  # it is the job's `failure`
-            self.requests.leave_hosts()
+            self.urls.requests.leave_hosts()
         with suppress(StateError):
             self.store.close()
         if not self.is_kept:
@@ -253,40 +223,66 @@ class Job:
             self.troubles.append(str(error))
             logger.error("%s", error)
 
-    def _is_left_out(self, row: QueuedUrl) -> bool:
-        """Is a queued URL not to be fetched? It is recorded then."""
-        if self.duplicate_links is not None and self.duplicate_links.skips(row):
-            self._record_failed(row, DUPLICATE_LINK, "")
-            return True
-        reason, detail = self.budgets.reason_to_leave_out(row)
-        if reason:
-            self._record_failed(row, reason, detail)
-        return bool(reason)
 
-    def _queue_left_out(self) -> None:
-        """Queue the links on duplicates that an earlier run of the job has skipped."""
-        for slot, n_more in self.store.queue_skipped(DUPLICATE_LINK).items():
-            self.requests.reload(slot, n_more=n_more)
+def _assemble(job: Job, crawler: Crawler) -> None:
+    """Make the parts of a job, each after those that it needs."""
+    config, store, turns = job.config, job.store, job.turns
+    is_shared = store.workers is not None
+    learner = SiteLearner(store.learned, max_waiting=config.waiting_pages, is_shared=is_shared)
+    content = ContentIndex(store, config.detection, learner)
+    revisits = Revisits(store, begins=job.begins_refresh, signatures=content.signatures)
 
-    def _record_unreadable(self, row: QueuedUrl, detail: str) -> None:
-        logger.error("The queued request for %s cannot be read: %s", row.url, detail)
-        self._record_failed(row, "unreadable_request", detail)
+    seen = seen_urls(store.urls, config)
+    requests = RequestQueue(crawler, store, turns.ask)
+    budgets = UrlBudgets(store, config, is_resumed=job.is_resumed, is_exempt=revisits.is_to_judge)
+    duplicate_links = None
+    if job.has_queue and not (job.is_finished or revisits.number):
+        if config.duplicate_links != "skip" and not is_shared:  # an earlier run may have
+            for slot, n_more in store.queue_skipped(DUPLICATE_LINK).items():
+                requests.reload(slot, n_more=n_more)
+        duplicate_links = DuplicateLinks.of(crawler, store, requests, content, config)
 
-    def _record_failed(self, row: QueuedUrl, reason: str, detail: str) -> None:
-        finishes = (FinishedUrl(row.key, row.url),)
-        self.record(
-            Outcome(kind="failed", url=row.url, finishes=finishes, reason=reason, detail=detail)
-        )
+    job.ledger = ledger = Ledger(
+        store,
+        crawler.stats,
+        seen,
+        requests,
+        revisits,
+        budgets.traps,
+        duplicate_links,
+        add_page=content.add,
+    )
+    gate = Gate(requests, seen, budgets, duplicate_links, job.record)
+    of_responses = ResponseUrls(crawler, config.url_canonical)
+    job.urls = UrlSide(seen, requests, gate, of_responses, budgets, revisits, duplicate_links)
 
-    def _item_scraped(self, item: object) -> None:
-        self._items.leave(item)
+    items = ItemsInPipelines()
+    arrivals = Arrivals(
+        store,
+        ledger,
+        content,
+        items,
+        learner,
+        is_learning=config.extractor == "content",
+        is_ours=requests.is_ours,
+    )
+    judge = ItemJudge(
+        store,
+        ledger,
+        content,
+        items,
+        arrivals,
+        crawler.stats,
+        fields=config.item_fields,
+        short_shingles=config.detection.short_shingles,
+        is_resumed=job.is_resumed,
+        is_resent=not job.has_queue,
+    )
+    judge.follow_signals(crawler.signals)
+    job.pages = PageSide(content, arrivals, judge)
 
-    def _item_dropped(self, item: object, exception: Exception) -> None:
-        self.judge.record_lost(item, "pipeline_dropped", str(exception))
-
-    def _item_error(self, item: object, failure: Failure) -> None:
-        name = type(failure.value).__name__
-        self.judge.record_lost(item, "pipeline_error", f"{name}: {failure.getErrorMessage()}")
+    crawler.signals.connect(job.close, signals.engine_stopped)
+    atexit.register(job.close)  # a second Ctrl-C stops the engine without a signal
 
 
 def _arguments(crawler: Crawler) -> Mapping[str, object] | None:

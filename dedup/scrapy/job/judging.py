@@ -6,7 +6,10 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from scrapy import signals
+from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import StatsCollector
+from twisted.python.failure import Failure
 
 from dedup.detectors import Detector
 from dedup.document import Match
@@ -121,6 +124,12 @@ class ItemJudge:
             return False
         return first_match(self._shares[share], page) is not None
 
+    def follow_signals(self, all_signals: SignalManager) -> None:
+        """Have items leave at the end of the pipelines, whatever becomes of them."""
+        all_signals.connect(self._item_scraped, signals.item_scraped)
+        all_signals.connect(self._item_dropped, signals.item_dropped)
+        all_signals.connect(self._item_error, signals.item_error)
+
     # --- For the other pipelines -----------------------------------------------------------------
 
     def follow(self, item: object) -> None:
@@ -166,6 +175,16 @@ class ItemJudge:
         return self._names.missing()
 
     # --- Private ---------------------------------------------------------------------------------
+
+    def _item_scraped(self, item: object) -> None:
+        self._items.leave(item)
+
+    def _item_dropped(self, item: object, exception: Exception) -> None:
+        self.record_lost(item, "pipeline_dropped", str(exception))
+
+    def _item_error(self, item: object, failure: Failure) -> None:
+        name = type(failure.value).__name__
+        self.record_lost(item, "pipeline_error", f"{name}: {failure.getErrorMessage()}")
 
     def _fields_of(self, entry: Entry) -> ItemFields:
         return ItemFields() if entry.is_ours else self._fields

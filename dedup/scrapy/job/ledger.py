@@ -90,7 +90,9 @@ class Ledger:
             case "duplicate" if page is not None and outcome.match is not None:
                 store.add_duplicate(page, outcome.match)
             case "version" if page is not None and outcome.number is not None:
-                self._revisits.replace(outcome.number, page)
+                for url in self._revisits.replace(outcome.number, page):
+                    if not self._requests.is_waiting(url):
+                        self._requests.add_known(url)
             case "visited":
                 store.refreshes.note_visit(outcome.url, outcome.reason)
             case "alias":

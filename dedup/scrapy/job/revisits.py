@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.job.outcome import Outcome
 from dedup.store import JobStore, Page
 from dedup.store.records import storable
@@ -29,8 +28,6 @@ class Revisits:
         self._signatures = signatures
         self.number = store.refreshes.begin() if begins else store.refreshes.current()
         self._to_judge = store.refreshes.duplicates() if self.number else {}
-        self.requests: RequestQueue | None = None
-        """Where the duplicates of a changed page are queued."""
 
     def is_to_judge(self, url: str) -> bool:
         """Is the URL recorded as a duplicate that is to be judged again?"""
@@ -51,15 +48,17 @@ class Revisits:
         is_gone = outcome.reason in {"http_404", "http_410"}
         return replace(outcome, kind="visited", reason="gone" if is_gone else "failed")
 
-    def replace(self, number: int, page: Page) -> None:
-        """Store the new version of a page, and queue its duplicates: they may be unique now."""
+    def replace(self, number: int, page: Page) -> list[str]:
+        """Store the new version of a page; return the URLs of its duplicates.
+
+        They may be unique now, and are to be judged again.
+        """
         refreshes = self._store.refreshes
         refreshes.replace_page(number, page, self._signatures(page))
         refreshes.note_visit(page.url or "", "changed")
-        for url, duplicate in refreshes.duplicates(number).items():
-            self._to_judge[url] = duplicate
-            if self.requests is not None and not self.requests.is_waiting(url):
-                self.requests.add_known(url)
+        duplicates = refreshes.duplicates(number)
+        self._to_judge.update(duplicates)
+        return list(duplicates)
 
     def is_as_stored(self, number: int, title: str, text: str) -> bool:
         """Are title and text equal to those of the stored page?"""

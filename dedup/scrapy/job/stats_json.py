@@ -17,7 +17,7 @@ def stats_json(job: Job, *, finished: float, reason: str) -> dict[str, object]:
         reason: why the crawl ended, for example `finished`.
     """
     summary = summarise(job.store)
-    seen, ledger = job.seen, job.ledger
+    seen, ledger = job.urls.seen, job.ledger
     summary["urls"]["bloom"] = {
         "capacity": seen.capacity,
         "count": seen.count,
@@ -25,7 +25,7 @@ def stats_json(job: Job, *, finished: float, reason: str) -> dict[str, object]:
         "error_rate_estimate": seen.error_rate_estimate,
         "size_bytes": seen.size_bytes,
     }
-    documents, index_bytes = summary["pages"]["unique"], job.content.size_bytes
+    documents, index_bytes = summary["pages"]["unique"], job.pages.content.size_bytes
     seconds = max(finished - job.opened_at, 1e-9)
     pages = ledger.fetched - ledger.fetched_before + ledger.visited
     return {

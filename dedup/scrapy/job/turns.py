@@ -21,7 +21,6 @@ from twisted.internet.defer import Deferred
 
 from dedup.errors import StateError
 from dedup.scrapy.internals.reactor import call_later
-from dedup.scrapy.job.outcome import Outcome
 from dedup.store.interface import Workers
 
 T = TypeVar("T")
@@ -45,17 +44,16 @@ class Turns:
 
     Args:
         workers: None: the job is this process's alone.
-        record: records an outcome, in a turn.
 
     Attributes:
         n_processes: that share the job.
     """
 
-    def __init__(self, workers: Workers | None, record: Callable[[Outcome], object]) -> None:
+    def __init__(self, workers: Workers | None) -> None:
         self.n_processes = 1
         self._workers = workers
-        self._record = record
-        self._outcomes: dict[tuple[str, str], Outcome] = {}
+        self._first: dict[object, Callable[[], object]] = {}
+        """What nobody waits for; it comes before the calls."""
         self._calls: list[tuple[Callable[[], object], Deferred[Any]]] = []
         self._is_asked = False
         self._is_open = False
@@ -70,7 +68,7 @@ class Turns:
     @property
     def is_pending(self) -> bool:
         """Is there something to write that waits for a turn?"""
-        return bool(self._outcomes or self._calls)
+        return bool(self._first or self._calls)
 
     @property
     def is_needed(self) -> bool:
@@ -90,13 +88,13 @@ class Turns:
         self.ask()
         return await maybe_deferred_to_future(done)
 
-    def record(self, outcome: Outcome) -> None:
-        """Record an outcome, now or in the next turn. Of a URL that comes twice, once."""
+    def call(self, key: object, function: Callable[[], object]) -> None:
+        """Call a function now, or in the next turn; of those with one key, the last."""
         if self.is_needed:
-            self._outcomes[outcome.kind, outcome.url] = outcome
+            self._first[key] = function
             self.ask()
         else:
-            self._record(outcome)
+            function()
 
     def ask(self) -> None:
         """Have a turn soon."""
@@ -137,9 +135,9 @@ class Turns:
 
     def _write(self) -> list[Callable[[], None]]:
         """Write all that waits; return what tells those that wait how it went."""
-        outcomes, self._outcomes = self._outcomes, {}
-        for outcome in outcomes.values():
-            self._record(outcome)
+        first, self._first = self._first, {}
+        for function in first.values():
+            function()
         calls, self._calls = self._calls, []
         return [_made(function, done) for function, done in calls]
 

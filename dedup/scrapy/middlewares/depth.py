@@ -24,7 +24,7 @@ class NoteTooDeep(BaseSpiderMiddleware):
             raise NotConfigured
         super().__init__(crawler)
         self._limit = config.depth_limit
-        self._requests = Job.of(crawler).requests
+        self._requests = Job.of(crawler).urls.requests
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request:
         """The request as it is; `response` is None for requests to start from."""

@@ -132,7 +132,7 @@ class Outages:
         if origin in self._down or origin in self._given_up:
             return
         self._down.add(origin)
-        self._job.requests.frontier.pause(slot)
+        self._job.urls.requests.frontier.pause(slot)
         logger.warning("%s cannot be reached any more; it is waited for", origin)
         task = asyncio.ensure_future(self._wait(origin, slot))
         self._tasks.add(task)
@@ -140,7 +140,7 @@ class Outages:
 
     async def _wait(self, origin: str, slot: str) -> None:
         began, seconds, is_there = time.monotonic(), _MIN_WAIT_SECONDS, False
-        while not (is_there or self._job.arrivals.is_closing or self._job.failure):
+        while not (is_there or self._job.pages.arrivals.is_closing or self._job.failure):
             left = began + self._max_seconds - time.monotonic()
             if left <= 0:
                 break
@@ -152,13 +152,13 @@ class Outages:
         self._failures.pop(origin, None)
         if is_there:
             logger.warning("%s is there again after %.0f seconds", origin, passed)
-        elif not (self._job.arrivals.is_closing or self._job.failure):
+        elif not (self._job.pages.arrivals.is_closing or self._job.failure):
             self._given_up.add(origin)
             self._job.troubles.append(f"{origin} was given up")
             logger.error(
                 "%s could not be reached for %.0f seconds, and is given up", origin, passed
             )
-        self._job.requests.frontier.resume(slot)
+        self._job.urls.requests.frontier.resume(slot)
 
 
 def _origin(request: Request) -> str:

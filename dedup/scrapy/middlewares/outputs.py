@@ -109,7 +109,7 @@ class WatchOutputs:
             Outcome(
                 kind=kind,
                 url=response.url,
-                finishes=self._job.response_urls.finished(response),
+                finishes=self._job.urls.of_responses.finished(response),
                 reason="callback_error" if error is not None else "",
                 detail=f"{type(error).__name__}: {error}" if error is not None else "",
             )

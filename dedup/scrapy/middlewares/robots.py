@@ -152,7 +152,7 @@ class Robots:
             if old is not None:  # section 2.4: the cached rules may be used
                 return self._keep(origin, old._replace(fetched_at=time.monotonic()))
             self._waiting.add(origin)
-            self._job.requests.frontier.pause(slot)
+            self._job.urls.requests.frontier.pause(slot)
             task = asyncio.ensure_future(self._wait(origin, slot, error.reason))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -163,7 +163,7 @@ class Robots:
         rules: _Rules | None = None
         while rules is None:
             left = began + self._max_seconds - time.monotonic()
-            if self._job.arrivals.is_closing or self._job.failure:
+            if self._job.pages.arrivals.is_closing or self._job.failure:
                 break
             if left <= 0 or (reason in _NO_SERVER and n_tries >= _MAX_TRIES_WITHOUT_SERVER):
                 kind = reason if reason in _NO_SERVER else "robots_unavailable"
@@ -181,7 +181,7 @@ class Robots:
         self._waiting.discard(origin)
         if rules is not None:
             self._keep(origin, rules)
-        self._job.requests.frontier.resume(slot)
+        self._job.urls.requests.frontier.resume(slot)
 
     def _keep(self, origin: str, rules: _Rules) -> _Rules:
         self._forget(origin)

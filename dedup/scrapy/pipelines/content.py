@@ -55,23 +55,23 @@ class ContentPipeline:
         if self.dedup_stages and not stages:
             raise NotConfigured
         self._job = Job.of(crawler)
-        self._share = self._job.judge.join(stages)
+        self._share = self._job.pages.judge.join(stages)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
     def open_spider(self, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
-        self._job.judge.open()
+        self._job.pages.judge.open()
 
     def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- Scrapy 2.13
         if self._job.turns.is_needed:
             return self._process_shared(item)
-        return self._passed(item, self._job.judge.judge(item, self._share))
+        return self._passed(item, self._job.pages.judge.judge(item, self._share))
 
     async def _process_shared(self, item: object) -> object:
         """Judge an item where others share the job: by this process's index, then in its turn."""
-        judge = self._job.judge
+        judge = self._job.pages.judge
         if not judge.is_to_record(item, self._share):
             return item
         return self._passed(item, await self._job.turns.run(lambda: judge.judge(item, self._share)))

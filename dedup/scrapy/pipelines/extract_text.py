@@ -52,7 +52,7 @@ class ExtractText:
         return cls(crawler)
 
     def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- 2.13
-        if self._job.judge.has_text(item):
+        if self._job.pages.judge.has_text(item):
             return item
         html, body = get(item, "html"), get(item, "body")
         if isinstance(html, str):
@@ -60,11 +60,11 @@ class ExtractText:
         elif not isinstance(body, bytes):
             return item
         url = self._fields.url_of(item) or ""
-        site = self._job.arrivals.site(url) if url else None
+        site = self._job.pages.arrivals.site(url) if url else None
         try:
             page, extracted = self._read(body, url, _word(get(item, "content_type")), site)
         except ReadingError as error:
-            self._job.judge.record_unread(item, error.reason, str(error))
+            self._job.pages.judge.record_unread(item, error.reason, str(error))
             return item
         found = {
             "text": extracted.text,
@@ -72,7 +72,7 @@ class ExtractText:
             "language": page.language,
             "canonical_url": page.canonical_url,
         }
-        self._job.judge.note_extracted(item, found, extracted)
+        self._job.pages.judge.note_extracted(item, found, extracted)
         for name, value in found.items():
             fill(item, name, value)
         return item

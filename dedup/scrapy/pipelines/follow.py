@@ -26,9 +26,9 @@ class FollowItem:
         return cls(crawler)
 
     def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- 2.13
-        self._job.judge.follow(item)
+        self._job.pages.judge.follow(item)
         return item
 
     def close_spider(self, spider: Spider | None = None) -> None:  # noqa: ARG002 -- 2.13
-        for sentence in self._job.judge.unknown_fields():
+        for sentence in self._job.pages.judge.unknown_fields():
             logger.warning("%s", sentence)

@@ -96,10 +96,10 @@ class LinkFilter:
                 doubtful[link.key] = None
         for key in [key for key in doubtful if self._is_too_long(by_key[key])]:
             self._record_too_long(key, by_key.pop(key))
-        unseen = self._job.seen.unseen(by_key)
+        unseen = self._job.urls.seen.unseen(by_key)
         keys = {key for key in seen_keys.union(by_key) if key is not None}
         # In a refresh, links to seen URLs were counted in an earlier run.
-        is_refresh = bool(self._job.revisits.number)
+        is_refresh = bool(self._job.urls.revisits.number)
         self._note_count("links", found_on, len(unseen if is_refresh else keys))
         if len(unseen) < len(keys):
             self._stats.inc_value("dedup/url/filtered", len(keys) - len(unseen))
@@ -118,7 +118,7 @@ class LinkFilter:
         self, keys: Set[bytes], unseen: list[bytes], found_on: Response, *, is_duplicate: bool
     ) -> None:
         """Have links put off that duplicates alone have, and no others."""
-        if self._job is None or (waiting := self._job.duplicate_links) is None:
+        if self._job is None or (waiting := self._job.urls.duplicate_links) is None:
             return
         page: bytes | None = found_on.meta.get(KEY)
         if is_duplicate and page is not None:
@@ -154,7 +154,7 @@ class LinkFilter:
 
     def _record_too_long(self, key: bytes, url: str) -> None:
         assert self._job is not None  # noqa: S101 -- for the type checker
-        if self._job.seen.unseen([key]):
+        if self._job.urls.seen.unseen([key]):
             finishes = (FinishedUrl(key, url),)
             self._job.record(
                 Outcome(kind="failed", url=url, finishes=finishes, reason="url_too_long")

@@ -193,7 +193,7 @@ class PageSpider(Spider):
 
     def _ranked(self, request: Request, depth: int, is_duplicate: bool) -> Request:
         """The request, deferred if its URL looks like a trap, or was found on a duplicate."""
-        traps = None if self.dedup_job is None else self.dedup_job.budgets.traps
+        traps = None if self.dedup_job is None else self.dedup_job.urls.budgets.traps
         if traps is not None and (reason := traps.reason_to_defer(request.url, depth)):
             self.crawler.stats.inc_value(f"dedup/url/deferred/{reason}")
             return request.replace(priority=request.priority - TRAP_RANK)
@@ -204,9 +204,9 @@ class PageSpider(Spider):
     def _is_duplicate(self, reading: Reading, response: Response) -> bool:
         """Is this a page whose links are put off, as it has an original?"""
         job = self.dedup_job
-        if job is None or job.duplicate_links is None or KEY not in response.meta:
+        if job is None or job.urls.duplicate_links is None or KEY not in response.meta:
             return False
-        return not self._reason_to_skip(reading) and job.duplicate_links.is_duplicate(reading)
+        return not self._reason_to_skip(reading) and job.urls.duplicate_links.is_duplicate(reading)
 
     def _is_unchanged(self, reading: Reading, response: Response) -> bool:
         """Is this the visit of a stored page that has not changed? Record one that has moved."""
@@ -218,11 +218,11 @@ class PageSpider(Spider):
             self.dedup_job.record(Outcome(kind="visited", url=url, reason="moved"))
             return False
         item = reading.item
-        return self.dedup_job.revisits.is_as_stored(number, item.title, item.text)
+        return self.dedup_job.urls.revisits.is_as_stored(number, item.title, item.text)
 
     def _visited(self, response: Response, result: str) -> None:
         if self.dedup_job is not None:
-            finishes = self.dedup_job.response_urls.finished(response)
+            finishes = self.dedup_job.urls.of_responses.finished(response)
             self.dedup_job.record(
                 Outcome(kind="visited", url=response.url, finishes=finishes, reason=result)
             )
@@ -354,11 +354,11 @@ class PageSpider(Spider):
 
     def _arrive(self, job: Job, reading: Reading, response: Response) -> list[PageItem] | None:
         """The items that are ready; None: more is known of the site than when the page was read."""
-        item, urls = reading.item, job.response_urls
+        item, urls = reading.item, job.urls.of_responses
         revisits = None if "redirect_urls" in response.meta else response.meta.get(REVISIT)
         if self._reader.is_current(reading, response) and revisits is None:
-            job.arrivals.count(item, reading.facts)
+            job.pages.arrivals.count(item, reading.facts)
         if not self._reader.is_current(reading, response):
             return None
         finishes = (*urls.finished(response), *urls.canonical(item.url, item.canonical_url))
-        return job.arrivals.arrive(item, reading.facts, finishes, revisits)
+        return job.pages.arrivals.arrive(item, reading.facts, finishes, revisits)

@@ -26,7 +26,7 @@ class SiteReader:
 
     def __init__(self, config: CrawlConfig, job: Job | None, *, follows_links: bool) -> None:
         self._job = job
-        stages = [] if job is None else [each.stage for each in job.content.detectors]
+        stages = [] if job is None else [each.stage for each in job.pages.content.detectors]
         wanted = Wanted(
             config.extractor,
             links=follows_links,
@@ -52,7 +52,7 @@ class SiteReader:
         """
         if self._job is None:
             return await self._pages.read(response)
-        arrivals = self._job.arrivals
+        arrivals = self._job.pages.arrivals
         host = host_of(response.url)
         site = arrivals.site(response.url, ahead=self._n_read[host] + 1)
         encoding = arrivals.encoding(response)
@@ -82,7 +82,7 @@ class SiteReader:
         Raises:
             CloseSpider: the crawl stops.
         """
-        site = None if self._job is None else self._job.arrivals.site(response.url)
+        site = None if self._job is None else self._job.pages.arrivals.site(response.url)
         if site is None or self.is_current(reading, response):
             return reading
         if reading.facts.extracted.outline is not None:
@@ -94,7 +94,7 @@ class SiteReader:
 
     def is_current(self, reading: Reading, response: Response) -> bool:
         """Was a page read by what is known of its site now?"""
-        site = None if self._job is None else self._job.arrivals.site(response.url)
+        site = None if self._job is None else self._job.pages.arrivals.site(response.url)
         return site is None or site.version == reading.site_version
 
     async def close(self) -> None:

@@ -1,0 +1,75 @@
+"""Between the queue and the downloader: which of the next URLs is fetched."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from scrapy import Request
+
+from dedup.scrapy.frontier.request_queue import RequestQueue, is_revisit
+from dedup.scrapy.job.budgets import UrlBudgets
+from dedup.scrapy.job.duplicate_links import DuplicateLinks
+from dedup.scrapy.job.outcome import FinishedUrl, Outcome
+from dedup.store.records import DUPLICATE_LINK, QueuedUrl
+from dedup.urls import SeenUrls
+
+logger = logging.getLogger(__name__)
+
+
+class Gate:
+    """Makes the next request, and records each URL that is left out.
+
+    Args:
+        seen: notes what other processes may have found, so that a link to it is not taken for new.
+        record: records what becomes of a URL.
+    """
+
+    def __init__(
+        self,
+        requests: RequestQueue,
+        seen: SeenUrls,
+        budgets: UrlBudgets,
+        duplicate_links: DuplicateLinks | None,
+        record: Callable[[Outcome], None],
+    ) -> None:
+        self._requests = requests
+        self._seen = seen
+        self._budgets = budgets
+        self._duplicate_links = duplicate_links
+        self._record = record
+
+    def next(self, n_active: Callable[[str], int]) -> Request | None:
+        """The next request, which is in flight from now on; see `Frontier`."""
+        while (found := self._requests.frontier.pop(n_active)) is not None:
+            request = found if isinstance(found, Request) else self._request_of(found)
+            if request is not None:
+                return request
+        return None
+
+    def _request_of(self, row: QueuedUrl) -> Request | None:
+        if self._requests.hosts is not None:
+            self._seen.mark([row.key])
+        if not (self._requests.is_again(row) or is_revisit(row)):
+            reason, detail = self._reason_to_leave_out(row)
+            if reason:
+                self._leave_out(row, reason, detail)
+                return None
+        try:
+            return self._requests.request_of(row)
+        except Exception as error:  # noqa: BLE001 -- the spider's code may have changed
+            detail = f"{type(error).__name__}: {error}"
+            logger.error("The queued request for %s cannot be read: %s", row.url, detail)
+            self._leave_out(row, "unreadable_request", detail)
+            return None
+
+    def _reason_to_leave_out(self, row: QueuedUrl) -> tuple[str, str]:
+        if self._duplicate_links is not None and self._duplicate_links.skips(row):
+            return DUPLICATE_LINK, ""
+        return self._budgets.reason_to_leave_out(row)
+
+    def _leave_out(self, row: QueuedUrl, reason: str, detail: str) -> None:
+        finishes = (FinishedUrl(row.key, row.url),)
+        self._record(
+            Outcome(kind="failed", url=row.url, finishes=finishes, reason=reason, detail=detail)
+        )
