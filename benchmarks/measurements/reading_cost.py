@@ -1,7 +1,8 @@
 """CPU milliseconds to read a page, by stage: `reading_cost.py FOLDER [--before PYTHON CHECKOUT]`.
 
 FOLDER holds the HTML files of one site, of which 400 are read. With `--before`, the code of another
-checkout takes turns with this one in the same run; medians of five rounds.
+checkout takes turns with this one in the same run, each by its own copy of this file; medians of
+five rounds.
 """
 
 from __future__ import annotations
@@ -17,37 +18,23 @@ from pathlib import Path
 _MEASURE = """
 import json, sys, time
 from pathlib import Path
-try:
-    from dedup.scrapy.reading.page import ContentReader, RawPage, Wanted
-except ModuleNotFoundError:
-    from crawler.reading.page import ContentReader, RawPage, Wanted
+from dedup.scrapy.reading.page import ContentReader, RawPage, Wanted
 from dedup.config import DedupConfig
 from dedup.html import bounded, decode, parse_page
-try:
-    from dedup.html.page_text import page_text
-    from dedup.html.unfolding import unfolded
-    from dedup.sites.outline import outline
-    from dedup.sites.site import Site, learn
-except ModuleNotFoundError:
-    from dedup.html import extract_text
-    page_text = None
+from dedup.html.page_text import page_text
+from dedup.html.unfolding import page_outline
+from dedup.sites.site import Site, learn
 
 names = json.load(sys.stdin)
 pages = [(Path(name).read_bytes(), "http://127.0.0.1/" + name) for name in names]
-site = None
-if page_text:
-    counted = []
-    for body, url in pages:
-        page = bounded(decode(body, "text/html").text)
-        box = outline(unfolded(page).body).without_inner_boxes()
+counted = []
+for body, url in pages:
+    page = bounded(decode(body, "text/html").text)
+    if box := page_outline(page):
         counted.append((box, parse_page(page, url).title, url))
-    site = Site(learn(counted), version=1)
+site = Site(learn(counted), version=1)
 stages = ("body", "text", "sentences", "simhash", "minhash")
-fields = {"stages": stages, "links": True, "bodies": True, "detection": DedupConfig()}
-fields["extractor"] = "content" if page_text else "resiliparse"
-fields["is_nofollow_obeyed"] = True
-known = Wanted.__dataclass_fields__
-reader = ContentReader(Wanted(**{name: fields[name] for name in fields if name in known}))
+reader = ContentReader(Wanted("content", True, True, True, stages, DedupConfig()))
 spent = dict.fromkeys(["decode", "parse", "text", "signatures", "all"], 0.0)
 clock = time.process_time
 for body, url in pages:
@@ -58,15 +45,12 @@ for body, url in pages:
     parsed = parse_page(page, url)
     parsed.links()
     b = clock()
-    if page_text:
-        said = page_text(page, parsed.title, url=url, site=site)
-    else:
-        said = extract_text(page)
+    said = page_text(page, parsed.title, url=url, site=site)
     c = clock()
     raw = RawPage(body, url, "text/html", ())
     reader._features(raw, parsed, said)
     d = clock()
-    content = reader.read(raw, site) if page_text else reader.read(raw)
+    reader.read(raw, site)
     e = clock()
     for name, value in zip(spent, (a - start, b - a, c - b, d - c, e - d)):
         spent[name] += value / len(pages) * 1e3
@@ -75,7 +59,11 @@ print(json.dumps(spent))
 
 
 def measured(python: str, checkout: Path, names: list[str]) -> dict[str, float]:
-    command = [python, "-c", _MEASURE]
+    command = [
+        python,
+        "-c",
+        "from benchmarks.measurements import reading_cost as r; exec(r._MEASURE)",
+    ]
     done = subprocess.run(
         command,
         input=json.dumps(names),

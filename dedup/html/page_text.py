@@ -16,7 +16,7 @@ from dedup.sites.rest import Rest
 from dedup.sites.site import OwnText, Site, rest_by_itself
 
 _MAX_LINES = 20_000
-"""A page of more lines or boxes does not wait, and nothing is learned from it."""
+"""A page of more lines or boxes does not wait, nor is it read again from its outline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +64,16 @@ def page_text(
     """
     may_learn = extractor == "content" and site is not None
     found = page_outline(page) if may_learn else None
+    is_usual = found is not None and 0 < max(len(found.lines), len(found.boxes)) <= _MAX_LINES
     if found is not None and site:
         own = site.read(found, title, url)
         if own is not None:
-            return text_by_site(own, None if site.is_settled else found)
+            return text_by_site(own, None if site.is_settled or not is_usual else found)
     text, is_declared = main_text(page, extractor=extractor)
     source: TextSource = "given"  # of another extractor, which the user vouches for
     if extractor == "content":
         source = "landmark" if is_declared else "page"
-    if found is not None and not 0 < max(len(found.lines), len(found.boxes)) <= _MAX_LINES:
+    if not is_usual:
         found = None
     return PageText(
         text=text,

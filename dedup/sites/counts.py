@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dedup.names import split_title
 from dedup.sites.lines import Keys, Numbers, PageLines
-from dedup.sites.own_text import N_FIGURES, Knowledge, figures
+from dedup.sites.own_text import N_FIGURES, Measured
 
 MAX_LINES = 4_000
 """Lines of a site that are counted. Beyond, those are forgotten that the fewest pages have, and of
@@ -57,11 +57,11 @@ class Contribution(NamedTuple):
     parts: tuple[str, ...]
 
 
-def contribution(page: PageLines, name: int, title: str, known: Knowledge) -> Contribution:
-    """Return what a page adds, by what is known of its site."""
+def contribution(page: PageLines, name: int, title: str, measured: Measured) -> Contribution:
+    """Return what a page adds, as it is judged by what is known of its site."""
     kinds, places, times = np.unique(page.kinds, return_inverse=True, return_counts=True)
     sums = np.zeros((len(kinds), N_FIGURES))
-    np.add.at(sums, places, figures(page, known))
+    np.add.at(sums, places, measured.figures())
     means = (sums / times[:, None]).astype(np.float32)
     return Contribution(
         name,

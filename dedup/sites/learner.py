@@ -27,7 +27,6 @@ from dedup.sites.site import (
     OwnText,
     Site,
     learn,
-    name_key,
     rest_by_itself,
 )
 from dedup.store.interface import HostKnowledge
@@ -44,15 +43,15 @@ EARLY_PAGES = 256
 
 _GROWTH = 2
 _LAG = 16
-_SITES_IN_MEMORY = 500
-"""Some 150 kB each when they are full."""
+_SITES_IN_MEMORY = 200
+"""Some 150 to 230 kB each when they are full."""
 
 MAX_OUTLINE_BYTES = 1_000_000
-"""A page of more does not wait, and is not learned from: 5,000 lines, or a million characters.
-Some hundred pages of a host are in memory while it is learned what they repeat."""
+"""A page of more neither waits nor is read again: 5,000 lines, or a million characters. Some
+hundred pages of a host are in memory while it is learned what they repeat."""
 
-_LINES_IN_MEMORY = 200_000
-"""Of outlines, some 200 bytes each."""
+_LINES_IN_MEMORY = 100_000
+"""Of outlines, some 230 bytes each."""
 
 _MAX_STATE_BYTES = 4_000_000
 
@@ -202,15 +201,22 @@ def _version(counts: SiteCounts, version: int) -> _Version:
 
 @dataclass(slots=True)
 class _Pool:
-    """The pages of a host that wait, by place, and those stored early, by number."""
+    """The pages of a host that wait, by place, and those stored early, by number.
+
+    Attributes:
+        n_lines: of their outlines, when they were last counted.
+    """
 
     waiting: dict[int, Outlined]
     early: dict[int, Outlined]
+    n_lines: int = 0
 
-    @property
-    def n_lines(self) -> int:
+    def count(self) -> int:
+        """Count the lines anew; return how many more they are."""
+        before = self.n_lines
         pages = (*self.waiting.values(), *self.early.values())
-        return sum(len(page.outline.lines) for page in pages)
+        self.n_lines = sum(len(page.outline.lines) for page in pages)
+        return self.n_lines - before
 
 
 class SiteLearner:
@@ -235,8 +241,9 @@ class SiteLearner:
         self._changed: set[str] = set()
         """Hosts of which more is known than the store has."""
         self._pools: OrderedDict[str, _Pool] = OrderedDict()
+        self._n_lines = 0
+        """Of all pools."""
         self._n_waiting = {} if is_shared else learned.count_waiting()
-        self._n_early = {} if is_shared else learned.count_early()
         self._released: set[str] = set()
         """Hosts that have become known by an early page, and pages may wait for it."""
         self._on_their_way: dict[int, str] = {}
@@ -256,19 +263,17 @@ class SiteLearner:
     def take_up(self, names: Collection[str]) -> None:
         """Go on learning of hosts of these names, at whatever port, where another has stopped."""
         self.give_up(names)
-        for counts, found in (
-            (self._n_waiting, self._learned.count_waiting()),
-            (self._n_early, self._learned.count_early()),
-        ):
-            counts.update(
-                {host: n for host, n in found.items() if host_without_port(host) in names}
-            )
+        found = self._learned.count_waiting()
+        self._n_waiting.update(
+            {host: n for host, n in found.items() if host_without_port(host) in names}
+        )
 
     def give_up(self, names: Collection[str]) -> None:
         """Forget hosts of these names: another process learns of them from here on."""
-        for known in (self._states, self._pools, self._n_waiting, self._n_early):
+        for known in (self._states, self._pools, self._n_waiting):
             for host in [each for each in known if host_without_port(each) in names]:
                 del known[host]
+        self._n_lines = sum(pool.n_lines for pool in self._pools.values())
         self._released = {each for each in self._released if host_without_port(each) not in names}
         self._changed = {each for each in self._changed if host_without_port(each) not in names}
 
@@ -316,7 +321,8 @@ class SiteLearner:
         self._n_waiting[host] = self._n_waiting.get(host, 0) + 1
         if host in self._pools:
             self._pools[host].waiting[place] = Outlined(place, page.title, page.url, outline)
-        n_pages = self._n_waiting[host] + self._n_early.get(host, 0)
+            self._count_lines(host)
+        n_pages = self._n_waiting[host] + self._learned.count_early(host)
         if n_pages >= NAMES and self._learn(host, progress, min_names=NAMES):
             self._release(host, progress)
         if self._n_waiting.get(host, 0) > POOL_PAGES:
@@ -329,16 +335,16 @@ class SiteLearner:
         """Take a page that was stored before enough was known: it is read anew once that is so."""
         host = host_of(page.url)
         progress = LearningStep()
-        if not host:
+        if not host or _size_bytes(outline) > MAX_OUTLINE_BYTES:
             return progress
         self._learned.add_early(number, host, outline, at_most=EARLY_PAGES)
-        self._n_early[host] = min(self._n_early.get(host, 0) + 1, EARLY_PAGES)
         if host in self._pools:
             early = self._pools[host].early
             early[number] = Outlined(number, page.title, page.url, outline)
             while len(early) > EARLY_PAGES:
                 del early[min(early)]
-        may_learn = not self.site(host) and self._n_early[host] >= NAMES
+            self._count_lines(host)
+        may_learn = not self.site(host) and self._learned.count_early(host) >= NAMES
         if may_learn and self._learn(host, progress, min_names=NAMES):
             self._released.add(host)
         return progress
@@ -415,8 +421,7 @@ class SiteLearner:
         """Begin with what is known of a site; False: there are too few names."""
         pool = self._pool(host)
         pages = [*pool.early.values(), *self._still_waiting(host)]
-        names = {name_key(page.outline, page.title, page.url or "") for page in pages}
-        if self.site(host) or len(names) < min_names:
+        if self.site(host) or len({page.name for page in pages}) < min_names:
             return False
         state = self._state(host)
         state.begin(learn((page.outline, page.title, page.url or "") for page in pages))
@@ -435,7 +440,6 @@ class SiteLearner:
         if not keep:
             self._learned.drop_early(list(early))
             early.clear()
-            self._n_early.pop(host, None)
 
     def _release(self, host: str, progress: LearningStep) -> None:
         """Let go of the pages of a host of which enough is known."""
@@ -476,11 +480,16 @@ class SiteLearner:
             {each.key: each for each in self._learned.waiting(host)},
             {each.key: each for each in self._learned.early(host)},
         )
-        n_lines = sum(each.n_lines for each in self._pools.values())
-        while len(self._pools) > 1 and n_lines > _LINES_IN_MEMORY:
-            _, dropped = self._pools.popitem(last=False)
-            n_lines -= dropped.n_lines
+        self._count_lines(host)
         return pool
+
+    def _count_lines(self, host: str) -> None:
+        """Count those of a host in memory anew; if all are too many, other hosts have to go."""
+        self._pools.move_to_end(host)
+        self._n_lines += self._pools[host].count()
+        while len(self._pools) > 1 and self._n_lines > _LINES_IN_MEMORY:
+            _, dropped = self._pools.popitem(last=False)
+            self._n_lines -= dropped.n_lines
 
 
 def with_text(page: Page, own: OwnText) -> Page:

@@ -18,6 +18,7 @@ is judged by the boxes of the same place on other pages).
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -80,20 +81,8 @@ class OwnLines(NamedTuple):
     left_out: list[int]
 
 
-def own_lines(page: PageLines, known: Knowledge) -> OwnLines:
-    """Tell which lines of a page are its own."""
-    measured = _Measured(page, known)
-    return measured.own()
-
-
-def figures(page: PageLines, known: Knowledge) -> Numbers:
-    """What is learned of the page's boxes: `N_FIGURES` for each."""
-    measured = _Measured(page, known)
-    return np.column_stack((measured.bare, measured.elsewhere, *measured.of_rest()))
-
-
-class _Measured:
-    """A page while it is judged."""
+class Measured:
+    """A page as it is judged by what is known of its site."""
 
     def __init__(self, page: PageLines, known: Knowledge) -> None:
         self._page, self._known = page, known
@@ -107,11 +96,16 @@ class _Measured:
         self._plain = np.bincount(places, page.sums(plain), len(kinds))[places]
         words = np.bincount(places, self._words, len(kinds))[places]
         self._total_plain = float(plain.sum())
-        self.bare = self._plain / np.maximum(words, 1)
-        self.elsewhere = np.minimum(self._total_plain - self._plain, _AT_MOST)
+        self._bare = self._plain / np.maximum(words, 1)
+        self._elsewhere = np.minimum(self._total_plain - self._plain, _AT_MOST)
         self._beside = self._find_beside()
 
+    def figures(self) -> Numbers:
+        """What is learned of the page's boxes: `N_FIGURES` for each."""
+        return np.column_stack((self._bare, self._elsewhere, *self._of_rest))
+
     def own(self) -> OwnLines:
+        """Tell which lines of the page are its own."""
         page = self._page
         core = self._find_core()
         first, end = int(page.first[core]), int(page.end[core])
@@ -125,7 +119,8 @@ class _Measured:
             is_own[page.first[box] : page.end[box]] = False
         return OwnLines(is_own, core, sorted(set(furniture)))
 
-    def of_rest(self) -> tuple[Numbers, Numbers]:
+    @cached_property
+    def _of_rest(self) -> tuple[Numbers, Numbers]:
         """Of each box its share of the page's rare words, and the mean rarity of its words.
 
         Without what is beside; of equal lines on the page one counts, rather one outside of links.
@@ -156,10 +151,10 @@ class _Measured:
         is_beside = (
             (self._words >= _MIN_WORDS)
             & (self._n_pages >= 2)
-            & (self._with_others(0, self.bare) < _BESIDE)
-            & (self._with_others(1, self.elsewhere) >= enough)
+            & (self._with_others(0, self._bare) < _BESIDE)
+            & (self._with_others(1, self._elsewhere) >= enough)
             # What is said on this very page counts, whatever others have posted:
-            & (self.bare < 2 * _BESIDE)
+            & (self._bare < 2 * _BESIDE)
             & (self._plain <= _HALF * self._total_plain)
         )
         is_beside[0] = False
@@ -180,7 +175,7 @@ class _Measured:
         beside this one, this page's own words may have been repeated by somebody else: the text is
         then all of the innermost box that has both.
         """
-        share, mean = self.of_rest()
+        share, mean = self._of_rest
         recall, precision = self._with_others(2, share), self._with_others(3, mean)
         denominator = _RECALL_WEIGHT * precision + recall
         score = (1 + _RECALL_WEIGHT) * precision * recall / np.where(denominator, denominator, 1)

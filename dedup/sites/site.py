@@ -13,7 +13,7 @@ from dedup.names import is_in_title, name_of, own_title, split_title, url_file_n
 from dedup.sites.counts import Contribution, SiteCounts, contribution, mean_figures, title_parts
 from dedup.sites.lines import Keys, Numbers, PageLines, outer_kinds
 from dedup.sites.outline import Line, Outline, text_of
-from dedup.sites.own_text import OwnLines, own_lines
+from dedup.sites.own_text import Measured, OwnLines
 from dedup.sites.rest import Rest, rest_of
 
 NAMES = 10
@@ -103,18 +103,18 @@ class Site:
         lines = PageLines(page)
         name = name_key(page, title, url)
         known = self._counted_with(name)
-        own = own_lines(lines, known)
+        measured = Measured(lines, known)
         counts = known.counts(lines.keys)
         return OwnText(
-            **self._text(lines, own, counts, title),
+            **self._text(lines, measured.own(), counts, title),
             version=self.version,
             rest=rest_of(lines, counts <= self.rare_limit),
-            contribution=contribution(lines, name, title, known),
+            contribution=contribution(lines, name, title, measured),
         )
 
     def own_lines(self, page: PageLines, name: int) -> OwnLines:
         """Which lines of a page are its own."""
-        return own_lines(page, self._counted_with(name))
+        return Measured(page, self._counted_with(name)).own()
 
     def rarity(self, keys: Keys, name: int) -> Numbers:
         """How rare the lines of a page of this name are: 1, no other page has it, to 0."""
@@ -221,7 +221,7 @@ def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:
             new.append((lines, name, title))
     site = Site(counts, version=1)
     known = _Counted(site, is_new=False)
-    first = [contribution(lines, name, title, known) for lines, name, title in new]
+    first = [contribution(lines, name, title, Measured(lines, known)) for lines, name, title in new]
     for each in first:
         counts.add_kinds(each.kinds, each.figures)
     return counts

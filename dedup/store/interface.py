@@ -205,8 +205,8 @@ class HostKnowledge(Protocol):
     def early(self, host: str) -> list[Outlined]:
         """The early pages of a host, by their numbers."""
 
-    def count_early(self) -> dict[str, int]:
-        """How many early pages there are, by host."""
+    def count_early(self, host: str) -> int:
+        """How many early pages a host has."""
 
     def drop_early(self, numbers: Sequence[int]) -> None: ...
 

@@ -11,6 +11,7 @@ import zstandard
 
 from dedup.document import Document
 from dedup.sites.outline import Outline
+from dedup.sites.site import name_key
 
 _Text = TypeVar("_Text", str, str | None)
 
@@ -107,7 +108,8 @@ class KnownUrl(NamedTuple):
     url: str
 
 
-class Outlined(NamedTuple):
+@dataclass(frozen=True)
+class Outlined:
     """A page to learn from.
 
     Attributes:
@@ -118,6 +120,11 @@ class Outlined(NamedTuple):
     title: str
     url: str | None
     outline: Outline
+
+    @cached_property
+    def name(self) -> int:
+        """See `name_key`."""
+        return name_key(self.outline, self.title, self.url or "")
 
 
 KEY_STAGE = "key"

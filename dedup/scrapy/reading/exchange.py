@@ -19,8 +19,8 @@ LENGTH_BYTES = 8
 MAX_PAGE_SECONDS = 60.0
 """For one page, by the clock: CPU time is bounded in the process, and a machine may be busy."""
 
-_MAX_SITES = 500
-"""Sites of which a process has what is known, some 150 kB each when they are full; with one more it
+_MAX_SITES = 200
+"""Sites of which a process has what is known, some 80 kB each when they are full; with one more it
 forgets all."""
 
 

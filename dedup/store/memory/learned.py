@@ -82,8 +82,8 @@ class MemoryLearned:
         pages = sorted(self._early.get(host, {}).items())
         return [Outlined(number, *self._names_of(number), outline) for number, outline in pages]
 
-    def count_early(self) -> dict[str, int]:
-        return {host: len(pages) for host, pages in self._early.items() if pages}
+    def count_early(self, host: str) -> int:
+        return len(self._early.get(host, ()))
 
     def drop_early(self, numbers: Sequence[int]) -> None:
         for pages in self._early.values():

@@ -146,9 +146,9 @@ class Learned:
         )
         return [self._outlined(*row) for row in self._rows(query, [host])]
 
-    def count_early(self) -> dict[str, int]:
-        """How many early pages there are, by host."""
-        return dict(self._rows("SELECT host, count(*) FROM early GROUP BY host"))
+    def count_early(self, host: str) -> int:
+        """How many early pages a host has."""
+        return int(self._rows("SELECT count(*) FROM early WHERE host = ?", [host])[0][0])
 
     def drop_early(self, numbers: Sequence[int]) -> None:
         with self._database.unit(weight=0) as connection:

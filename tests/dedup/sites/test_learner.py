@@ -18,7 +18,7 @@ from dedup.sites.learner import (
     SiteState,
 )
 from dedup.sites.outline import Outline
-from dedup.sites.site import NAMES, SETTLED_NAMES, learn
+from dedup.sites.site import NAMES, SETTLED_NAMES, learn, name_key
 from dedup.store import Page, SqliteStore
 from tests.dedup.sites.conftest import (
     FOOTER,
@@ -281,7 +281,7 @@ def test_early_pages_are_read_anew_by_each_version_until_the_site_is_settled(
         progress = learning.early(store.add(ready.page, {}), ready.page, ready.outline)
         assert bool(progress.reread) == (number == NAMES)
     assert progress.reread[3][1].text == f"Page 4\n{prose(4)}\ncode 4\n  more"
-    assert store.learned.count_early() == {HOST: NAMES}
+    assert store.learned.count_early(HOST) == NAMES
     again = []
     for number in range(NAMES + 1, 4 * SETTLED_NAMES):
         site = learning.site(HOST)
@@ -292,7 +292,7 @@ def test_early_pages_are_read_anew_by_each_version_until_the_site_is_settled(
     assert [place for _, place, _ in again] == [*range(1, NAMES + 1)] * 4
     assert list(dict.fromkeys(version for _, _, version in again)) == [2, 3, 4, 5]
     assert again[-1][0] >= SETTLED_NAMES
-    assert store.learned.count_early() == {}
+    assert store.learned.count_early(HOST) == 0
 
 
 def test_early_pages_are_bounded(store: SqliteStore) -> None:
@@ -300,9 +300,54 @@ def test_early_pages_are_bounded(store: SqliteStore) -> None:
     for _ in range(EARLY_PAGES + 9):
         page, outline = fetched(1, sphinx(1))
         learning.early(store.add(page, {}), page, outline)
-    assert store.learned.count_early() == {HOST: EARLY_PAGES}
+    assert store.learned.count_early(HOST) == EARLY_PAGES
     kept = [each.key for each in store.learned.early(HOST)]
     assert kept == list(range(10, EARLY_PAGES + 10))
+
+
+def test_an_early_page_that_takes_much_memory_is_not_kept(store: SqliteStore) -> None:
+    page, outline = fetched(1, "<p>word" * 6_000)
+    learner(store).early(store.add(page, {}), page, outline)
+    assert store.learned.count_early(HOST) == 0
+
+
+def test_pages_in_memory_are_bounded(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dedup.sites.learner._LINES_IN_MEMORY", 400)
+    learning = learner(store, max_waiting=8)
+    n_lines = len(parsed(sphinx(1)).lines)
+    found = []
+    for number in range(60):
+        step = learning.arrive(*fetched(number, sphinx(number), f"http://h{number % 20}.example"))
+        for ready in step.ready:
+            found.append(number_of(ready.page))
+            learning.done(ready.place or 0)
+            assert ready.outline is not None
+            learning.early(store.add(ready.page, {}), ready.page, ready.outline)
+        assert learning._n_lines <= 400
+        in_memory = [page for pool in learning._pools.values() for page in pool.early.values()]
+        assert n_lines * len(in_memory) <= 400
+    learning.give_up({f"h{number}.example" for number in range(20)})
+    assert learning._n_lines == 0
+    assert sorted(found) == list(range(52))
+
+
+def test_the_name_of_a_page_is_computed_once(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages of one name are looked through at each arrival, as nothing is learned from them."""
+    n_asked = 0
+
+    def counted(page: Outline, title: str, url: str) -> int:
+        nonlocal n_asked
+        n_asked += 1
+        return name_key(page, title, url)
+
+    monkeypatch.setattr("dedup.store.records.name_key", counted)
+    learning = learner(store)
+    page, outline = fetched(1, sphinx(1))
+    for _ in range(POOL_PAGES):
+        assert not learning.arrive(page, outline).ready
+    assert n_asked == POOL_PAGES
 
 
 # --- Versions ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dedup.sites.lines import Keys, PageLines
 from dedup.sites.outline import Outline
-from dedup.sites.own_text import N_FIGURES, figures, own_lines
+from dedup.sites.own_text import N_FIGURES, Measured
 from dedup.sites.site import Site, learn, name_key
 from tests.dedup.sites.conftest import (
     FOOTER,
@@ -289,7 +289,7 @@ class Nothing:
 @given(outlines())
 def test_where_nothing_is_known_all_words_of_some_box_are_own(page: Outline) -> None:
     lines = PageLines(page)
-    own = own_lines(lines, Nothing())
+    own = Measured(lines, Nothing()).own()
     words = lines.sizes * np.where(own.is_own, 1.0, 0.0)
     assert 2 * words.sum() >= len(lines.distinct_keys())
     assert own.left_out == []
@@ -367,7 +367,7 @@ def test_figures_of_boxes_are_those_of_plain_python(page: Page) -> None:
         said.add(int(lines.keys[number]) >> 1)
         worth.append((number, lines.sizes[number] * is_new))
     sizes = np.array([size for _, size in sorted(worth)])
-    found = figures(lines, known)
+    found = Measured(lines, known).figures()
     kinds = lines.kinds.tolist()
     for box, (first, end) in enumerate(zip(lines.first, lines.end, strict=True)):
         if kinds.count(kinds[box]) > 1:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
+from dedup.html.bounds import bounded
+from dedup.html.page_text import page_text
 from dedup.sites.counts import SiteCounts
 from dedup.sites.lines import PageLines
 from dedup.sites.outline import Outline
@@ -193,3 +195,13 @@ def test_lines_of_few_pages_are_rare(n_names: int, limit: int) -> None:
 def test_a_site_is_settled_by_many_names() -> None:
     assert not Site(SiteCounts(n_names=127), version=1).is_settled
     assert Site(SiteCounts(n_names=128), version=1).is_settled
+
+
+@pytest.mark.parametrize(("n_lines", "is_kept"), [(1_000, True), (20_001, False)])
+def test_an_outline_of_very_many_lines_is_not_handed_on(n_lines: int, is_kept: bool) -> None:
+    """Such a page is read by what is known, and from its body where it has to be read again."""
+    site = learned(*map(sphinx, range(10)))
+    html = bounded("".join(f"<p>{prose(n, 4)}" for n in range(n_lines)))
+    said = page_text(html, "A page", site=site, url="http://site.example/long")
+    assert said.source == "box"
+    assert (said.outline is not None) == is_kept
