@@ -80,8 +80,9 @@ class Database(database.Database):
     def close(self) -> None:
         """Commit, close and let go of the lock. A second call does nothing."""
         try:
-            with contextlib.suppress(sqlite3.ProgrammingError):  # closed already
-                self.commit()
+            if not self._is_read_only:  # after damage was read, COMMIT raises once more
+                with contextlib.suppress(sqlite3.ProgrammingError):  # closed already
+                    self.commit()
         finally:
             self.connection.close()
             if self._is_read_only:

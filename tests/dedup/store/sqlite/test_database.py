@@ -420,3 +420,17 @@ def test_the_lock_file_may_hold_anything(path):
     path.with_name(path.name + ".lock").write_bytes(b"\xff\xfe" * 5000)
     Database(path).close()
     assert path.with_name(path.name + ".lock").read_text() == str(os.getpid())
+
+
+def test_a_reader_that_has_met_damage_closes_as_ever(path):
+    store = SqliteStore(path)
+    query = "SELECT rootpage FROM sqlite_schema WHERE name = 'aliases'"
+    page = store.database.connection.execute(query).fetchone()[0]
+    store.close()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(bytes(4096))
+    store = SqliteStore(path, read_only=True)
+    with pytest.raises(StateError, match="the store is damaged"):
+        list(store.database.rows("SELECT * FROM aliases"))
+    store.close()  # SQLite would refuse a COMMIT
