@@ -1,3 +1,5 @@
+import errno
+import fcntl
 import os
 import random
 import signal
@@ -434,3 +436,31 @@ def test_a_reader_that_has_met_damage_closes_as_ever(path):
     with pytest.raises(StateError, match="the store is damaged"):
         list(store.database.rows("SELECT * FROM aliases"))
     store.close()  # SQLite would refuse a COMMIT
+
+
+# --- File systems without locks ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
+def test_a_file_system_without_locks_is_refused(path, monkeypatch, code):
+    def flock(descriptor, operation):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(StateError, match=r"the job cannot be locked .* Choose another folder"):
+        SqliteStore(path)
+
+
+def test_two_writers_whose_locks_do_nothing_are_noticed(path, monkeypatch):
+    monkeypatch.setattr(fcntl, "flock", lambda descriptor, operation: None)
+    one, two = SqliteStore(path), SqliteStore(path)
+    for _ in range(3):
+        units(one.database, "a")
+        one.database.connection.execute("DELETE FROM counters")
+        one.database.commit()
+    with pytest.raises(StateError, match="another process writes to the job"):
+        units(two.database, "b")
+    two.close()
+    units(one.database, "c")
+    one.close()
+    assert committed(path) == "c"
