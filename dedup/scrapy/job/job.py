@@ -19,6 +19,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from dedup.errors import DamageError, StateError
+from dedup.files import remove_old_parts
 from dedup.scrapy.config import CrawlConfig, dedup_settings, is_queue_stored
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.internals.commands import loaded_addons
@@ -149,6 +150,7 @@ class Job:
             self.store.close()
             raise
         self.store.on_error(self.fail)
+        remove_old_parts(self.folder)
         self.turns = Turns(self.store.workers)
         self.has_queue = is_queue_stored(crawler.settings)
         self.is_resumed = self.store.meta("started") is not None
