@@ -7,9 +7,10 @@ import lzma
 import os
 import secrets
 import stat
+import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol, TextIO, cast
 
@@ -18,6 +19,8 @@ import zstandard
 from dedup.errors import StateError
 
 _PART_BYTES = 65_536
+_PART_PREFIX = ".part-"
+_OLD_SECONDS = 3600.0
 _MAX_JSON_BYTES = 16 << 20
 _GZIP_LEVEL = 6  # as `gzip` has it; Python's own 9 takes several times as long for 1% less
 _ZSTD_WINDOW_BYTES = 2**31  # as far as `zstd --long` goes; the library's own limit is 2**27
@@ -29,22 +32,30 @@ def write_atomically(path: Path, text: str) -> None:
         part.write_bytes(text.encode("utf-8", "replace"))
 
 
-def check_plain(*paths: Path) -> None:
+def check_plain(*paths: Path, is_read_only: bool = False) -> None:
     """Check that there is a file, or nothing, at each path: a job's folder may come from anyone.
 
     A link would lead out of the folder, and a pipe would never answer.
+
+    Args:
+        paths: of files in a job's folder.
+        is_read_only: a hard link will do, for it is not written to.
 
     Raises:
         StateError: there is something else.
     """
     for path in paths:
         try:
-            mode = path.lstat().st_mode
+            found = path.lstat()
         except OSError:  # whoever opens it says what is wrong
             continue
-        if not stat.S_ISREG(mode):
-            found = "a symbolic link" if stat.S_ISLNK(mode) else "something else"
-            raise StateError(path, f"expected a file, found {found}", "Remove it, or move it away")
+        if not stat.S_ISREG(found.st_mode):
+            kind = "a symbolic link" if stat.S_ISLNK(found.st_mode) else "something else"
+            raise StateError(path, f"expected a file, found {kind}", "Remove it, or move it away")
+        if found.st_nlink > 1 and not is_read_only:
+            raise StateError(
+                path, "the file has another name elsewhere (a hard link)", "Put a copy in its place"
+            )
 
 
 def read_json(path: Path) -> Any:
@@ -55,7 +66,7 @@ def read_json(path: Path) -> Any:
         StateError: it is no file, no JSON, larger than 16 MiB, or nested more deeply than Python
             can read.
     """
-    check_plain(path)
+    check_plain(path, is_read_only=True)
     try:
         with path.open("rb") as file:
             stored = file.read(_MAX_JSON_BYTES + 1)
@@ -88,7 +99,7 @@ def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     ending = "".join(path.suffixes[-2:])
-    part = path.with_name(f".part-{secrets.token_hex(8)}{ending}")
+    part = path.with_name(f"{_PART_PREFIX}{secrets.token_hex(8)}{ending}")
     os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
     try:
         yield part
@@ -97,6 +108,18 @@ def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def remove_old_parts(folder: Path) -> None:
+    """Remove what killed processes have left of files that `replacing` was to write there.
+
+    Another process may be writing one just now, so only files of over an hour ago are removed.
+    """
+    for part in folder.glob(f"{_PART_PREFIX}{'[0-9a-f]' * 16}*"):
+        with suppress(OSError):
+            found = part.lstat()
+            if stat.S_ISREG(found.st_mode) and found.st_mtime < time.time() - _OLD_SECONDS:
+                part.unlink()
 
 
 def open_binary(path: Path) -> BinaryIO:

@@ -8,11 +8,12 @@ from pathlib import Path
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.extensions import spiderstate
+from scrapy.pqueues import DownloaderAwarePriorityQueue
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import load_object
 
 from dedup.errors import StateError
-from dedup.files import check_plain
+from dedup.files import check_plain, read_json
 from dedup.scrapy import default_settings
 from dedup.scrapy.config import CrawlConfig, unknown_settings
 from dedup.scrapy.dupefilter import CanonicalDupeFilter, DedupDupeFilter
@@ -89,6 +90,7 @@ class DedupAddon:
         if settings["SCHEDULER_DISK_QUEUE"] is JsonLifoDiskQueue:
             with refusing():
                 place.check_requests()
+                _check_priorities(settings, config.job_dir)
         if config.is_url_enabled:
             self._filter_urls(settings, place)
         if place.is_finished():
@@ -151,6 +153,28 @@ def _keep_data_alone(settings: BaseSettings, job_dir: str) -> None:
         queue = Path(job_dir, "requests.queue")
         if queue.is_file():
             raise StateError(queue, "expected a folder, found a file", "Remove it, or move it away")
+
+
+def _check_priorities(settings: BaseSettings, job_dir: str) -> None:
+    """Check what Scrapy's scheduler has noted of its queues: their files are named by it.
+
+    Raises:
+        StateError: it is not what Scrapy writes there.
+    """
+    path = Path(job_dir, "requests.queue", "active.json")
+    if not job_dir or not path.exists():
+        return
+    stored = read_json(path)
+    kind = load_object(settings["SCHEDULER_PRIORITY_QUEUE"])
+    by_host = stored.values() if isinstance(stored, dict) else ()
+    found = list(by_host) if issubclass(kind, DownloaderAwarePriorityQueue) else [stored]
+    is_known = all(isinstance(each, list) and all(type(n) is int for n in each) for each in found)
+    if stored and not (found and is_known):
+        raise StateError(
+            path,
+            f"expected the priorities of a {kind.__name__}, found {stored!r:.80}",
+            "Set SCHEDULER_PRIORITY_QUEUE as it was when the crawl began, or another JOBDIR",
+        )
 
 
 def _is_of_project(settings: BaseSettings, name: str) -> bool:

@@ -46,7 +46,13 @@ def lock(path: Path) -> JobLock:
         raise StateError(
             path.parent, f"the folder cannot be written ({error.strerror})", "Choose another folder"
         ) from error
-    held = FileLock(lock_path, mode=0o600, blocking=False, thread_local=False)
+    held = FileLock(
+        lock_path,
+        mode=0o600,
+        blocking=False,
+        thread_local=False,
+        fallback_to_soft=False,  # which outlives a killed process
+    )
     try:
         held.acquire()
         lock_path.write_text(str(os.getpid()))

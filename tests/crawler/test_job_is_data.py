@@ -209,3 +209,51 @@ def test_a_pipe_in_place_of_the_store_is_refused(crawl: Crawler, site: WebSite, 
     crawled = crawl("site", "-s", f"JOBDIR={job}", job="", url=site.url)
     assert crawled.status == 2
     assert "crawl.sqlite: expected a file, found something else" in crawled.output
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hard_link_in_place_of_a_file_is_refused(
+    crawl: Crawler, site: WebSite, job: Path, tmp_path: Path, name: str
+) -> None:
+    SqliteStore(job / "crawl.sqlite").close()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_bytes((job / "crawl.sqlite").read_bytes() if name == NAMES[0] else b"precious")
+    before = elsewhere.read_bytes()
+    (job / name).unlink(missing_ok=True)
+    (job / name).hardlink_to(elsewhere)
+    crawled = crawl("site", "-s", f"JOBDIR={job}", job="", url=site.url)
+    assert crawled.status == 2
+    assert f"{name}: the file has another name elsewhere (a hard link)" in crawled.output
+    assert elsewhere.read_bytes() == before
+
+
+def test_what_a_killed_run_has_left_is_removed_and_nothing_else(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, job: Path, tmp_path: Path
+) -> None:
+    site.routes["/"] = make.page("start")
+    left = [job / f".part-{'0a' * 8}.html", job / f".part-{'1b' * 8}.json"]
+    kept = [job / ".part-report.html", job / f".part-{'2c' * 8}.html"]
+    for path in (*left, *kept):
+        path.write_text("half")
+        if path != kept[1]:  # which another process may be writing
+            os.utime(path, (0, 0))
+    link = job / f".part-{'3d' * 8}.html"
+    link.symlink_to(kept[0])
+    assert crawl("site", "-s", f"JOBDIR={job}", job="", url=site.url).status == 0
+    assert [path.exists() for path in (*left, *kept, link)] == [False, False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    "state", ["[0]", "[", '{"a": 0}', '{"a": ["../../../escaped"]}', '"a"', "1"]
+)
+def test_priorities_that_scrapy_has_not_noted_are_refused_in_a_sentence(
+    crawl: Crawler, site: WebSite, guest: Path, job: Path, state: str
+) -> None:
+    (job / "requests.queue").mkdir()
+    (job / "requests.queue" / "active.json").write_text(state)
+    options = ("-s", f"JOBDIR={job}", "-s", "DEDUP_URL_ENABLED=0")
+    crawled = crawl("counting", *options, job="", cwd=guest, url=site.url)
+    assert crawled.status == 1
+    assert "active.json: expected" in crawled.output
+    assert "Traceback" not in crawled.output
+    assert site.asked == []

@@ -138,24 +138,43 @@ def test_readers_that_hang_do_not_keep_a_crawl_from_stopping(
     assert site.n_asked() <= 301 + 16
 
 
-def test_a_clock_that_jumps_back_an_hour_changes_nothing(
-    serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job]
-) -> None:
-    patch = """
+_JUMP = """
 import time
 now, calls = time.time, [0]
 def jumping():
     calls[0] += 1
-    return now() - 3600 * (calls[0] > 200)
+    return now() + {by} * (calls[0] > {after})
 time.time = jumping
 """
+
+
+@pytest.mark.parametrize("by", [-3600, 3600])
+def test_a_clock_that_jumps_an_hour_changes_nothing(
+    serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job], by: int
+) -> None:
     site = serve(60)
     job = make_job(site.url)
-    status, output = _run(job, patch)
+    status, output = _run(job, _JUMP.format(by=by, after=200))
     assert status == 0, output
     assert "Traceback" not in output
     assert job.stats["pages"]["fetched"] == 61
+    assert job.stats["rates"]["seconds"] < 60
+    assert job.stats["rates"]["pages_per_second"] < 1000
     assert max(site.asked().values()) == 1
+
+
+def test_a_crawl_that_is_resumed_in_the_past_goes_on(
+    serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job]
+) -> None:
+    site = serve(60)
+    job = make_job(site.url)
+    assert job.run("-amax_pages=20")[0] == 0
+    for more in ((), ("-arefresh=1",)):
+        status, output = _run(job, _JUMP.format(by=-400 * 86_400, after=0), *more)
+        assert status == 0, output
+        assert "Traceback" not in output
+        assert job.stats["pages"]["fetched"] == 61
+    assert job.stats["refresh"]["unchanged"] > 0
 
 
 _UNFINISHED = """

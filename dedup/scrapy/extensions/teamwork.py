@@ -131,8 +131,9 @@ class Teamwork:
             request_next(self._crawler)
 
     async def _send_ready(self, job: Job) -> None:
-        items = job.pages.arrivals.resume()
-        await send_items(self._crawler, items, at_once=job.turns.items_at_once)
+        with suppress(StateError):  # the job notes it, and stops
+            items = job.pages.arrivals.resume()
+            await send_items(self._crawler, items, at_once=job.turns.items_at_once)
 
     def _note_pages(self, job: Job) -> None:
         """Tell a spider that stops after so many pages how many all processes have found."""

@@ -65,7 +65,10 @@ class WaitingPages:
         if job.pages.arrivals.is_closing:
             return
         job.pages.arrivals.is_closing = True
-        if not (job.pages.arrivals.may_finish or job.is_alone):  # others go on with them
+        try:
+            if not (job.pages.arrivals.may_finish or job.is_alone):  # others go on with them
+                return
+        except StateError:  # it is the job's `failure`
             return
         until = time.monotonic() + job.config.stop_seconds
         while self._are_left(job) and time.monotonic() < until:

@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
-from threading import Thread
 from typing import Any, Protocol, cast
 
 from twisted.internet.base import ReactorBase
+
+_KILLED = 130
+"""Exit status of a process that Ctrl-C has ended."""
 
 
 class Timer(Protocol):
@@ -60,7 +64,7 @@ class Reactor(Protocol):
     def getDelayedCalls(self) -> Sequence[object]: ...
 
 
-class _DaemonThread(Thread):
+class _DaemonThread(threading.Thread):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs, daemon=True)
 
@@ -114,6 +118,26 @@ def leave_name_servers_unanswered() -> None:
         pool = reactor.getThreadPool()
         pool.threadFactory = _DaemonThread
         reactor.addSystemEventTrigger("before", "shutdown", pool.threads.clear)
+
+
+def end_when_killed(process: Any, seconds: float) -> None:
+    """Let the second Ctrl-C end this process after so many seconds, whatever it waits for.
+
+    Scrapy then stops the reactor, which does not happen while a database does not answer.
+
+    Args:
+        process: `CrawlerProcess`, before it is started.
+        seconds: for an end in order.
+    """
+    kill = process._signal_kill
+
+    def signal_kill(*arguments: object) -> None:
+        timer = threading.Timer(seconds, os._exit, (_KILLED,))
+        timer.daemon = True
+        timer.start()
+        kill(*arguments)
+
+    process._signal_kill = signal_kill
 
 
 def use_monotonic_timers() -> None:

@@ -13,6 +13,7 @@ from dedup.detectors import Detector, SecondCheck, default_detectors
 from dedup.detectors.key import KeyRecord
 from dedup.detectors.second_check import is_same_text
 from dedup.document import Document, Match
+from dedup.errors import DamageError
 from dedup.keys import differing
 from dedup.scrapy.internals.refusal import refusing
 from dedup.sites.learner import SiteLearner, with_text
@@ -73,10 +74,15 @@ class ContentIndex:
 
         Raises:
             SchemeError: the store was made with other detectors or settings.
+            DamageError: its signatures are none of these detectors'.
         """
         if self._deduplicator is None:
-            with refusing():
-                self._deduplicator = Deduplicator(self.detectors, store=self._store)
+            try:
+                with refusing():
+                    self._deduplicator = Deduplicator(self.detectors, store=self._store)
+            except ValueError as error:
+                problem = f"its signatures are damaged ({error})"
+                raise DamageError(self._store.location, problem) from error
             if self._store.workers is not None:
                 self._store.workers.on_signatures(self._take_up)
         return self._deduplicator

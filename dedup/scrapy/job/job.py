@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from dedup.errors import StateError
+from dedup.errors import DamageError, StateError
+from dedup.files import remove_old_parts
 from dedup.scrapy.config import CrawlConfig, dedup_settings, is_queue_stored
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.internals.commands import loaded_addons
@@ -37,6 +39,7 @@ from dedup.scrapy.job.turns import Turns
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
 from dedup.sites.learner import SiteLearner
+from dedup.store import JobStore
 from dedup.store.records import DUPLICATE_LINK
 from dedup.urls import SeenUrls
 
@@ -97,6 +100,7 @@ class Job:
         is_kept: can a later crawl resume it?
         has_queue: are URLs queued in its store, and not by the project's own scheduler?
         is_resumed: did an earlier process start it?
+        started_at: when it was started, by the clock of that day.
         is_finished: was it finished before this crawl?
         moved_to: new path of the job that was in this folder before.
         failure: the error of the store; `extensions.stopping` then ends the crawl.
@@ -145,10 +149,12 @@ class Job:
         except StateError:
             self.store.close()
             raise
-        self.store.on_error(self._fail)
+        self.store.on_error(self.fail)
+        remove_old_parts(self.folder)
         self.turns = Turns(self.store.workers)
         self.has_queue = is_queue_stored(crawler.settings)
         self.is_resumed = self.store.meta("started") is not None
+        self.started_at = _time_in(self.store, "started")
         is_left = self.has_queue and bool(self.store.urls.count_within(config.depth_limit))
         if is_left:  # DEPTH_LIMIT is higher than it was
             self.store.urls.queue_within(config.depth_limit)
@@ -156,7 +162,7 @@ class Job:
         was_finished = self.has_queue and is_done
         self.begins_refresh = was_finished and self.place.is_refreshed
         self.is_finished = was_finished and not self.begins_refresh
-        self.opened_at = time.time()
+        self.opened_at = time.monotonic()
         self.dedup_settings = dedup_settings(crawler.settings)
         self._note_begin()
 
@@ -164,7 +170,9 @@ class Job:
 
     def record(self, outcome: Outcome) -> None:
         """Record what became of a URL, now or in this process's next turn."""
-        self.turns.call((outcome.kind, outcome.url), partial(self.ledger.record, outcome))
+        self.turns.call(
+            (outcome.kind, outcome.url, outcome.finishes), partial(self.ledger.record, outcome)
+        )
 
     def record_skipped(self, response: Response, reason: str, detail: str = "") -> None:
         """Record a response without a page to compare."""
@@ -213,11 +221,12 @@ class Job:
 
     def _note_begin(self) -> None:
         if not self.is_resumed:
-            self.store.set_meta("started", repr(time.time()))
+            self.store.set_meta("started", repr(self.started_at))
         if not self.is_finished:  # for those who read the store
             self.store.set_meta("settings", json.dumps(self.dedup_settings, default=str))
 
-    def _fail(self, error: StateError) -> None:
+    def fail(self, error: StateError) -> None:
+        """Note an error of the store, which ends the crawl."""
         if self.failure is None:
             self.failure = error
             self.troubles.append(str(error))
@@ -283,6 +292,17 @@ def _assemble(job: Job, crawler: Crawler) -> None:
 
     crawler.signals.connect(job.close, signals.engine_stopped)
     atexit.register(job.close)  # a second Ctrl-C stops the engine without a signal
+
+
+def _time_in(store: JobStore, name: str) -> float:
+    """A time of the job; now, if it has none."""
+    stored = store.meta(name)
+    try:
+        found = time.time() if stored is None else float(stored)
+        datetime.fromtimestamp(found, UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise DamageError(store.location, f"when it was {name} is damaged ({error})") from error
+    return found
 
 
 def _arguments(crawler: Crawler) -> Mapping[str, object] | None:

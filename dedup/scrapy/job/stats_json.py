@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 from dedup.scrapy.job.job import Job
@@ -26,7 +27,7 @@ def stats_json(job: Job, *, finished: float, reason: str) -> dict[str, object]:
         "size_bytes": seen.size_bytes,
     }
     documents, index_bytes = summary["pages"]["unique"], job.pages.content.size_bytes
-    seconds = max(finished - job.opened_at, 1e-9)
+    seconds = max(time.monotonic() - job.opened_at, 1e-9)
     pages = ledger.fetched - ledger.fetched_before + ledger.visited
     return {
         **summary,
@@ -37,7 +38,7 @@ def stats_json(job: Job, *, finished: float, reason: str) -> dict[str, object]:
         },
         "rates": {"seconds": round(seconds, 3), "pages_per_second": pages / seconds},
         "settings": job.dedup_settings,
-        "started": _iso_time(float(job.store.meta("started") or job.opened_at)),
+        "started": _iso_time(job.started_at),
         "finished": _iso_time(finished),
         "reason": reason,
     }

@@ -35,11 +35,12 @@ _PROBE = "_dedup_probe"
 class Outages:
     """Pauses a host that has answered before and cannot be reached now; its URLs stay queued.
 
-    After three failures in a row it sends a probe: a request for the host's robots.txt, which is
-    cheap to serve. If any answer comes, the failures concern single URLs, and Scrapy's retries deal
-    with them. If none comes, the host's requests return to the queue and none is sent; further
-    probes follow after 1, 2, 4 and up to 60 seconds. After `DEDUP_HOST_WAIT_SECONDS` the host's
-    URLs are recorded as `host_unreachable`; `dedup retry` queues those again.
+    After three failures in a row, or one of a host that has been away before, it sends a probe: a
+    request for the host's robots.txt, which is cheap to serve. If any answer comes, the failures
+    concern single URLs, and Scrapy's retries deal with them. If none comes, the host's requests
+    return to the queue and none is sent; further probes follow after 1, 2, 4 and up to 60 seconds.
+    After `DEDUP_HOST_WAIT_SECONDS` the host's URLs are recorded as `host_unreachable`; `dedup
+    retry` queues those again.
 
     A host that has never answered is not paused.
     """
@@ -55,6 +56,7 @@ class Outages:
         self._failures: dict[str, int] = {}
         self._probes: dict[str, asyncio.Future[bool]] = {}
         self._down: set[str] = set()
+        self._returned: set[str] = set()
         self._given_up: set[str] = set()
         self._tasks: set[asyncio.Future[None]] = set()
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
@@ -90,7 +92,8 @@ class Outages:
             return None
         if origin not in self._down:
             self._failures[origin] = self._failures.get(origin, 0) + 1
-            if self._failures[origin] < _MIN_FAILURES or await self._answers(origin):
+            min_failures = 1 if origin in self._returned else _MIN_FAILURES
+            if self._failures[origin] < min_failures or await self._answers(origin):
                 return None
             self._pause(origin, str(request.meta.get("download_slot", "")))
         if origin in self._given_up:
@@ -151,6 +154,7 @@ class Outages:
         self._down.discard(origin)
         self._failures.pop(origin, None)
         if is_there:
+            self._returned.add(origin)
             logger.warning("%s is there again after %.0f seconds", origin, passed)
         elif not (self._job.pages.arrivals.is_closing or self._job.failure):
             self._given_up.add(origin)

@@ -67,7 +67,8 @@ class RetryAfter:
         if response.status not in (_TOO_MANY_REQUESTS, _UNAVAILABLE):
             self._n_pauses.pop(host, None)
             return response
-        seconds = seconds_of(response.headers.get("Retry-After") or b"")
+        headers = response.headers
+        seconds = seconds_of(headers.get("Retry-After") or b"", headers.get("Date") or b"")
         if seconds is None:
             seconds = _DEFAULT_SECONDS if response.status == _TOO_MANY_REQUESTS else 0.0
         if seconds > _MAX_SECONDS:
@@ -88,17 +89,28 @@ class RetryAfter:
         postpone(self._crawler, host, more, min_delay_seconds=_MIN_DELAY_SECONDS)
 
 
-def seconds_of(retry_after: bytes) -> float | None:
+def seconds_of(retry_after: bytes, date: bytes = b"") -> float | None:
     """The pause that a `Retry-After` header asks for, in seconds from now; None: it has no time.
+
+    A moment counts from the answer's `Date`, if it has one: this machine's clock may be wrong.
 
     >>> seconds_of(b"120"), seconds_of(b"Wed, 21 Oct 2015 07:28:00 GMT"), seconds_of(b"soon")
     (120.0, 0.0, None)
+    >>> seconds_of(b"Wed, 21 Oct 2015 07:28:00 GMT", date=b"Wed, 21 Oct 2015 07:27:30 GMT")
+    30.0
     """
     value = retry_after.decode("latin-1").strip()
     if value.isascii() and value.isdigit():
         return float(value)
+    moment = _moment(value)
+    if moment is None:
+        return None
+    now = _moment(date.decode("latin-1")) or datetime.now(UTC)
+    return max((moment - now).total_seconds(), 0.0)
+
+
+def _moment(date: str) -> datetime | None:
     with suppress(ValueError, OverflowError):
-        moment = parsedate_to_datetime(value)
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max((moment - datetime.now(UTC)).total_seconds(), 0.0)
+        moment = parsedate_to_datetime(date)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return None

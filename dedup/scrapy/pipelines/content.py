@@ -8,6 +8,7 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 
+from dedup.errors import DamageError
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.job.drops import Drop
 from dedup.scrapy.job.job import Job
@@ -62,7 +63,10 @@ class ContentPipeline:
         return cls(crawler)
 
     def open_spider(self, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
-        self._job.pages.judge.open()
+        try:
+            self._job.pages.judge.open()
+        except DamageError as error:  # the crawl stops
+            self._job.fail(error)
 
     def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- Scrapy 2.13
         if self._job.turns.is_needed:

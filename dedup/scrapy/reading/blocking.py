@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pickle
-import select
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from subprocess import PIPE
+from threading import Timer
 from typing import IO
 
 from dedup.scrapy.reading.exchange import (
@@ -43,14 +43,21 @@ class BlockingWorker:
         Raises:
             ReadingError: the page cannot be read.
         """
+        is_new = self._process is None
+        process = self._process or self._start()
+        stuck = Timer(MAX_PAGE_SECONDS, process.kill)
+        stuck.start()
         try:
-            process = self._process or self._start()
-            _stream(process.stdin).write(packed(question_for(raw, host, site, self._known)))
-            _stream(process.stdin).flush()
-            found = self._answer(_stream(process.stdout))
+            if is_new:
+                _send(process, self._wanted)
+                _exactly(_stream(process.stdout), 1)
+            _send(process, question_for(raw, host, site, self._known))
+            found = _answer(_stream(process.stdout))
         except (EOFError, BrokenPipeError):
             status = self._end()
             raise ReadingError(unread_by_death(status, self._wanted)) from None
+        finally:
+            stuck.cancel()
         if isinstance(found, Content):
             return found
         raise ReadingError(found)
@@ -71,17 +78,7 @@ class BlockingWorker:
         )
         self._process = process
         self._known.clear()
-        _stream(process.stdin).write(packed(self._wanted))
-        _stream(process.stdin).flush()
-        _exactly(_stream(process.stdout), 1)
         return process
-
-    def _answer(self, answers: IO[bytes]) -> Content | Unread:
-        if not select.select([answers], [], [], MAX_PAGE_SECONDS)[0]:
-            raise EOFError
-        length = int.from_bytes(_exactly(answers, LENGTH_BYTES), "big")
-        found: Content | Unread = pickle.loads(_exactly(answers, length))  # noqa: S301 -- the worker's
-        return found
 
     def _end(self) -> int:
         process, self._process = self._process, None
@@ -92,6 +89,17 @@ class BlockingWorker:
             _stream(process.stdin).close()
         _stream(process.stdout).close()
         return status
+
+
+def _send(process: subprocess.Popen[bytes], value: object) -> None:
+    _stream(process.stdin).write(packed(value))
+    _stream(process.stdin).flush()
+
+
+def _answer(answers: IO[bytes]) -> Content | Unread:
+    length = int.from_bytes(_exactly(answers, LENGTH_BYTES), "big")
+    found: Content | Unread = pickle.loads(_exactly(answers, length))  # noqa: S301 -- the worker's
+    return found
 
 
 def _exactly(file: IO[bytes], length: int) -> bytes:

@@ -152,7 +152,7 @@ class WorkerProcess:
             raise NotReadError
         question = _OpenQuestion(raw, host, site, lane, cpu_seconds, is_slow)
         if not self._waiting:
-            self._began_at = time.monotonic()
+            self._began_at = time.monotonic()  # also while the process starts
         self._waiting.append(question)
         self._ask(question)
         return await question.answer
@@ -200,6 +200,7 @@ class WorkerProcess:
             start_new_session=True,  # Ctrl-C goes to the crawl, which ends this process
         )
         self._process, self._is_replaced = process, False
+        self._began_at = time.monotonic()
         self._known.clear()
         self._send(self._wanted)
         self._waiting = deque(each for each in self._waiting if not each.answer.done())
@@ -232,11 +233,11 @@ class WorkerProcess:
                 self._replace()  # it would read pages that other processes have read
 
     async def _watch(self, process: Process) -> None:
-        """Kill the process if a page takes too long; find slow pages."""
+        """Kill the process if a page, or its start, takes too long; find slow pages."""
         watched, cpu_before = None, 0.0
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            if not (self.is_ready and self._waiting):
+            if not self._waiting:
                 continue
             first = self._waiting[0]
             if first is not watched:
@@ -247,7 +248,7 @@ class WorkerProcess:
                     process.kill()
                 return
             seconds = cpu_seconds_of(process.pid) - cpu_before
-            if seconds > _SLOW_SECONDS and first.lane is not None:
+            if self.is_ready and seconds > _SLOW_SECONDS and first.lane is not None:
                 self._handle_slow_page(first, seconds + _LOOK_SECONDS)
 
     def _handle_slow_page(self, first: _OpenQuestion, seconds: float) -> None:

@@ -68,7 +68,9 @@ class Cursor:
     def execute(self, raw: psycopg.Connection[Any]) -> None:
         try:
             self._execute(raw)
-        except (psycopg.DataError, UnicodeEncodeError):
+        except (psycopg.DataError, UnicodeEncodeError) as error:
+            if getattr(error, "sqlstate", None):  # it is the server's
+                raise
             rows = self._parameters
             self._parameters = list(map(_cleaned, rows)) if self._is_many else _cleaned(rows)
             self._execute(raw)
@@ -263,6 +265,8 @@ class Connection:
             each.execute(self.raw)
         if reading is not None and reading not in self._done:
             reading.execute(self.raw)
+        with self.raw.pipeline() as pipeline:
+            pipeline.sync()  # an error that is the query's own is raised here, and not waited for
 
     def _begin(self, how: str) -> Any:
         self._pipeline.enter_context(self.raw.pipeline())

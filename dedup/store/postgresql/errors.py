@@ -23,6 +23,9 @@ _PASSING = {"57P01", "57P02", "57P03", "57P05", "25006", "25P03"}
 _PASSING_CLASSES = {"08", "53", "58"}
 """The connection is lost; disk, memory or connections are exhausted; the system fails."""
 
+_OTHER_TABLES = {"3F", "42"}
+"""No such schema; or no such table or column, or one of another type."""
+
 
 def is_passing(error: psycopg.Error, *, is_closed: bool) -> bool:
     """Can it be over after a while, with nothing changed in the query or its data?"""
@@ -51,7 +54,7 @@ def as_state_error(place: Place, error: psycopg.Error) -> StateError:
         )
     if isinstance(error, errors.DiskFull):
         return StateError(str(place), f"the server's disk is full ({said})", _AGAIN)
-    if isinstance(error, errors.UndefinedTable | errors.UndefinedColumn | errors.InvalidSchemaName):
+    if (error.sqlstate or "")[:2] in _OTHER_TABLES:
         remedy = "Restore the job from a copy, or crawl into a new one"
         return StateError(str(place), f"its tables are not those of a job ({said})", remedy)
     return StateError(str(place), f"the database cannot be used ({said})", _AGAIN)

@@ -23,9 +23,11 @@ SET tcp_keepalives_idle = 10;
 SET tcp_keepalives_interval = 10;
 SET tcp_keepalives_count = 2;
 SET idle_in_transaction_session_timeout = '60s';
+SET statement_timeout = 0;
 SET client_min_messages = warning
 """
-"""A worker that has vanished, or hangs, lets go of what it has locked."""
+"""A worker that has vanished, or hangs, lets go of what it has locked. One that waits for its turn,
+or reads the index of a large job, does so for longer than a server may allow others."""
 
 
 _ANSWER_SECONDS = 90.0

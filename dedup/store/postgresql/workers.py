@@ -7,6 +7,7 @@ time of a lease; or for some seconds, if its connection is gone. When the server
 time begins anew, so that all workers can come back.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from dedup.store.postgresql.database import Database
 from dedup.store.postgresql.opening import LOCKS
 from dedup.store.records import QUEUED, NewUrl, QueuedUrl, storable
 from dedup.store.results import WorkerRow
+from dedup.store.sql.database import Connection
 from dedup.store.sql.url_table import TAKE_UP, UrlTable
 
 _GRACE_SECONDS = 3.0
@@ -59,6 +61,18 @@ UPDATE hosts SET worker = ? WHERE slot IN (
     ORDER BY free_at, slot LIMIT ?
 ) RETURNING slot
 """
+_HEARD_OF_NOW = "UPDATE workers SET seen_at = clock_timestamp() WHERE seen_at > clock_timestamp()"
+_SET_BACK = """
+WITH first AS (
+    INSERT INTO meta VALUES ('clock set back', ?) ON CONFLICT (name) DO UPDATE
+    SET value = excluded.value WHERE abs(excluded.value::float - meta.value::float) > 60 RETURNING 1
+) UPDATE hosts SET free_at = free_at - ? * interval '1 second'
+WHERE free_at > clock_timestamp() AND EXISTS (SELECT 1 FROM first)
+"""
+"""The first worker that notices that the clock was set back has hosts rest no longer for it."""
+
+_MAX_DRIFT_SECONDS = 5.0
+"""Between two signs of life; more: the server's clock was set."""
 _WAITING_SLOT = "btrim(regexp_replace(waiting.host, ':[0-9]+$', ''), '[]')"
 _NOTE_WAITING = f"""
 INSERT INTO hosts (slot) SELECT DISTINCT {_WAITING_SLOT} FROM waiting
@@ -106,7 +120,10 @@ class PostgresqlWorkers:
         self._call: Callable[[str, NDArray[np.int64], Sequence[bytes]], None] | None = None
         self._has_left = False
         self._connected_at = 0.0
-        """When the connection was made anew, by the server's clock; 0: it is the first one."""
+        """When the connection was made anew, or the server's clock was set forward, by that clock;
+        0: never. Others count as heard of then."""
+        self._ahead: float | None = None
+        """The server's clock, less this machine's monotonic one, at the last sign of life."""
         with database.unit() as connection:
             # Who has the lock sees all that was drawn from the sequence.
             self.change = int(connection.execute(_LAST_CHANGE).fetchone()[0])
@@ -173,11 +190,12 @@ class PostgresqlWorkers:
         self, *, pages: int, pause: float = 0.0, paused: Mapping[str, float] | None = None
     ) -> int:
         with self._database.unit(weight=0) as connection:
-            connection.execute(
+            seen_at = connection.execute(
                 "UPDATE workers SET seen_at = clock_timestamp(), pages = ?, pause = ?, change = ?"
-                " WHERE id = ?",
+                " WHERE id = ? RETURNING extract(epoch FROM seen_at)::double precision",
                 (pages, pause, self.change, self._id),
-            )
+            ).fetchone()[0]
+            self._note_clock(connection, seen_at - time.monotonic())
             if paused:
                 connection.execute(_PAUSE, (list(paused), list(paused.values()), self._id))
             job = LOCKS, self._database.place.name
@@ -240,6 +258,16 @@ class PostgresqlWorkers:
             self.change = max(self.change, changed)
         for stage, (numbers, values) in by_stage.items():
             self._call(stage, np.array(numbers, np.int64), values)
+
+    def _note_clock(self, connection: Connection, ahead: float) -> None:
+        """Look whether the server's clock was set since the last sign of life."""
+        forward = 0.0 if self._ahead is None else ahead - self._ahead
+        self._ahead = ahead
+        if forward > _MAX_DRIFT_SECONDS:
+            self._connected_at = ahead + time.monotonic()
+        elif forward < -_MAX_DRIFT_SECONDS:
+            connection.execute(_SET_BACK, (str(ahead + time.monotonic()), -forward))
+        connection.execute(_HEARD_OF_NOW)
 
     def _join_again(self, raw: psycopg.Connection[Any]) -> None:
         """Go on as the same worker, on another connection."""

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from dedup.document import Document, Match
-from dedup.errors import SchemeError, StateError
+from dedup.errors import DamageError, SchemeError, StateError
 from dedup.store.records import (
     PAGE_FIELDS,
     Page,
@@ -87,7 +87,11 @@ class SqlStore(StoreReader):
 
     def schemes(self, *, of: str = "detectors") -> dict[str, Any]:
         """The schemes that the store was made by, see `check_schemes`; empty: none are noted."""
-        found: dict[str, Any] = json.loads(self.meta(f"schemes of {of}") or "{}")
+        try:
+            found: dict[str, Any] = json.loads(self.meta(f"schemes of {of}") or "{}")
+        except ValueError as error:
+            problem = f"its settings of {of} are damaged ({error})"
+            raise DamageError(self.location, problem) from error
         return found
 
     def check_schemes(
@@ -100,7 +104,7 @@ class SqlStore(StoreReader):
         elif found != wanted:
             raise SchemeError(
                 self.location,
-                f"made with other settings: {_difference(json.loads(found), schemes)}",
+                f"made with other settings: {_difference(self.schemes(of=of), schemes)}",
                 "Set them as they were, or crawl into a new job",
             )
 

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from dedup.errors import StateError
 from dedup.store.lock import JobLock, lock
 from dedup.store.sql import database
 from dedup.store.sqlite.errors import reporting
@@ -52,6 +53,7 @@ class Database(database.Database):
             self.connection = connect(path, read_only=read_only)
             if not is_durable:
                 self.connection.execute("PRAGMA synchronous = OFF")
+            self._version = self._data_version()
         except BaseException:
             self._unlock()
             raise
@@ -80,8 +82,9 @@ class Database(database.Database):
     def close(self) -> None:
         """Commit, close and let go of the lock. A second call does nothing."""
         try:
-            with contextlib.suppress(sqlite3.ProgrammingError):  # closed already
-                self.commit()
+            if not self._is_read_only:  # after damage was read, COMMIT raises once more
+                with contextlib.suppress(sqlite3.ProgrammingError):  # closed already
+                    self.commit()
         finally:
             self.connection.close()
             if self._is_read_only:
@@ -90,6 +93,17 @@ class Database(database.Database):
 
     def _begin(self) -> None:
         self.connection.execute("BEGIN IMMEDIATE")
+        if self._data_version() != self._version:
+            self.connection.execute("ROLLBACK")
+            raise StateError(
+                self.path,
+                "another process writes to the job: its lock does not hold on this file system",
+                "End the other one, and choose a folder on a local disk",
+            )
+
+    def _data_version(self) -> int:
+        """A number that changes when another connection has committed."""
+        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
 
     def _translating(self) -> AbstractContextManager[None]:
         return reporting(self.path)

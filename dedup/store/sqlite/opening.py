@@ -25,7 +25,9 @@ _SQLITE_MAGIC = b"SQLite format 3\x00"
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    check_plain(*(path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal")))
+    check_plain(path, is_read_only=read_only)
+    # Readers, too, write to these.
+    check_plain(*(path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal")))
     _check_header(path, must_exist=read_only)
     mode = "mode=ro" if read_only else "mode=rwc"
     if not read_only and not path.exists():

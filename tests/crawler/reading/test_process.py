@@ -31,7 +31,7 @@ WANTED = Wanted(
 # A worker that dies of pages with "die" in their URL, of some only the first time, raises for some,
 # and comes to no end with others.
 MORTAL = """
-import os, sys
+import os, signal, sys
 from pathlib import Path
 from dedup.scrapy.reading import page, worker
 read = page.ContentReader.read
@@ -42,6 +42,9 @@ def mortal(self, raw, site=None):
         os._exit(9)
     while "endless" in raw.url:
         pass
+    if "stop" in raw.url and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGSTOP)
     if "raise" in raw.url:
         raise ValueError("no page")
     print("a library prints")
@@ -127,6 +130,39 @@ def test_a_page_that_is_never_read_is_given_up(
     titles, _ = run(lambda worker: _read_all(worker, ["1", "endless", "2"]), command)
     assert titles == ["1", "the process that reads it ends with status -9", "2"]
     assert caplog.text.count("Reading http://a.example/endless takes over 2 seconds") == 2
+
+
+def test_a_page_is_read_though_its_first_process_was_stopped(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dedup.scrapy.reading.process.MAX_PAGE_SECONDS", 2)
+    command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
+    titles, _ = run(lambda worker: _read_all(worker, ["1", "stop", "2"]), command)
+    assert titles == ["1", "stop", "2"]
+
+
+STOPPED = (sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)")
+
+
+def test_a_process_that_is_stopped_while_it_starts_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dedup.scrapy.reading.process.MAX_PAGE_SECONDS", 1)
+    titles, worker = run(lambda worker: _read_all(worker, ["1", "2"]), STOPPED)
+    assert titles == ["not read"] * 2
+    assert worker.is_gone
+
+
+@pytest.mark.parametrize("state", ["reads", "starts"])
+def test_a_process_that_is_waited_for_and_stopped_is_given_up(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    monkeypatch.setattr("dedup.scrapy.reading.blocking.MAX_PAGE_SECONDS", 2)
+    mortal = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
+    worker = BlockingWorker(WANTED, mortal if state == "reads" else STOPPED)
+    with pytest.raises(ReadingError, match="ends with status -9"):
+        worker.read(raw("stop"))
+    worker.close()
 
 
 def test_a_process_that_cannot_start_is_given_up() -> None:

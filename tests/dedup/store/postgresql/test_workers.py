@@ -266,3 +266,50 @@ def test_nobody_works_alone_on_a_job_that_is_shared(join: Join) -> None:
     with pytest.raises(StateError, match="in use by another process"):
         join()
     alone.close()
+
+
+def shift(store: PostgresqlStore, hours: int) -> None:
+    """Have the server's clock seem to have been set: all that it noted is so many hours off."""
+    with store.database.unit() as connection:
+        connection.execute(f"UPDATE workers SET seen_at = seen_at - interval '{hours} hours'")
+        connection.execute(f"UPDATE hosts SET free_at = free_at - interval '{hours} hours'")
+    store.database.commit()
+
+
+def test_a_server_whose_clock_is_set_forward_takes_nobody_for_dead(
+    join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (store, first), (_, second) = join(), join()
+    first.queue_many([new("x")])
+    assert second.take_hosts(9) == ["a.example"]
+    first.beat(pages=0)
+    now = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: now() - 3600)
+    shift(store, 1)
+    assert first.beat(pages=0) == 2
+    monkeypatch.undo()
+    assert second.beat(pages=0) == 2
+    assert second.queued_hosts() == ["a.example"]
+
+
+def test_a_server_whose_clock_is_set_back_keeps_no_host_waiting(
+    join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (store, first), (other, second) = join(), join()
+    first.queue_many([new("x"), new("y", "b.example"), new("z", "c.example")])
+    assert len(second.take_hosts(9)) == 3
+    first.beat(pages=0)
+    second.beat(pages=0)
+    second.free_hosts({"a.example": 0.0, "b.example": 30.0})
+    now = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: now() + 3600)
+    shift(store, -1)
+    first.beat(pages=0)
+    second.beat(pages=0)
+    monkeypatch.undo()
+    assert first.take_hosts(9) == ["a.example"]  # the other one still rests
+    vanish(other)
+    until = time.monotonic() + 20
+    while not (taken := first.take_hosts(9)) and time.monotonic() < until:
+        first.beat(pages=0)
+    assert taken == ["c.example"]

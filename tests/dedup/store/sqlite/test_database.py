@@ -1,3 +1,5 @@
+import errno
+import fcntl
 import os
 import random
 import signal
@@ -420,3 +422,45 @@ def test_the_lock_file_may_hold_anything(path):
     path.with_name(path.name + ".lock").write_bytes(b"\xff\xfe" * 5000)
     Database(path).close()
     assert path.with_name(path.name + ".lock").read_text() == str(os.getpid())
+
+
+def test_a_reader_that_has_met_damage_closes_as_ever(path):
+    store = SqliteStore(path)
+    query = "SELECT rootpage FROM sqlite_schema WHERE name = 'aliases'"
+    page = store.database.connection.execute(query).fetchone()[0]
+    store.close()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(bytes(4096))
+    store = SqliteStore(path, read_only=True)
+    with pytest.raises(StateError, match="the store is damaged"):
+        list(store.database.rows("SELECT * FROM aliases"))
+    store.close()  # SQLite would refuse a COMMIT
+
+
+# --- File systems without locks ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
+def test_a_file_system_without_locks_is_refused(path, monkeypatch, code):
+    def flock(descriptor, operation):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(StateError, match=r"the job cannot be locked .* Choose another folder"):
+        SqliteStore(path)
+
+
+def test_two_writers_whose_locks_do_nothing_are_noticed(path, monkeypatch):
+    monkeypatch.setattr(fcntl, "flock", lambda descriptor, operation: None)
+    one, two = SqliteStore(path), SqliteStore(path)
+    for _ in range(3):
+        units(one.database, "a")
+        one.database.connection.execute("DELETE FROM counters")
+        one.database.commit()
+    with pytest.raises(StateError, match="another process writes to the job"):
+        units(two.database, "b")
+    two.close()
+    units(one.database, "c")
+    one.close()
+    assert committed(path) == "c"
