@@ -172,7 +172,7 @@ HOPELESS = {
     "array.jsonl": ('[\n{"text": "x"},\n{"text": "y"},\n]\n', "none of 4 rows is a document"),
     "x.csv": ("id,body\n1,x\n", "expected a field `text` or `html`"),
     "twice.csv": ("text,text\n1,x\n", "columns must have different names"),
-    "x.warc": ("no archive\n", "the archive is damaged"),
+    "x.warc": ("no archive\n", "expected an archive, which begins with WARC/"),
     "x.parquet": ("no Parquet\n", "no Parquet file"),
 }
 
