@@ -127,6 +127,23 @@ def open_binary(path: Path) -> BinaryIO:
     return file
 
 
+class BombError(OSError):
+    """Of a file that holds far more than its size."""
+
+
+def check_unpacked(name: str, n_unpacked: int, n_read: int) -> None:
+    """Check that what was read of a compressed file is no bomb.
+
+    Raises:
+        BombError: it is.
+    """
+    if n_unpacked > _UNPACKED_FREE_BYTES + _UNPACKED_TIMES * n_read:
+        raise BombError(
+            f"{name}: the compressed file holds more than {_UNPACKED_TIMES} times its size;"
+            " if it is meant to, unpack it first"
+        )
+
+
 def bytes_read(file: BinaryIO) -> int:
     """How much of the file that `open_binary` has opened was read, as it lies on the disk."""
     raw = getattr(file, "raw", None)
@@ -265,10 +282,5 @@ class Unpacked(io.RawIOBase):
         except (zlib.error, zstandard.ZstdError, lzma.LZMAError) as error:
             raise OSError(f"{self._file.name}: the compressed file is damaged ({error})") from error
         self._n_unpacked += len(found)
-        most = _UNPACKED_FREE_BYTES + _UNPACKED_TIMES * (self.bytes_read - self._began)
-        if self._n_unpacked > most:
-            raise OSError(
-                f"{self._file.name}: the compressed file holds more than {_UNPACKED_TIMES} times"
-                " its size; if it is meant to, unpack it first"
-            )
+        check_unpacked(str(self._file.name), self._n_unpacked, self.bytes_read - self._began)
         return found

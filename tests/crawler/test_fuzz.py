@@ -21,13 +21,13 @@ from hypothesis import strategies as st
 from dedup import Document, StateError
 from dedup.collection import read_documents
 from dedup.config import DedupConfig
-from dedup.export.tables import guarded
 from dedup.scrapy.addresses import AddressPolicy, resolved_host
 from dedup.scrapy.reading.page import ContentReader, RawPage, TooComplexError, Wanted
 from dedup.scrapy.robots_file import RuleBook, rules_for, sitemaps_in_robots
 from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap
 from dedup.sites.site import Site
 from dedup.store import SqliteStore
+from dedup.terminal.plain import guarded
 from dedup.urls import canonical_url
 from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.traps import pattern_of, suspicion

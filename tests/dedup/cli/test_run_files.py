@@ -249,7 +249,7 @@ def test_a_line_too_long_is_broken_and_the_next_is_read(
     table.write_text(f"id,text\n1,{'x' * 2**21}\n2,short\n")
     assert main(["run", str(table), "-o", str(out), "--overwrite"]) == 0
     assert [row["id"] for row in read(out)] == ["2"]
-    assert "line 2: a cell is longer than 1 MiB" in capsys.readouterr().err
+    assert "line 2: a cell or line is longer than 1 MiB" in capsys.readouterr().err
 
 
 def test_ids_that_are_there_twice_are_told(
