@@ -5,6 +5,7 @@ import io
 import json
 import lzma
 import os
+import re
 import secrets
 import stat
 import time
@@ -12,13 +13,23 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Protocol, TextIO, cast
+from typing import IO, Any, BinaryIO, NamedTuple, Protocol, TextIO, cast
 
 import zstandard
 
 from dedup.errors import StateError
 
-_PART_BYTES = 65_536
+_PART_BYTES = 2_048
+"""Is unpacked at once: 64 MiB, where all of it is as dense as zstd can be."""
+
+_UNPACKED_FREE_BYTES = 256 << 20
+_UNPACKED_TIMES = 200
+"""What is unpacked beyond the first 256 MiB may be so many times what was read: text takes 3 to 30
+times its compressed size, a bomb 1,000 (gzip) to 30,000 times (zstd)."""
+
+_LOOK_BACK_BYTES = 1 << 20
+"""So far behind its cause may damage be noticed: a member that is cut off runs into the next."""
+
 _PART_PREFIX = ".part-"
 _OLD_SECONDS = 3600.0
 _MAX_JSON_BYTES = 16 << 20
@@ -128,25 +139,38 @@ def open_binary(path: Path) -> BinaryIO:
     A pipe will do as well as a file.
 
     Raises:
-        OSError: the file cannot be read; when reading, also: what is compressed is damaged or cut
-            off.
+        OSError: the file cannot be read; when reading, also: what is compressed is damaged, cut
+            off, or a bomb.
     """
     file = path.open("rb")
     start = file.peek(6)[:6]
-    decompressor: Callable[[], _Decompressor] | None = None
-    if start[:2] == b"\x1f\x8b":
-        decompressor = _gzip_decompressor
-    elif start[:4] == b"\x28\xb5\x2f\xfd":
-        decompressor = _zstd_decompressor
-    elif start == b"\xfd7zXZ\0":
-        decompressor = lzma.LZMADecompressor
-    return file if decompressor is None else io.BufferedReader(_Plain(file, decompressor))
+    for compression in _COMPRESSIONS:
+        if compression.start.match(start):
+            return io.BufferedReader(Unpacked(file, compression))
+    return file
+
+
+class BombError(OSError):
+    """Of a file that holds far more than its size."""
+
+
+def check_unpacked(name: str, n_unpacked: int, n_read: int) -> None:
+    """Check that what was read of a compressed file is no bomb.
+
+    Raises:
+        BombError: it is.
+    """
+    if n_unpacked > _UNPACKED_FREE_BYTES + _UNPACKED_TIMES * n_read:
+        raise BombError(
+            f"{name}: the compressed file holds more than {_UNPACKED_TIMES} times its size;"
+            " if it is meant to, unpack it first"
+        )
 
 
 def bytes_read(file: BinaryIO) -> int:
     """How much of the file that `open_binary` has opened was read, as it lies on the disk."""
     raw = getattr(file, "raw", None)
-    return raw.bytes_read if isinstance(raw, _Plain) else file.tell()
+    return raw.bytes_read if isinstance(raw, Unpacked) else file.tell()
 
 
 def create_binary(path: Path) -> BinaryIO:
@@ -175,6 +199,13 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
+class _Compression(NamedTuple):
+    """A compression: the bytes that a member or frame begins with, and what unpacks one."""
+
+    start: re.Pattern[bytes]
+    decompressor: Callable[[], _Decompressor]
+
+
 def _gzip_decompressor() -> _Decompressor:
     return zlib.decompressobj(zlib.MAX_WBITS | 16)
 
@@ -183,32 +214,50 @@ def _zstd_decompressor() -> _Decompressor:
     return zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
 
 
-class _Plain(io.RawIOBase):
+_COMPRESSIONS = (
+    _Compression(re.compile(rb"\x1f\x8b\x08"), _gzip_decompressor),
+    _Compression(re.compile(rb"\x28\xb5\x2f\xfd"), _zstd_decompressor),
+    _Compression(re.compile(rb"\xfd7zXZ\0"), lzma.LZMADecompressor),
+)
+
+
+class Unpacked(io.RawIOBase):
     """What a compressed file holds, its members or frames one after the other.
 
     The readers of `gzip` and `zstandard` would do, but the one leaves the file open and the other
     takes a file that is cut off for a whole one.
+
+    Attributes:
+        stops_between: whether reading ends once behind each member that holds something.
+        bytes_read: of the file.
     """
 
-    def __init__(self, file: BinaryIO, decompressor: Callable[[], _Decompressor]) -> None:
+    def __init__(self, file: BinaryIO, compression: _Compression) -> None:
+        self.stops_between = False
+        self.bytes_read = 0
         self._file = file
-        self._new = decompressor
-        self._decompressor = decompressor()
+        self._compression = compression
+        self._begin()
+
+    def _begin(self) -> None:
+        self._decompressor = self._compression.decompressor()
         self._is_between = True
         self._rest = memoryview(b"")
-
-    @property
-    def bytes_read(self) -> int:
-        return self._file.tell()
+        self._member = self._began = self.bytes_read
+        self._n_unpacked = self._n_stopped = 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         while not self._rest:
-            compressed = self._decompressor.unused_data or self._file.read(_PART_BYTES)
+            has_ended = self.stops_between and self._decompressor.eof
+            if has_ended and self._n_unpacked > self._n_stopped:
+                self._n_stopped = self._n_unpacked
+                return 0
+            compressed = self._decompressor.unused_data or self._read(_PART_BYTES)
             if self._decompressor.eof:
-                self._decompressor = self._new()
+                self._decompressor = self._compression.decompressor()
                 self._is_between = True
             if not compressed:
                 if self._is_between:
@@ -216,6 +265,7 @@ class _Plain(io.RawIOBase):
                 raise OSError(f"{self._file.name}: the compressed file is cut off")
             if self._is_between:
                 compressed = compressed.lstrip(b"\0")  # padding, which gzip allows
+                self._member = self.bytes_read - len(compressed)
             if compressed:
                 self._is_between = False
                 self._rest = memoryview(self._decompress(compressed))
@@ -224,12 +274,36 @@ class _Plain(io.RawIOBase):
         self._rest = self._rest[size:]
         return size
 
+    def skip_member(self) -> bool:
+        """Go on behind what could not be unpacked, with the next member; False: there is none."""
+        if not self._file.seekable():
+            return False
+        self.bytes_read = max(self._member + 1, self.bytes_read - _LOOK_BACK_BYTES)
+        self._file.seek(self.bytes_read)
+        part = b""
+        while more := self._read(1 << 20):
+            part = part[-8:] + more
+            if found := self._compression.start.search(part):
+                self.bytes_read += found.start() - len(part)
+                self._file.seek(self.bytes_read)
+                self._begin()
+                return True
+        return False
+
     def close(self) -> None:
         self._file.close()
         super().close()
 
+    def _read(self, size: int) -> bytes:
+        found = self._file.read(size)
+        self.bytes_read += len(found)
+        return found
+
     def _decompress(self, compressed: bytes) -> bytes:
         try:
-            return self._decompressor.decompress(compressed)
+            found = self._decompressor.decompress(compressed)
         except (zlib.error, zstandard.ZstdError, lzma.LZMAError) as error:
             raise OSError(f"{self._file.name}: the compressed file is damaged ({error})") from error
+        self._n_unpacked += len(found)
+        check_unpacked(str(self._file.name), self._n_unpacked, self.bytes_read - self._began)
+        return found

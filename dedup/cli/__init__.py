@@ -1,6 +1,7 @@
 """`dedup`: the command line of the library, and of jobs that have been crawled."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -21,16 +22,24 @@ COMMANDS = {
 }
 """The module of each command, which is imported when the command is asked for, and its help."""
 
+_ENDED_BY_SIGPIPE = 141
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status: 0, or 2 with one sentence on standard error.
 
-    It is 1 where the command has nothing to tell of what it was asked for.
+    It is 1 where the command has nothing to tell of what it was asked for, and 141 where nobody
+    reads its output any more.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(given).parse_args(given)
     try:
-        return options.execute(options) or 0
+        status = options.execute(options) or 0
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # whoever reads has had enough, as `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _ENDED_BY_SIGPIPE
     except (StateError, ValueError, OSError, ImportError) as error:
         print(f"dedup: {plain(error, lines=True)}", file=sys.stderr)
         return 2

@@ -56,13 +56,16 @@ class Columns:
         )
 
 
+_SHOWN_CHARACTERS = 100
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
     """Return which of `names` may have been meant by one that is not among them.
 
     >>> nearest("text", ["Text", "id"])
     '; the nearest is `Text` (all: `Text`, `id`)'
     """
-    known = [str(each) for each in names if each != name]
+    known = [str(each)[:_SHOWN_CHARACTERS] for each in names if each != name]
     if not known:
         return ""
     folded = {each.casefold(): each for each in reversed(known)}

@@ -106,8 +106,7 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     """A row by its columns.
 
     Raises:
-        ValueError: it is a line, and no JSON object.
-        RecursionError: it is JSON that is nested too deeply.
+        ValueError: it is a line, and no JSON object that Python can read.
     """
     if not isinstance(given, bytes):
         return given
@@ -115,6 +114,10 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
         row = json.loads(given.decode("utf-8", "surrogateescape"))
     except json.JSONDecodeError as error:
         raise ValueError(_why_no_json(given, error)) from error
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    except ValueError as error:
+        raise ValueError("a number in it has too many digits") from error
     if not isinstance(row, dict):
         raise ValueError(f"expected a JSON object, found {type(row).__name__}")
     return row

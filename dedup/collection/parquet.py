@@ -1,13 +1,16 @@
 """Reading Parquet: batches stay as they are, and only the columns that count become objects."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from dedup.collection.columns import Columns
-from dedup.collection.rows import ArrowRow, Broken, Row
+from dedup.collection.rows import MAX_ROW_BYTES, ArrowRow, Broken, Row
 from dedup.collection.sources import Source
 from dedup.extras import load_extra
+from dedup.files import BombError, check_unpacked
 
 _BATCH_ROWS = 256
+_BATCH_BYTES = 256 * 2**20
 
 
 def read_parquet(
@@ -16,8 +19,8 @@ def read_parquet(
     """Read the rows of a Parquet file.
 
     Raises:
-        OSError: the file cannot be read, or is damaged.
-        ValueError: it lacks columns.
+        OSError: the file cannot be read, is damaged, or a bomb.
+        ValueError: it lacks columns, or has two of one name.
         ModuleNotFoundError: pyarrow is not installed.
     """
     arrow = load_extra("pyarrow", extra="parquet", purpose="Parquet")
@@ -25,18 +28,74 @@ def read_parquet(
     try:
         with parquet.ParquetFile(source.path) as file:
             present = file.schema_arrow.names
+            if len(set(present)) < len(present):
+                raise ValueError(f"{source.name}: columns must have different names, got {present}")
             columns.check(present, source.name)
             names = [name for name in dict.fromkeys(columns.names) if name in present]
             number, total = 0, max(file.metadata.num_rows, 1)
-            for batch in file.iter_batches(batch_size=_BATCH_ROWS):
-                picked = batch.select(names).to_pylist()
-                for index, row in enumerate(picked):
+            n_unpacked = 0
+            for batch in _batches(file, parquet, source):
+                n_unpacked += batch.nbytes
+                check_unpacked(source.name, n_unpacked, source.size_bytes)
+                for row in _rows(batch, names, number):
                     number += 1
-                    yield ArrowRow(f"row {number}", batch, index, row)
-                at(source.size_bytes * number // total)
+                    yield row
+                at(source.size_bytes * min(number, total) // total)
+    except BombError:
+        raise
     except (arrow.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # the file cannot be read
             raise
         raise OSError(
             f"{source.name}: the file is damaged, or no Parquet file ({error})"
         ) from error
+
+
+def _rows(batch: Any, names: list[str], number: int) -> Iterator[ArrowRow | Broken]:
+    picked = batch.select(names)
+    try:
+        found = picked.to_pylist() if batch.nbytes <= MAX_ROW_BYTES else [None] * len(picked)
+    except UnicodeDecodeError:
+        found = [None] * len(picked)
+    for index, row in enumerate(found):
+        place = f"row {number + index + 1}"
+        if row is not None:
+            yield ArrowRow(place, batch, index, row)
+        elif batch.slice(index, 1).nbytes > MAX_ROW_BYTES:
+            yield Broken(place, f"it is longer than {MAX_ROW_BYTES >> 20} MiB")
+        else:
+            try:
+                yield ArrowRow(place, batch, index, picked.slice(index, 1).to_pylist()[0])
+            except UnicodeDecodeError as error:
+                yield Broken(place, f"a text in it is no UTF-8 ({error.reason})")
+
+
+def _batches(file: Any, parquet: Any, source: Source) -> Iterator[Any]:
+    """The file in batches of some 256 MiB at most, as far as that can be known before."""
+    metadata = file.metadata
+    for group in range(metadata.num_row_groups):
+        row_bytes = _row_bytes(metadata.row_group(group), group, parquet, source)
+        at_once = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(row_bytes, 1)))
+        yield from file.iter_batches(batch_size=at_once, row_groups=[group])
+
+
+def _row_bytes(group: Any, number: int, parquet: Any, source: Source) -> int:
+    """How long a row may be by what is stored once for many rows: values in dictionaries."""
+    chunks = [group.column(index) for index in range(group.num_columns)]
+    large = [
+        chunk.path_in_schema
+        for chunk in chunks
+        if chunk.physical_type == "BYTE_ARRAY"
+        and chunk.has_dictionary_page
+        and chunk.total_uncompressed_size * _BATCH_ROWS > _BATCH_BYTES
+    ]
+    if not large:
+        return 0
+    compute = load_extra("pyarrow.compute", extra="parquet", purpose="Parquet")
+    with parquet.ParquetFile(source.path, read_dictionary=large) as file:
+        first = next(file.iter_batches(batch_size=1, row_groups=[number]), None)
+        return sum(
+            compute.max(compute.binary_length(column.dictionary)).as_py() or 0
+            for column in (() if first is None else first.columns)
+            if hasattr(column, "dictionary")
+        )

@@ -2,22 +2,22 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from dedup.collection.columns import Columns
 from dedup.collection.parquet import read_parquet
-from dedup.collection.rows import Broken, JsonRow, Row, TableRow
+from dedup.collection.rows import MAX_ROW_BYTES, Broken, JsonRow, Row, TableRow
 from dedup.collection.sources import Source
 from dedup.collection.warc import read_warc
 from dedup.files import bytes_read, open_binary
 
-MAX_ROW_BYTES = 64 * 2**20
-"""A longer row is broken: working on it would take some 15 times as much memory."""
-
 _SHOWN_CHARACTERS = 1_000
 _LINES_UNTOLD = 64
+_FIELD_LIMIT = "field limit"
+"""Stands in what `csv` says of a cell that is too long."""
 
 
 def read_rows(
@@ -79,7 +79,7 @@ def _read_csv(
             columns.check(header, source.name)
         last = 0
         while True:
-            place = f"line {rows.line_num + 1}"
+            place = f"line {lines.number + 1}"
             lines.begin_row()
             try:
                 row = next(rows)
@@ -88,8 +88,8 @@ def _read_csv(
             except csv.Error as error:
                 yield Broken(place, lines.why_broken() or _why_no_csv(error))
                 continue
-            if rows.line_num >= last + _LINES_UNTOLD:
-                last = rows.line_num
+            if lines.number >= last + _LINES_UNTOLD:
+                last = lines.number
                 at(bytes_read(file))
             if len(row) == len(header):
                 yield TableRow(place, dict(zip(header, row, strict=True)), columns.names)
@@ -100,11 +100,15 @@ def _read_csv(
 
 
 class _CsvLines:
-    """The lines of a CSV file; knows in which one the quote was opened that is not closed."""
+    """The lines of a CSV file; knows in which one the quote was opened that is not closed.
 
-    def __init__(self, text: Iterator[str]) -> None:
+    Attributes:
+        number: of the lines that were read.
+    """
+
+    def __init__(self, text: TextIO) -> None:
         self._text = text
-        self._number = 0
+        self.number = 0
         self._opened = 0
         self._is_open = False
         self._has_ended = False
@@ -113,16 +117,20 @@ class _CsvLines:
         return self
 
     def __next__(self) -> str:
-        line = next(self._text, None)
-        if line is None:
+        line = self._text.readline(MAX_ROW_BYTES + 1)
+        if not line:
             self._has_ended = True
             raise StopIteration
-        self._number += 1
+        self.number += 1
+        if len(line) > MAX_ROW_BYTES:
+            while line and not line.endswith(("\n", "\r")):
+                line = self._text.readline(MAX_ROW_BYTES)
+            raise csv.Error(_FIELD_LIMIT)
         if '"' in line:
             count = line.replace('""', "").count('"')  # two are one mark in a cell
             self._is_open ^= count % 2 == 1
             if self._is_open and count:
-                self._opened = self._number
+                self._opened = self.number
         return line
 
     def begin_row(self) -> None:
@@ -133,7 +141,7 @@ class _CsvLines:
         """Why a row is none, where a quote is to blame that is open at the end of the file."""
         if not (self._is_open and self._has_ended):
             return None
-        count = self._number - self._opened + 1
+        count = self.number - self._opened + 1
         lines = "the line" if count == 1 else f"all {count:,} lines from there"
         return (
             f"the quote that is opened in line {self._opened} is never closed, so {lines} to the"
@@ -142,8 +150,8 @@ class _CsvLines:
 
 
 def _why_no_csv(error: csv.Error) -> str:
-    if "field limit" in str(error):
-        return f"a cell is longer than {MAX_ROW_BYTES >> 20} MiB"
+    if _FIELD_LIMIT in str(error):
+        return f"a cell or line is longer than {MAX_ROW_BYTES >> 20} MiB"
     return f"it is no CSV ({error})"
 
 
@@ -153,7 +161,7 @@ def _header(source: Source, rows: Iterator[list[str]]) -> list[str]:
         header = next((row for row in rows if row), [])
     except csv.Error as error:
         raise ValueError(f"{source.name}: expected a CSV file with a header ({error})") from None
-    repeated = sorted({name for name in header if header.count(name) > 1})
+    repeated = sorted(name for name, count in Counter(header).items() if count > 1)
     if repeated:
         raise ValueError(f"{source.name}: columns must have different names, got {repeated}")
     return header

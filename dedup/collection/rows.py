@@ -9,6 +9,9 @@ from dedup.document import Document
 
 Values = Mapping[str, Any]
 
+MAX_ROW_BYTES = 64 * 2**20
+"""A longer row is broken: working on it would take some 25 times as much memory."""
+
 
 class Broken(NamedTuple):
     """A row that is no document, and why; `text` is what stands in the file, where it is known."""

@@ -1,20 +1,44 @@
-"""Reading the pages of a web archive."""
+"""Reading the pages of a web archive.
 
+The records are found here, and what they say is read by warcio: by itself it takes what a record
+says of its length for true, and records that follow a wrong one are lost without a word.
+"""
+
+import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from io import BytesIO
 from typing import Any, BinaryIO, NamedTuple
 
+from zstandard import ZstdDecompressor, ZstdError
+
 from dedup.collection.rows import Broken, Row, WarcRow, WebPage
 from dedup.collection.sources import Source
 from dedup.extras import load_extra
-from dedup.files import bytes_read
+from dedup.files import Unpacked, bytes_read
 
 MAX_RECORD_BYTES = 16 * 2**20
 """Of a longer record only the beginning is read, as of a longer page in a crawl."""
 
+MAX_BROKEN_RECORDS = 1_000
+"""Of an archive: for each, what was read is searched again for the next record."""
+
 PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
+
+_MAX_HEAD_BYTES = 64 * 2**10
+_MAX_HEAD_LINES = 1_000
+_MAX_HEAD = "64 KiB or 1,000 lines"
+_LENGTH_DIGITS = 18
+_WINDOW_BITS = {"gzip": (31,), "x-gzip": (31,), "deflate": (15, -15)}
+_PEEK_BYTES = 4 * 2**10
+_SCAN_BYTES = 2**20
+
+_MAGIC = b"WARC/"
+_BLANK_LINE = re.compile(rb"\r?\n\r?\n")
+_NEXT = re.compile(rb"\n\r?\n(?=WARC/[01]\.\d)")
 
 
 class Record(NamedTuple):
@@ -37,88 +61,260 @@ def read_warc(
     records, whose content is elsewhere, and what a crawler says of itself (`metadata:` records,
     such as wget's log). Archives without the blank lines after each record are read too.
 
-    What is damaged after some records is read up to there, and told as a broken row.
+    A record is broken if its header makes no sense or is too long, if no record and no end of the
+    archive follows where it says to end, and if it cannot be unpacked. The next one is then looked
+    for: behind a blank line, and in a compressed archive where a member begins.
 
     Raises:
-        OSError: the file cannot be read, is cut off, or is no archive.
+        OSError: the file cannot be read.
+        ValueError: it is no archive.
         ModuleNotFoundError: warcio is not installed.
     """
-    number = 0
-    # decompressed by the caller: warcio takes a file cut off for a whole one
-    try:
-        for record in _records(file):
-            number += 1
-            at(bytes_read(file))
-            if (found := _read_record(record, f"record {number}")) is not None:
-                yield found
-    except _DamagedError as error:
-        if not number:
-            raise OSError(f"{source.name}: the archive is damaged ({error})") from error
-        yield Broken(f"after record {number}", f"the archive is damaged from here on ({error})")
+    archive = _Archive(file)
+    number = n_broken = 0
+    while True:
+        number += 1
+        place = f"record {number}, byte {archive.offset:,}"
+        at(bytes_read(file))
+        try:
+            begin = archive.next_bytes()
+            if begin not in (b"", _MAGIC) and number == 1:
+                raise ValueError(f"{source.name}: expected an archive, which begins with WARC/")
+            if not begin:
+                return
+            place = f"record {number}, byte {archive.offset:,}"
+            if (row := _read_record(*archive.read_record(), place)) is not None:
+                yield row
+            continue
+        except _BrokenRecordError as error:
+            yield Broken(place, str(error))
+        except OSError as error:
+            if error.errno is not None:  # the file cannot be read
+                raise
+            yield Broken(place, str(error).removeprefix(f"{source.path}: "))
+            if not archive.skip_damage():
+                return
+        n_broken += 1
+        if n_broken == MAX_BROKEN_RECORDS:
+            yield Broken(place, f"{n_broken:,} records are broken; what follows is not read")
+            return
+        archive.find_record()
 
 
-class _DamagedError(Exception):
-    """Of an archive: no record can be found any more."""
+class _BrokenRecordError(ValueError):
+    """Of a record: what is wrong with it."""
 
 
-def _records(file: BinaryIO) -> Iterator[Any]:
-    """The records of an archive.
+class _Archive:
+    """An archive, in which a record can be looked for behind one that is broken.
+
+    Attributes:
+        offset: of what is read next, in the archive as it is when unpacked.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.offset = 0
+        self._file = file
+        self._again = BytesIO()
+        self._end_of_member = -1
+        self._size = os.fstat(file.fileno()).st_size if file.seekable() else None
+        raw = getattr(file, "raw", None)
+        self._unpacked = raw if isinstance(raw, Unpacked) else None
+        if self._unpacked is not None:
+            self._unpacked.stops_between = True
+
+    def next_bytes(self) -> bytes:
+        """The first bytes behind blank lines; none: the archive ends."""
+        while part := self._read(_PEEK_BYTES) or self._read(_PEEK_BYTES):
+            if rest := part.lstrip(b"\r\n"):
+                self._push(rest)
+                return rest[: len(_MAGIC)]
+        return b""
+
+    def read_record(self) -> tuple[Any, bytes, bool]:
+        """Read the headers and the block of a record, and whether this is all of the block.
+
+        Raises:
+            _BrokenRecordError: it is broken; reading goes on within it.
+            OSError: it cannot be unpacked.
+        """
+        headers = _warc_headers(self._head())
+        length = _length(headers)
+        start = self.offset
+        block, n_found = self._block(length)
+        if n_found < length:
+            if not self.next_bytes():  # else the record of another member follows
+                self._go_back(start, block)
+            raise _BrokenRecordError(
+                f"it says to hold {length:,} bytes, and ends after {n_found:,}"
+            )
+        following = self._read(_PEEK_BYTES)
+        rest = following.lstrip(b"\r\n")
+        if rest and not rest.startswith(_MAGIC):
+            self._push(following)
+            self._go_back(start, block)
+            raise _BrokenRecordError(f"it says to hold {length:,} bytes, and goes on behind them")
+        self._push(rest)
+        return headers, block, n_found == len(block)
+
+    def find_record(self) -> None:
+        """Go to the next record, or to the end."""
+        before = b"\n\n"
+        is_at_end = False
+        while True:
+            part = self._read(_SCAN_BYTES)
+            if found := _NEXT.search(before + part):
+                self._push((before + part)[found.end() :])
+                return
+            if not part and is_at_end:
+                return
+            is_at_end = not part
+            before = part[-12:] if len(part) == _SCAN_BYTES else b"\n\n"  # a member may begin
+
+    def skip_damage(self) -> bool:
+        """Go on behind what cannot be unpacked; False: nothing can be read any more."""
+        self._again = BytesIO()
+        return self._unpacked is not None and self._unpacked.skip_member()
+
+    def _head(self) -> bytes:
+        data = b""
+        for size in (_PEEK_BYTES, _MAX_HEAD_BYTES - _PEEK_BYTES):
+            data += self._read(size)
+            if (end := _head_end(data)) is not None:
+                self._push(data[end:])
+                return data[:end]
+        self._push(data[1:])
+        raise _BrokenRecordError(f"its header is longer than {_MAX_HEAD}, or cut off")
+
+    def _block(self, length: int) -> tuple[bytes, int]:
+        """The beginning of a block of this length, and how much there is of the block.
+
+        It ends early where the archive does, and where a member begins with another record.
+        """
+        if self._size is not None and length > self._size - self.offset:
+            return b"", self._size - self.offset
+        block = bytearray()
+        n_read = 0
+        while n_read < length:
+            wanted = min(length - n_read, _SCAN_BYTES)
+            is_within = self.offset != self._end_of_member
+            part = self._read(wanted)
+            if not (part and is_within):
+                part = part or self._read(wanted)
+                if not part or part.startswith(_MAGIC):
+                    self._push(part)
+                    break
+            n_read += len(part)
+            block += part[: MAX_RECORD_BYTES - len(block)]
+            if len(block) == MAX_RECORD_BYTES and self._size is not None:
+                self._seek(self.offset + length - n_read)
+                n_read = length
+        return bytes(block), n_read
+
+    def _go_back(self, start: int, read: bytes) -> None:
+        """Read once more from `start` on; if that is not possible, what `read` has of it."""
+        if self._size is not None:
+            self._seek(start)
+        elif len(read) < MAX_RECORD_BYTES:
+            self._push(read)
+
+    def _seek(self, offset: int) -> None:
+        self._file.seek(offset)
+        self.offset, self._again = offset, BytesIO()
+
+    def _read(self, size: int) -> bytes:
+        """Read so many bytes, or fewer where a member ends."""
+        found = self._again.read(size)
+        if not found or (len(found) < size and self.offset + len(found) != self._end_of_member):
+            found += self._file.read(size - len(found))
+            if len(found) < size:
+                self._end_of_member = self.offset + len(found)
+        self.offset += len(found)
+        return found
+
+    def _push(self, data: bytes) -> None:
+        self.offset -= len(data)
+        self._again = BytesIO(data + self._again.read())
+
+
+def _head_end(data: bytes) -> int | None:
+    """Where a header ends that the bytes begin with.
 
     Raises:
-        _DamagedError: what follows is no record, or one whose header makes no sense to warcio.
+        _BrokenRecordError: it has too many lines.
     """
-    failures = load_extra("warcio.exceptions", extra="warc", purpose="WARC").ArchiveLoadFailed
-    records = iter(_archive_iterator()(file))
-    while True:
-        try:
-            record = next(records)
-        except StopIteration:
-            return
-        except (failures, ArithmeticError, AttributeError, LookupError, ValueError) as error:
-            raise _DamagedError(str(error)) from error
-        yield record
+    found = _BLANK_LINE.search(data, 0, _MAX_HEAD_BYTES)
+    end = None if found is None else found.end()
+    if data.count(b"\n", 0, end or _MAX_HEAD_BYTES) > _MAX_HEAD_LINES:
+        raise _BrokenRecordError(f"its header is longer than {_MAX_HEAD}")
+    return end
+
+
+def _length(headers: Any) -> int:
+    said = headers.get_header("Content-Length") or ""
+    if not (said.isascii() and said.isdecimal() and len(said) <= _LENGTH_DIGITS):
+        raise _BrokenRecordError(f"expected a Content-Length, found {said[:40]!r}")
+    if not headers.get_header("WARC-Type"):
+        raise _BrokenRecordError("it has no WARC-Type")
+    return int(said)
 
 
 @cache
-def _archive_iterator() -> Any:
-    archive = load_extra("warcio.archiveiterator", extra="warc", purpose="WARC")
-
-    class Iterator(archive.ArchiveIterator):  # type: ignore[misc, name-defined]
-        """Takes a record for the next one though no blank line stands before it."""
-
-        INC_RECORD = ""  # a warning of its own on standard error
-
-        def _consume_blanklines(self) -> tuple[bytes | None, int]:
-            line = self.reader.readline()
-            if line.startswith(b"WARC/"):
-                return line, 0
-            if not line:
-                return None, 0
-            following, size = super()._consume_blanklines()
-            return following, size + len(line)
-
-    return Iterator
+def _loader() -> Any:
+    loader = load_extra("warcio.recordloader", extra="warc", purpose="WARC")
+    return loader.ArcWarcRecordLoader(verify_http=False)
 
 
-def _read_record(record: Any, place: str) -> Row | Broken | None:
-    headers, http = record.rec_headers, record.http_headers
-    if record.rec_type not in {"response", "resource", "conversion"}:
+def _warc_headers(head: bytes) -> Any:
+    return _loader().http_parser.parse(BytesIO(head))
+
+
+def _read_record(headers: Any, block: bytes, is_whole: bool, place: str) -> Row | None:
+    kind = headers.get_header("WARC-Type")
+    if kind not in {"response", "resource", "conversion"}:
         return None
-    if http is not None and http.get_statuscode() != "200":
-        return None
+    url = (headers.get_header("WARC-Target-URI") or "").strip("<>")
+    http, content = None, block
+    if kind == "response" and url.startswith(("http:", "https:")) and block:
+        end = _head_end(block)
+        if end is None and len(block) > _MAX_HEAD_BYTES:
+            raise _BrokenRecordError(f"its HTTP header is longer than {_MAX_HEAD}")
+        http, content = (
+            _loader().http_parser.parse(BytesIO(block[:end])),
+            block[end or len(block) :],
+        )
+        if http.get_statuscode() != "200":
+            return None
     content_type = (http or headers).get_header("Content-Type") or ""
     if content_type.partition(";")[0].strip().lower() not in PAGE_TYPES:
         return None
-    url = headers.get_header("WARC-Target-URI") or ""
-    if url.strip("<").lower().startswith("metadata:"):
+    if url.lower().startswith("metadata:"):
         return None
-    content = record.raw_stream.read(MAX_RECORD_BYTES)
-    is_whole = not record.raw_stream.read(1)
-    record.raw_stream = BytesIO(content)
-    try:
-        body = record.content_stream().read(MAX_RECORD_BYTES)
-    except (OSError, EOFError, zlib.error) as error:
-        return Broken(f"{place} ({url})", f"the content cannot be decompressed ({error})", url)
+    body = content if http is None else _body(content, http)
     page = WebPage(headers.get_header("WARC-Record-ID") or url, url, content_type, body)
-    came = Record(record.rec_type, headers, http, content, is_whole)
+    came = Record(kind, headers, http, content, is_whole)
     return WarcRow(place, page, headers.get_header("WARC-Date"), came)
+
+
+def _body(content: bytes, http: Any) -> bytes:
+    """The page that a server has sent, without what it was wrapped in for the way.
+
+    Raises:
+        _BrokenRecordError: it cannot be unpacked.
+    """
+    if (http.get_header("Transfer-Encoding") or "").strip().lower() == "chunked":
+        readers = load_extra("warcio.bufferedreaders", extra="warc", purpose="WARC")
+        content = readers.ChunkedDataReader(BytesIO(content)).read(MAX_RECORD_BYTES)
+    encoding = (http.get_header("Content-Encoding") or "identity").strip().lower()
+    if encoding == "identity" or content.lstrip().startswith(b"<") or not content:
+        return content  # archives have the header of pages, too, that they have unpacked
+    try:
+        for bits in _WINDOW_BITS.get(encoding, ()):
+            with suppress(zlib.error):
+                return zlib.decompressobj(bits).decompress(content, MAX_RECORD_BYTES)
+        if encoding == "zstd":
+            reader = ZstdDecompressor().stream_reader(content)
+            return bytes(reader.read(MAX_RECORD_BYTES))
+    except ZstdError:
+        pass
+    raise _BrokenRecordError(f"its content cannot be decompressed (Content-Encoding: {encoding})")

@@ -15,6 +15,7 @@ from dedup.collection.writing_parquet import ParquetWriter
 from dedup.collection.writing_warc import WarcWriter
 from dedup.document import Document
 from dedup.files import create_binary
+from dedup.terminal.plain import guarded
 
 
 class Writer(Protocol):
@@ -99,8 +100,9 @@ def _spliced(line: bytes, marks: Values) -> bytes | None:
 class CsvWriter:
     """Rows of CSV have one header; of other rows all columns are collected first.
 
-    Nothing is put before cells that a spreadsheet takes for formulas: they stay as they are. What
-    is no text is written as JSON writes it; nothing (null) is an empty cell.
+    Cells that came from CSV stay as they are. Before others that a spreadsheet takes for formulas
+    an apostrophe is put, as `dedup export` does. What is no text is written as JSON writes it;
+    nothing (null) is an empty cell.
     """
 
     def __init__(self, file: BinaryIO, folder: Path) -> None:
@@ -126,15 +128,16 @@ class CsvWriter:
                 f"{row.place}: rows of CSV must have the same columns, got {list(values)}"
                 f" after {names}; write JSON Lines, or one collection at a time"
             )
-        self._write([[_cell(value) for value in values.values()]])
+        as_cell = _cell if row.place else _guarded_cell  # records of our own have no place
+        self._write([[as_cell(value) for value in values.values()]])
 
     def finish(self) -> None:
         if self._spool is None:
             return
         names = list(self._spool.names)
-        self._write([names])
+        self._write([[str(guarded(name)) for name in names]])
         for rows in self._spool:
-            self._write([[_cell(row.get(name)) for name in names] for row in rows])
+            self._write([[_guarded_cell(row.get(name)) for name in names] for row in rows])
 
     def close(self) -> None:
         """Forget what was collected."""
@@ -151,6 +154,10 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json_line(value).decode().rstrip().strip('"')
+
+
+def _guarded_cell(value: Any) -> str:
+    return _cell(guarded(value))
 
 
 def _as_they_came(text: str) -> bytes:

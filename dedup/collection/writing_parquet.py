@@ -141,13 +141,16 @@ class ParquetWriter:
                 kinds[name] = self._joined(kinds.get(name), [row.get(name) for row in rows])
         schema = self._arrow.schema(
             [
-                (name, self._fallback(name) if self._arrow.types.is_null(kind) else kind)
+                (_text(name), self._fallback(name) if self._arrow.types.is_null(kind) else kind)
                 for name, kind in kinds.items()
             ]
         )
         self._open(schema)
         for rows in spool:
-            columns = [self._values(rows, field) for field in schema]
+            columns = [
+                self._values([row.get(name) for row in rows], kind)
+                for name, kind in zip(kinds, schema.types, strict=True)
+            ]
             self._writer.write_table(self._arrow.Table.from_arrays(columns, schema=schema))
 
     def _fallback(self, name: str) -> Any:
@@ -162,14 +165,13 @@ class ParquetWriter:
                 return found
             fields = [arrow.schema([("x", each)]) for each in (kind, found)]
             return arrow.unify_schemas(fields, promote_options="permissive").field(0).type
-        except (arrow.ArrowInvalid, arrow.ArrowTypeError, OverflowError):
+        except (arrow.ArrowInvalid, arrow.ArrowTypeError, OverflowError, UnicodeEncodeError):
             return arrow.string()
 
-    def _values(self, rows: list[dict[str, Any]], field: Any) -> Any:
-        values = [row.get(field.name) for row in rows]
-        if self._arrow.types.is_string(field.type):
+    def _values(self, values: list[Any], kind: Any) -> Any:
+        if self._arrow.types.is_string(kind):
             values = [_text(value) for value in values]
-        return self._arrow.array(values, field.type)
+        return self._arrow.array(values, kind)
 
 
 def _text(value: Any) -> str | None:

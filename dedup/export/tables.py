@@ -5,7 +5,6 @@ Times are seconds since 1970. In Parquet, which knows one type for a column, ids
 
 import csv
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -15,6 +14,7 @@ from dedup.explain.failures import FailedUrl
 from dedup.extras import load_extra
 from dedup.files import create_text, replacing
 from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
+from dedup.terminal.plain import guarded
 
 Row = Mapping[str, Any]
 
@@ -41,16 +41,6 @@ FAILED: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in Failed
 _ROWS_A_GROUP = 1_000
 """Rows that Parquet gets at once: some 10 MB of pages."""
 
-_FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
-"""What a spreadsheet takes for the beginning of a formula, as OWASP lists it (CSV injection)."""
-
-
-_FORMULA = re.compile(
-    r"[\s\0-\x1f\x7f\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
-    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*+[=+\-@＝＋－＠]"
-)
-"""The same behind what cannot be seen: blanks of all kinds, marks of order and of direction."""
-
 
 def write_table(path: Path, rows: Iterable[Row], columns: Mapping[str, str]) -> None:
     """Write the rows in the format of the path's ending, one after the other.
@@ -70,18 +60,6 @@ def write_table(path: Path, rows: Iterable[Row], columns: Mapping[str, str]) -> 
         )
         with create_text(part) as file:
             write(file, rows, columns)
-
-
-def guarded(value: object) -> object:
-    """Return a text so that no spreadsheet takes it for a formula: with an apostrophe before it.
-
-    >>> guarded("=1+1"), guarded("1+1"), guarded(-1)
-    ("'=1+1", '1+1', -1)
-    """
-    is_formula = isinstance(value, str) and (
-        value.startswith(_FORMULA_STARTS) or _FORMULA.match(value) is not None
-    )
-    return f"'{value}" if is_formula else value
 
 
 def _write_json_lines(file: TextIO, rows: Iterable[Row], columns: Mapping[str, str]) -> None:

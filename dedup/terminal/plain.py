@@ -1,4 +1,4 @@
-"""What strangers wrote, made harmless for a terminal."""
+"""What strangers wrote, made harmless for a terminal or a spreadsheet."""
 
 import json
 import re
@@ -6,10 +6,19 @@ from typing import Any
 
 _UNSAFE = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters: ESC and CSI begin commands
-    "\u200e\u200f\u202a-\u202e\u2066-\u2069"  # change the direction of what follows
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # change the direction of what follows
     "\u2028\u2029\ud800-\udfff"  # line ends of Unicode; halves of surrogate pairs
 )
 _UNSAFE_CHARACTER = re.compile(f"[{_UNSAFE}]")
+
+_FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
+"""What a spreadsheet takes for the beginning of a formula, as OWASP lists it (CSV injection)."""
+
+_FORMULA = re.compile(
+    r"[\s\0-\x1f\x7f\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*+[=+\-@＝＋－＠]"
+)
+"""The same behind what cannot be seen: blanks of all kinds, marks of order and of direction."""
 
 
 def plain(text: object, *, lines: bool = False) -> str:
@@ -34,3 +43,15 @@ def plain_json(value: Any) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, indent=2)
     return _UNSAFE_CHARACTER.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def guarded(value: object) -> object:
+    """Return a text so that no spreadsheet takes it for a formula: with an apostrophe before it.
+
+    >>> guarded("=1+1"), guarded("1+1"), guarded(-1)
+    ("'=1+1", '1+1', -1)
+    """
+    is_formula = isinstance(value, str) and (
+        value.startswith(_FORMULA_STARTS) or _FORMULA.match(value) is not None
+    )
+    return f"'{value}" if is_formula else value

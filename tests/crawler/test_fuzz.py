@@ -21,16 +21,17 @@ from hypothesis import strategies as st
 from dedup import Document, StateError
 from dedup.collection import read_documents
 from dedup.config import DedupConfig
-from dedup.export.tables import guarded
 from dedup.scrapy.addresses import AddressPolicy, resolved_host
 from dedup.scrapy.reading.page import ContentReader, RawPage, TooComplexError, Wanted
 from dedup.scrapy.robots_file import RuleBook, rules_for, sitemaps_in_robots
 from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap
 from dedup.sites.site import Site
 from dedup.store import SqliteStore
+from dedup.terminal.plain import guarded
 from dedup.urls import canonical_url
 from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.traps import pattern_of, suspicion
+from tests.warc_records import HTML, http_response, warc_record
 
 _MOST_SECONDS = 5
 
@@ -261,12 +262,7 @@ def test_stores(
                 pytest.fail(f"closing raised {error!r}")
 
 
-_RECORD = (
-    b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\n"
-    b"WARC-Target-URI: http://a.example/\r\nContent-Type: application/http; msgtype=response\r\n"
-    b"Content-Length: 70\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-    b"<p>Some words of a page.</p>\r\n\r\n\r\n"
-)
+_RECORD = warc_record("http://a.example/", http_response(b"<p>Some words of a page.</p>\r\n", HTML))
 
 
 @_fuzz(500)

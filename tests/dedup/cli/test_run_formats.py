@@ -14,6 +14,7 @@ import pytest
 import zstandard
 
 from dedup.cli import main
+from tests.warc_records import HTML, http_response, warc_record
 
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "text": "One text.", "stars": 3, "tags": ["a", "b"]},
@@ -221,22 +222,10 @@ def test_an_empty_text_beside_markup_is_none(tmp_path: Path, ending: str) -> Non
     assert [(row["id"], row["duplicate_of"]) for row in read(dropped)] == [("2", "1")]
 
 
-def record(kind: str, uri: str, content_type: str, block: bytes, end: bytes = b"\r\n\r\n") -> bytes:
-    head = (
-        f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:x:{uri}>\r\n"
-        f"WARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: {uri}\r\nX-Own: kept\r\n"
-        f"Content-Type: {content_type}\r\nContent-Length: {len(block)}\r\n\r\n"
-    )
-    return head.encode() + block + end
-
-
-def response(uri: str, text: str, end: bytes = b"\r\n\r\n") -> bytes:
+def response(uri: str, text: str) -> bytes:
     body = gzip.compress(f"<title>T</title><p>{text}".encode())
-    head = (
-        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Server: theirs\r\nContent-Encoding: gzip"
-    )
-    block = f"{head}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
-    return record("response", uri, "application/http; msgtype=response", block, end)
+    server = ("X-Server: theirs", "Content-Encoding: gzip", f"Content-Length: {len(body)}")
+    return warc_record(uri, http_response(body, HTML, *server), headers=("X-Own: kept",))
 
 
 @pytest.mark.parametrize("ending", ["warc", "warc.gz"])

@@ -15,6 +15,7 @@ from dedup.document import Document, Match
 from dedup.store import STORE_NAME
 from dedup.store.sqlite import SqliteStore
 from tests.dedup.collection.html_site import DROPPED, HOST, KEPT, poisoned, site
+from tests.warc_records import HTML, http_response, warc_record
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -116,14 +117,8 @@ def test_archives_are_looked_at(source: Path) -> None:
     pytest.importorskip("warcio", reason="warcio is not installed")
     records = []
     for row in site():
-        block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + row["html"].encode()
-        head = (
-            f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:{row['id']}>\r\n"
-            f"WARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: {row['url']}\r\n"
-            "Content-Type: application/http; msgtype=response\r\n"
-            f"Content-Length: {len(block)}\r\n\r\n"
-        )
-        records.append(gzip.compress(head.encode() + block + b"\r\n\r\n"))
+        block = http_response(row["html"].encode(), HTML)
+        records.append(gzip.compress(warc_record(row["url"], block, name=row["id"])))
     archive = source.parent / "in.warc.gz"
     archive.write_bytes(b"".join(records))
     found = {copy.strip("<>"): original.strip("<>") for copy, original in dropped(archive).items()}

@@ -2,11 +2,14 @@
 
 import gzip
 import json
+import zlib
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from dedup.collection import Broken, read_documents
+from tests.warc_records import http_response, warc_record
 
 ROWS = [
     {"id": "a", "url": "http://a.example/", "text": "Some text.", "extra": 1},
@@ -37,46 +40,39 @@ def test_json_lines_and_parquet_give_the_same(tmp_path: Path) -> None:
     assert [row["extra"] for row in rows] == [1, 2]  # columns of the caller's own stay
 
 
-def record(kind: str, content_type: str, block: bytes) -> bytes:
-    head = (
-        f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:{kind}:{len(block)}>\r\n"
-        "WARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: http://a.example/\r\n"
-        f"Content-Type: {content_type}\r\nContent-Length: {len(block)}\r\n\r\n"
-    )
-    return head.encode() + block + b"\r\n\r\n"
+GBK = "Content-Type: text/html; charset=gbk"
+PAGE = "<title>題</title><p>一些內容在這裡。".encode("gbk")
+READ = ("題", "一些內容在這裡。")
 
 
-def http(body: bytes, *headers: str, status: int = 200) -> bytes:
-    return "\r\n".join([f"HTTP/1.1 {status} OK", *headers, "", ""]).encode() + body
+def answered(body: bytes, *headers: str, status: int = 200, kind: str = "response") -> bytes:
+    return warc_record(URL, http_response(body, *headers, status=status), kind=kind)
 
 
-HTML = "Content-Type: text/html; charset=gbk"
-RESPONSE = "application/http; msgtype=response"
-PAGE = "<title>題</title><p>一些內容在這裡。"
+URL = "http://a.example/"
+CHUNKED = b"%x\r\n%s\r\n0\r\n\r\n" % (len(PAGE), PAGE)
 
 # A record, and what is read of it: title and text, or nothing.
 RECORDS = {
-    "html": (
-        record("response", RESPONSE, http(PAGE.encode("gbk"), HTML)),
-        ("題", "一些內容在這裡。"),
+    "html": (answered(PAGE, GBK), READ),
+    "gzip": (answered(gzip.compress(PAGE), GBK, "Content-Encoding: gzip"), READ),
+    "deflate": (answered(zlib.compress(PAGE), GBK, "Content-Encoding: deflate"), READ),
+    "raw deflate": (answered(zlib.compress(PAGE)[2:-4], GBK, "Content-Encoding: deflate"), READ),
+    "zstd": (answered(zstandard.compress(PAGE), GBK, "Content-Encoding: zstd"), READ),
+    "unpacked already": (answered(PAGE, GBK, "Content-Encoding: br"), READ),
+    "chunked": (answered(CHUNKED, GBK, "Transfer-Encoding: chunked"), READ),
+    "text of Common Crawl": (
+        warc_record(URL, b"Only text.", "text/plain", kind="conversion"),
+        ("", "Only text."),
     ),
-    "gzip": (
-        record(
-            "response",
-            RESPONSE,
-            http(gzip.compress(PAGE.encode("gbk")), HTML, "Content-Encoding: gzip"),
-        ),
-        ("題", "一些內容在這裡。"),
+    "resource": (
+        warc_record(URL, b"<title>T</title><p>x y", "text/html", kind="resource"),
+        ("T", "x y"),
     ),
-    "text of Common Crawl": (record("conversion", "text/plain", b"Only text."), ("", "Only text.")),
-    "resource": (record("resource", "text/html", b"<title>T</title><p>x y"), ("T", "x y")),
-    "status": (record("response", RESPONSE, http(b"<p>Not here", HTML, status=404)), None),
-    "image": (record("response", RESPONSE, http(b"GIF", "Content-Type: image/gif")), None),
-    "revisit": (record("revisit", RESPONSE, http(b"", HTML)), None),
-    "request": (
-        record("request", "application/http; msgtype=request", b"GET / HTTP/1.1\r\n\r\n"),
-        None,
-    ),
+    "status": (answered(b"<p>Not here", GBK, status=404), None),
+    "image": (answered(b"GIF", "Content-Type: image/gif"), None),
+    "revisit": (answered(b"", GBK, kind="revisit"), None),
+    "request": (answered(b"", kind="request"), None),
 }
 
 
@@ -91,18 +87,11 @@ def test_warc_records_that_are_pages_are_read(tmp_path: Path, name: str, ending:
     assert found == ([] if wanted is None else [wanted])
 
 
-def test_an_archive_cut_off_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "x.warc.gz"
-    path.write_bytes(gzip.compress(RECORDS["html"][0])[:-20])
-    with pytest.raises(OSError, match=r"x\.warc\.gz: the compressed file is cut off"):
-        list(read_documents(path))
-
-
 @pytest.mark.parametrize(
-    ("ending", "says"), [(".warc", "the archive is damaged"), (".parquet", "no Parquet file")]
+    ("ending", "says"), [(".warc", "expected an archive"), (".parquet", "no Parquet file")]
 )
 def test_another_format_is_an_error(tmp_path: Path, ending: str, says: str) -> None:
     path = tmp_path / f"x{ending}"
     path.write_text("notes of my own\n" * 10)
-    with pytest.raises(OSError, match=says):
+    with pytest.raises((OSError, ValueError), match=says):
         list(read_documents(path))

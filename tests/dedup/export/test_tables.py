@@ -11,9 +11,9 @@ import pytest
 import zstandard
 
 from dedup.export import DUPLICATES, PAGES, write_table
-from dedup.export.tables import guarded
 from dedup.store import Page, SqliteStore
 from dedup.store.export_columns import EXPORTED_FIELDS
+from dedup.terminal.plain import guarded
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
 from dedup.cli import main
 from tests.dedup.arrow.families import as_pages, planted
 from tests.dedup.collection.html_site import DROPPED, KEPT, page, paragraphs, site, words
+from tests.warc_records import http_response, warc_record
 
 pytestmark = [
     pytest.mark.usefixtures("one_session"),
@@ -50,15 +51,8 @@ def warc(rows: list[dict[str, Any]]) -> bytes:
         is_plain = row["id"] % 10 == 0
         body = ("Text.\n" + row["html"][:200] if is_plain else row["html"]).encode()
         kind = "plain" if is_plain else "html"
-        block = f"HTTP/1.1 200 OK\r\nContent-Type: text/{kind}; charset=utf-8\r\n\r\n".encode()
-        block += body
-        head = (
-            f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{row['id']}>\r\n"
-            f"WARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: {row['url']}\r\n"
-            "Content-Type: application/http; msgtype=response\r\n"
-            f"Content-Length: {len(block)}\r\n\r\n"
-        )
-        records.append(gzip.compress(head.encode() + block + b"\r\n\r\n"))
+        block = http_response(body, f"Content-Type: text/{kind}; charset=utf-8")
+        records.append(gzip.compress(warc_record(row["url"], block, name=f"uuid:{row['id']}")))
     return b"".join(records)
 
 
