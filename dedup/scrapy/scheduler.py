@@ -74,7 +74,9 @@ class DedupScheduler(BaseScheduler):
         if self._is_reader_busy() or self._job.failure or self._job.arrivals.is_closing:
             return None
         try:
-            request = self._job.requests.next(downloads_by_slot(self._crawler))
+            request = self._job.requests.next(
+                downloads_by_slot(self._crawler), self._job.shares.is_put_off
+            )
         except StateError:
             return None
         if request is not None:

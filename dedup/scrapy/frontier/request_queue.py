@@ -135,9 +135,13 @@ class RequestQueue:
         self.length += n_more
         self.frontier.reload(slot)
 
-    def next(self, n_active: Callable[[str], int]) -> Request | None:
+    def next(
+        self,
+        n_active: Callable[[str], int],
+        is_put_off: Callable[[str], bool],
+    ) -> Request | None:
         """The next request, which is in flight from now on; see `Frontier`."""
-        while (found := self.frontier.pop(n_active)) is not None:
+        while (found := self.frontier.pop(n_active, is_put_off)) is not None:
             request = found if isinstance(found, Request) else self._request_of(found)
             if request is not None:
                 return request

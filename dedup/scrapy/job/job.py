@@ -34,6 +34,7 @@ from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.job.turns import Turns
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
+from dedup.scrapy.reading.shares import HostShares
 from dedup.sites.learner import SiteLearner
 from dedup.store.records import DUPLICATE_LINK, QueuedUrl
 
@@ -59,6 +60,7 @@ class Job:
         content: the detectors and their index.
         arrivals: pages that wait until more is known of their sites.
         judge: judges items.
+        shares: counts the CPU time that each host takes.
         turns: when this process writes, where others share the job.
         reader: reads pages for a spider of the project's own; None: it has read none.
         is_kept: can a later crawl resume it?
@@ -142,9 +144,11 @@ class Job:
                 crawler, self.store, self.requests, self.content, config
             )
         self.response_urls = ResponseUrls(crawler, config.url_canonical)
+        self.shares = HostShares(config.read_processes)
         self.budgets = UrlBudgets(
             self.store,
             config,
+            self.shares,
             is_resumed=self.is_resumed,
             is_exempt=self.revisits.is_to_judge,
         )
