@@ -12,10 +12,10 @@ from twisted.python.failure import Failure
 
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.job.outcome import Outcome
+from dedup.scrapy.reading.exchange import ReadingError
 from dedup.scrapy.robots_file import sitemaps_in_robots
 from dedup.scrapy.spiders.errors import request_of
 from dedup.scrapy.spiders.page_spider import PageSpider
-from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap
 from dedup.urls.credentials import without_credentials
 
 _LEVEL = "dedup_sitemap_level"
@@ -24,6 +24,9 @@ _MAX_LEVEL = 4
 
 _MAX_SITEMAPS = 50_000
 """The protocol allows this number in one file; when it is reached, no other index is read."""
+
+_URLS_AT_ONCE = 1_000
+"""Of a sitemap; between them other responses have their turn."""
 
 _SITEMAP_ENDINGS = (".xml", ".gz", ".txt", ".rss", ".atom")
 
@@ -65,14 +68,14 @@ class SitemapSpider(PageSpider):
         yield self._sitemap_request(urljoin(request_of(failure).url, "/sitemap.xml"))
         self.failed(failure)
 
-    def parse_sitemap(self, response: Response) -> Iterator[Request]:
+    async def parse_sitemap(self, response: Response) -> AsyncIterator[Request]:
         """Request the pages, or the sitemaps, that a sitemap lists."""
         self.stop_if_full()
         try:
-            sitemap = read_sitemap(response.body)
-        except SitemapError as error:
+            sitemap = await self._reader.read_sitemap(response)
+        except ReadingError as error:
             self.logger.warning("%s: %s", response.url, error)
-            self._skip(response, "sitemap_error", str(error))
+            self._skip(response, error.reason, str(error))
             return
         if sitemap.is_index:
             if response.meta.get(_LEVEL, 0) >= _MAX_LEVEL or self._n_named >= _MAX_SITEMAPS:
@@ -81,12 +84,15 @@ class SitemapSpider(PageSpider):
                 return
             self._n_named += len(sitemap.urls)
             for url in sitemap.urls[:_MAX_SITEMAPS]:
-                yield from self._named_sitemap(url, response)
+                for request in self._named_sitemap(url, response):
+                    yield request
         else:
-            urls = [url for each in sitemap.urls if (url := _joined(response.url, each))]
-            self.outside.note_listed(urls)
-            for url in self._links.new(urls, response):
-                yield self.page_request(url)
+            for start in range(0, len(sitemap.urls), _URLS_AT_ONCE):
+                part = sitemap.urls[start : start + _URLS_AT_ONCE]
+                urls = [url for each in part if (url := _joined(response.url, each))]
+                self.outside.note_listed(urls)
+                for url in self._new_links(urls, response):
+                    yield self.page_request(url)
         self._skip(response, "sitemap", "")
 
     def _named_sitemap(self, url: str, response: Response) -> Iterator[Request]:

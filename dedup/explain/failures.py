@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -35,8 +36,16 @@ class FailedUrl(NamedTuple):
     referrers: str
 
 
+class Bounds(NamedTuple):
+    """Of bodies that are read: together, of one, and the CPU time that it takes."""
+
+    all_bytes: int
+    page_bytes: int
+    cpu_seconds: float
+
+
 def failed_urls(
-    store: JobStore, *, n_referrers: int = 10, max_bytes: int | None = None
+    store: JobStore, *, n_referrers: int = 10, bounds: Bounds | None = None
 ) -> list[FailedUrl]:
     """The URLs that failed, in the order of their failures.
 
@@ -46,10 +55,10 @@ def failed_urls(
     Args:
         store: the job's.
         n_referrers: of a URL, at most.
-        max_bytes: of bodies that are read; None: all.
+        bounds: of bodies that are read; None: all are read.
     """
     failed = [each for each in store.report.skipped() if is_failure(each.reason)]
-    links = _referrers(store, [each.url for each in failed], max_bytes) if failed else {}
+    links = _referrers(store, [each.url for each in failed], bounds) if failed else {}
     return [
         FailedUrl(
             url=each.url,
@@ -66,7 +75,7 @@ def failed_urls(
 
 
 def _referrers(
-    store: JobStore, urls: Iterable[str], max_bytes: int | None
+    store: JobStore, urls: Iterable[str], bounds: Bounds | None
 ) -> Mapping[str, list[str]]:
     canonical = Canonicaliser(url_rules(store))
     wanted: dict[bytes, str] = {}
@@ -76,11 +85,14 @@ def _referrers(
         except ValueError:  # it has no canonical form
             continue
     found: dict[str, list[str]] = {}
-    n_bytes = 0
+    n_bytes, began = 0, time.process_time()
     for body in store.report.stored_bodies():
-        n_bytes += body.size_bytes
-        if max_bytes is not None and n_bytes > max_bytes:
-            break
+        if bounds is not None:
+            if body.size_bytes > bounds.page_bytes:
+                continue
+            n_bytes += body.size_bytes
+            if n_bytes > bounds.all_bytes or time.process_time() - began > bounds.cpu_seconds:
+                break
         page = store.page(body.number)
         for key in _link_keys(canonical, page.body or b"", page.content_type, page.url or ""):
             if key in wanted:

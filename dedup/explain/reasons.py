@@ -22,6 +22,11 @@ _REASONS = {
         "its host had as many pages as DEDUP_HOST_PAGES allows",
         "raise the setting, then dedup retry JOB --reason host_pages",
     ),
+    "host_too_complex": (
+        "too many pages of its host take more CPU time or memory than a page may",
+        "raise DEDUP_READ_CPU_SECONDS or DEDUP_READ_MEMORY_MB, then dedup retry JOB"
+        " --reason host_too_complex",
+    ),
     "host_unreachable": ("its host could not be reached for DEDUP_HOST_WAIT_SECONDS", "retry"),
     "ignored": (
         "a downloader middleware of the project ignored the request",
@@ -104,7 +109,7 @@ _REASONS = {
 }
 """By reason: the words, and the remedy or its name."""
 
-LEFT_OUT = frozenset({"duplicate_link", "host_pages", "learned_rule", "trap"})
+LEFT_OUT = frozenset({"duplicate_link", "host_pages", "host_too_complex", "learned_rule", "trap"})
 """Reasons for which the crawl itself has not fetched a URL."""
 
 _NO_FAILURES = LEFT_OUT | {

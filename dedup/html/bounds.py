@@ -40,6 +40,10 @@ _HARMLESS_WORK = 250_000_000
 parse in half a second. Tags count, too: each `</p>` without a `<p>` looks through all that is open.
 """
 
+_GROWING = {"&nGt;": "\u226b\u20d2", "&nLt;": "\u226a\u20d2"}
+"""The references whose characters have more bytes in UTF-8 than their names: lexbor writes the
+characters of 10,000 of them beyond the end of its memory."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAME_AND_ATTRIBUTES = r"""(?P<name>[a-z][^\s/>]*)(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*"""
 _TOKEN = re.compile(
@@ -129,8 +133,8 @@ class Bounded:
 def bounded(html: str | Bounded) -> Bounded:
     """Return the page itself or, where it would take a parser seconds, what parses fast.
 
-    Lone surrogates become U+FFFD. What is bounded already is returned as it is: who both parses a
-    page and extracts its text bounds it once.
+    Lone surrogates become U+FFFD, and references that grow their characters. What is bounded
+    already is returned as it is: who both parses a page and extracts its text bounds it once.
 
     A tag longer than `MAX_TAG_CHARACTERS` is dropped, and a tag's attributes beyond
     `MAX_ATTRIBUTES`. A page nested deeper than `MAX_DEPTH`, or of thousands of options or of
@@ -142,11 +146,14 @@ def bounded(html: str | Bounded) -> Bounded:
         return html
     html = _without_surrogates(html)
     n_tags = html.count("<")
-    if n_tags > _HARMLESS_OPEN_TAGS and (_is_deep(html, n_tags) or _is_entangled(html)):
-        return Bounded(_TOKEN.sub(_Flattener(), html), is_flat=True)
-    if len(html) > _HARMLESS_CHARACTERS and _has_large_tag(html):
-        return Bounded(_TOKEN.sub(_without_large, html), is_flat=False)
-    return Bounded(html, is_flat=False)
+    is_flat = n_tags > _HARMLESS_OPEN_TAGS and (_is_deep(html, n_tags) or _is_entangled(html))
+    if is_flat:
+        html = _TOKEN.sub(_Flattener(), html)
+    elif len(html) > _HARMLESS_CHARACTERS and _has_large_tag(html):
+        html = _TOKEN.sub(_without_large, html)
+    for name, characters in _GROWING.items():
+        html = html.replace(name, characters)
+    return Bounded(html, is_flat)
 
 
 def _without_surrogates(html: str) -> str:

@@ -234,7 +234,7 @@ def _is_web(href: str) -> bool:
 def _noscript_hrefs(tree: LexborHTMLParser) -> dict[str, bool]:
     """Links for browsers without scripts, as a crawler is; to the parser they are text."""
     texts = [text for node in tree.css("body noscript") if "href" in (text := node.text())]
-    return _hrefs(LexborHTMLParser("".join(texts))) if texts else {}
+    return _hrefs(bounded("".join(texts)).tree) if texts else {}
 
 
 def _clean(value: str | None) -> str:

@@ -3,13 +3,13 @@
 from dataclasses import asdict
 from typing import Any
 
-from dedup.explain.failures import failed_urls
+from dedup.explain.failures import Bounds, failed_urls
 from dedup.report.audit import audit
 from dedup.report.drops import kept_apart, short_drops
 from dedup.report.left_out import site_boxes
 from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
-from dedup.report.sample import MAX_BYTES, Sample
+from dedup.report.sample import MAX_BYTES, MAX_CPU_SECONDS, MAX_PAGE_BYTES, Sample
 from dedup.report.signs import find_signs
 from dedup.store import JobStore, summarise
 from dedup.url_patterns.patterns import MAX_RECORDS, duplicate_patterns, together
@@ -53,7 +53,9 @@ def report_data(store: JobStore) -> dict[str, Any]:
         "audits": [asdict(each) for each in audits],
         "apart": [each._asdict() for each in apart.listed],
         "aliases": asdict(aliases(store)),
-        "failed": failed_urls(store, n_referrers=3, max_bytes=MAX_BYTES),
+        "failed": failed_urls(
+            store, n_referrers=3, bounds=Bounds(MAX_BYTES, MAX_PAGE_BYTES, MAX_CPU_SECONDS)
+        ),
         "sites": sites,
         "sources": store.report.sources(),
         "meta": store.report.meta(),

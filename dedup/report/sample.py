@@ -1,10 +1,12 @@
 """Stored pages of the largest hosts, read again for a report: few enough that it opens soon.
 
-The sample depends on the job alone, not on time: the same job gives the same report.
+The sample depends on the job alone, not on time: the same job gives the same report, unless its
+pages are made to take long.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,7 +23,11 @@ MAX_PAGES = 200
 MAX_BYTES = 60_000_000
 """Of bodies, all hosts together: some 5 s. One host has half of it at most."""
 
-_MAX_PAGE_BYTES = 2_000_000
+MAX_PAGE_BYTES = 2_000_000
+
+MAX_CPU_SECONDS = 20.0
+"""The crawl's own process reads the pages, of which each has been read in bounded time before."""
+
 _MIN_PAGES = 20
 
 
@@ -44,17 +50,22 @@ class Sample:
         self._store = store
         found: dict[str, list[tuple[int, int]]] = {}
         for host, number, size_bytes in store.report.stored_bodies():
-            if host and size_bytes <= _MAX_PAGE_BYTES:
+            if host and size_bytes <= MAX_PAGE_BYTES:
                 found.setdefault(host, []).append((number, size_bytes))
         self.hosts = sorted(found, key=lambda host: (-len(found[host]), host))[:MAX_HOSTS]
         share = min(MAX_BYTES // 2, MAX_BYTES // max(1, len(self.hosts)))
         self._numbers = {host: _chosen(found[host], share) for host in self.hosts}
+        self._cpu_seconds = 0.0
 
     def pages(self, host: str, *, at_most: int = MAX_PAGES) -> Iterator[SampledPage]:
         """Pages of a host, evenly from first to last; those without text are left out."""
         for number in _evenly(self._numbers[host], at_most):
+            if self._cpu_seconds > MAX_CPU_SECONDS:
+                return
+            began = time.process_time()
             page = self._store.page(number)
             outline = outline_of(page)
+            self._cpu_seconds += time.process_time() - began
             if outline is not None and outline.lines:
                 yield SampledPage(page, outline)
 

@@ -15,8 +15,8 @@ MAX_BYTES = 512_000
 """RFC 9309, section 2.5: at least the first 500 KiB are to be read."""
 
 MAX_WILDCARDS = 5_000
-"""`*` in the rules for one crawler. So many take 2 to 7 ms a URL; the largest files of real sites
-have some hundreds."""
+"""`*` in the rules for one crawler. So many take 2 to 7 ms a URL, and 17 ms a URL of 2,000
+characters; the largest files of real sites have some hundreds."""
 
 _AGENT = re.compile(r"user[- ]?agent(?:[ \t]*:|[ \t])(.*)", re.IGNORECASE)
 _RULE = re.compile(

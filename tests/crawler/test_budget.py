@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections import Counter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,27 @@ def test_a_crawl_with_every_kind_of_hostile_page_stores_all_good_ones(
     recorded = {"/" + url.removeprefix(site.url) for url in crawled.records()}
     assert recorded == {"/", *good, *hostile}
     assert set(crawled.records().values()) == {1}
+
+
+def test_a_host_whose_pages_are_beyond_their_budgets_is_given_up_and_no_other(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    good = [f"/{number}.html" for number in range(30)]
+    site.routes = {target: make.page(f"good {target}") for target in good}
+    site.routes["/"] = make.page("start", *good)
+    body = b"<" * 1_000_001
+    with make.WebSite(address="127.0.0.2") as hostile:
+        bad = {f"/bad-{chr(97 + n // 26)}{chr(97 + n % 26)}": body for n in range(200)}
+        hostile.routes = {**bad, "/": make.page("hostile start", *bad)}
+        crawled = crawl("site", url=f"{site.url},{hostile.url}")
+        assert crawled.status == 0, crawled.output
+        assert {"/", *good} <= crawled.stored(site)
+        reasons = Counter(crawled.skipped(hostile)[target] for target in bad)
+        assert reasons.keys() == {"too_complex", "host_too_complex"}
+        assert 50 <= reasons["too_complex"] <= 140  # with those that wait to be read
+        assert len(hostile.pages_asked()) == reasons["too_complex"] + 1
+    assert crawled.stats["failed"] == {"host_too_complex": reasons["host_too_complex"]}
+    assert crawled.output.count("50 more of its pages were too complex than were not") == 1
 
 
 @pytest.mark.parametrize("target", ["/", "/first"])

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dedup.cli import main
+from dedup.explain.failures import Bounds, failed_urls
+from dedup.store import open_store
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawled, Crawler, WebSite
@@ -51,6 +53,24 @@ def test_failed_urls_in_other_formats(crawled: Crawled, capsys: pytest.CaptureFi
     assert "--overwrite" in capsys.readouterr().err
     assert main(["export", str(crawled.folder), "--failed", "failed.warc"]) == 2
     assert "--failed must be no WARC file, got failed.warc" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("bounds", "n_referrers"),
+    [
+        (Bounds(1_000_000, 1_000_000, 60.0), 3),
+        (Bounds(1_000_000, 1, 60.0), 0),
+        (Bounds(1, 1_000_000, 60.0), 0),
+        (Bounds(1_000_000, 1_000_000, -1.0), 0),
+    ],
+)
+def test_what_is_read_for_referrers_is_bounded(
+    bounds: Bounds, n_referrers: int, crawled: Crawled
+) -> None:
+    with open_store(crawled.folder, read_only=True) as store:
+        failed = failed_urls(store, bounds=bounds)
+    assert len(failed) == 2
+    assert sum(len(each.referrers.split()) for each in failed) == n_referrers
 
 
 def test_the_report_lists_failed_urls(crawled: Crawled, site: WebSite) -> None:

@@ -162,3 +162,29 @@ def test_urls_without_a_host_have_their_turn(urls):
     queue(urls, tested, 1, slot="")
     queue(urls, tested, 2, slot="a")
     assert sorted(numbers(tested)) == [1, 2]
+
+
+def test_a_slot_that_is_put_off_comes_after_the_others(urls):
+    frontier = Frontier(urls)
+    for number, slot in enumerate("aabb"):
+        queue(urls, frontier, number, slot)
+    queue(urls, frontier, 4, "b", rank=LATE)
+
+    def taken(put_off, count=1):
+        rows = (frontier.pop(idle, put_off.__contains__) for _ in range(count))
+        return [None if row is None else int.from_bytes(row.key, "big") for row in rows]
+
+    assert taken("a", 3) == [2, 3, 4]
+    assert taken("a", 2) == [0, None]  # one, while others are in flight
+    frontier.done([key(0)])
+    assert taken("a", 2) == [1, None]
+    queue(urls, frontier, 5, "a")
+    assert taken("ab") == [5]  # nobody is to be let past
+
+
+def test_a_slot_that_is_put_off_is_not_slowed_down_when_it_is_alone(urls):
+    frontier = Frontier(urls)
+    for number in range(3):
+        queue(urls, frontier, number, "a")
+    rows = [frontier.pop(idle, lambda _: True) for _ in range(3)]
+    assert None not in rows

@@ -23,8 +23,8 @@ from dedup.collection import read_documents
 from dedup.config import DedupConfig
 from dedup.scrapy.addresses import AddressPolicy, resolved_host
 from dedup.scrapy.reading.page import ContentReader, RawPage, TooComplexError, Wanted
+from dedup.scrapy.reading.sitemap_file import SitemapError, read_sitemap
 from dedup.scrapy.robots_file import RuleBook, rules_for, sitemaps_in_robots
-from dedup.scrapy.spiders.sitemap_file import SitemapError, read_sitemap
 from dedup.sites.site import Site
 from dedup.store import SqliteStore
 from dedup.terminal.plain import guarded

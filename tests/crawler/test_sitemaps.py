@@ -1,16 +1,32 @@
+import asyncio
 import gzip
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scrapy.http import Response
 
-from dedup.scrapy.robots_file import sitemaps_in_robots
-from dedup.scrapy.spiders import sitemap_file as sitemaps
-from dedup.scrapy.spiders.sitemap_file import (
+from dedup.config import DedupConfig
+from dedup.scrapy.reading import sitemap_file as sitemaps
+from dedup.scrapy.reading.exchange import ReadingError
+from dedup.scrapy.reading.page import Wanted
+from dedup.scrapy.reading.reader import PageReader
+from dedup.scrapy.reading.sitemap_file import (
     MAX_PARTS,
     Sitemap,
     SitemapError,
     read_sitemap,
+)
+from dedup.scrapy.robots_file import sitemaps_in_robots
+
+WANTED = Wanted(
+    "content",
+    links=True,
+    is_nofollow_obeyed=True,
+    bodies=False,
+    stages=frozenset(),
+    detection=DedupConfig(),
 )
 
 NAMESPACE = b'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -196,3 +212,36 @@ def test_more_parts_than_a_sitemap_has_are_refused(part, gzipped):
     body = gzipped(b"<urlset>" + part * (MAX_PARTS + 1))
     with pytest.raises(SitemapError, match="more than 2000000 tags"):
         read_sitemap(body)
+
+
+def read_by_reader(body, **bounds):
+    async def read():
+        reader = PageReader(replace(WANTED, **bounds), processes=1)
+        try:
+            return await reader.read_sitemap(Response("http://a.example/s", body=body))
+        finally:
+            await reader.close()
+
+    return asyncio.run(read())
+
+
+def test_a_sitemap_is_read_in_another_process_within_bounds():
+    assert read_by_reader(gzip.compress(ONE)) == read_sitemap(ONE)
+    with pytest.raises(ReadingError, match="neither XML") as caught:
+        read_by_reader(b"nothing")
+    assert caught.value.reason == "sitemap_error"
+    # Each address was joined to a base of 40 kB: 350 s and more.
+    base = b"<feed xml:base='http://a/" + b"a/" * 20_000 + b"'>"
+    entries = b"<entry><link href='a'/></entry>" * 400_000
+    with pytest.raises(ReadingError, match="over 1 s of CPU") as caught:
+        read_by_reader(base + entries + b"</feed>", cpu_seconds=1.0)
+    assert caught.value.reason == "too_complex"
+
+
+def test_lines_end_at_a_carriage_return_and_are_counted(monkeypatch):
+    assert read_sitemap(b"http://a/\rhttp://b/\r\nhttp://c/").urls == [
+        *("http://a/", "http://b/", "http://c/")
+    ]
+    monkeypatch.setattr(sitemaps, "MAX_PARTS", 1_000)
+    with pytest.raises(SitemapError, match="more than 1000"):
+        read_sitemap(b"http://a/" + b"\r" * 1_001)

@@ -58,7 +58,8 @@ class Frontier:
 
     Hosts take turns; one with the fewest downloads is next. Within a host the request of the lowest
     rank is next, and of equal ranks the one that was queued first. A host that has only deferred
-    URLs waits until no other host has any URL. A host with queued URLs takes about 400 bytes.
+    URLs waits until no other host has any URL. So does one that is put off; while requests of
+    others are in flight, it has one. A host with queued URLs takes about 400 bytes.
 
     Args:
         slots: those that are handed out; None: all that have queued URLs.
@@ -134,16 +135,21 @@ class Frontier:
         heappush(self._slot(slot_name, rank).held, (rank, next(self._order), key, request))
         self._n_held += 1
 
-    def pop(self, n_active: Callable[[str], int]) -> QueuedUrl | Request | None:
+    def pop(
+        self,
+        n_active: Callable[[str], int],
+        is_put_off: Callable[[str], bool] = lambda slot_name: False,  # noqa: ARG005 -- none
+    ) -> QueuedUrl | Request | None:
         """The next row or request, now in flight; None: there is none, or all hosts are paused.
 
         Args:
             n_active: the number of downloads in a slot.
+            is_put_off: does a slot wait for the others?
         """
         while self:
-            name = self._next_slot(n_active, self._slots)
+            name = self._next_slot(n_active, is_put_off)
             if name is None:  # "" is the slot of URLs without a host
-                name = self._next_slot(n_active, self._late)
+                name = self._next_slot(n_active, self._has_to_wait(is_put_off))
             if name is None:
                 return None
             slots = self._slots if name in self._slots else self._late
@@ -193,22 +199,32 @@ class Frontier:
         return max(1, min(_ROWS_PER_SLOT, _ROWS_IN_MEMORY // n_slots))
 
     def _next_slot(
-        self, n_active: Callable[[str], int], slots: OrderedDict[str, _Slot]
+        self, n_active: Callable[[str], int], is_left_out: Callable[[str], bool]
     ) -> str | None:
         """The first slot without downloads, else one with the fewest; paused slots do not count.
 
-        The loop is short: at most as many slots have downloads as there are concurrent requests.
+        The loops are short: at most as many slots have downloads as there are concurrent requests.
         """
-        best, fewest = None, -1
-        for name in slots:
-            if name in self._paused:
-                continue
-            active = n_active(name)
-            if active == 0:
-                return name
-            if fewest < 0 or active < fewest:
-                best, fewest = name, active
-        return best
+        for slots in (self._slots, self._late):
+            best, fewest = None, -1
+            for name in slots:
+                if name in self._paused or is_left_out(name):
+                    continue
+                active = n_active(name)
+                if active == 0:
+                    return name
+                if fewest < 0 or active < fewest:
+                    best, fewest = name, active
+            if best is not None:
+                return best
+        return None
+
+    def _has_to_wait(self, is_put_off: Callable[[str], bool]) -> Callable[[str], bool]:
+        """A function that tells whether a slot is to wait for what is in flight."""
+        in_flight = set(self.in_flight.values())
+        if all(map(is_put_off, in_flight)):
+            return lambda _: False
+        return in_flight.__contains__
 
     def _pop_from(self, name: str, slot: _Slot) -> QueuedUrl | Request | None:
         if slot.is_held_first():

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.reading.shares import MAX_CUT, HostShares
 from dedup.store import JobStore
 from dedup.store.records import TRAP_RANK, QueuedUrl
-from dedup.urls.parts import host_of
+from dedup.urls.parts import host_of, host_without_port
 from dedup.urls.traps import HostBudget, TrapWatch, pattern_of
 
 logger = logging.getLogger(__name__)
@@ -32,12 +33,14 @@ class UrlBudgets:
         self,
         store: JobStore,
         config: CrawlConfig,
+        shares: HostShares,
         *,
         is_resumed: bool,
         is_exempt: Callable[[str], bool],
     ) -> None:
         self._store = store
         self._config = config
+        self._shares = shares
         self._is_exempt = is_exempt
         self.traps: TrapWatch | None = None
         if config.trap_pages:
@@ -58,6 +61,14 @@ class UrlBudgets:
         """
         if self._is_exempt(row.url):
             return "", ""
+        host = host_of(row.url)
+        if self._shares.is_given_up(host_without_port(host)):
+            self._warn_once(
+                host,
+                "%d more of its pages were too complex than were not; the others are left out",
+                MAX_CUT,
+            )
+            return "host_too_complex", host
         if row.rank >= TRAP_RANK and self.traps is not None and not self.traps.take(row.url):
             pattern = pattern_of(row.url)
             self._warn_once(
@@ -67,7 +78,6 @@ class UrlBudgets:
             )
             return "trap", pattern
         if self._hosts is not None and not self._hosts.take(row.url):
-            host = host_of(row.url)
             self._warn_once(
                 host,
                 "%d pages have been fetched, as many as DEDUP_HOST_PAGES allows;"

@@ -11,6 +11,7 @@ from dedup.scrapy.frontier.request_queue import RequestQueue, is_revisit
 from dedup.scrapy.job.budgets import UrlBudgets
 from dedup.scrapy.job.duplicate_links import DuplicateLinks
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
+from dedup.scrapy.reading.shares import HostShares
 from dedup.store.records import DUPLICATE_LINK, QueuedUrl
 from dedup.urls import SeenUrls
 
@@ -22,6 +23,7 @@ class Gate:
 
     Args:
         seen: notes what other processes may have found, so that a link to it is not taken for new.
+        shares: tells which hosts wait for others.
         record: records what becomes of a URL.
     """
 
@@ -29,19 +31,21 @@ class Gate:
         self,
         requests: RequestQueue,
         seen: SeenUrls,
+        shares: HostShares,
         budgets: UrlBudgets,
         duplicate_links: DuplicateLinks | None,
         record: Callable[[Outcome], None],
     ) -> None:
         self._requests = requests
         self._seen = seen
+        self._shares = shares
         self._budgets = budgets
         self._duplicate_links = duplicate_links
         self._record = record
 
     def next(self, n_active: Callable[[str], int]) -> Request | None:
         """The next request, which is in flight from now on; see `Frontier`."""
-        while (found := self._requests.frontier.pop(n_active)) is not None:
+        while (found := self._requests.frontier.pop(n_active, self._shares.is_put_off)) is not None:
             request = found if isinstance(found, Request) else self._request_of(found)
             if request is not None:
                 return request

@@ -38,6 +38,7 @@ from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.job.turns import Turns
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.reading.reader import PageReader
+from dedup.scrapy.reading.shares import HostShares
 from dedup.sites.learner import SiteLearner
 from dedup.store import JobStore
 from dedup.store.records import DUPLICATE_LINK
@@ -56,6 +57,7 @@ class UrlSide:
     Attributes:
         seen: the filter of the job's URLs.
         requests: their queue.
+        shares: counts the CPU time that each host takes.
         gate: makes the next request of the queue.
         of_responses: tells which URLs a response finishes.
         budgets: of traps and hosts.
@@ -65,6 +67,7 @@ class UrlSide:
 
     seen: SeenUrls
     requests: RequestQueue
+    shares: HostShares
     gate: Gate
     of_responses: ResponseUrls
     budgets: UrlBudgets
@@ -243,7 +246,10 @@ def _assemble(job: Job, crawler: Crawler) -> None:
 
     seen = seen_urls(store.urls, config)
     requests = RequestQueue(crawler, store, turns.ask)
-    budgets = UrlBudgets(store, config, is_resumed=job.is_resumed, is_exempt=revisits.is_to_judge)
+    shares = HostShares(config.read_processes)
+    budgets = UrlBudgets(
+        store, config, shares, is_resumed=job.is_resumed, is_exempt=revisits.is_to_judge
+    )
     duplicate_links = None
     if job.has_queue and not (job.is_finished or revisits.number):
         if config.duplicate_links != "skip" and not is_shared:  # an earlier run may have
@@ -261,9 +267,11 @@ def _assemble(job: Job, crawler: Crawler) -> None:
         duplicate_links,
         add_page=content.add,
     )
-    gate = Gate(requests, seen, budgets, duplicate_links, job.record)
+    gate = Gate(requests, seen, shares, budgets, duplicate_links, job.record)
     of_responses = ResponseUrls(crawler, config.url_canonical)
-    job.urls = UrlSide(seen, requests, gate, of_responses, budgets, revisits, duplicate_links)
+    job.urls = UrlSide(
+        seen, requests, shares, gate, of_responses, budgets, revisits, duplicate_links
+    )
 
     items = ItemsInPipelines()
     arrivals = Arrivals(

@@ -111,7 +111,10 @@ class Robots:
             return request.replace(dont_filter=True)  # it returns to the queue
         if rules.reason:
             raise NotFollowed(rules.reason, request.url)
-        if not self._book.may_fetch(request.url, rules.text):
+        began = time.process_time()
+        is_allowed = self._book.may_fetch(request.url, rules.text)
+        self._job.urls.shares.charge(str(parts.hostname), time.process_time() - began)
+        if not is_allowed:
             self._crawler.stats.inc_value("robotstxt/forbidden")
             raise IgnoreRequest("Forbidden by robots.txt")
         self._hold_delay(request, rules)

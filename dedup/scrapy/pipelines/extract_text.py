@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from typing import cast
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
@@ -13,7 +14,7 @@ from dedup.scrapy.item_fields import fill, get
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.reading.blocking import BlockingWorker
 from dedup.scrapy.reading.exchange import ReadingError
-from dedup.scrapy.reading.page import RawPage, Wanted
+from dedup.scrapy.reading.page import Content, RawPage, Wanted
 from dedup.scrapy.reading.reader import is_small
 from dedup.sites.site import Site
 from dedup.urls.parts import host_of
@@ -93,7 +94,8 @@ class ExtractText:
             page = parse_page(html, url)
             return page, page_text(html, page.title, extractor=self._extractor, site=site, url=url)
         raw = RawPage(body, url, content_type, (), None)
-        content = self._worker.read(raw, None if site is None else host_of(url), site)
+        host = None if site is None else host_of(url)
+        content = cast("Content", self._worker.read(raw, host, site))
         return content.page, content.extracted
 
 

@@ -15,13 +15,15 @@ from dedup.scrapy.reading.exchange import (
     LENGTH_BYTES,
     MAX_PAGE_SECONDS,
     WORKER_COMMAND,
+    Found,
+    Raw,
     ReadingError,
     packed,
     question_for,
     unread_by_death,
     worker_environment,
 )
-from dedup.scrapy.reading.page import Content, RawPage, Unread, Wanted
+from dedup.scrapy.reading.page import Unread, Wanted
 from dedup.sites.site import Site
 
 
@@ -37,7 +39,7 @@ class BlockingWorker:
         self._process: subprocess.Popen[bytes] | None = None
         self._known: dict[str, int] = {}
 
-    def read(self, raw: RawPage, host: str | None = None, site: Site | None = None) -> Content:
+    def read(self, raw: Raw, host: str | None = None, site: Site | None = None) -> Found:
         """Read a page.
 
         Raises:
@@ -58,9 +60,9 @@ class BlockingWorker:
             raise ReadingError(unread_by_death(status, self._wanted)) from None
         finally:
             stuck.cancel()
-        if isinstance(found, Content):
-            return found
-        raise ReadingError(found)
+        if isinstance(found, Unread):
+            raise ReadingError(found)
+        return found
 
     def close(self) -> None:
         """End the process."""
@@ -96,9 +98,9 @@ def _send(process: subprocess.Popen[bytes], value: object) -> None:
     _stream(process.stdin).flush()
 
 
-def _answer(answers: IO[bytes]) -> Content | Unread:
+def _answer(answers: IO[bytes]) -> Found | Unread:
     length = int.from_bytes(_exactly(answers, LENGTH_BYTES), "big")
-    found: Content | Unread = pickle.loads(_exactly(answers, length))  # noqa: S301 -- the worker's
+    found: Found | Unread = pickle.loads(_exactly(answers, length))  # noqa: S301 -- the worker's
     return found
 
 

@@ -8,7 +8,8 @@ import signal
 import sys
 from typing import NamedTuple
 
-from dedup.scrapy.reading.page import RawPage, Unread, Wanted
+from dedup.scrapy.reading.page import Content, RawPage, Unread, Wanted
+from dedup.scrapy.reading.sitemap_file import RawSitemap, Sitemap
 from dedup.sites.site import Site
 
 WORKER_COMMAND = (sys.executable, "-P", "-m", "dedup.scrapy.reading.worker")
@@ -24,8 +25,12 @@ _MAX_SITES = 200
 forgets all."""
 
 
+Raw = RawPage | RawSitemap
+Found = Content | Sitemap
+
+
 class Question(NamedTuple):
-    """A page to be read.
+    """A page or sitemap to be read.
 
     Attributes:
         host: the host of the page; None: its site is not known, and nothing is learned of it.
@@ -34,7 +39,7 @@ class Question(NamedTuple):
         cpu_seconds: CPU time that is left for the page; None: all that a page may take.
     """
 
-    raw: RawPage
+    raw: Raw
     host: str | None = None
     site: Site | None = None
     is_first: bool = False
@@ -72,9 +77,7 @@ class TooSlowError(Exception):
         self.seconds = seconds
 
 
-def question_for(
-    raw: RawPage, host: str | None, site: Site | None, known: dict[str, int]
-) -> Question:
+def question_for(raw: Raw, host: str | None, site: Site | None, known: dict[str, int]) -> Question:
     """The question about a page, with what is known of its site if the process has not got that.
 
     `known` has the version that the process has of each host; it is updated.

@@ -9,7 +9,7 @@ import signal
 import time
 from asyncio.subprocess import PIPE, Process
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -18,7 +18,9 @@ from dedup.scrapy.reading.exchange import (
     LENGTH_BYTES,
     MAX_PAGE_SECONDS,
     WORKER_COMMAND,
+    Found,
     NotReadError,
+    Raw,
     ReadingError,
     TooSlowError,
     packed,
@@ -26,7 +28,7 @@ from dedup.scrapy.reading.exchange import (
     unread_by_death,
     worker_environment,
 )
-from dedup.scrapy.reading.page import Content, RawPage, Unread, Wanted
+from dedup.scrapy.reading.page import Unread, Wanted
 from dedup.scrapy.reading.slow_lane import SlowLane, cpu_seconds_of
 from dedup.sites.site import Site
 
@@ -51,24 +53,25 @@ _LOOK_SECONDS = 0.25
 
 @dataclass(slots=True, eq=False)
 class _OpenQuestion:
-    raw: RawPage
+    raw: Raw
     host: str | None
     site: Site | None
     lane: SlowLane | None
     cpu_seconds: float | None
     is_slow: bool
-    answer: asyncio.Future[Content] = field(
+    note_seconds: Callable[[float], None]
+    answer: asyncio.Future[Found] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
     deaths: int = 0
 
-    def settle(self, found: Content | Unread) -> None:
+    def settle(self, found: Found | Unread) -> None:
         if self.answer.done():
             return
-        if isinstance(found, Content):
-            self.answer.set_result(found)
-        else:
+        if isinstance(found, Unread):
             self.answer.set_exception(ReadingError(found))
+        else:
+            self.answer.set_result(found)
 
     def fail(self, error: Exception) -> None:
         if not self.answer.done():
@@ -100,7 +103,8 @@ class WorkerProcess:
         """The version of what is known of each site that the process has."""
         self._is_closing = False
         self._is_replaced = False
-        self._began_at = 0.0  # when the process began with the first waiting page
+        self._began_at = self._began_cpu = 0.0
+        """When the process began with the first waiting page, and the CPU time that it had then."""
         self.is_ready = False
         self._task = asyncio.get_running_loop().create_task(self._run())
 
@@ -125,14 +129,15 @@ class WorkerProcess:
 
     async def read(
         self,
-        raw: RawPage,
+        raw: Raw,
         host: str | None = None,
         site: Site | None = None,
         *,
         lane: SlowLane | None = None,
         cpu_seconds: float | None = None,
         is_slow: bool = False,
-    ) -> Content:
+        note_seconds: Callable[[float], None] = lambda seconds: None,  # noqa: ARG005 -- by default nobody asks
+    ) -> Found:
         """Read a page by what is known of its site.
 
         Args:
@@ -142,6 +147,7 @@ class WorkerProcess:
             lane: the page takes it when it turns out to be slow.
             cpu_seconds: CPU time that is left for the page; None: all that a page may take.
             is_slow: is the page known to be slow?
+            note_seconds: called with the time that the page has taken.
 
         Raises:
             ReadingError: the page cannot be read.
@@ -150,9 +156,9 @@ class WorkerProcess:
         """
         if self._task.done():
             raise NotReadError
-        question = _OpenQuestion(raw, host, site, lane, cpu_seconds, is_slow)
+        question = _OpenQuestion(raw, host, site, lane, cpu_seconds, is_slow, note_seconds)
         if not self._waiting:
-            self._began_at = time.monotonic()  # also while the process starts
+            self._begin()
         self._waiting.append(question)
         self._ask(question)
         return await question.answer
@@ -200,7 +206,7 @@ class WorkerProcess:
             start_new_session=True,  # Ctrl-C goes to the crawl, which ends this process
         )
         self._process, self._is_replaced = process, False
-        self._began_at = time.monotonic()
+        self._begin()
         self._known.clear()
         self._send(self._wanted)
         self._waiting = deque(each for each in self._waiting if not each.answer.done())
@@ -224,30 +230,28 @@ class WorkerProcess:
         await answers.readexactly(1)
         self.is_ready = True
         while True:
-            self._began_at = time.monotonic()
+            self._begin()
             length = int.from_bytes(await answers.readexactly(LENGTH_BYTES), "big")
             found = pickle.loads(await answers.readexactly(length))  # noqa: S301 -- the worker's
             question = self._waiting.popleft()
+            self._charge(question, self._seconds())
             question.settle(found)
             if question.is_slow and any(each.answer.done() for each in self._waiting):
                 self._replace()  # it would read pages that other processes have read
 
     async def _watch(self, process: Process) -> None:
         """Kill the process if a page, or its start, takes too long; find slow pages."""
-        watched, cpu_before = None, 0.0
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             if not self._waiting:
                 continue
             first = self._waiting[0]
-            if first is not watched:
-                watched, cpu_before = first, cpu_seconds_of(process.pid)
             if time.monotonic() - self._began_at > MAX_PAGE_SECONDS:
                 logger.error("Reading %s takes over %.0f seconds", first.raw.url, MAX_PAGE_SECONDS)
                 with suppress(ProcessLookupError):  # it has just ended
                     process.kill()
                 return
-            seconds = cpu_seconds_of(process.pid) - cpu_before
+            seconds = self._seconds()
             if self.is_ready and seconds > _SLOW_SECONDS and first.lane is not None:
                 self._handle_slow_page(first, seconds + _LOOK_SECONDS)
 
@@ -259,8 +263,28 @@ class WorkerProcess:
         if not first.is_slow:
             first.is_slow = first.lane is None or first.lane.take(first.answer)
         if not first.is_slow:
+            self._charge(first, seconds)
             first.fail(TooSlowError(seconds))
             self._replace()
+
+    def _begin(self) -> None:
+        self._began_at, self._began_cpu = time.monotonic(), self._cpu_seconds()
+
+    def _seconds(self) -> float:
+        """CPU time that the process has taken for the first waiting page."""
+        return self._cpu_seconds() - self._began_cpu
+
+    def _charge(self, question: _OpenQuestion, seconds: float) -> None:
+        """Note what the first waiting page has taken: a slow one by the clock.
+
+        On a busy machine it holds the process for longer than its CPU time.
+        """
+        if seconds >= _SLOW_SECONDS:
+            seconds = max(seconds, time.monotonic() - self._began_at)
+        question.note_seconds(seconds)
+
+    def _cpu_seconds(self) -> float:
+        return 0.0 if self._process is None else cpu_seconds_of(self._process.pid)
 
     def _replace(self) -> None:
         """End the process; the next one reads the pages that have no answer."""
@@ -281,6 +305,7 @@ class WorkerProcess:
         )
         if first is not None:
             first.deaths += 1
+            self._charge(first, first.cpu_seconds or self._wanted.cpu_seconds)
             if status in _SIGNALS_OF_PAGE or first.deaths >= _MAX_DEATHS:
                 self._waiting.popleft().settle(unread_by_death(status, self._wanted))
 

@@ -7,15 +7,20 @@ import logging
 import time
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from typing import TypeGuard, cast
+from urllib.parse import urlsplit
 
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 
 from dedup.scrapy.reading.blocking import BlockingWorker
-from dedup.scrapy.reading.exchange import NotReadError, ReadingError, TooSlowError
+from dedup.scrapy.reading.exchange import Found, NotReadError, Raw, ReadingError, TooSlowError
 from dedup.scrapy.reading.page import Content, ContentReader, PageFacts, RawPage, Unread, Wanted
 from dedup.scrapy.reading.process import WorkerProcess
 from dedup.scrapy.reading.reading import Reading, header, reading_of
+from dedup.scrapy.reading.shares import HostShares
+from dedup.scrapy.reading.sitemap_file import RawSitemap, Sitemap
 from dedup.scrapy.reading.slow_lane import SlowLane
 from dedup.sites.site import Site
 from dedup.urls.parts import host_of
@@ -62,10 +67,12 @@ class PageReader:
             with the first page, others when they are needed. 0: this process reads small pages,
             and one process the others. Without an asyncio event loop this process waits for each
             page that is not small.
+        shares: counts what hosts take; None: nobody else counts.
     """
 
-    def __init__(self, wanted: Wanted, processes: int) -> None:
+    def __init__(self, wanted: Wanted, processes: int, shares: HostShares | None = None) -> None:
         self._wanted = wanted
+        self._shares = shares or HostShares(processes)
         # In this process features are computed when a detector asks for them; some are not needed.
         self._here = ContentReader(replace(wanted, stages=frozenset()))
         self._max_processes = processes
@@ -112,7 +119,7 @@ class PageReader:
             tuple(value.decode("latin-1") for value in robots),
             host_encoding,
         )
-        content = await self._read(raw, site)
+        content = await self._read_page(raw, site)
         if content.n_links_left:
             logger.warning(
                 "%s: %d links are not followed, beyond the first %d",
@@ -157,14 +164,45 @@ class PageReader:
         await asyncio.gather(*(worker.close() for worker in self._workers))
 
     async def _read_now(self, raw: RawPage, site: Site | None) -> Content:
-        return self._here.read(raw, site) if is_small(raw.body) else await self._read(raw, site)
+        return (
+            self._read_here(raw, site) if is_small(raw.body) else await self._read_page(raw, site)
+        )
 
-    async def _read(self, raw: RawPage, site: Site | None) -> Content:
+    def _read_here(self, raw: RawPage, site: Site | None) -> Content:
+        began = time.process_time()
+        try:
+            return self._here.read(raw, site)
+        finally:
+            self._shares.note_page(_slot(raw), time.process_time() - began)
+
+    async def read_sitemap(self, response: Response) -> Sitemap:
+        """Read a sitemap, never in this process.
+
+        Raises:
+            ReadingError, CloseSpider: as `read`.
+        """
+        return cast("Sitemap", await self._read(RawSitemap(response.body, response.url), None))
+
+    async def _read_page(self, raw: RawPage, site: Site | None) -> Content:
+        return cast("Content", await self._read(raw, site))
+
+    async def _read(self, raw: Raw, site: Site | None) -> Found:
+        is_cut = False
+        try:
+            return await self._read_anywhere(raw, site)
+        except ReadingError as error:
+            is_cut = error.reason == "too_complex"
+            raise
+        finally:
+            self._shares.note_end(_slot(raw), is_cut=is_cut)
+
+    async def _read_anywhere(self, raw: Raw, site: Site | None) -> Found:
         host = None if site is None else host_of(raw.url)
         if not _has_event_loop():
             return self._read_blocking(raw, host, site)
         cpu_seconds = self._wanted.cpu_seconds
-        if not _is_large(raw.body):
+        is_slow = self._shares.is_slow(_slot(raw)) and not _may_be_read_here(raw)
+        if not (is_slow or _is_large(raw.body)):
             try:
                 return await self._read_next(raw, host, site)
             except TooSlowError as error:
@@ -173,8 +211,8 @@ class PageReader:
             return await self._read_next(raw, host, site, slow_seconds=cpu_seconds)
 
     async def _read_next(
-        self, raw: RawPage, host: str | None, site: Site | None, slow_seconds: float | None = None
-    ) -> Content:
+        self, raw: Raw, host: str | None, site: Site | None, slow_seconds: float | None = None
+    ) -> Found:
         """Read a page by the process with the least work; `slow_seconds`: CPU time of a slow one.
 
         Raises:
@@ -192,14 +230,15 @@ class PageReader:
                     lane=self._lane,
                     cpu_seconds=slow_seconds,
                     is_slow=slow_seconds is not None,
+                    note_seconds=partial(self._shares.note_page, _slot(raw)),
                 )
         if self._is_abandoned:
             raise CloseSpider("shutdown")
-        if not is_small(raw.body):
-            raise ReadingError(Unread("too_complex", "no process can be started to read it in"))
-        return self._here.read(raw, site)
+        if _may_be_read_here(raw):
+            return self._read_here(raw, site)
+        raise ReadingError(Unread("too_complex", "no process can be started to read it in"))
 
-    def _worker_for(self, raw: RawPage) -> WorkerProcess | None:
+    def _worker_for(self, raw: Raw) -> WorkerProcess | None:
         """The process that is to read a page; None: no other than this one."""
         if self._is_abandoned:
             return None
@@ -208,7 +247,7 @@ class PageReader:
         ready = [each for each in quick if each.is_ready]
         if len(ready) == len(workers) < self._max_processes and self._is_another_needed():
             workers.append(WorkerProcess(self._wanted))
-        if (not ready or not self._max_processes) and is_small(raw.body):
+        if (not ready or not self._max_processes) and _may_be_read_here(raw):
             return None
         # There may be no process, or all of them may read slow pages.
         if not quick and len(workers) < max(self._max_processes + 1, 2):
@@ -216,9 +255,9 @@ class PageReader:
         usable = ready or quick or [each for each in workers if not each.is_gone]
         return min(usable, key=lambda each: each.load) if usable else None
 
-    def _read_blocking(self, raw: RawPage, host: str | None, site: Site | None) -> Content:
-        if is_small(raw.body):
-            return self._here.read(raw, site)
+    def _read_blocking(self, raw: Raw, host: str | None, site: Site | None) -> Found:
+        if _may_be_read_here(raw):
+            return self._read_here(raw, site)
         if self._blocking is None:
             self._blocking = BlockingWorker(self._wanted)
         return self._blocking.read(raw, host, site)
@@ -246,6 +285,14 @@ class PageReader:
 def _seconds() -> tuple[float, float]:
     """The time by the clock, and the CPU time of this process."""
     return time.monotonic(), time.process_time()
+
+
+def _slot(raw: Raw) -> str:
+    return urlsplit(raw.url).hostname or ""
+
+
+def _may_be_read_here(raw: Raw) -> TypeGuard[RawPage]:
+    return isinstance(raw, RawPage) and is_small(raw.body)
 
 
 def is_small(body: bytes) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from dedup.scrapy.reading.page import Content
+from dedup.scrapy.reading.exchange import Found
 
 
 class SlowLane:
@@ -27,7 +27,7 @@ class SlowLane:
     async def __aexit__(self, *error: object) -> None:
         self._lock.release()
 
-    def take(self, answer: asyncio.Future[Content]) -> bool:
+    def take(self, answer: asyncio.Future[Found]) -> bool:
         """Give the lane to a page that is being read already; False: another page has it."""
         if self._lock.locked():
             return False
@@ -36,7 +36,7 @@ class SlowLane:
         task.add_done_callback(self._tasks.discard)
         return True
 
-    async def _hold(self, answer: asyncio.Future[Content]) -> None:
+    async def _hold(self, answer: asyncio.Future[Found]) -> None:
         async with self._lock:
             await asyncio.wait([answer])
 

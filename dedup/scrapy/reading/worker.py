@@ -2,8 +2,8 @@
 
 It reads pickles from standard input and writes pickles to standard output, each after its length
 in 8 bytes. The first is a `Wanted`, which it answers by one byte when it is ready. Each further one
-is a `Question`, which it answers, in the same order, by a `Content`, or by an `Unread` if the page
-cannot be read.
+is a `Question`, which it answers, in the same order, by a `Content` or a `Sitemap`, or by an
+`Unread` if the page cannot be read.
 
 If a page takes more CPU time than `Wanted` allows, the system ends the process with SIGPROF,
 whatever library it is in; the system also bounds its memory. So the bounds hold for every page.
@@ -21,14 +21,14 @@ from contextlib import suppress
 from traceback import format_exception
 from typing import BinaryIO
 
-from dedup.scrapy.reading.exchange import LENGTH_BYTES, Question, packed
+from dedup.scrapy.reading.exchange import LENGTH_BYTES, Found, Question, packed
 from dedup.scrapy.reading.page import (
-    Content,
     ContentReader,
     TooComplexError,
     Unread,
     Wanted,
 )
+from dedup.scrapy.reading.sitemap_file import RawSitemap, SitemapError, read_sitemap
 from dedup.sites.site import Site
 
 _GC_THRESHOLDS = 20_000, 50, 50
@@ -85,15 +85,19 @@ def _next(questions: BinaryIO) -> object:
 
 def _answer(
     reader: ContentReader, question: Question, sites: dict[str | None, Site]
-) -> Content | Unread:
+) -> Found | Unread:
     if question.is_first:
         sites.clear()
     if question.site is not None:
         sites[question.host] = question.site
     try:
+        if isinstance(question.raw, RawSitemap):
+            return read_sitemap(question.raw.body)
         return reader.read(question.raw, sites.get(question.host))
     except TooComplexError as error:
         return Unread("too_complex", str(error))
+    except SitemapError as error:
+        return Unread("sitemap_error", str(error))
     except MemoryError:
         return Unread("too_complex", "takes more memory than DEDUP_READ_MEMORY_MB allows")
     except Exception as error:  # noqa: BLE001 -- it concerns one page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from functools import cached_property, partial
 from hashlib import sha256
@@ -39,6 +40,9 @@ from dedup.urls.parts import remove_dot_segments, with_ascii_host
 _MAX_REFRESH_CHARACTERS = 500
 """A page with less text than this that refreshes to another page only leads there."""
 
+
+_QUEUEING_SECONDS = 0.0002
+"""CPU time of this process for a link that is queued."""
 
 _MIN_SKIPPED = 1_000
 _SKIPPED_FOR_A_PAGE = 10
@@ -328,7 +332,18 @@ class PageSpider(Spider):
         links = reading.links
         links = [page.refresh_url, *links] if page.refresh_url else links
         self.outside.note_links(links)
-        return self._links.new(links, response, is_duplicate=is_duplicate)
+        return self._new_links(links, response, is_duplicate=is_duplicate)
+
+    def _new_links(
+        self, links: list[str], response: Response, *, is_duplicate: bool = False
+    ) -> list[str]:
+        """The links that are to be requested; what they cost is charged to the response's host."""
+        began = time.process_time()
+        found = self._links.new(links, response, is_duplicate=is_duplicate)
+        if self.dedup_job is not None:
+            seconds = time.process_time() - began + _QUEUEING_SECONDS * len(found)
+            self.dedup_job.urls.shares.charge(urlsplit(response.url).hostname or "", seconds)
+        return found
 
     def _reason_to_skip(self, reading: Reading) -> str:
         if self._is_robots_meta_obeyed and reading.page.is_noindex:

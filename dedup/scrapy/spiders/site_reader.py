@@ -12,6 +12,7 @@ from dedup.scrapy.reading.exchange import ReadingError
 from dedup.scrapy.reading.page import Wanted
 from dedup.scrapy.reading.reader import PageReader
 from dedup.scrapy.reading.reading import Reading, reread
+from dedup.scrapy.reading.sitemap_file import Sitemap
 from dedup.urls.parts import host_of
 
 
@@ -39,7 +40,8 @@ class SiteReader:
         )
         self._n_read: Counter[str] = Counter()
         """Pages of each host that are being read."""
-        self._pages = PageReader(wanted, config.read_processes)
+        shares = None if job is None else job.urls.shares
+        self._pages = PageReader(wanted, config.read_processes, shares)
         if job is not None:
             job.reader = self._pages
 
@@ -73,6 +75,14 @@ class SiteReader:
         if reading.is_encoding_sure:
             arrivals.note_encoding(response, reading.item.encoding)
         return reading
+
+    async def read_sitemap(self, response: Response) -> Sitemap:
+        """Read a sitemap.
+
+        Raises:
+            ReadingError, CloseSpider: as `read`.
+        """
+        return await self._pages.read_sitemap(response)
 
     async def update(self, reading: Reading, response: Response) -> Reading:
         """Read a page again if more is known of its site now.

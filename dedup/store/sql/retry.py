@@ -21,6 +21,7 @@ from dedup.urls.parts import host_of
 _FINAL = {
     DUPLICATE_LINK,
     "host_pages",
+    "host_too_complex",
     "ignored",
     "learned_rule",
     "invalid_url",

@@ -1,3 +1,5 @@
+import html
+
 import pytest
 
 from dedup.html import extract_text, parse_page
@@ -39,6 +41,17 @@ def test_bounded_drops_a_large_tag_only():
     script = f"<script>{'a' * MAX_TAG_CHARACTERS}</script>"
     found = bounded(f"<p>x{large}y</p>{script}")
     assert found == Bounded(f"<p>xy</p>{script}", is_flat=False)
+
+
+@pytest.mark.parametrize("name", ["&nGt;", "&nLt;"])
+@pytest.mark.parametrize(
+    "page", ["<p>%s", "<p title='%s'>", f"<p>%s&nG<a {'x' * 2 * MAX_TAG_CHARACTERS}>t;"]
+)
+def test_references_that_grow_end_no_process(page, name):
+    found = bounded(page % (name * 15_000))
+    assert "&nGt;" not in found.html
+    assert name not in found.html
+    assert found.tree.html.count(html.unescape(name)) >= 15_000
 
 
 def test_flat_page_keeps_metadata_and_scripts_hidden():

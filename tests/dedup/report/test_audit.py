@@ -85,7 +85,10 @@ def test_a_sample_is_bounded_and_even(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(sampling, "MAX_BYTES", 1)
     monkeypatch.setattr(sampling, "_MIN_PAGES", 3)
     assert len(list(Sample(store).pages(HOST))) == 3
-    monkeypatch.setattr(sampling, "_MAX_PAGE_BYTES", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(sampling, "MAX_CPU_SECONDS", 0.0)
+        assert len(list(Sample(store).pages(HOST))) == 1
+    monkeypatch.setattr(sampling, "MAX_PAGE_BYTES", 1)
     assert Sample(store).hosts == []
     store.close()
 

@@ -28,6 +28,13 @@ class Sitemap(NamedTuple):
     is_index: bool
 
 
+class RawSitemap(NamedTuple):
+    """A sitemap as received."""
+
+    body: bytes
+    url: str
+
+
 class SitemapError(ValueError):
     """The sitemap cannot be read; the message says why."""
 
@@ -46,7 +53,7 @@ def read_sitemap(body: bytes) -> Sitemap:
     body = _gunzip(body)
     if len(body) > MAX_SIZE_BYTES:
         raise SitemapError(f"larger than {MAX_SIZE_BYTES} bytes")
-    if sum(map(body.count, (b"<", b"=", b"\n"))) > MAX_PARTS:
+    if sum(map(body.count, (b"<", b"=", b"\n", b"\r"))) > MAX_PARTS:
         raise SitemapError(f"more than {MAX_PARTS} tags, attributes and lines")
     if not body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         return _read_text(body)
@@ -120,7 +127,8 @@ def _gunzip(body: bytes) -> bytes:
 
 
 def _read_text(body: bytes) -> Sitemap:
-    lines = (line.strip() for line in body.decode("utf-8-sig", "replace").splitlines())
+    text = body.decode("utf-8-sig", "replace").replace("\r", "\n")
+    lines = (line.strip() for line in text.split("\n"))
     urls = [line for line in lines if line.startswith(("http://", "https://"))]
     if not urls:
         raise SitemapError("neither XML nor a list of URLs")
