@@ -15,13 +15,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dedup.html.bounds import Bounded, bounded
 from dedup.urls.credentials import without_credentials
+from dedup.urls.parts import C0_AND_SPACE, trimmed
 
 _HEAD = "html, base[href], meta[content], head link[rel][href], title:not(svg title)"
 _LINKS = "a[href], area[href], iframe[src], frame[src]"
 
 _SPACE = " \t\n\f\r"
-_C0_AND_SPACE = "".join(map(chr, range(0x21)))
-_WITHOUT_NEWLINES = str.maketrans("", "", "\t\n\r")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PLAIN_ABSOLUTE = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,4})?(?:[/?][!-\[\]-~]*)?")
 _NOT_PLAIN = re.compile(r"[^!-~]+")
@@ -172,10 +171,10 @@ class _Head:
             case "title" if self.title is None:
                 self.title = " ".join(node.text().split())
             case "base":
-                self.base_href = self.base_href or _clean(attributes["href"])
+                self.base_href = self.base_href or trimmed(attributes["href"] or "")
             case "link":
                 if "canonical" in (attributes["rel"] or "").lower().split():
-                    self.canonical_href = self.canonical_href or _clean(attributes["href"])
+                    self.canonical_href = self.canonical_href or trimmed(attributes["href"] or "")
             case "meta":
                 self._read_meta(attributes)
 
@@ -192,7 +191,7 @@ class _Head:
 
 def _refresh_href(content: str) -> str:
     found = _REFRESH.match(content)
-    return _clean(found["double"] or found["single"] or found["bare"]) if found else ""
+    return trimmed(found["double"] or found["single"] or found["bare"]) if found else ""
 
 
 def _robots_directives(value: str) -> frozenset[str]:
@@ -216,7 +215,7 @@ def _hrefs(tree: LexborHTMLParser) -> dict[str, bool]:
         found[target] = is_nofollow and found.get(target, True)
     hrefs: dict[str, bool] = {}
     for target, is_nofollow in found.items():
-        href = _clean(target)
+        href = trimmed(target or "")
         if href and href[0] != "#" and _is_web(href):
             hrefs[href] = is_nofollow and hrefs.get(href, True)
     return hrefs
@@ -235,12 +234,6 @@ def _noscript_hrefs(tree: LexborHTMLParser) -> dict[str, bool]:
     """Links for browsers without scripts, as a crawler is; to the parser they are text."""
     texts = [text for node in tree.css("body noscript") if "href" in (text := node.text())]
     return _hrefs(bounded("".join(texts)).tree) if texts else {}
-
-
-def _clean(value: str | None) -> str:
-    """A URL in an attribute as the URL Standard reads it: trimmed, without line breaks inside."""
-    trimmed = (value or "").strip(_C0_AND_SPACE)
-    return trimmed if trimmed.isprintable() else trimmed.translate(_WITHOUT_NEWLINES)
 
 
 class _Resolver:
@@ -275,7 +268,7 @@ class _Resolver:
 
         Without name and password: a page's links do not log the crawl in anywhere.
         """
-        link, href = href, href.partition("#")[0].rstrip(_C0_AND_SPACE)
+        link, href = href, href.partition("#")[0].rstrip(C0_AND_SPACE)
         if _PLAIN_ABSOLUTE.fullmatch(href):
             return href
         is_plain = self._is_plain and "\\" not in href and href.isprintable()

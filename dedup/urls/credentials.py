@@ -6,7 +6,9 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote
 
-_USERINFO = re.compile(r"(?i)^(\s*https?:[/\\]*)([^/?#\\]*)@")
+from dedup.urls.parts import trimmed
+
+_USERINFO = re.compile(r"(?i)^(https?:[/\\]*)([^/?#\\]*)@")
 """Up to the last "@" of the authority, as browsers read it."""
 
 
@@ -23,11 +25,11 @@ def without_credentials(url: str) -> str:
     >>> without_credentials("http://user:pass@a.example/b@c")
     'http://a.example/b@c'
     """
-    return _USERINFO.sub(r"\1", url, count=1) if "@" in url else url
+    return _USERINFO.sub(r"\1", trimmed(url), count=1) if "@" in url else url
 
 
 def credentials_of(url: str) -> Credentials:
     """Name and password in a URL, decoded."""
-    found = _USERINFO.match(url)
+    found = _USERINFO.match(trimmed(url))
     user, _, password = found[2].partition(":") if found else ("", "", "")
     return Credentials(unquote(user), unquote(password))

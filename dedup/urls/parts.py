@@ -16,7 +16,8 @@ from urllib.parse import unquote_plus, urlsplit
 import ada_url
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
-_C0_AND_SPACE = "".join(map(chr, range(0x21)))
+C0_AND_SPACE = "".join(map(chr, range(0x21)))
+_WITHOUT_NEWLINES = str.maketrans("", "", "\t\n\r")
 _MAX_HOST_LENGTH = 253  # RFC 1035, section 2.3.4: 255 octets with two length octets
 _HOST = r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}"
 _BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
@@ -39,7 +40,9 @@ _CANONICAL = re.compile(
     rf"((?:/(?!\.\.?(?![^/?])){_PATH_TEXT})+)"
     rf"(?:\?({_FIELD_TEXT}(?:&{_FIELD_TEXT})*))?"
 )
-_AUTHORITY = re.compile(r"(?i)\s*https?://(?:[^/?#\\]*@)?(?P<host>(?!\[)[^/?#:@\\]+)(?=[:/?#\\]|$)")
+_AUTHORITY = re.compile(
+    r"(?i)https?:[/\\]{2}(?:[^/?#\\]*@)?(?P<host>(?!\[)[^/?#:@\\]+)(?=[:/?#\\]|$)"
+)
 _NAME = re.compile(r"(?:[A-Za-z0-9_-]+\.)*(?!0[xX])[A-Za-z0-9_-]*[A-Za-z_-][A-Za-z0-9_-]*\.?")
 _PLAIN_ORIGIN = re.compile(r"https?://[\w.:-]+(?=[/?#]|$)", re.ASCII)
 _SAFE_URL = re.compile(
@@ -95,10 +98,9 @@ def split_url(url: str) -> UrlParts:
     from w3lib.url import safe_url_string
 
     # "#" stays: w3lib strips blanks at the end of the text, but quotes them before a fragment.
-    address, hash_sign, _ = url.partition("#")
-    address = address if hash_sign else address.rstrip(_C0_AND_SPACE)
+    address, hash_sign, _ = trimmed(url).partition("#")
     try:
-        safe = safe_url_string(with_ascii_host(address) + hash_sign)
+        safe = safe_url_string(with_ascii_host(address + hash_sign))
     except ValueError as error:  # bad ports and brackets; UnicodeError (lone surrogates) is one too
         raise ValueError(_complaint("a valid URL", url, str(error)[:200])) from error
     match = _SAFE_URL.fullmatch(safe)
@@ -115,6 +117,12 @@ def split_url(url: str) -> UrlParts:
     )
 
 
+def trimmed(url: str) -> str:
+    """The URL as browsers begin with it: without blanks around, or tabs and line ends inside."""
+    url = url.strip(C0_AND_SPACE)
+    return url if url.isprintable() else url.translate(_WITHOUT_NEWLINES)
+
+
 def with_ascii_host(url: str) -> str:
     """Spell the host as browsers send it: in punycode by UTS 46, without escapes, IPv4 in full.
 
@@ -126,6 +134,7 @@ def with_ascii_host(url: str) -> str:
 
     Source: URL Standard, section 3.5 (https://url.spec.whatwg.org/#host-parsing).
     """
+    url = trimmed(url)
     match = _AUTHORITY.match(url)
     if match is None or _NAME.fullmatch(match["host"]):
         return url

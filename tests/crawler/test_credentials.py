@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ("http://u%40x:p%3A@a.example/", "http://a.example/", ("u@x", "p:")),
         ("http://u:p@q@a.example/", "http://a.example/", ("u", "p@q")),
         ("http://a.example/?q=http://u:p@b/", "http://a.example/?q=http://u:p@b/", ("", "")),
+        ("\0ht\ttp://u:p@a.example/", "http://a.example/", ("u", "p")),  # as browsers read it
         ("mailto:a@b", "mailto:a@b", ("", "")),
     ],
 )

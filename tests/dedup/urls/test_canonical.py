@@ -31,6 +31,8 @@ SPELLINGS = [
     ("http://example.com:65535/", "http://example.com:65535/", "largest port"),
     ("http://0x7f.1/", "http://127.0.0.1/", "an IPv4 address in hexadecimal and in two parts"),
     ("http://2130706433/", "http://127.0.0.1/", "an IPv4 address as one number"),
+    ("\0http://0x7f.1/", "http://127.0.0.1/", "an IPv4 address behind a control character"),
+    ("ht\ttp:\\\\0x7f.1/", "http://127.0.0.1/", "an IPv4 address behind a tab and backslashes"),
     ("http://127.0.0.1/", "http://127.0.0.1/", "an IPv4 address"),
     ("http://1.2.3.4.5/", "http://1.2.3.4.5/", "no IPv4 address"),
     ("http://faß.de/", "http://xn--fa-hia.de/", "UTS 46, not IDNA 2003"),
