@@ -40,6 +40,7 @@ class LaterError(error.ConnectionLost):
         (IgnoreRequest(), "ignored"),
         (HttpError(Response("http://a.example/", status=404)), "http_404"),
         (HttpError(Response("http://a.example/", status=503)), "http_503"),
+        (UnicodeDecodeError("utf-8", b"\xb5", 0, 1, ""), "damaged"),  # of a Content-Encoding
         (RuntimeError("what nobody thought of"), "RuntimeError"),
     ],
 )
@@ -57,6 +58,7 @@ def test_reasons(failure, reason):
         ("DownloadTimeoutError", "timeout"),
         ("ResponseDataLossError", "incomplete"),
         ("UnsupportedURLSchemeError", "unsupported_scheme"),
+        ("ZstdError", "damaged"),
     ],
 )
 def test_reasons_of_scrapys_own_errors(name, reason):

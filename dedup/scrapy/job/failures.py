@@ -25,7 +25,10 @@ _REASONS = {
     "TimeoutError": "timeout",
     "UnsupportedURLSchemeError": "unsupported_scheme",
     "NotSupported": "unsupported_scheme",
-    "error": "damaged",  # zlib's: the body is not compressed as its header says
+    # The body is not compressed as its header says (zlib, brotli; zstd), or the header is no text.
+    "error": "damaged",
+    "ZstdError": "damaged",
+    "UnicodeDecodeError": "damaged",
 }
 _IGNORED = {
     "robots.txt": "robots",
