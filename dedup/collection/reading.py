@@ -62,7 +62,7 @@ def _read_json_lines(file: BinaryIO, at: Callable[[int], object]) -> Iterator[Ro
             while line and not line.endswith(b"\n"):
                 line = file.readline(MAX_ROW_BYTES)
             yield Broken(f"line {number}", f"it is longer than {MAX_ROW_BYTES >> 20} MiB")
-        elif not line.isspace():
+        elif line and not line.isspace():
             yield JsonRow(f"line {number}", line)
     at(bytes_read(file))
 

@@ -129,6 +129,29 @@ def test_lines_are_kept_byte_for_byte(tmp_path: Path) -> None:
     assert out.read_bytes() == odd
 
 
+def test_a_byte_order_mark_alone_is_no_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_bytes(b"\xef\xbb\xbf")
+    assert main(["run", str(source), "-o", str(out)]) == 0
+    assert out.read_bytes() == b""
+    assert "broken" not in capsys.readouterr().err
+
+
+def test_a_parquet_file_with_names_that_are_no_text_is_damaged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    source = tmp_path / "in.parquet"
+    parquet.write_table(pyarrow.table({"text": ["a"], "name": ["b"]}), source, store_schema=False)
+    source.write_bytes(source.read_bytes().replace(b"name", b"na\x9be"))
+    assert main(["run", str(source), "-o", str(tmp_path / "out.jsonl")]) == 2
+    assert "in.parquet: the file is damaged, or no Parquet file" in capsys.readouterr().err
+
+
 def test_several_files_globs_and_folders_are_one_collection(tmp_path: Path) -> None:
     folder = tmp_path / "folder" / "deep"
     folder.mkdir(parents=True)
