@@ -66,11 +66,13 @@ class Database(database.Database):
         with self.reporting():
             cursor = self.connection.cursor()
             cursor.row_factory = sqlite3.Row
-            yield from cursor.execute(query, parameters)
+            for row in cursor.execute(query, parameters):  # noqa: UP028 -- which would close the cursor, perhaps after the connection
+                yield row
 
     def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
         with self.reporting():
-            yield from self.connection.execute(query, parameters)
+            for row in self.connection.execute(query, parameters):  # noqa: UP028 -- which would close the cursor, perhaps after the connection
+                yield row
 
     def matching(self, table: str, pattern: re.Pattern[str]) -> tuple[str, list[object]]:  # noqa: ARG002 -- the rows are asked one by one
         find = pattern.search

@@ -34,6 +34,16 @@ def path(tmp_path):
     return tmp_path / "job" / "crawl.sqlite"
 
 
+@pytest.mark.parametrize("read", [Database.rows, Database.each])
+def test_a_query_may_be_left_in_the_middle_and_the_database_be_closed(path, read):
+    database = Database(path)
+    units(database, "ab")
+    rows = read(database, "SELECT name FROM counters")
+    next(rows)
+    database.close()
+    rows.close()
+
+
 # --- Units and groups ----------------------------------------------------------------------------
 
 
