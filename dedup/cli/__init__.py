@@ -3,7 +3,8 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
 
@@ -34,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(given).parse_args(given)
     try:
-        status = options.execute(options) or 0
+        with _checking_jobs(options):
+            status = options.execute(options) or 0
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # whoever reads has had enough, as `head`
@@ -45,6 +47,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+
+
+@contextmanager
+def _checking_jobs(options: argparse.Namespace) -> Iterator[None]:
+    """Tell what is wrong with a job's file, where that may be what an error comes from."""
+    try:
+        yield
+    except (StateError, OSError, ImportError):
+        raise
+    except Exception:
+        from dedup.store.opening import check_values  # with all that stores are made of
+
+        for name in ("job", "other", "against"):
+            if given := getattr(options, name, None):
+                check_values(given)
+        raise
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:

@@ -1,5 +1,6 @@
 """The one way in to a job's store."""
 
+import contextlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from dedup.errors import StateError
 from dedup.extras import require_extra
 from dedup.store.postgresql import is_address, parse_place
 from dedup.store.sqlite import SqliteStore
+from dedup.store.sqlite import opening as sqlite_opening
 
 if TYPE_CHECKING:
     from dedup.store.postgresql.store import PostgresqlStore
@@ -46,6 +48,17 @@ def job_exists(path: str | os.PathLike[str]) -> bool:
     place = parse_place(path)
     with opening.reach(place) as connection:
         return opening.job_exists(connection, place)
+
+
+def check_values(path: str | os.PathLike[str]) -> None:
+    """Check the values in a job's file; a server checks its own.
+
+    Raises:
+        StateError: some are not what a store has there.
+    """
+    if (file := store_path(path)).is_file():
+        with contextlib.closing(sqlite_opening.connect(file, read_only=True)) as connection:
+            sqlite_opening.check_values(connection, file)
 
 
 def rename_job(address: str) -> str:

@@ -185,7 +185,8 @@ def test_a_request_that_cannot_be_read_is_recorded_and_the_next_is_given(opened)
             Request(f"http://a.com/{name}", callback=scheduler.crawler.spider.parse)
         )
     with Job.of(scheduler.crawler).store.unit() as connection:
-        connection.execute("UPDATE urls SET request = replace(request, 'parse', 'gone') WHERE id=1")
+        changed = "CAST(replace(request, 'parse', 'gone') AS BLOB)"
+        connection.execute(f"UPDATE urls SET request = {changed} WHERE id = 1")
     scheduler.shut()
     again = opened()
     assert drain(again) == ["http://a.com/b"]

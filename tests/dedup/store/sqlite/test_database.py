@@ -346,7 +346,7 @@ def test_bytes_changed_anywhere_are_a_clear_error_if_one_at_all(whole, tmp_path,
 
 def test_damage_met_within_a_unit_is_a_clear_error(path):
     store = SqliteStore(path)
-    query = "SELECT rootpage FROM sqlite_schema WHERE name = 'aliases'"
+    query = "SELECT rootpage FROM sqlite_schema WHERE name = 'urls_queued'"
     page = store.database.connection.execute(query).fetchone()[0]
     store.close()
     with path.open("r+b") as file:
@@ -354,7 +354,7 @@ def test_damage_met_within_a_unit_is_a_clear_error(path):
         file.write(bytes(4096))
     store = SqliteStore(path)  # which does not look there
     with pytest.raises(StateError, match="the store is damaged"):
-        store.add_alias("http://a.example/", "http://b.example/", "redirect")
+        store.urls.queue(b"key", "http://a.example/", 0, None, slot="a.example", rank=0)
     with pytest.raises(StateError, match="the store is damaged"):
         store.close()  # what waited cannot be committed; the lock is let go all the same
     SqliteStore(path).close()

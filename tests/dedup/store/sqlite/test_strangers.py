@@ -7,6 +7,7 @@ import pytest
 import zstandard
 
 from dedup import Document, StateError
+from dedup.cli import main
 from dedup.store import SqliteStore
 from dedup.store.sqlite import MAX_UNPACKED_BYTES
 from dedup.store.sqlite.schema import OLD_JOBS
@@ -62,6 +63,33 @@ def test_what_runs_in_a_job_of_an_earlier_version_is_refused(path, statements, v
         SqliteStore(path, read_only=True)
     with pytest.raises(StateError, match="earlier release"):
         SqliteStore(path)
+
+
+VALUES = {
+    "bytes for text": ("UPDATE pages SET title = x'00'",),
+    "text for a number": ("UPDATE pages SET size_bytes = 'many'",),
+    "no time": ("UPDATE pages SET fetched_at = 9e999",),
+    "no page": ("UPDATE signatures SET page = 7",),
+}
+
+
+@pytest.mark.parametrize("statement", VALUES.values(), ids=VALUES)
+def test_values_that_are_none_of_their_columns_are_refused(path, statement, capsys):
+    store = SqliteStore(path)
+    store.add(Document(id="2", text="More text."), {"simhash": b"12345678"})
+    store.close()
+    change(path, statement)
+    with pytest.raises(StateError, match="holds values that are none of it"):
+        SqliteStore(path)
+    assert main(["why", str(path), "http://a.example/"]) in (0, 2)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("version", OLD_JOBS)
+def test_an_error_in_a_job_of_an_earlier_version_is_told(path, version, capsys):
+    change(path, VALUES["bytes for text"], (f"PRAGMA user_version = {version}",))
+    assert main(["pair", str(path), "http://a.example/", "http://a.example/"]) == 2
+    assert "the table pages holds values" in capsys.readouterr().err
 
 
 def test_what_was_analysed_by_sqlite_stays_usable(path):
