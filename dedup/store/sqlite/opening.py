@@ -4,10 +4,11 @@ There is no full check when opening: it would read the whole file.
 """
 
 import contextlib
+import json
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from dedup.errors import DamageError, StateError
@@ -24,14 +25,23 @@ from dedup.store.sqlite.schema import (
 
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 
+_MAX_SECONDS = 2.5e11  # since 1970: up to the year 9999
 _KINDS = {
     "INTEGER": "typeof({0}) = 'integer'",
-    "REAL": "typeof({0}) IN ('real', 'integer') AND {0} BETWEEN 0 AND 2.5e11",
+    "REAL": f"typeof({{0}}) IN ('real', 'integer') AND {{0}} BETWEEN 0 AND {_MAX_SECONDS}",
     "TEXT": "typeof({0}) = 'text'",
     "BLOB": "typeof({0}) = 'blob'",
 }
-"""What holds of the values of a column, by its type; numbers that are none are seconds until the
-year 9999, and shares."""
+"""What holds of the values of a column, by its type; those of type REAL are shares and times."""
+
+_SCHEMES = ("schemes of detectors", "schemes of URLs", "schemes of verdicts")
+_META: dict[str, Callable[[str], bool]] = {
+    "refresh": lambda text: 0 <= int(text) < 2**63,
+    **dict.fromkeys(("started", "finished"), lambda text: 0 <= float(text) < _MAX_SECONDS),
+    **dict.fromkeys(("settings", "collection"), lambda text: _has(json.loads(text), object)),
+    **dict.fromkeys(_SCHEMES, lambda text: _has(json.loads(text), dict)),
+}
+"""What holds of values of the table `meta`."""
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
@@ -186,8 +196,21 @@ def check_values(connection: sqlite3.Connection, path: Path) -> None:
             if conditions:
                 query = f"SELECT 1 FROM main.{table} WHERE NOT ({' AND '.join(conditions)}) LIMIT 1"  # noqa: S608 -- our own names
                 wrong += [table] * len(connection.execute(query).fetchall())
+        meta = connection.execute("SELECT name, value FROM main.meta")
+        wrong += ["meta" for name, value in meta if not _is_right(name, value)]
     if wrong:
         raise DamageError(path, f"the table {wrong[0]} holds values that are none of it")
+
+
+def _is_right(name: str, value: str) -> bool:
+    try:
+        return name not in _META or _META[name](value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+def _has(found: object, kind: type) -> bool:
+    return isinstance(found, dict) and all(isinstance(each, kind) for each in found.values())
 
 
 def _check_schema(connection: sqlite3.Connection, path: Path) -> None:

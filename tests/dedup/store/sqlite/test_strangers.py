@@ -69,6 +69,9 @@ VALUES = {
     "bytes for text": ("UPDATE pages SET title = x'00'",),
     "text for a number": ("UPDATE pages SET size_bytes = 'many'",),
     "no time": ("UPDATE pages SET fetched_at = 9e999",),
+    "no whole number": ("INSERT INTO meta VALUES ('refresh', '1.5')",),
+    "no JSON": ("INSERT INTO meta VALUES ('settings', '{')",),
+    "another shape": ("UPDATE meta SET value = '{\"a\": 1}' WHERE name LIKE 'schemes of %'",),
     "no page": ("UPDATE signatures SET page = 7",),
 }
 
@@ -77,6 +80,7 @@ VALUES = {
 def test_values_that_are_none_of_their_columns_are_refused(path, statement, capsys):
     store = SqliteStore(path)
     store.add(Document(id="2", text="More text."), {"simhash": b"12345678"})
+    store.check_schemes({"simhash": {"bits": 64}})
     store.close()
     change(path, statement)
     with pytest.raises(StateError, match="holds values that are none of it"):
