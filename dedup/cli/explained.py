@@ -172,7 +172,7 @@ def _sentences(comparison: Comparison) -> Text:
 
 def origin_text(origin: TextOrigin) -> Text:
     """Where a page's text comes from, and a line for each box that was left out of it."""
-    lines = [_ORIGINS[origin.source]]
+    lines = [_ORIGINS.get(origin.source, f"text of {plain(origin.source)!r}")]
     if origin.box is None and origin.n_names:
         lines.append(f"{origin.n_names:,} pages of its site were counted; its body is not kept, so")
         lines.append("  which boxes were left out of this page's text cannot be told")

@@ -43,7 +43,7 @@ def read_parquet(
                 at(source.size_bytes * min(number, total) // total)
     except BombError:
         raise
-    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (arrow.ArrowException, OSError, ArithmeticError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # the file cannot be read
             raise
         raise OSError(

@@ -105,7 +105,10 @@ class ArrowRow(NamedTuple):
         return self.columns
 
     def values(self, document: Document) -> Values:  # noqa: ARG002 -- all is in the batch
-        found: dict[str, Any] = self.batch.slice(self.at, 1).to_pylist()[0]
+        try:
+            found: dict[str, Any] = self.batch.slice(self.at, 1).to_pylist()[0]
+        except (ArithmeticError, ValueError) as error:  # a time before the year 1 or after 9999
+            raise ValueError(f"{self.place}: a value cannot be read ({error})") from error
         return found
 
     def source_text(self) -> str:

@@ -152,6 +152,20 @@ def test_a_parquet_file_with_names_that_are_no_text_is_damaged(
     assert "in.parquet: the file is damaged, or no Parquet file" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("column", ["day", "id"])
+def test_a_time_that_is_none_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], column: str
+) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    source = tmp_path / "in.parquet"
+    times = pyarrow.array([2**62], pyarrow.timestamp("us"))
+    parquet.write_table(pyarrow.table({"text": ["a"], column: times}), source)
+    assert main(["run", str(source), "-o", str(tmp_path / "out.jsonl")]) == 2
+    assert "date value out of range)" in capsys.readouterr().err
+
+
 def test_several_files_globs_and_folders_are_one_collection(tmp_path: Path) -> None:
     folder = tmp_path / "folder" / "deep"
     folder.mkdir(parents=True)

@@ -89,6 +89,12 @@ def test_values_that_are_none_of_their_columns_are_refused(path, statement, caps
     assert "Traceback" not in capsys.readouterr().err
 
 
+def test_a_source_that_is_none_is_shown(path, capsys):
+    change(path, ("UPDATE pages SET source = 'elsewhere'",))
+    assert main(["why", str(path), "http://a.example/"]) == 0
+    assert "text of 'elsewhere'" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("version", OLD_JOBS)
 def test_an_error_in_a_job_of_an_earlier_version_is_told(path, version, capsys):
     change(path, VALUES["bytes for text"], (f"PRAGMA user_version = {version}",))
