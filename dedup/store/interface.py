@@ -18,7 +18,6 @@ from dedup.errors import StateError
 from dedup.sites.outline import Outline
 from dedup.store.queries import ExplainQueries, ExportQueries, ReportQueries, StatsQueries
 from dedup.store.records import KnownUrl, NewUrl, Outlined, Page, QueuedUrl
-from dedup.store.results import WorkerRow
 
 
 class Store(Protocol):
@@ -260,6 +259,9 @@ class Workers(Protocol):
     cannot write any more.
     """
 
+    is_shared: bool
+    """False: this process works on the job alone, and is told nothing."""
+
     def try_begin(self, *, waits: bool) -> bool:
         """Begin to write; False: another process writes, and this one does not wait for it."""
 
@@ -271,11 +273,14 @@ class Workers(Protocol):
     ) -> None:
         """Have what others add told by stage, numbers ascending, before this process writes."""
 
-    def before_commit(self, call: Callable[[], None]) -> None:
+    def before_commit(self, call: Callable[[], object]) -> None:
         """Have something written with whatever is committed."""
 
     def queue_many(self, urls: Sequence[NewUrl]) -> list[tuple[str, QueuedUrl]]:
         """Queue URLs; return slot and row of those that were new, or were queued again."""
+
+    def note_hosts(self) -> None:
+        """Have others find the hosts of all URLs that have been queued by other means."""
 
     def beat(
         self, *, pages: int, pause: float = 0.0, paused: Mapping[str, float] | None = None
@@ -304,10 +309,10 @@ class Workers(Protocol):
         """How many hosts each process would have if they had as many, at least 1."""
 
     def has_queued(self) -> bool:
-        """Is any URL of the job still to be fetched?"""
+        """Is any URL of a shared job still to be fetched?"""
 
     def has_waiting(self) -> bool:
-        """Does any page of the job wait until more is known of its host?"""
+        """Does any page of a shared job wait until more is known of its host?"""
 
     def leave(self, pauses: Mapping[str, float]) -> None:
         """Give all hosts back, as `free_hosts` does, and work on the job no more.
@@ -338,11 +343,7 @@ class JobStore(Store, ExportQueries, Protocol):
     def urls(self) -> UrlQueue: ...
 
     @property
-    def workers(self) -> Workers | None:
-        """None: one process works on the job."""
-
-    def worker_rows(self) -> list[WorkerRow]:
-        """The processes that share the job now, in the order in which they joined."""
+    def workers(self) -> Workers: ...
 
     @property
     def learned(self) -> HostKnowledge: ...

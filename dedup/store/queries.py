@@ -25,6 +25,7 @@ from dedup.store.results import (
     UrlCounts,
     UrlPair,
     WaitingRecord,
+    WorkerRow,
 )
 from dedup.store.selection import EVERYTHING, Selection
 
@@ -67,6 +68,9 @@ class StatsQueries(Protocol):
 
     def pages(self) -> int:
         """Pages that are stored, duplicates, or wait for more to be known of their site."""
+
+    def workers(self) -> list[WorkerRow]:
+        """The processes that share the job now, in the order in which they joined."""
 
 
 class ReportQueries(Protocol):

@@ -198,7 +198,7 @@ class Job:
     @property
     def is_alone(self) -> bool:
         """Does no other process share the job now?"""
-        return len(self.store.worker_rows()) <= 1
+        return len(self.store.stats.workers()) <= 1
 
     @property
     def name(self) -> str:
@@ -239,7 +239,7 @@ class Job:
 def _assemble(job: Job, crawler: Crawler) -> None:
     """Make the parts of a job, each after those that it needs."""
     config, store, turns = job.config, job.store, job.turns
-    is_shared = store.workers is not None
+    is_shared = store.workers.is_shared
     learner = SiteLearner(store.learned, max_waiting=config.waiting_pages, is_shared=is_shared)
     content = ContentIndex(store, config.detection, learner)
     revisits = Revisits(store, begins=job.begins_refresh, signatures=content.signatures)

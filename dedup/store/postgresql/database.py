@@ -17,6 +17,7 @@ from dedup.store.postgresql.place import Place
 from dedup.store.sql import database
 
 _ROWS_AT_ONCE = 5_000
+_ALL_CHANGES = 2**63 - 1
 
 
 class Row(tuple[Any, ...]):
@@ -57,6 +58,9 @@ class Database(database.Database):
         self.last_number = 0
         """Of the records; what it is for others as long as the lock of `job` is held."""
         self._stored_number = 0
+        self.change = _ALL_CHANGES
+        """Of `signatures`, up to which one they are read: where others share the job, their later ones
+        are told by `Workers.on_signatures`."""
         self.has_turn = False
         """Is what is written committed at the end of a turn, and not before?"""
         self.after_begin: list[Callable[[], object]] = []

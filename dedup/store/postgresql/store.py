@@ -1,19 +1,28 @@
 """A job's store in PostgreSQL, and what it does in another way than SQLite's."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.store.interface import Workers
 from dedup.store.postgresql.database import Database
 from dedup.store.postgresql.place import Place
-from dedup.store.postgresql.workers import PostgresqlWorkers, worker_rows
+from dedup.store.postgresql.workers import PostgresqlWorkers
 from dedup.store.records import TOO_DEEP
 from dedup.store.results import WorkerRow
-from dedup.store.sql.refresh import Refreshes
+from dedup.store.sql.refresh import Refreshes, Replace
 from dedup.store.sql.report import SqlReportQueries
+from dedup.store.sql.stats import SqlStatsQueries
 from dedup.store.sql.store import SqlStore
 from dedup.store.sql.url_table import UrlTable
+
+_WORKERS = """
+SELECT name, (SELECT count(*) FROM hosts WHERE worker = workers.id), pages,
+    extract(epoch FROM started_at)::double precision, extract(epoch FROM seen_at)::double precision,
+    (SELECT last_value FROM changes) - change
+FROM workers ORDER BY id
+"""
 
 
 class PostgresqlStore(SqlStore):
@@ -59,16 +68,15 @@ class PostgresqlStore(SqlStore):
         )
         super().__init__(database, keep_bodies=keep_bodies)
         self.urls = PostgresqlUrlTable(database)
-        self.refreshes = PostgresqlRefreshes(database, self._replace_page)
         self.report = PostgresqlReportQueries(database, self.unpacked)
-        self.workers: PostgresqlWorkers | None = None
+        self.stats = PostgresqlStatsQueries(database, self.unpacked)
         if is_shared:
             try:
                 self.workers = PostgresqlWorkers(database, lease_seconds)
-                self.refreshes.note_hosts = self.workers.note_hosts
             except BaseException:
                 database.close()
                 raise
+        self.refreshes = PostgresqlRefreshes(database, self._replace_page, self.workers)
 
     def signatures(
         self, stage: str, *, after: int = -1
@@ -77,24 +85,17 @@ class PostgresqlStore(SqlStore):
 
         What comes later it is told by `Workers.on_signatures`.
         """
-        if self.workers is None:
-            return super().signatures(stage, after=after)
         query = (
             "SELECT page, value FROM signatures WHERE stage = ? AND page > ? AND changed <= ?"
             " ORDER BY page"
         )
-        return self._signatures(query, (stage, after, self.workers.change))
-
-    def worker_rows(self) -> list[WorkerRow]:
-        return worker_rows(self.database)
+        return self._signatures(query, (stage, after, self.database.change))
 
     def close(self) -> None:
         """Commit, let others have what this process worked on, and close."""
         try:
-            if self.workers is not None:
-                self.workers.leave({})
+            self.workers.leave({})
         finally:
-            self.workers = None
             super().close()
 
     @property
@@ -114,18 +115,23 @@ class PostgresqlUrlTable(UrlTable):
 
 
 class PostgresqlRefreshes(Refreshes):
-    note_hosts: Callable[[], None] | None = None
-    """Called when URLs have been queued, where others share the job."""
+    def __init__(self, database: Database, replace: Replace, workers: Workers) -> None:
+        super().__init__(database, replace)
+        self._workers = workers
 
     def begin(self) -> int:
         with self._database.unit():
             number = super().begin()
-            if self.note_hosts is not None:
-                self.note_hosts()
+            self._workers.note_hosts()
         return number
 
     _slot = "split_part(found.host, ':', 1)"
     _revisit = """convert_to('{"revisit": ' || found.number || '}', 'UTF8')"""
+
+
+class PostgresqlStatsQueries(SqlStatsQueries):
+    def workers(self) -> list[WorkerRow]:
+        return list(self._each(WorkerRow._make, _WORKERS))
 
 
 class PostgresqlReportQueries(SqlReportQueries):

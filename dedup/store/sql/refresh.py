@@ -24,6 +24,8 @@ _NOTE_VISIT = (
     " DO UPDATE SET outcome = excluded.outcome, seen_at = excluded.seen_at"
 )
 
+Replace = Callable[[int, Page, Mapping[str, bytes]], object]
+
 
 class Refreshes:
     """Implements `dedup.store.interface.Refreshes`.
@@ -37,9 +39,7 @@ class Refreshes:
 
     _revisit = """CAST('{"revisit": ' || found.number || '}' AS BLOB)"""
 
-    def __init__(
-        self, database: Database, replace: Callable[[int, Page, Mapping[str, bytes]], None]
-    ) -> None:
+    def __init__(self, database: Database, replace: Replace) -> None:
         self._database = database
         self._replace = replace
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dedup.store.records import TOO_DEEP
-from dedup.store.results import Count, HostCounts, Refreshed, UrlCounts
+from dedup.store.results import Count, HostCounts, Refreshed, UrlCounts, WorkerRow
 from dedup.store.sql.queries import SqlQueries
 
 _BY_HOST = """
@@ -93,6 +93,10 @@ class SqlStatsQueries(SqlQueries):
             " + (SELECT count(*) FROM waiting)"
         )
         return count
+
+    def workers(self) -> list[WorkerRow]:
+        """The processes that share the job now, in the order in which they joined."""
+        return []
 
     def _count(self, query: str) -> Count:
         return self._first(_as_count, query) or Count(0, 0)

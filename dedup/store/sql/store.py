@@ -10,6 +10,8 @@ from typing import Any, Self
 
 from dedup.document import Document, Match
 from dedup.errors import DamageError, SchemeError, StateError
+from dedup.store.alone import Alone
+from dedup.store.interface import Workers
 from dedup.store.records import (
     PAGE_FIELDS,
     Page,
@@ -17,7 +19,6 @@ from dedup.store.records import (
     storable,
     storable_fields,
 )
-from dedup.store.results import WorkerRow
 from dedup.store.sql.database import Connection, Database
 from dedup.store.sql.explain import SqlExplainQueries
 from dedup.store.sql.learned import Learned
@@ -54,6 +55,7 @@ class SqlStore(StoreReader):
     def __init__(self, database: Database, *, keep_bodies: bool) -> None:
         super().__init__(database)
         self.keep_bodies = keep_bodies
+        self.workers: Workers = Alone()
         self.urls = UrlTable(database)
         self.learned = Learned(database, self.unpacked)
         self.refreshes = Refreshes(database, self._replace_page)
@@ -252,10 +254,6 @@ class SqlStore(StoreReader):
     def queue_found(self, keys: Sequence[bytes], *, with_skipped: bool) -> Counter[str]:
         """Queue links as new ones that were put off because they were found on duplicates alone."""
         return queue_found(self.database, keys, with_skipped=with_skipped)
-
-    def worker_rows(self) -> list[WorkerRow]:
-        """The processes that share the job now, in the order in which they joined."""
-        return []
 
     def __enter__(self) -> Self:
         return self

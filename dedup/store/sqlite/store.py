@@ -20,8 +20,6 @@ class SqliteStore(SqlStore):
     """
 
     database: Database
-    workers = None
-    """One process works on the job."""
 
     def __init__(
         self,
