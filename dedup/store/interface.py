@@ -1,22 +1,19 @@
 """What a store is: the contract that each implementation keeps.
 
 `Store` is what the library's `Deduplicator` needs. A crawl needs a `JobStore`, which has the parts
-`UrlQueue`, `HostKnowledge` and the named queries of `dedup.store.queries` as well.
+`urls`, `learned` and `workers` as well, and queries by who asks them.
 `tests/dedup/store/test_contract.py` holds the implementations to it.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup.document import Document, Match
-from dedup.errors import StateError
 from dedup.sites.outline import Outline
-from dedup.store.queries import ExplainQueries, ExportQueries, ReportQueries, StatsQueries
 from dedup.store.records import KnownUrl, NewUrl, Outlined, Page, QueuedUrl
 
 
@@ -154,6 +151,26 @@ class UrlQueue(Protocol):
     def keys(self) -> Iterator[list[bytes]]:
         """All keys, in batches."""
 
+    def deferred(self, rank: int) -> list[str]:
+        """URLs that were put off to this rank or behind, and have been fetched all the same."""
+
+    def queue_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
+        """Take failed URLs off the record and queue them; return how many, by reason.
+
+        Args:
+            reasons: which; none: those that another try may mend, such as timeouts.
+        """
+
+    def queue_skipped(self, reason: str) -> Counter[str]:
+        """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
+
+    def queue_found(self, keys: Sequence[bytes], *, with_skipped: bool) -> Counter[str]:
+        """Queue links as new ones that were put off because they were found on duplicates alone.
+
+        Returns the slots, each with the number of those that come off the record: `with_skipped`,
+        links that were not fetched for that reason are queued, too.
+        """
+
     def __len__(self) -> int:
         """How many URLs were seen."""
 
@@ -208,45 +225,6 @@ class HostKnowledge(Protocol):
         """How many early pages a host has."""
 
     def drop_early(self, numbers: Sequence[int]) -> None: ...
-
-
-class Refreshes(Protocol):
-    """Visits of a finished job's pages, and the versions that they were replaced by.
-
-    A refresh has a number, from 1 on. A page keeps its number in a new version.
-    """
-
-    def current(self) -> int:
-        """The number of the refresh that is under way or was the last; 0: there was none."""
-
-    def begin(self) -> int:
-        """Queue all pages for a visit, after them all duplicates; return the refresh's number.
-
-        The request of a page is `{"revisit": number}`. Duplicates stay on record until they are
-        dropped by `drop_duplicate`. The job is no longer finished.
-        """
-
-    def validators(self, number: int) -> dict[str, str]:
-        """The headers that ask for a page only if it has changed; empty: its server gave none."""
-
-    def note_visit(self, url: str, result: str) -> None:
-        """Record what became of a page's visit, one of `VISIT_RESULTS`.
-
-        Raises:
-            ValueError: it is none of them.
-        """
-
-    def duplicates(self, original: int | None = None) -> dict[str, int]:
-        """The numbers of the duplicates of a page, or of all, by their URLs."""
-
-    def drop_duplicate(self, number: int) -> None:
-        """Take a duplicate off the record: its URL has been judged anew."""
-
-    def replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
-        """Put a new version in a page's place; the old one is kept as a version.
-
-        Duplicates that had its very text keep that text.
-        """
 
 
 class Workers(Protocol):
@@ -319,146 +297,3 @@ class Workers(Protocol):
 
         A second call does nothing, nor does one without a connection: then others find out.
         """
-
-
-class JobStore(Store, ExportQueries, Protocol):
-    """The store of a crawl's job: all that is on record of it.
-
-    Raises:
-        StateError: from any method: the store is damaged, or cannot be read or written.
-    """
-
-    keep_bodies: bool
-    """Are the bodies of pages stored as well as their texts?"""
-
-    @property
-    def location(self) -> str:
-        """Where it is, for messages; without a password."""
-
-    @property
-    def job(self) -> str:
-        """What the commands take for the job: its folder, or `postgresql://…/DATABASE#NAME`."""
-
-    @property
-    def urls(self) -> UrlQueue: ...
-
-    @property
-    def workers(self) -> Workers: ...
-
-    @property
-    def learned(self) -> HostKnowledge: ...
-
-    @property
-    def refreshes(self) -> Refreshes: ...
-
-    @property
-    def stats(self) -> StatsQueries: ...
-
-    @property
-    def report(self) -> ReportQueries: ...
-
-    @property
-    def explain(self) -> ExplainQueries: ...
-
-    def unit(self) -> AbstractContextManager[object]:
-        """What is written inside is kept whole or not at all: a page, its links, its URL done."""
-
-    def on_error(self, call: Callable[[StateError], object]) -> None:
-        """Have `call` called with each `StateError` before it is raised."""
-
-    def meta(self, name: str) -> str | None:
-        """A named value of the job, or None."""
-
-    def set_meta(self, name: str, value: str) -> None:
-        """Note a named value of the job."""
-
-    def commit(self) -> None:
-        """Make durable what has been written; not within a unit."""
-
-    def commit_if_due(self) -> None:
-        """Commit what has waited long enough; call it now and then while idle."""
-
-    def schemes(self, *, of: str = "detectors") -> dict[str, Any]:
-        """The schemes that the store was made by, see `check_schemes`; empty: none are noted."""
-
-    def page(self, number: int) -> Page:
-        """A stored page, its body too where that was kept.
-
-        Raises:
-            KeyError: there is no page of that number.
-        """
-
-    def dropped_page(self, number: int) -> Page:
-        """A dropped page. Its body was not kept, unless it was the same as the original's.
-
-        Raises:
-            KeyError: there is no duplicate of that number.
-        """
-
-    def body(self, number: int) -> bytes | None:
-        """The body of a page; None: it was not kept.
-
-        Raises:
-            KeyError: there is no page of that number.
-        """
-
-    def change_text(self, number: int, page: Page) -> None:
-        """Keep another text of a page than before, and what is known of that."""
-
-    def note_apart(self, number: int, original: int, lines: Sequence[str]) -> None:
-        """Note that a page was kept for these lines, though its text resembles an original's."""
-
-    def label(self, number: int) -> tuple[str, str | None]:
-        """The id and the URL of a page, without its text."""
-
-    def group_start(self, number: int) -> int:
-        """The first record of the group that a record is of; 0: the collection has no groups."""
-
-    def page_url(self, number: int) -> str | None:
-        """The URL of a stored page, or None; also where there is no such page."""
-
-    def page_urls(self) -> dict[int, str | None]:
-        """The URLs of the stored pages, by number."""
-
-    def latest_urls(self, limit: int) -> tuple[list[str], list[str]]:
-        """The URLs of the pages stored last, and of the duplicates dropped last."""
-
-    def deferred_urls(self, rank: int) -> list[str]:
-        """URLs that were put off to this rank or behind, and have been fetched all the same."""
-
-    def fetched_by_host(self) -> dict[str, int]:
-        """Records for which a response arrived, and pages that wait, by host."""
-
-    def has_page_of(self, host: str) -> bool:
-        """Is there a stored page of a host?"""
-
-    def add_skipped(
-        self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0
-    ) -> None:
-        """Record a URL that gave no page to compare, and why."""
-
-    def add_alias(self, url: str, page_url: str, kind: str) -> None:
-        """Record that `url` leads to the page at `page_url`: by `redirect` or `canonical` link."""
-
-    def add_to_counter(self, name: str, amount: int) -> None:
-        """Add to a named counter."""
-
-    def queue_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
-        """Take failed URLs off the record and queue them; return how many, by reason.
-
-        Args:
-            reasons: which; none: those that another try may mend, such as timeouts.
-        """
-
-    def queue_skipped(self, reason: str) -> Counter[str]:
-        """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
-
-    def queue_found(self, keys: Sequence[bytes], *, with_skipped: bool) -> Counter[str]:
-        """Queue links as new ones that were put off because they were found on duplicates alone.
-
-        Returns the slots, each with the number of those that come off the record: `with_skipped`,
-        links that were not fetched for that reason are queued, too.
-        """
-
-    def close(self) -> None:
-        """Commit and close. A second call does nothing."""

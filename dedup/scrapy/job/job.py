@@ -193,7 +193,7 @@ class Job:
     @property
     def has_pages(self) -> bool:
         """Has the job any page, or a duplicate of one?"""
-        return bool(self.store.count("pages") or self.store.count("duplicates"))
+        return bool(self.store.exports.count("pages") or self.store.exports.count("duplicates"))
 
     @property
     def is_alone(self) -> bool:
@@ -253,7 +253,7 @@ def _assemble(job: Job, crawler: Crawler) -> None:
     duplicate_links = None
     if job.has_queue and not (job.is_finished or revisits.number):
         if config.duplicate_links != "skip" and not is_shared:  # an earlier run may have
-            for slot, n_more in store.queue_skipped(DUPLICATE_LINK).items():
+            for slot, n_more in store.urls.queue_skipped(DUPLICATE_LINK).items():
                 requests.reload(slot, n_more=n_more)
         duplicate_links = DuplicateLinks.of(crawler, store, requests, content, config)
 

@@ -57,7 +57,7 @@ def write(store: PostgresqlStore) -> None:
 
 def expect_written(store: PostgresqlStore) -> None:
     with open_store(store.job, read_only=True) as found:
-        assert list(found.page_numbers()) == [1]
+        assert list(found.exports.page_numbers()) == [1]
         assert [row.url[-1] for row in found.urls.first_queued("a.example", 9)] == ["x", "y"]
 
 
@@ -77,7 +77,7 @@ def test_turn_goes_on_when_the_server_is_back(
     workers.end()
     back.join()
     with open_store(store.job, read_only=True) as found:
-        assert list(found.page_numbers()) == [1, 2]
+        assert list(found.exports.page_numbers()) == [1, 2]
         queued = found.urls.first_queued("a.example", 9)
     # What memory knows by its number has that number in the store.
     assert [(row.id, row.url) for _, row in rows] == [(row.id, row.url) for row in queued[2:]]
@@ -133,7 +133,7 @@ def test_turn_is_given_up_where_others_have_written_since(join: Join) -> None:
     with pytest.raises(StateError, match="other workers have written since"):
         one.workers.end()
     with open_store(two.job, read_only=True) as found:
-        assert list(found.page_numbers()) == [1]
+        assert list(found.exports.page_numbers()) == [1]
 
 
 def test_read_that_is_cut_off_is_made_again(join: Join) -> None:

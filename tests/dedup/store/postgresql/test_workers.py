@@ -105,7 +105,7 @@ def test_turn_of_one_that_dies_leaves_no_trace(join: Join) -> None:
     assert second.try_begin(waits=True)
     assert two.add(Document("b", "B."), {"text": b"2"}) == 1
     second.end()
-    assert list(two.page_numbers()) == [1]
+    assert list(two.exports.page_numbers()) == [1]
 
 
 def test_url_is_queued_by_one_of_them(join: Join) -> None:
@@ -166,7 +166,7 @@ def test_hosts_of_the_dead_are_free_and_they_cannot_write(
         one.add(Document("a", "A."), {})
     assert second.try_begin(waits=False)  # the lock was let go of
     second.end()
-    assert two.count("pages") == 0
+    assert two.exports.count("pages") == 0
 
 
 def test_hosts_of_one_that_is_killed_are_free_at_once(join: Join) -> None:
@@ -202,7 +202,7 @@ def test_one_that_stops_within_its_turn_holds_up_nobody(join: Join) -> None:
     assert second.try_begin(waits=True)
     two.add(Document("b", "B."), {})
     second.end()
-    assert two.count("pages") == 1
+    assert two.exports.count("pages") == 1
     with pytest.raises(StateError):
         first.end()
 
