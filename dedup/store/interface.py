@@ -118,6 +118,9 @@ class UrlQueue(Protocol):
         The requests of URLs that `has_failed` are kept, for another try.
         """
 
+    def add_alias(self, url: str, page_url: str, kind: str) -> None:
+        """Record that `url` leads to the page at `page_url`: by `redirect` or `canonical` link."""
+
     def rank(self, key: bytes) -> int | None:
         """The rank of a URL, queued or not; None: it is not known."""
 

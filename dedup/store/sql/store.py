@@ -223,14 +223,6 @@ class JobStore(PageReader, ABC):
                 ),
             )
 
-    def add_alias(self, url: str, page_url: str, kind: str) -> None:
-        """Record that `url` leads to the page at `page_url`: by `redirect` or `canonical` link."""
-        self.database.write(
-            "INSERT INTO aliases VALUES (?, ?, ?) ON CONFLICT (url, kind) DO NOTHING",
-            (storable(url), storable(page_url), kind),
-            weight=1,
-        )
-
     def add_to_counter(self, name: str, amount: int) -> None:
         """Add to a named counter."""
         self.database.write(

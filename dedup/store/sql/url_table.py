@@ -155,6 +155,14 @@ class UrlTable(Queries):
                 [(key, DONE, storable(url)) for key, url in urls],
             )
 
+    def add_alias(self, url: str, page_url: str, kind: str) -> None:
+        """Record that `url` leads to the page at `page_url`: by `redirect` or `canonical` link."""
+        self._database.write(
+            "INSERT INTO aliases VALUES (?, ?, ?) ON CONFLICT (url, kind) DO NOTHING",
+            (storable(url), storable(page_url), kind),
+            weight=1,
+        )
+
     def rank(self, key: bytes) -> int | None:
         """The rank of a URL, queued or not; None: it is not known."""
         rank: int | None = self._database.value("SELECT rank FROM urls WHERE key = ?", (key,))

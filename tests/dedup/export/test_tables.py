@@ -42,8 +42,8 @@ def test_parquet_is_read_by_duckdb_with_equal_counts_and_values(
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     for name, rows, columns in (
-        ("pages", store.pages, PAGES),
-        ("duplicates", store.duplicates, DUPLICATES),
+        ("pages", store.exports.pages, PAGES),
+        ("duplicates", store.exports.duplicates, DUPLICATES),
     ):
         path = tmp_path / f"{name}.parquet"
         write_table(path, rows(), columns)

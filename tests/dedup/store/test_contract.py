@@ -5,7 +5,7 @@ A further one of jobs joins by a line in `JOB_STORES`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -406,3 +406,14 @@ def test_a_damaged_account_of_a_page_that_was_kept_apart_is_a_clear_error(
         job.explain.apart(numbers[1])
     with pytest.raises(StateError, match="is damaged"):
         list(job.explain.all_apart())
+
+
+def test_no_part_of_a_store_has_more_than_35_members(job: JobStore) -> None:
+    parts = [each for name, each in vars(job).items() if not name.startswith("_")]
+    for part in parts:
+        assert len(_public(dir(type(part)))) <= 35, part
+    assert len({*_public(dir(JobStore)), *_public(vars(job))}) <= 35
+
+
+def _public(names: Iterable[str]) -> list[str]:
+    return [name for name in names if not name.startswith("_")]

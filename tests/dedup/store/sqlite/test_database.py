@@ -344,7 +344,7 @@ def test_damage_met_within_a_unit_is_a_clear_error(path):
         file.write(bytes(4096))
     store = SqliteStore(path)  # which does not look there
     with pytest.raises(StateError, match="the store is damaged"):
-        store.add_alias("http://a.example/", "http://b.example/", "redirect")
+        store.urls.add_alias("http://a.example/", "http://b.example/", "redirect")
     with pytest.raises(StateError, match="the store is damaged"):
         store.close()  # what waited cannot be committed; the lock is let go all the same
     SqliteStore(path).close()
@@ -374,7 +374,7 @@ for number in range(100_000):
     store.urls.queue(key, url, 0)
     with store.unit():
         store.add(Page(id="", text=url * 50, url=url), {"body": key})
-        store.add_alias(url + "#", url, "canonical")
+        store.urls.add_alias(url + "#", url, "canonical")
         store.urls.finish([(key, url)])
     print(number + 1, flush=True)
 """

@@ -81,7 +81,7 @@ def test_hard_texts_are_kept(store, text, stored):
     assert (found.id, found.url, found.title) == (stored or "1", stored, stored)
     store.add_duplicate(Page(id=text, text=text, url=text, title=text), Match(number, "text"))
     store.add_skipped(text, "not_html", detail=text, is_fetched=False)
-    store.add_alias(text, text, "redirect")
+    store.urls.add_alias(text, text, "redirect")
     next(store.exports.pages())["text"].encode()  # exported as UTF-8
     assert [row["url"] for row in store.exports.duplicates()] == [stored]
 
@@ -129,7 +129,7 @@ def test_a_unit_that_fails_takes_all_its_records_with_it(store):
     with contextlib.suppress(KeyError), store.unit():
         store.add(text_page(), {"body": b"x"})
         store.urls.finish([(b"k" * 16, "http://example.org/")])
-        store.add_alias("a", "b", "redirect")
+        store.urls.add_alias("a", "b", "redirect")
         raise KeyError("later")
     assert store.exports.count("pages") == len(store.urls) == store.stats.fetched() == 0
     assert list(store.signatures("body")) == []
@@ -182,11 +182,11 @@ def test_other_schemes_are_refused_and_named(path):
 
 def test_an_alias_is_recorded_once(store):
     for page_url in ("http://example.org/1", "http://example.org/2"):
-        store.add_alias("http://example.org/", page_url, "redirect")
+        store.urls.add_alias("http://example.org/", page_url, "redirect")
     rows = store.database.connection.execute("SELECT page_url FROM aliases").fetchall()
     assert rows == [("http://example.org/1",)]
     with pytest.raises(sqlite3.IntegrityError, match="NOT NULL"):
-        store.add_alias("http://example.org/3", None, "redirect")
+        store.urls.add_alias("http://example.org/3", None, "redirect")
 
 
 def test_a_text_that_is_damaged_is_named(store, path):
