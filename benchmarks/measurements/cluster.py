@@ -103,15 +103,21 @@ def crawl(start: Callable[[str], subprocess.Popen], n: int, faults: Faults) -> d
     return {"seconds": seconds, "faults": dict(faults.counts), "codes": dict(codes)}
 
 
+def recorded_urls(store: JobStore) -> list[str]:
+    """The URLs of all records: stored pages, dropped ones, and URLs that were skipped."""
+    pages = (*store.exports.pages(), *store.exports.duplicates())
+    return [*(row["url"] for row in pages), *(row.url for row in store.report.skipped())]
+
+
 def check(store: JobStore, site: Site) -> dict:
     """Compare what is on record with the site, and with one process in the order of the numbers."""
     expected = set(urls(site.n_hosts, site.n_pages, site.port))
-    recorded = Counter(store.recorded_urls())
+    recorded = Counter(recorded_urls(store))
     counts = summarise(store)
     pages = counts["pages"]
     total = pages["unique"] + sum(pages["duplicates"].values()) + sum(pages["skipped"].values())
-    kept = set(store.page_numbers())
-    rows = list(store.duplicate_rows())
+    kept = set(store.exports.page_numbers())
+    rows = list(store.exports.duplicate_rows())
     return {
         "pages": len(expected),
         "unique": pages["unique"],
@@ -135,7 +141,7 @@ def kept_twice(store: JobStore, site: Site, kept: set[int]) -> int:
     )
     families = defaultdict(list)
     for number in sorted(kept):
-        if (found := of_url[store.page_url(number)]) is not None:
+        if (found := of_url[store.label(number)[1]]) is not None:
             families[found].append(number)
     config = DedupConfig()
     check = SecondCheck(

@@ -31,8 +31,7 @@ import psycopg
 
 from dedup import Deduplicator
 from dedup.document import Document
-from dedup.store import open_store
-from dedup.store.interface import JobStore
+from dedup.store import JobStore, open_store
 from dedup.store.records import NewUrl
 
 SIGNATURES = {"body": 16, "text": 8, "sentences": 8, "simhash": 8, "minhash": 44}

@@ -78,7 +78,7 @@ def records(job: Path) -> int:
     except StateError:
         return 0
     try:
-        return store.count_records()
+        return store.decisions.count()
     finally:
         store.close()
 

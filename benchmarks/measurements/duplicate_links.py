@@ -23,8 +23,10 @@ from dedup.urls import canonical_url
 def read_job(path: Path) -> tuple[list[str], dict[str, str]]:
     """Start URLs, and of each fetched URL its page's."""
     with open_store(path, read_only=True) as store:
-        shows = {str(each["url"]): str(each["url"]) for each in store.pages()}
-        shows |= {str(each["url"]): str(each["duplicate_of_url"]) for each in store.duplicates()}
+        shows = {str(each["url"]): str(each["url"]) for each in store.exports.pages()}
+        shows |= {
+            str(each["url"]): str(each["duplicate_of_url"]) for each in store.exports.duplicates()
+        }
         starts = json.loads(store.meta("schemes of crawl") or "{}")["spider argument"]["url"]
     spelt = {canonical_url(url): canonical_url(page) for url, page in shows.items()}
     return [canonical_url(start) for start in starts.split(",")], spelt

@@ -125,7 +125,7 @@ def _has_gone_on(samples: list[Sample], n_pages: int, cpu_seconds: float) -> boo
 def _count(folder: Path) -> int:
     try:
         with open_store(folder, read_only=True) as store:
-            return store.last_number
+            return store.decisions.count()
     except StateError:  # not made yet, or in the middle of it
         return 0
 

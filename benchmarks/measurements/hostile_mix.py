@@ -131,9 +131,9 @@ def _crawl(n_good: int, hostile: str) -> Figures:
         subprocess.run(command, cwd=_ROOT, check=True, capture_output=True)
         after = os.times()
         with open_store(Path(folder, "job"), read_only=True) as store:
-            times = {page["url"]: page["fetched_at"] for page in store.pages()}
-            skipped = store.skipped_urls()
-            duplicates = [each["url"] for each in store.duplicates()]
+            times = {page["url"]: page["fetched_at"] for page in store.exports.pages()}
+            skipped = {each.url: each.reason for each in store.report.skipped()}
+            duplicates = [each["url"] for each in store.exports.duplicates()]
     for server in servers:
         server.shutdown()
         server.server_close()

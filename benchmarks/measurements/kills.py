@@ -27,7 +27,8 @@ sys.path.insert(0, str(_ROOT / "tests" / "faults"))
 
 from conftest import Job, SiteProcess, kill_when  # noqa: E402 -- found by the line above
 
-from dedup.store import open_store  # noqa: E402 -- in order
+from benchmarks.measurements.cluster import recorded_urls  # noqa: E402 -- in order
+from dedup.store import open_store  # noqa: E402
 
 _SIZE, _CONCURRENT, _KILLS = 1_600, 8, 20
 
@@ -79,7 +80,7 @@ def _ours(site: SiteProcess, folder: Path) -> tuple[list[str], Callable[[], list
 
     def stored() -> list[str]:
         with open_store(job.folder, read_only=True) as store:
-            return store.recorded_urls()
+            return recorded_urls(store)
 
     return command, stored
 

@@ -78,12 +78,12 @@ def main() -> None:
 
 
 def fetched(store: JobStore, site: SiteFolder) -> Iterator[Fetched]:
-    for page in store.pages():
+    for page in store.exports.pages():
         body = store.body(page["id"])
         if body is None:
             raise SystemExit("the job keeps no bodies; crawl with DEDUP_STORE_BODIES=True")
         yield Fetched(page["id"], page["url"], page["content_type"], body, text=page["text"])
-    for each in store.duplicates():
+    for each in store.exports.duplicates():
         parts = urlsplit(each["url"])
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         answer = site.answer(target, f"{parts.scheme}://{parts.netloc}/")

@@ -21,15 +21,17 @@ _OPTIONS = ["-s", "CONCURRENT_REQUESTS=1", "-s", "DEDUP_REPORT_ENABLED=0", "-s",
 
 def urls_of(job: Path) -> list[str]:
     with open_store(job, read_only=True) as store:
-        found = [*store.pages(), *store.duplicates()]
+        found = [*store.exports.pages(), *store.exports.duplicates()]
     return sorted({str(each["url"]) for each in found})
 
 
 def groups_of(job: Path) -> dict[str, frozenset[str]]:
     """Of each URL the pages that are the same to the crawl: an original and its duplicates."""
     with open_store(job, read_only=True) as store:
-        original = {str(page["url"]): str(page["url"]) for page in store.pages()}
-        original |= {str(each["url"]): str(each["duplicate_of_url"]) for each in store.duplicates()}
+        original = {str(page["url"]): str(page["url"]) for page in store.exports.pages()}
+        original |= {
+            str(each["url"]): str(each["duplicate_of_url"]) for each in store.exports.duplicates()
+        }
     groups: dict[str, set[str]] = {}
     for url, target in original.items():
         groups.setdefault(target, set()).add(url)

@@ -110,7 +110,7 @@ class Crawl:
 
     def report_stored(self) -> None:
         self.store.commit()
-        learned, numbers = self.store.learned, list(self.store.page_numbers())
+        learned, numbers = self.store.learned, list(self.store.exports.page_numbers())
         numbers = numbers[:: 1 + len(numbers) // 1000] + numbers[-1:]
         rests = [self.store.document(number).rest for number in numbers]
         for name, sizes in (

@@ -54,7 +54,7 @@ def crawl(
         if cost["status"]:
             raise ValueError(f"the crawl of {site.name} failed: {errors or cost['status']}")
         with open_store(folder / _JOB, read_only=True) as store:
-            kept, dropped = list(store.pages()), list(store.duplicates())
+            kept, dropped = list(store.exports.pages()), list(store.exports.duplicates())
     if not kept:
         raise ValueError(
             f"the crawl of {site.name} kept no page: {errors or 'are its starts there?'}"

@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 
 from dedup.cli.commands import Commands
+from dedup.errors import StateError
 from dedup.extras import require_extra
-from dedup.store import open_store
+from dedup.store import SqliteStore, job_exists, store_path
 from dedup.store.postgresql import parse_place, without_password
-from dedup.store.sqlite import SqliteStore
 
 
 def add_parser(commands: Commands, text: str) -> None:
@@ -28,9 +28,9 @@ def _execute(options: argparse.Namespace) -> None:
     from dedup.store.postgresql.copying import copy_job
 
     place = parse_place(options.target)
-    with open_store(options.folder, must_exist=True) as store:
-        if not isinstance(store, SqliteStore):
-            raise ValueError(f"FOLDER must be a job's folder, got {str(options.folder)!r}")
+    if not job_exists(options.folder):
+        raise StateError(options.folder, "there is no such job", "Check the name of the job")
+    with SqliteStore(store_path(options.folder)) as store:
         counts = copy_job(store, place)
     rows = (
         f"{counts['pages']:,} pages, {counts['duplicates']:,} duplicates, {counts['urls']:,} URLs"

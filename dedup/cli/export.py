@@ -143,7 +143,7 @@ def _default_files(job: Path | str) -> tuple[Path, Path]:
 
 
 def _write(path: Path, store: JobStore, chosen: Selection, tables: tuple[str, ...]) -> None:
-    totals = {table: store.count(table, chosen) for table in tables}
+    totals = {table: store.exports.count(table, chosen) for table in tables}
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -164,7 +164,8 @@ def _write(path: Path, store: JobStore, chosen: Selection, tables: tuple[str, ..
                 pass
         else:
             (table,) = tables
-            rows = store.pages(chosen) if table == "pages" else store.duplicates(chosen)
+            found = store.exports
+            rows = found.pages(chosen) if table == "pages" else found.duplicates(chosen)
             write_table(path, counted(rows), _TABLES[table])
     counts = " and ".join(f"{count:,} {table}" for table, count in totals.items())
     ERRORS.print(f"{counts} in {path}")

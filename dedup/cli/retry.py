@@ -24,7 +24,7 @@ def add_parser(commands: Commands, text: str) -> None:
 
 def _execute(options: argparse.Namespace) -> None:
     with open_store(options.job, must_exist=True) as store:
-        queued = store.queue_failed(options.reason)
+        queued = store.urls.queue_failed(options.reason)
     if queued:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(queued.items()))
         print(f"{queued.total():,} URLs queued again ({reasons}): the crawl's command fetches them")

@@ -22,7 +22,7 @@ from dedup.collection import Broken, Columns, Source, find_sources, learn_sites,
 from dedup.collection.account import FileAccount
 from dedup.collection.deciding import Decider
 from dedup.collection.formats import Format, format_to_write
-from dedup.collection.jobs import Baseline, find_baseline, open_baseline, open_job
+from dedup.collection.jobs import find_baseline, open_baseline, open_job
 from dedup.collection.judging import Judged, RowJudge
 from dedup.collection.outputs import (
     STANDARD_OUTPUT,
@@ -39,7 +39,6 @@ from dedup.collection.spool import SpoolStore
 from dedup.collection.writing import Writer, open_writer, write_record
 from dedup.sites.site import Site
 from dedup.store import SqliteStore
-from dedup.store.layered import LayeredStore
 
 _GARBAGE = (200_000, 50, 50)
 """Rows make many objects and no cycles: looking for these as often as Python does by default took
@@ -97,9 +96,10 @@ def execute(run: CollectionRun) -> None:
         sites = reader.learn_sites()
         baseline = open_baseline(run.against, known, run.rules, run.columns, folder)
         stack.callback(baseline.close)
-        store = _store(run, paths, baseline, folder, stack)
+        store = _store(run, paths, folder)
+        stack.callback(store.close)
         rare_on = rare_lines(sites.get, baseline.site)
-        decider = Decider(run.rules, store, baseline.groups, rare_on=rare_on)
+        decider = Decider(run.rules, store, baseline.store, baseline.groups, rare_on=rare_on)
         workers = SigningProcesses(
             Work(columns=run.columns, rules=run.rules, sites=sites), _n_processes(run, sources)
         )
@@ -126,8 +126,7 @@ def execute(run: CollectionRun) -> None:
             ids.append(xxh3_64_intdigest(repr(judged.id).encode(errors="surrogatepass")))
             _write(judged, writers, is_marked=run.mark)
         told.tell()
-        if isinstance(store, SqliteStore):
-            store.set_meta("finished", repr(time.time()))
+        store.decisions.finish()
     if repeated := len(ids) - len(np.unique(np.array(ids, np.uint64))):
         ERRORS.print(
             f"{repeated:,} rows have the id of another row: `duplicate_of` may mean either"
@@ -210,20 +209,11 @@ def _open(
 
 
 def _store(
-    run: CollectionRun,
-    sources: dict[str, list[Source]],
-    baseline: Baseline,
-    folder: Path,
-    stack: ExitStack,
-) -> SpoolStore | SqliteStore | LayeredStore:
-    own: SpoolStore | SqliteStore
-    own = (
-        SpoolStore(folder)
-        if run.job is None
-        else open_job(run.job, run.rules, sources["IN"], sources["--against"], run)
-    )
-    stack.callback(own.close)
-    return own if baseline.store is None else LayeredStore(baseline.store, own)
+    run: CollectionRun, sources: dict[str, list[Source]], folder: Path
+) -> SpoolStore | SqliteStore:
+    if run.job is None:
+        return SpoolStore(folder)
+    return open_job(run.job, run.rules, sources["IN"], sources["--against"], run)
 
 
 def _n_processes(run: CollectionRun, sources: list[Source]) -> int:

@@ -71,7 +71,7 @@ def _read(job: Path | str, by: str | None) -> Any:
         found = summarise(store)
         if store.meta("collection") is not None:
             return {**found, "collection": True}
-        workers = [each._asdict() for each in store.worker_rows()]
+        workers = [each._asdict() for each in store.stats.workers()]
         return {**found, **({"workers": workers} if workers else {})}
 
 

@@ -2,26 +2,23 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.collection.layered import CollectionStore, LayeredStore
 from dedup.collection.names import Names
 from dedup.collection.rules import Rules
-from dedup.collection.spool import SpoolStore
 from dedup.deduplicator import Deduplicator, OriginalsCache
 from dedup.detectors.second_check import RareOn, of_no_host
 from dedup.detectors.sketches import Sketches, SketchSigner
 from dedup.document import Document, Match
 from dedup.store.interface import Store
-from dedup.store.layered import KNOWN, LayeredStore
-from dedup.store.records import storable
 from dedup.store.results import RecordRow
-from dedup.store.sqlite import SqliteStore
-
-T = TypeVar("T")
+from dedup.store.sql.decisions import KNOWN
+from dedup.store.sql.store import JobStore
 
 _RECORDS_AT_ONCE = 10_000
 
@@ -31,9 +28,10 @@ class Decider:
 
     Args:
         rules: the cascade's.
-        store: where documents are kept; a job's store may hold some already.
+        own: where documents are kept; a job's store may hold some already.
+        base: a store whose documents they are compared with, too.
         base_groups: where `rules.within` names a column, of each group the numbers that its
-            documents have in the base of the store.
+            documents have in `base`.
         rare_on: see `SecondCheck`.
 
     Raises:
@@ -43,24 +41,28 @@ class Decider:
     def __init__(
         self,
         rules: Rules,
-        store: SpoolStore | SqliteStore | LayeredStore,
+        own: CollectionStore,
+        base: JobStore | None = None,
         base_groups: Mapping[str, range] | None = None,
         *,
         rare_on: RareOn = of_no_host,
     ) -> None:
         self._rules = rules
         self._rare_on = rare_on
-        self._store = store
         self._base_groups = base_groups or {}
-        self._own = store.own if isinstance(store, LayeredStore) else store
-        self._offset = store.offset if isinstance(store, LayeredStore) else 0
-        self._cache = OriginalsCache(store.document, size_bytes=rules.config.cache_bytes)
+        self._decisions = own.decisions
+        self._store: CollectionStore | LayeredStore = own
+        self._offset = 0
+        if base is not None:
+            self._store = LayeredStore(base, own)
+            self._offset = self._store.offset
+        self._cache = OriginalsCache(self._store.document, size_bytes=rules.config.cache_bytes)
         self._sketches = Sketches()
         self._signer = SketchSigner()
         self._least_sketched = rules.config.short_shingles
         self._names = Names()
         self._limit_reached = 0
-        self.done = self._own.count_records() if isinstance(self._own, SqliteStore) else 0
+        self.done = self._decisions.count()
         """Documents that were judged before, by a run that was interrupted."""
         self._recorded = self._records()
         self._group_starts: dict[str, int] = {}
@@ -76,7 +78,7 @@ class Decider:
         for (document, name), verdict in zip(documents, verdicts, strict=True):
             if verdict.number is not None:
                 self._note(verdict.number, name, are_kinds=are_kinds)
-                stored = _as_stored(document, is_cleaned=isinstance(self._own, SqliteStore))
+                stored = _as_stored(document, self._decisions.as_kept)
                 self._cache.keep(verdict.number, stored)
                 if len(stored.shingles) >= self._least_sketched:
                     sketch = self._signer.sign(document)
@@ -108,11 +110,10 @@ class Decider:
             name: of the group.
             goes_on: an interrupted run had begun it.
         """
-        first = 0
-        if isinstance(self._own, SqliteStore):
-            if not goes_on:
-                self._own.begin_group()
-            first = self._own.group_start(self.done if goes_on else self._own.count_records() + 1)
+        if not goes_on:
+            self._decisions.begin_group()
+        last = self.done if goes_on else self._decisions.count() + 1
+        first = self._decisions.group_start(last)
         self._group_starts[name] = first
         own = range(first + self._offset, sys.maxsize) if goes_on else range(0)
         self._limit_reached += _limit_reached(self._deduplicator)
@@ -121,8 +122,7 @@ class Decider:
     @property
     def groups(self) -> dict[str, range]:
         """Of each group that has begun, the numbers of its records, in a store that keeps them."""
-        last = self._own.count_records() if isinstance(self._own, SqliteStore) else 0
-        stops = [*self._group_starts.values(), last + 1][1:]
+        stops = [*self._group_starts.values(), self._decisions.count() + 1][1:]
         starts = self._group_starts.items()
         return {name: range(start, stop) for (name, start), stop in zip(starts, stops, strict=True)}
 
@@ -144,10 +144,8 @@ class Decider:
             self._names.note(number, name)
 
     def _records(self) -> Iterator[tuple[int, Match | None]]:
-        if not isinstance(self._own, SqliteStore):
-            return
         for first in range(1, self.done + 1, _RECORDS_AT_ONCE):
-            rows = self._own.records(first, first + _RECORDS_AT_ONCE - 1)
+            rows = self._decisions.between(first, first + _RECORDS_AT_ONCE - 1)
             yield from map(self._recorded_match, rows)
 
     def _recorded_match(self, row: RecordRow) -> tuple[int, Match | None]:
@@ -188,31 +186,21 @@ class _Part:
                     break
 
 
-def _as_stored(document: Document, *, is_cleaned: bool) -> Document:
-    """The document as the store gives it back, with its shingles, which are compared.
-
-    Args:
-        document: that was just stored.
-        is_cleaned: does the store replace what databases refuse?
-    """
-    clean = storable if is_cleaned else _as_it_is
+def _as_stored(document: Document, as_kept: Callable[[str | None], str | None]) -> Document:
+    """The document as the store gives it back, with its shingles, which are compared."""
     stored = Document(
         id=document.id,
         text=document.text,
-        url=clean(document.url),
-        title=clean(document.title),
-        heading=clean(document.heading),
-        own_title=clean(document.own_title),
+        url=as_kept(document.url),
+        title=as_kept(document.title) or "",
+        heading=as_kept(document.heading) or "",
+        own_title=as_kept(document.own_title),
         source=document.source,
         key=document.key,
         rest=None if document.rest is None else document.rest.kept(),
     )
     stored.take(shingles=document.shingles.copy())  # not a part of a portion's array
     return stored
-
-
-def _as_it_is(text: T) -> T:
-    return text
 
 
 def _as_store(part: Any) -> Store:

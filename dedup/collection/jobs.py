@@ -86,7 +86,7 @@ def open_job(
     try:
         found = store.meta("collection")
         if found is None:
-            if store.meta("started") is not None or store.count_records():
+            if store.meta("started") is not None or store.decisions.count():
                 raise StateError(folder, "the folder holds the job of a crawl", "Name another one")
             settings = {"DEDUP_NEAR_RESEMBLANCE": rules.threshold}
             store.set_meta("settings", json.dumps(settings))

@@ -6,7 +6,7 @@ import tempfile
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import zstandard
@@ -16,8 +16,33 @@ from dedup.collection.outputs import named_error
 from dedup.document import Document, Match
 from dedup.sites.rest import Rest
 from dedup.store.records import as_page
+from dedup.store.results import RecordRow
+
+T = TypeVar("T")
 
 _BUFFER_BYTES = 1 << 20
+
+
+class NoDecisions:
+    """Of a run that keeps none: see `dedup.store.sql.decisions`."""
+
+    def as_kept(self, text: T) -> T:
+        return text
+
+    def count(self) -> int:
+        return 0
+
+    def between(self, first: int, last: int) -> list[RecordRow]:  # noqa: ARG002 -- there are none
+        return []
+
+    def add_known(self, document: Document, match: Match) -> None: ...
+
+    def begin_group(self) -> None: ...
+
+    def group_start(self, number: int) -> int:  # noqa: ARG002 -- all are one
+        return 0
+
+    def finish(self) -> None: ...
 
 
 class SpoolStore:
@@ -35,6 +60,7 @@ class SpoolStore:
     """
 
     def __init__(self, folder: Path, *, with_whole_rests: bool = False) -> None:
+        self.decisions = NoDecisions()
         self._folder = folder
         self._with_whole_rests = with_whole_rests
         self._file = tempfile.TemporaryFile("w+b", buffering=0, dir=folder)  # noqa: SIM115 -- see close

@@ -214,7 +214,7 @@ class Replay:
         return self._store.body(number)
 
     def _load(self, detector: Detector, before: int) -> None:
-        first = self._store.group_start(before)
+        first = self._store.decisions.group_start(before)
         for numbers, signatures in self._store.signatures(detector.stage):
             start, stop = np.searchsorted(numbers, [first, before]).tolist()
             if stop > start:

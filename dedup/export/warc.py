@@ -72,11 +72,11 @@ def write_warc(
     with replacing(path) as part, part.open("wb") as file:
         records.begin(file, path.name)
         if "pages" in tables:
-            for number in store.page_numbers(selection):
+            for number in store.exports.page_numbers(selection):
                 records.write_page(number)
                 yield
         if "duplicates" in tables:
-            for duplicate in store.duplicate_rows(selection):
+            for duplicate in store.exports.duplicate_rows(selection):
                 records.write_duplicate(duplicate)
                 yield
 

@@ -52,7 +52,7 @@ def short_drops(store: JobStore) -> ShortDrops:
             found.append((row, text))
     looked_at = len(rows[::step])
     examples = tuple(
-        (row.url or "", store.page_url(row.original) or "", text) for row, text in found[:_EXAMPLES]
+        (row.url or "", store.label(row.original)[1] or "", text) for row, text in found[:_EXAMPLES]
     )
     estimate = round(drops * len(found) / looked_at) if looked_at else 0
     return ShortDrops(looked_at, len(found), estimate, examples)

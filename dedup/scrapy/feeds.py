@@ -64,7 +64,7 @@ def _is_supported(options: Mapping[str, Any], fields: Any) -> bool:
 
 def _complete(path: Path, fields: list[str], encoding: str | None, store: JobStore) -> None:
     """Keep the lines of stored pages, each once, and add the pages that are missing."""
-    urls = store.page_urls()
+    urls = store.exports.page_urls()
     file: Any
     with replacing(path) as part, part.open("wb") as file:
         for line in _lines(path):
@@ -74,7 +74,7 @@ def _complete(path: Path, fields: list[str], encoding: str | None, store: JobSto
                 file.write(line)
         exporter = JsonLinesItemExporter(file, fields_to_export=fields, encoding=encoding)
         if urls:
-            for page in store.pages():
+            for page in store.exports.pages():
                 if page["id"] in urls:
                     exporter.export_item(page)
 

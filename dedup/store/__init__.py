@@ -1,6 +1,6 @@
 """Where pages, duplicates and URLs are kept. `open_store` opens a job's store, or makes one."""
 
-from dedup.store.interface import JobStore, Store
+from dedup.store.interface import Store
 from dedup.store.opening import (
     STORE_NAME,
     job_exists,
@@ -10,6 +10,7 @@ from dedup.store.opening import (
     store_path,
 )
 from dedup.store.records import Page
+from dedup.store.sql.store import JobStore
 from dedup.store.sqlite import SqliteStore
 from dedup.store.summary import summarise
 

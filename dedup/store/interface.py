@@ -1,24 +1,20 @@
 """What a store is: the contract that each implementation keeps.
 
 `Store` is what the library's `Deduplicator` needs. A crawl needs a `JobStore`, which has the parts
-`UrlQueue`, `HostKnowledge` and the named queries of `dedup.store.queries` as well.
+`urls`, `learned` and `workers` as well, and queries by who asks them.
 `tests/dedup/store/test_contract.py` holds the implementations to it.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup.document import Document, Match
-from dedup.errors import StateError
 from dedup.sites.outline import Outline
-from dedup.store.queries import ExplainQueries, ExportQueries, ReportQueries, StatsQueries
 from dedup.store.records import KnownUrl, NewUrl, Outlined, Page, QueuedUrl
-from dedup.store.results import WorkerRow
 
 
 class Store(Protocol):
@@ -122,6 +118,9 @@ class UrlQueue(Protocol):
         The requests of URLs that `has_failed` are kept, for another try.
         """
 
+    def add_alias(self, url: str, page_url: str, kind: str) -> None:
+        """Record that `url` leads to the page at `page_url`: by `redirect` or `canonical` link."""
+
     def rank(self, key: bytes) -> int | None:
         """The rank of a URL, queued or not; None: it is not known."""
 
@@ -154,6 +153,26 @@ class UrlQueue(Protocol):
 
     def keys(self) -> Iterator[list[bytes]]:
         """All keys, in batches."""
+
+    def deferred(self, rank: int) -> list[str]:
+        """URLs that were put off to this rank or behind, and have been fetched all the same."""
+
+    def queue_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
+        """Take failed URLs off the record and queue them; return how many, by reason.
+
+        Args:
+            reasons: which; none: those that another try may mend, such as timeouts.
+        """
+
+    def queue_skipped(self, reason: str) -> Counter[str]:
+        """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
+
+    def queue_found(self, keys: Sequence[bytes], *, with_skipped: bool) -> Counter[str]:
+        """Queue links as new ones that were put off because they were found on duplicates alone.
+
+        Returns the slots, each with the number of those that come off the record: `with_skipped`,
+        links that were not fetched for that reason are queued, too.
+        """
 
     def __len__(self) -> int:
         """How many URLs were seen."""
@@ -211,45 +230,6 @@ class HostKnowledge(Protocol):
     def drop_early(self, numbers: Sequence[int]) -> None: ...
 
 
-class Refreshes(Protocol):
-    """Visits of a finished job's pages, and the versions that they were replaced by.
-
-    A refresh has a number, from 1 on. A page keeps its number in a new version.
-    """
-
-    def current(self) -> int:
-        """The number of the refresh that is under way or was the last; 0: there was none."""
-
-    def begin(self) -> int:
-        """Queue all pages for a visit, after them all duplicates; return the refresh's number.
-
-        The request of a page is `{"revisit": number}`. Duplicates stay on record until they are
-        dropped by `drop_duplicate`. The job is no longer finished.
-        """
-
-    def validators(self, number: int) -> dict[str, str]:
-        """The headers that ask for a page only if it has changed; empty: its server gave none."""
-
-    def note_visit(self, url: str, result: str) -> None:
-        """Record what became of a page's visit, one of `VISIT_RESULTS`.
-
-        Raises:
-            ValueError: it is none of them.
-        """
-
-    def duplicates(self, original: int | None = None) -> dict[str, int]:
-        """The numbers of the duplicates of a page, or of all, by their URLs."""
-
-    def drop_duplicate(self, number: int) -> None:
-        """Take a duplicate off the record: its URL has been judged anew."""
-
-    def replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
-        """Put a new version in a page's place; the old one is kept as a version.
-
-        Duplicates that had its very text keep that text.
-        """
-
-
 class Workers(Protocol):
     """The processes that work on one job, as one of them sees them.
 
@@ -259,6 +239,9 @@ class Workers(Protocol):
     from it. A process that is not heard of for the time of a lease loses its hosts to others, and
     cannot write any more.
     """
+
+    is_shared: bool
+    """False: this process works on the job alone, and is told nothing."""
 
     def try_begin(self, *, waits: bool) -> bool:
         """Begin to write; False: another process writes, and this one does not wait for it."""
@@ -271,11 +254,14 @@ class Workers(Protocol):
     ) -> None:
         """Have what others add told by stage, numbers ascending, before this process writes."""
 
-    def before_commit(self, call: Callable[[], None]) -> None:
+    def before_commit(self, call: Callable[[], object]) -> None:
         """Have something written with whatever is committed."""
 
     def queue_many(self, urls: Sequence[NewUrl]) -> list[tuple[str, QueuedUrl]]:
         """Queue URLs; return slot and row of those that were new, or were queued again."""
+
+    def note_hosts(self) -> None:
+        """Have others find the hosts of all URLs that have been queued by other means."""
 
     def beat(
         self, *, pages: int, pause: float = 0.0, paused: Mapping[str, float] | None = None
@@ -304,160 +290,13 @@ class Workers(Protocol):
         """How many hosts each process would have if they had as many, at least 1."""
 
     def has_queued(self) -> bool:
-        """Is any URL of the job still to be fetched?"""
+        """Is any URL of a shared job still to be fetched?"""
 
     def has_waiting(self) -> bool:
-        """Does any page of the job wait until more is known of its host?"""
+        """Does any page of a shared job wait until more is known of its host?"""
 
     def leave(self, pauses: Mapping[str, float]) -> None:
         """Give all hosts back, as `free_hosts` does, and work on the job no more.
 
         A second call does nothing, nor does one without a connection: then others find out.
         """
-
-
-class JobStore(Store, ExportQueries, Protocol):
-    """The store of a crawl's job: all that is on record of it.
-
-    Raises:
-        StateError: from any method: the store is damaged, or cannot be read or written.
-    """
-
-    keep_bodies: bool
-    """Are the bodies of pages stored as well as their texts?"""
-
-    @property
-    def location(self) -> str:
-        """Where it is, for messages; without a password."""
-
-    @property
-    def job(self) -> str:
-        """What the commands take for the job: its folder, or `postgresql://…/DATABASE#NAME`."""
-
-    @property
-    def urls(self) -> UrlQueue: ...
-
-    @property
-    def workers(self) -> Workers | None:
-        """None: one process works on the job."""
-
-    def worker_rows(self) -> list[WorkerRow]:
-        """The processes that share the job now, in the order in which they joined."""
-
-    @property
-    def learned(self) -> HostKnowledge: ...
-
-    @property
-    def refreshes(self) -> Refreshes: ...
-
-    @property
-    def stats(self) -> StatsQueries: ...
-
-    @property
-    def report(self) -> ReportQueries: ...
-
-    @property
-    def explain(self) -> ExplainQueries: ...
-
-    def unit(self) -> AbstractContextManager[object]:
-        """What is written inside is kept whole or not at all: a page, its links, its URL done."""
-
-    def on_error(self, call: Callable[[StateError], object]) -> None:
-        """Have `call` called with each `StateError` before it is raised."""
-
-    def meta(self, name: str) -> str | None:
-        """A named value of the job, or None."""
-
-    def set_meta(self, name: str, value: str) -> None:
-        """Note a named value of the job."""
-
-    def commit(self) -> None:
-        """Make durable what has been written; not within a unit."""
-
-    def commit_if_due(self) -> None:
-        """Commit what has waited long enough; call it now and then while idle."""
-
-    def schemes(self, *, of: str = "detectors") -> dict[str, Any]:
-        """The schemes that the store was made by, see `check_schemes`; empty: none are noted."""
-
-    def page(self, number: int) -> Page:
-        """A stored page, its body too where that was kept.
-
-        Raises:
-            KeyError: there is no page of that number.
-        """
-
-    def dropped_page(self, number: int) -> Page:
-        """A dropped page. Its body was not kept, unless it was the same as the original's.
-
-        Raises:
-            KeyError: there is no duplicate of that number.
-        """
-
-    def body(self, number: int) -> bytes | None:
-        """The body of a page; None: it was not kept.
-
-        Raises:
-            KeyError: there is no page of that number.
-        """
-
-    def change_text(self, number: int, page: Page) -> None:
-        """Keep another text of a page than before, and what is known of that."""
-
-    def note_apart(self, number: int, original: int, lines: Sequence[str]) -> None:
-        """Note that a page was kept for these lines, though its text resembles an original's."""
-
-    def label(self, number: int) -> tuple[str, str | None]:
-        """The id and the URL of a page, without its text."""
-
-    def group_start(self, number: int) -> int:
-        """The first record of the group that a record is of; 0: the collection has no groups."""
-
-    def page_url(self, number: int) -> str | None:
-        """The URL of a stored page, or None; also where there is no such page."""
-
-    def page_urls(self) -> dict[int, str | None]:
-        """The URLs of the stored pages, by number."""
-
-    def latest_urls(self, limit: int) -> tuple[list[str], list[str]]:
-        """The URLs of the pages stored last, and of the duplicates dropped last."""
-
-    def deferred_urls(self, rank: int) -> list[str]:
-        """URLs that were put off to this rank or behind, and have been fetched all the same."""
-
-    def fetched_by_host(self) -> dict[str, int]:
-        """Records for which a response arrived, and pages that wait, by host."""
-
-    def has_page_of(self, host: str) -> bool:
-        """Is there a stored page of a host?"""
-
-    def add_skipped(
-        self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0
-    ) -> None:
-        """Record a URL that gave no page to compare, and why."""
-
-    def add_alias(self, url: str, page_url: str, kind: str) -> None:
-        """Record that `url` leads to the page at `page_url`: by `redirect` or `canonical` link."""
-
-    def add_to_counter(self, name: str, amount: int) -> None:
-        """Add to a named counter."""
-
-    def queue_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
-        """Take failed URLs off the record and queue them; return how many, by reason.
-
-        Args:
-            reasons: which; none: those that another try may mend, such as timeouts.
-        """
-
-    def queue_skipped(self, reason: str) -> Counter[str]:
-        """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
-
-    def queue_found(self, keys: Sequence[bytes], *, with_skipped: bool) -> Counter[str]:
-        """Queue links as new ones that were put off because they were found on duplicates alone.
-
-        Returns the slots, each with the number of those that come off the record: `with_skipped`,
-        links that were not fetched for that reason are queued, too.
-        """
-
-    def close(self) -> None:
-        """Commit and close. A second call does nothing."""

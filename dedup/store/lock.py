@@ -19,18 +19,8 @@ def process_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-class JobLock:
-    """A job's lock, held until it is closed or the process ends."""
-
-    def __init__(self, held: BaseFileLock) -> None:
-        self._held = held
-
-    def close(self) -> None:
-        self._held.release()
-
-
-def lock(path: Path) -> JobLock:
-    """Lock the store at `path` for this process.
+def lock(path: Path) -> BaseFileLock:
+    """Lock the store at `path` for this process, until it releases it or ends.
 
     Raises:
         StateError: another process has it, its folder cannot be written, or its file is a link.
@@ -71,7 +61,7 @@ def lock(path: Path) -> JobLock:
         raise StateError(
             lock_path, f"the job cannot be locked ({error.strerror})", "Choose another folder"
         ) from error
-    return JobLock(held)
+    return held
 
 
 def _holder(lock_path: Path) -> str:

@@ -3,16 +3,15 @@
 import contextlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Unpack
 
 from dedup.errors import StateError
 from dedup.extras import require_extra
 from dedup.store.postgresql import is_address, parse_place
+from dedup.store.sql.database import Options
+from dedup.store.sql.store import JobStore
 from dedup.store.sqlite import SqliteStore
 from dedup.store.sqlite import opening as sqlite_opening
-
-if TYPE_CHECKING:
-    from dedup.store.postgresql.store import PostgresqlStore
 
 STORE_NAME = "crawl.sqlite"
 """The file of the store in its job's folder."""
@@ -75,27 +74,21 @@ def rename_job(address: str) -> str:
 def open_store(
     path: str | os.PathLike[str],
     *,
-    read_only: bool = False,
     must_exist: bool = False,
     is_shared: bool = False,
     lease_seconds: float = 60.0,
     keep_bodies: bool = True,
-    group_units: int = 100,
-    group_seconds: float = 1.0,
-    is_durable: bool = True,
-) -> "SqliteStore | PostgresqlStore":
+    **options: Unpack[Options],
+) -> JobStore:
     """Open a job's store, or make a new one. Close it, or use it in a `with` statement.
 
     Args:
         path: the job's folder, the file of its store, or `postgresql://…/DATABASE#NAME`.
-        read_only: change nothing; the job may be running, and is seen as it is now.
         must_exist: do not make a new one; implied by `read_only`.
         is_shared: work on it with others, where it is in PostgreSQL: see `Workers`.
         lease_seconds: a process that shares it and is not heard of for so long loses its hosts.
         keep_bodies: store the bodies of pages as well as their texts.
-        group_units: writes are committed together once this many pages are waiting.
-        group_seconds: or once the first of them has waited this long.
-        is_durable: False: a store that need not outlive the machine, which is faster to write.
+        options: see `Options`.
 
     Raises:
         StateError: there is no store, it is damaged or in use, or it cannot be read or made. It is
@@ -109,23 +102,13 @@ def open_store(
 
         return PostgresqlStore(
             parse_place(path),
-            read_only=read_only,
             must_exist=must_exist,
             is_shared=is_shared,
             lease_seconds=lease_seconds,
             keep_bodies=keep_bodies,
-            group_units=group_units,
-            group_seconds=group_seconds,
-            is_durable=is_durable,
+            **options,
         )
     file = store_path(path)
     if must_exist and not file.exists():
         raise StateError(file, "there is no such job", "Check the name of the job")
-    return SqliteStore(
-        file,
-        read_only=read_only,
-        keep_bodies=keep_bodies,
-        group_units=group_units,
-        group_seconds=group_seconds,
-        is_durable=is_durable,
-    )
+    return SqliteStore(file, keep_bodies=keep_bodies, **options)

@@ -7,8 +7,8 @@ after any number of restarts: fetched = unique + duplicates by stage + skipped b
 from collections.abc import Mapping
 from typing import Any
 
-from dedup.store.interface import JobStore
 from dedup.store.results import Count
+from dedup.store.sql.store import JobStore
 
 _TOP_HOSTS = 1000
 

@@ -75,7 +75,7 @@ class _Crawl:
     def finish(self) -> CrawlResult:
         while (step := self._learner.finish()).ready:
             self._judge_all(step)
-        stored = {page["url"]: page["text"] for page in self._store.pages()}
+        stored = {page["url"]: page["text"] for page in self._store.exports.pages()}
         return CrawlResult(
             {url.removeprefix(HOST): text for url, text in stored.items()}, self._dropped
         )

@@ -46,8 +46,8 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Judge
         assert crawled.status == 0, crawled.output
         store = SqliteStore(Path(crawled.folder, "crawl.sqlite"), read_only=True)
         stack.callback(store.close)
-        stored = {page["url"]: page["text"] for page in store.pages()}
-        dropped = {each["url"]: each["duplicate_of_url"] for each in store.duplicates()}
+        stored = {page["url"]: page["text"] for page in store.exports.pages()}
+        dropped = {each["url"]: each["duplicate_of_url"] for each in store.exports.duplicates()}
         yield {
             name: Judged(
                 site,

@@ -249,8 +249,8 @@ def test_stores(
         except StateError:
             return
         try:
-            list(store.pages())
-            list(store.duplicates())
+            list(store.exports.pages())
+            list(store.exports.duplicates())
             [store.learned.site(host) for host in store.learned.hosts()]
             list(store.explain.all_apart())
         except StateError:

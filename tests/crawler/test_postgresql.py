@@ -15,7 +15,13 @@ from typing import Any
 import pytest
 
 from dedup.errors import StateError
-from dedup.store import open_store, summarise
+from dedup.store import JobStore, open_store, summarise
+
+
+def recorded_urls(store: JobStore) -> list[str]:
+    """The URLs of all records: stored pages, dropped ones, and URLs that were skipped."""
+    pages = (*store.exports.pages(), *store.exports.duplicates())
+    return [*(row["url"] for row in pages), *(row.url for row in store.report.skipped())]
 
 
 def options_of(place: str) -> tuple[str, dict[str, str]]:
@@ -67,7 +73,7 @@ def test_crawl_goes_on_after_kills(crawl: Any, pages: Any, new_place: Callable[[
     whole = crawl("site", job="local", url=pages.url)
     with open_store(place, read_only=True) as store:
         counts = summarise(store)
-        urls = [*store.recorded_urls()]
+        urls = recorded_urls(store)
     assert max(Counter(urls).values()) == 1
     assert counts["pages"] == whole.stats["pages"]
     asked = Counter(pages.pages_asked())
@@ -104,7 +110,7 @@ def test_redirects_lead_to_hosts_of_other_workers(
             assert "Traceback" not in crawled.output
         with open_store(place, read_only=True) as store:
             counts = summarise(store)
-            urls = Counter(store.recorded_urls())
+            urls = Counter(recorded_urls(store))
         asked = Counter(site.url + target[1:] for site in sites for target in site.asked)
     assert max(urls.values()) == 1
     assert counts["urls"]["queued"] == 0
@@ -192,7 +198,7 @@ def test_restart_keeps_the_old_job_beside_the_new_one(
     assert f"is kept in {place}-old-1" in found.output
     for each in (place, f"{place}-old-1"):
         with open_store(each, read_only=True) as store:
-            assert store.count("pages") > 0
+            assert store.exports.count("pages") > 0
 
 
 @pytest.mark.parametrize(

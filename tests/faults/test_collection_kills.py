@@ -62,7 +62,7 @@ def is_alive(process: int) -> bool:
 def records(job: Path) -> int:
     """How many rows a job has judged for good."""
     with SqliteStore(job / STORE_NAME) as store:
-        return store.count_records()
+        return store.decisions.count()
 
 
 def test_a_run_that_is_killed_goes_on(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ class CrawlFigures:
         self._crawler = crawler
         self._job = Job.of(crawler)
         self._began = time.monotonic()
-        self._is_shared = self._job.store.workers is not None
+        self._is_shared = self._job.store.workers.is_shared
         has_earlier = self._job.is_resumed and not self._is_shared
         self._before = _Earlier.of(self._job.store) if has_earlier else _Earlier()
         self._hosts: Counter[str] = Counter()

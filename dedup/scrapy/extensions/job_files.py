@@ -68,8 +68,8 @@ class JobFiles:
             # A spider of another project may yield items in any callback: all its URLs are done
             # only when it has finished.
             store.urls.finish_all()
-        is_left = store.workers is not None and store.workers.has_waiting()
-        if job.has_queue and reason == "finished" and not store.urls.count_queued() and not is_left:
+        is_left = store.urls.count_queued() or store.workers.has_waiting()
+        if job.has_queue and reason == "finished" and not is_left:
             store.set_meta("finished", repr(time.time()))
         store.commit()
 

@@ -68,7 +68,7 @@ class Teamwork:
         """Stay while anything of the job is left: a host may come free, or a page link to ours."""
         job = Job.of(self._crawler)
         workers = job.store.workers
-        if job.failure is not None or workers is None or job.is_finished or not job.has_queue:
+        if job.failure is not None or job.is_finished or not job.has_queue:
             return
         with suppress(StateError):
             if job.turns.is_pending or workers.has_queued() or workers.has_waiting():
@@ -78,8 +78,6 @@ class Teamwork:
         """In a turn: give a sign of life, give hosts back, take others."""
         job = Job.of(self._crawler)
         workers, hosts = job.store.workers, job.urls.requests.hosts
-        if workers is None or hosts is None:
-            return
         pause = max((max_delay(self._crawler, host) for host in hosts), default=0.0)
         pages = job.ledger.fetched - job.ledger.fetched_before
         left = {host: delay_left(self._crawler, host) for host in hosts}

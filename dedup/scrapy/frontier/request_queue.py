@@ -51,22 +51,18 @@ class RequestQueue:
         """Keys of requests that are queued again after they were in flight, for example retries."""
         self._later: dict[bytes, NewUrl] = {}
         """URLs that are queued in the next turn, where others share the job."""
-        self.hosts: set[str] | None = None
-        """Of a shared job, those that this process fetches from; None: of all."""
-        if store.workers is not None:
-            self.hosts = set()
-            store.workers.before_commit(self._queue_later)
-            self.frontier = Frontier(store.urls, ())
-            self.length = store.urls.count_queued()
-            return
-        n_lost = store.urls.drop_held()
+        self.hosts: set[str] = set()
+        """Of a shared job, those that this process fetches from."""
+        self._is_shared = store.workers.is_shared
+        store.workers.before_commit(self._queue_later)
+        n_lost = 0 if self._is_shared else store.urls.drop_held()
         if n_lost:
             logger.warning(
                 "%d queued requests could not be stored and ended with the last process;"
                 " they are fetched where a page links to them again",
                 n_lost,
             )
-        self.frontier = Frontier(store.urls)
+        self.frontier = Frontier(store.urls, () if self._is_shared else None)
         self.length = store.urls.count_queued()
 
     def add(self, request: Request) -> bool:
@@ -156,7 +152,7 @@ class RequestQueue:
         urls = self._store.urls
         if is_again:
             self._again.add(key)
-        if self.hosts is not None:
+        if self._is_shared:
             self._write_later(key, request, stored, is_again=is_again, is_held=is_held)
             return not is_held
         if is_again:
@@ -195,44 +191,41 @@ class RequestQueue:
 
     def _queue_later(self) -> None:
         """Queue what waits for it, in the turn whose commit comes next."""
-        if not self._later or self._store.workers is None:
+        if not self._later:
             return
         later, self._later = self._later, {}
         for slot, row in self._store.workers.queue_many(list(later.values())):
-            if self.hosts is not None and slot in self.hosts:
+            if slot in self.hosts:
                 self.frontier.push(slot, row)
         self.frontier.done([key for key, each in later.items() if each.is_again])
 
     def is_ours(self, host: str) -> bool:
         """Does this process fetch from a host, at whatever port? Others learn of other hosts."""
-        return self.hosts is None or host_without_port(host) in self.hosts
+        return not self._is_shared or host_without_port(host) in self.hosts
 
     def take_up(self, slots: Iterable[str]) -> None:
         """Fetch from these hosts, too."""
         for slot in slots:
-            if self.hosts is not None:
-                self.hosts.add(slot)
-                self.frontier.take_up(slot)
+            self.hosts.add(slot)
+            self.frontier.take_up(slot)
 
     def look_again(self, slots: Iterable[str]) -> None:
         """Look into the store for what others have queued of these hosts."""
         for slot in slots:
-            if self.hosts is not None and slot in self.hosts and not self.frontier.has(slot):
+            if slot in self.hosts and not self.frontier.has(slot):
                 self.frontier.take_up(slot)
 
     def give_up(self, slots: Iterable[str]) -> None:
         """Fetch from these hosts no more."""
         for slot in slots:
-            if self.hosts is not None:
-                self.hosts.discard(slot)
-                self.frontier.give_up(slot)
+            self.hosts.discard(slot)
+            self.frontier.give_up(slot)
 
     def leave_hosts(self) -> None:
         """Let others fetch from all hosts, from each when the next request to it is due."""
-        if self._store.workers is not None and self.hosts is not None:
-            pauses = {host: delay_left(self._crawler, host) for host in self.hosts}
-            self._store.workers.leave(pauses)
-            self.hosts.clear()
+        pauses = {host: delay_left(self._crawler, host) for host in self.hosts}
+        self._store.workers.leave(pauses)
+        self.hosts.clear()
 
     @property
     def has_later(self) -> bool:

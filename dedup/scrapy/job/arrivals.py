@@ -108,8 +108,7 @@ class Arrivals:
     @property
     def may_finish(self) -> bool:
         """Does nothing come any more that pages wait for?"""
-        workers = self._store.workers
-        return workers is None or not workers.has_queued()
+        return not self._store.workers.has_queued()
 
     # --- Pages -----------------------------------------------------------------------------------
 

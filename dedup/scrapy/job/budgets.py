@@ -46,11 +46,11 @@ class UrlBudgets:
         if config.trap_pages:
             self.traps = TrapWatch(budget=config.trap_pages, year=datetime.now(UTC).year)
             if is_resumed:
-                taken = store.deferred_urls(TRAP_RANK)
-                self.traps.restore(taken, *store.latest_urls(_MAX_TRAP_URLS))
+                taken = store.urls.deferred(TRAP_RANK)
+                self.traps.restore(taken, *store.stats.latest_urls(_MAX_TRAP_URLS))
         self._hosts: HostBudget | None = None
         if config.host_pages:
-            self._hosts = HostBudget(config.host_pages, store.fetched_by_host())
+            self._hosts = HostBudget(config.host_pages, store.stats.fetched_by_host())
         self._warned: set[str] = set()
         """Patterns and hosts of which the log has said that their URLs are left out."""
 
@@ -90,7 +90,7 @@ class UrlBudgets:
     def take_up(self) -> None:
         """Count what other processes of the job have fetched of their hosts."""
         if self._hosts is not None:
-            self._hosts.note(self._store.fetched_by_host())
+            self._hosts.note(self._store.stats.fetched_by_host())
 
     def _warn_once(self, name: str, message: str, amount: int) -> None:
         if name not in self._warned:

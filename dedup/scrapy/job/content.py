@@ -83,8 +83,7 @@ class ContentIndex:
             except ValueError as error:
                 problem = f"its signatures are damaged ({error})"
                 raise DamageError(self._store.location, problem) from error
-            if self._store.workers is not None:
-                self._store.workers.on_signatures(self._take_up)
+            self._store.workers.on_signatures(self._take_up)
         return self._deduplicator
 
     def add(self, page: Page) -> int:

@@ -96,7 +96,7 @@ class DuplicateLinks:
         """Note links on a page that is no duplicate: those that were put off are queued as new."""
         if not links:
             return
-        for slot, n_more in self._store.queue_found(links, with_skipped=self._skips).items():
+        for slot, n_more in self._store.urls.queue_found(links, with_skipped=self._skips).items():
             self._requests.reload(slot, n_more=n_more)
             if n_more:
                 self._stats.inc_value(f"dedup/pages/failed/{DUPLICATE_LINK}", -n_more)

@@ -193,12 +193,12 @@ class Job:
     @property
     def has_pages(self) -> bool:
         """Has the job any page, or a duplicate of one?"""
-        return bool(self.store.count("pages") or self.store.count("duplicates"))
+        return bool(self.store.exports.count("pages") or self.store.exports.count("duplicates"))
 
     @property
     def is_alone(self) -> bool:
         """Does no other process share the job now?"""
-        return len(self.store.worker_rows()) <= 1
+        return len(self.store.stats.workers()) <= 1
 
     @property
     def name(self) -> str:
@@ -239,7 +239,7 @@ class Job:
 def _assemble(job: Job, crawler: Crawler) -> None:
     """Make the parts of a job, each after those that it needs."""
     config, store, turns = job.config, job.store, job.turns
-    is_shared = store.workers is not None
+    is_shared = store.workers.is_shared
     learner = SiteLearner(store.learned, max_waiting=config.waiting_pages, is_shared=is_shared)
     content = ContentIndex(store, config.detection, learner)
     revisits = Revisits(store, begins=job.begins_refresh, signatures=content.signatures)
@@ -253,7 +253,7 @@ def _assemble(job: Job, crawler: Crawler) -> None:
     duplicate_links = None
     if job.has_queue and not (job.is_finished or revisits.number):
         if config.duplicate_links != "skip" and not is_shared:  # an earlier run may have
-            for slot, n_more in store.queue_skipped(DUPLICATE_LINK).items():
+            for slot, n_more in store.urls.queue_skipped(DUPLICATE_LINK).items():
                 requests.reload(slot, n_more=n_more)
         duplicate_links = DuplicateLinks.of(crawler, store, requests, content, config)
 

@@ -247,7 +247,7 @@ class ItemJudge:
             self._record(entry, _outcome("done", entry, page))
         else:
             self._record(entry, replace(_outcome("duplicate", entry, page), match=match))
-        drop = Drop(page.url, self._store.page_url(match.original), match)
+        drop = Drop(page.url, self._store.label(match.original)[1], match)
         self.drops.note(drop)
         return drop
 

@@ -96,7 +96,7 @@ class Ledger:
             case "visited":
                 store.refreshes.note_visit(outcome.url, outcome.reason)
             case "alias":
-                store.add_alias(outcome.url, outcome.target, outcome.reason)
+                store.urls.add_alias(outcome.url, outcome.target, outcome.reason)
             case "skipped" | "failed":
                 store.add_skipped(
                     outcome.url,
@@ -129,7 +129,7 @@ class Ledger:
     def _add_aliases(self, finishes: tuple[FinishedUrl, ...], page_url: str) -> None:
         for each in finishes:
             if each.role in ("redirect", "canonical"):
-                self._store.add_alias(each.url, page_url, each.role)
+                self._store.urls.add_alias(each.url, page_url, each.role)
 
     def _count(self, outcome: Outcome) -> None:
         kind = outcome.kind

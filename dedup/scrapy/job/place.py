@@ -202,7 +202,7 @@ class JobPlace:
             if job_exists(self.store_place):
                 open_store(self.store_place, must_exist=True).close()
         elif job_exists(self.store_place):
-            lock(store_path(self.store_place)).close()
+            lock(store_path(self.store_place)).release()
 
     def move_aside(self) -> str | None:
         """Rename an existing job; return where it is now. None: there is no job.
@@ -221,7 +221,7 @@ class JobPlace:
             target = next(path for path in later if not path.exists())
             self.folder.rename(target)
         finally:
-            held.close()
+            held.release()
         return str(target)
 
     @property

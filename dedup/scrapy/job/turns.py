@@ -43,13 +43,13 @@ class Turns:
     """The turns of a process.
 
     Args:
-        workers: None: the job is this process's alone.
+        workers: those that share the job.
 
     Attributes:
         n_processes: that share the job.
     """
 
-    def __init__(self, workers: Workers | None) -> None:
+    def __init__(self, workers: Workers) -> None:
         self.n_processes = 1
         self._workers = workers
         self._first: dict[object, Callable[[], object]] = {}
@@ -73,7 +73,7 @@ class Turns:
     @property
     def is_needed(self) -> bool:
         """Does writing have to wait? Not in a turn, and not where the job is this process's."""
-        return self._workers is not None and not self._is_open and not self._is_closed
+        return self._workers.is_shared and not self._is_open and not self._is_closed
 
     async def run(self, function: Callable[[], T]) -> T:
         """Call a function in the next turn; return what it returned, once that is committed.
@@ -106,7 +106,7 @@ class Turns:
 
     def close(self) -> None:
         """Write what waits; nothing waits any more."""
-        if self._workers is not None and not self._is_closed:
+        if not self._is_closed:
             self._is_closed = True
             with suppress(StateError):  # the job notes it
                 for tell in self._write():
@@ -115,7 +115,7 @@ class Turns:
     # --- Private ---------------------------------------------------------------------------------
 
     def _try(self) -> None:
-        if self._workers is None or self._is_closed:
+        if self._is_closed:
             return
         waiting = self._calls
         try:

@@ -109,7 +109,7 @@ class Outages:
     def _has_answered(self, origin: str) -> bool:
         if origin not in self._answered and self._job.is_resumed:
             host = origin.partition("://")[2]
-            if self._job.store.has_page_of(host):
+            if self._job.store.stats.has_page_of(host):
                 self._answered.add(origin)
         return origin in self._answered
 

@@ -3,54 +3,35 @@
 from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from operator import itemgetter
+from operator import attrgetter, itemgetter
+from typing import Any
 
 import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from dedup.document import Document, Match, TextSource
+from dedup.document import Document, Match
 from dedup.sites.rest import Rest
-from dedup.store.memory.learned import MemoryLearned
-from dedup.store.memory.url_table import MemoryUrlTable
 
 _ZSTD_LEVEL = -1
 
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    id: str
-    url: str | None
-    title: str
-    heading: str
-    own_title: str | None
-    source: TextSource
-    key: str
-    text: bytes
-    rest: Rest | None
+_KEPT = ("id", "url", "title", "heading", "own_title", "source", "key")
+_kept_of = attrgetter(*_KEPT)
 
 
 class MemoryStore:
     """Keeps texts compressed, signatures and duplicate records; bodies are not kept.
 
     Attributes:
-        urls: the URLs seen, and the queue of those to be fetched.
-        learned: what is learned of hosts, and pages that wait for it.
         duplicates: the dropped documents' ids and what they duplicate, in the order of dropping.
     """
 
     def __init__(self) -> None:
-        self.urls = MemoryUrlTable()
-        self.learned = MemoryLearned(self._names_of)
         self.duplicates: list[tuple[str, Match]] = []
-        self._documents: list[_Kept] = []
+        self._documents: list[tuple[tuple[Any, ...], bytes, Rest | None]] = []
         self._signatures: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
         self._compressor = zstandard.ZstdCompressor(level=_ZSTD_LEVEL)
         self._decompressor = zstandard.ZstdDecompressor()
-
-    def _names_of(self, number: int) -> tuple[str, str | None]:
-        return self._documents[number].title, self._documents[number].url
 
     def __len__(self) -> int:
         """How many unique documents there are; their numbers are 0 to one less."""
@@ -64,19 +45,8 @@ class MemoryStore:
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
         number = len(self._documents)
         text = self._compressor.compress(document.text.encode(errors="surrogatepass"))
-        self._documents.append(
-            _Kept(
-                document.id,
-                document.url,
-                document.title,
-                document.heading,
-                document.own_title,
-                document.source,
-                document.key,
-                text,
-                None if document.rest is None else document.rest.kept(),
-            )
-        )
+        rest = None if document.rest is None else document.rest.kept()
+        self._documents.append((_kept_of(document), text, rest))
         for stage, signature in signatures.items():
             self._signatures[stage].append((number, signature))
         return number
@@ -94,19 +64,9 @@ class MemoryStore:
     def document(self, number: int) -> Document:
         if not 0 <= number < len(self._documents):
             raise KeyError(number)
-        kept = self._documents[number]
-        text = self._decompressor.decompress(kept.text).decode(errors="surrogatepass")
-        return Document(
-            id=kept.id,
-            text=text,
-            url=kept.url,
-            title=kept.title,
-            heading=kept.heading,
-            own_title=kept.own_title,
-            source=kept.source,
-            key=kept.key,
-            rest=kept.rest,
-        )
+        kept, packed, rest = self._documents[number]
+        text = self._decompressor.decompress(packed).decode(errors="surrogatepass")
+        return Document(text=text, rest=rest, **dict(zip(_KEPT, kept, strict=True)))
 
     def signatures(
         self, stage: str, *, after: int = -1

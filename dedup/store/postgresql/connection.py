@@ -54,10 +54,6 @@ class Cursor:
     def fetchone(self) -> Any:
         return self._read(lambda rows: rows.fetchone())
 
-    def fetchmany(self, size: int, /) -> list[Any]:
-        found: list[Any] = self._read(lambda rows: rows.fetchmany(size))
-        return found
-
     def fetchall(self) -> list[Any]:
         found: list[Any] = self._read(lambda rows: rows.fetchall())
         return found

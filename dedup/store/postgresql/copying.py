@@ -35,7 +35,7 @@ def copy_job(source: SqliteStore, place: Place) -> dict[str, int]:
         with connection.transaction():
             create(connection, place)
             counts = {table: _copy_table(source, connection, table) for table in _TABLES}
-            last = source.count_records()
+            last = source.decisions.count()
             connection.execute("UPDATE job SET last_number = %s", [last])
             for table, column in _NUMBERED.items():
                 _number_on(connection, table, column)

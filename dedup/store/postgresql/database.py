@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import count
-from typing import Any
+from typing import Any, Unpack
 
 import psycopg
 
@@ -15,8 +15,10 @@ from dedup.store.postgresql.errors import reporting
 from dedup.store.postgresql.opening import connect, lock
 from dedup.store.postgresql.place import Place
 from dedup.store.sql import database
+from dedup.store.sql.database import Options
 
 _ROWS_AT_ONCE = 5_000
+_ALL_CHANGES = 2**63 - 1
 
 
 class Row(tuple[Any, ...]):
@@ -45,38 +47,22 @@ class Database(database.Database):
         self,
         place: Place,
         *,
-        read_only: bool = False,
         must_exist: bool = False,
         is_shared: bool = False,
-        group_units: int = 100,
-        group_seconds: float = 1.0,
-        is_durable: bool = True,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(str(place), group_units=group_units, group_seconds=group_seconds)
+        super().__init__(str(place), **options)
         self.place = place
-        self.last_number = 0
-        """Of the records; what it is for others as long as the lock of `job` is held."""
         self._stored_number = 0
+        self.change = _ALL_CHANGES
+        """Up to which one `signatures` are read; later ones are told by `Workers.on_signatures`."""
         self.has_turn = False
         """Is what is written committed at the end of a turn, and not before?"""
         self.after_begin: list[Callable[[], object]] = []
         self._is_shared = is_shared
         self._names = count()
-        may_be_new = not (read_only or must_exist)
-
-        def reach(*, is_new: bool = False) -> psycopg.Connection[Any]:
-            raw = connect(place, read_only=read_only, is_new=is_new)
-            try:
-                if not read_only:
-                    lock(raw, place, is_shared=is_shared)
-                if not is_durable:
-                    raw.execute("SET synchronous_commit = off")
-            except BaseException:
-                raw.close()
-                raise
-            return raw
-
-        self.connection = Connection(place, reach, reach(is_new=may_be_new), waits=is_shared)
+        raw = self._reach(is_new=not (self._is_read_only or must_exist))
+        self.connection = Connection(place, self._reach, raw, waits=is_shared)
 
     @property
     def is_in_transaction(self) -> bool:
@@ -109,10 +95,17 @@ class Database(database.Database):
         numbers = [number for number, url in self.each(query) if pattern.search(url)]
         return "r.number = ANY(?)", [numbers]
 
-    def take_number(self) -> int:
-        """The number of the record that is written next, within a unit."""
-        self.last_number += 1
-        return self.last_number
+    def _reach(self, *, is_new: bool = False) -> psycopg.Connection[Any]:
+        raw = connect(self.place, read_only=self._is_read_only, is_new=is_new)
+        try:
+            if not self._is_read_only:
+                lock(raw, self.place, is_shared=self._is_shared)
+            if not self._is_durable:
+                raw.execute("SET synchronous_commit = off")
+        except BaseException:
+            raw.close()
+            raise
+        return raw
 
     @property
     def is_usable(self) -> bool:

@@ -1,14 +1,26 @@
-"""The tables of a job in PostgreSQL: those of `dedup.store.sqlite.schema`, in a schema of its own.
+"""The tables of a job in PostgreSQL, in a schema of its own.
 
 Texts are compared by their bytes, as SQLite does. There are no foreign keys: a check of each would
 lock, and so rewrite, the row of an original for every duplicate of it.
 """
 
-from dedup.store.records import QUEUED, TOO_DEEP
+from dedup.store.sql.schema import tables
 
 SCHEMA_VERSION = 3
 
 _TEXT = 'text COLLATE "C"'
+_TYPES = {
+    **dict.fromkeys(("row", "place"), "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
+    "small": "smallint",
+    "int": "integer",
+    "big": "bigint",
+    "bool": "boolean",
+    "real": "double precision",
+    "text": _TEXT,
+    "bytes": "bytea",
+    "page": "",
+    "flat": "",
+}
 
 SCHEMA = f"""
 -- One row. Who writes holds its lock, so what is written becomes visible in the order of numbers.
@@ -41,147 +53,14 @@ CREATE TABLE hosts (
 CREATE INDEX hosts_free ON hosts (free_at) WHERE worker IS NULL AND has_work;
 CREATE INDEX hosts_worker ON hosts (worker) WHERE worker IS NOT NULL;
 
-CREATE TABLE meta (name {_TEXT} PRIMARY KEY, value {_TEXT} NOT NULL);
-CREATE TABLE counters (name {_TEXT} PRIMARY KEY, value bigint NOT NULL) WITH (fillfactor = 50);
-
-CREATE TABLE urls (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    key bytea NOT NULL UNIQUE,
-    state smallint NOT NULL,
-    rank integer NOT NULL,
-    depth integer NOT NULL,
-    slot {_TEXT} NOT NULL,
-    url {_TEXT} NOT NULL,
-    request bytea
-) WITH (fillfactor = 90);
-CREATE INDEX urls_queued ON urls (slot, rank, id) WHERE state = {QUEUED};
-CREATE INDEX urls_too_deep ON urls (depth) WHERE state = {TOO_DEEP};
-CREATE INDEX urls_not_linked ON urls (depth) WHERE depth = 0;
-
-CREATE TABLE pages (
-    number bigint PRIMARY KEY,
-    name {_TEXT},
-    url {_TEXT},
-    host {_TEXT} NOT NULL,
-    title {_TEXT} NOT NULL,
-    language {_TEXT} NOT NULL,
-    canonical_url {_TEXT},
-    status integer,
-    content_type {_TEXT} NOT NULL,
-    encoding {_TEXT} NOT NULL,
-    fetched_at double precision NOT NULL,
-    size_bytes bigint NOT NULL,
-    depth integer NOT NULL,
-    etag {_TEXT},
-    last_modified {_TEXT},
-    heading {_TEXT} NOT NULL,
-    own_title {_TEXT},
-    source {_TEXT} NOT NULL,
-    site_version integer,
-    rest bytea,
-    text bytea NOT NULL,
-    body bytea
-);
-
-CREATE TABLE sites (host {_TEXT} PRIMARY KEY, value bytea NOT NULL) WITH (fillfactor = 50);
-CREATE TABLE apart (page bigint PRIMARY KEY, original bigint NOT NULL, lines {_TEXT} NOT NULL);
-
-CREATE TABLE encodings (
-    host {_TEXT} NOT NULL,
-    encoding {_TEXT} NOT NULL,
-    pages bigint NOT NULL,
-    PRIMARY KEY (host, encoding)
-);
-
-CREATE TABLE waiting (
-    place bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    url {_TEXT},
-    host {_TEXT} NOT NULL,
-    title {_TEXT} NOT NULL,
-    language {_TEXT} NOT NULL,
-    canonical_url {_TEXT},
-    status integer,
-    content_type {_TEXT} NOT NULL,
-    encoding {_TEXT} NOT NULL,
-    fetched_at double precision NOT NULL,
-    size_bytes bigint NOT NULL,
-    depth integer NOT NULL,
-    etag {_TEXT},
-    last_modified {_TEXT},
-    heading {_TEXT} NOT NULL,
-    source {_TEXT} NOT NULL,
-    text bytea NOT NULL,
-    outline bytea NOT NULL,
-    body bytea NOT NULL
-);
-CREATE INDEX waiting_host ON waiting (host);
-
-CREATE TABLE early (page bigint PRIMARY KEY, host {_TEXT} NOT NULL, outline bytea NOT NULL);
-CREATE INDEX early_host ON early (host);
-
-CREATE TABLE versions (
-    page bigint NOT NULL,
-    fetched_at double precision NOT NULL,
-    title {_TEXT} NOT NULL,
-    text bytea NOT NULL,
-    body bytea
-);
-
-CREATE TABLE visits (
-    refresh integer NOT NULL,
-    url {_TEXT} NOT NULL,
-    outcome {_TEXT} NOT NULL,
-    seen_at double precision NOT NULL,
-    PRIMARY KEY (refresh, url)
-);
-
-CREATE TABLE duplicates (
-    number bigint PRIMARY KEY,
-    name {_TEXT},
-    url {_TEXT},
-    host {_TEXT} NOT NULL,
-    original bigint NOT NULL,
-    stage {_TEXT} NOT NULL,
-    distance integer,
-    resemblance double precision,
-    fetched_at double precision NOT NULL,
-    size_bytes bigint NOT NULL,
-    title {_TEXT} NOT NULL,
-    heading {_TEXT} NOT NULL,
-    own_title {_TEXT},
-    source {_TEXT} NOT NULL,
-    site_version integer,
-    text bytea
-);
-CREATE INDEX duplicates_original ON duplicates (original);
-
-CREATE TABLE skipped (
-    number bigint PRIMARY KEY,
-    url {_TEXT} NOT NULL,
-    host {_TEXT} NOT NULL,
-    reason {_TEXT} NOT NULL,
-    detail {_TEXT} NOT NULL,
-    is_fetched boolean NOT NULL,
-    seen_at double precision NOT NULL,
-    size_bytes bigint NOT NULL
-);
-
-CREATE TABLE aliases (
-    url {_TEXT} NOT NULL,
-    page_url {_TEXT} NOT NULL,
-    kind {_TEXT} NOT NULL,
-    PRIMARY KEY (url, kind)
-);
+{tables(_TYPES)}
+ALTER TABLE counters SET (fillfactor = 50);
+ALTER TABLE urls SET (fillfactor = 90);
+ALTER TABLE sites SET (fillfactor = 50);
 
 -- `changed` tells what other processes have not seen yet. It is drawn under the lock of `job`.
 CREATE SEQUENCE changes;
-CREATE TABLE signatures (
-    stage {_TEXT} NOT NULL,
-    page bigint NOT NULL,
-    value bytea NOT NULL,
-    changed bigint NOT NULL DEFAULT nextval('changes'),
-    PRIMARY KEY (stage, page)
-);
+ALTER TABLE signatures ADD changed bigint NOT NULL DEFAULT nextval('changes');
 CREATE INDEX signatures_changed ON signatures (changed);
 
 -- Texts and bodies are compressed already.

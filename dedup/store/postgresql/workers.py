@@ -20,7 +20,6 @@ from dedup.store.lock import process_name
 from dedup.store.postgresql.database import Database
 from dedup.store.postgresql.opening import LOCKS
 from dedup.store.records import QUEUED, NewUrl, QueuedUrl, storable
-from dedup.store.results import WorkerRow
 from dedup.store.sql.database import Connection
 from dedup.store.sql.url_table import TAKE_UP, UrlTable
 
@@ -103,16 +102,12 @@ UPDATE hosts SET free_at = clock_timestamp() + found.pause * interval '1 second'
 FROM unnest(?::text[], ?::double precision[]) AS found (name, pause)
 WHERE slot = found.name AND worker = ?
 """
-_ROWS = """
-SELECT name, (SELECT count(*) FROM hosts WHERE worker = workers.id), pages,
-    extract(epoch FROM started_at)::double precision, extract(epoch FROM seen_at)::double precision,
-    (SELECT last_value FROM changes) - change
-FROM workers ORDER BY id
-"""
 
 
 class PostgresqlWorkers:
     """Implements `dedup.store.interface.Workers`; made when the process joins, without hosts."""
+
+    is_shared = True
 
     def __init__(self, database: Database, lease_seconds: float) -> None:
         self._database = database
@@ -126,10 +121,10 @@ class PostgresqlWorkers:
         """The server's clock, less this machine's monotonic one, at the last sign of life."""
         with database.unit() as connection:
             # Who has the lock sees all that was drawn from the sequence.
-            self.change = int(connection.execute(_LAST_CHANGE).fetchone()[0])
+            database.change = int(connection.execute(_LAST_CHANGE).fetchone()[0])
             self._id = connection.execute(
                 "INSERT INTO workers (name, change) VALUES (?, ?) RETURNING id",
-                (process_name(), self.change),
+                (process_name(), database.change),
             ).fetchone()[0]
         self.note_hosts()
         database.commit()
@@ -158,7 +153,7 @@ class PostgresqlWorkers:
     ) -> None:
         self._call = call
 
-    def before_commit(self, call: Callable[[], None]) -> None:
+    def before_commit(self, call: Callable[[], object]) -> None:
         self._database.before_commit.insert(0, call)
 
     # --- URLs and hosts --------------------------------------------------------------------------
@@ -193,7 +188,7 @@ class PostgresqlWorkers:
             seen_at = connection.execute(
                 "UPDATE workers SET seen_at = clock_timestamp(), pages = ?, pause = ?, change = ?"
                 " WHERE id = ? RETURNING extract(epoch FROM seen_at)::double precision",
-                (pages, pause, self.change, self._id),
+                (pages, pause, self._database.change, self._id),
             ).fetchone()[0]
             self._note_clock(connection, seen_at - time.monotonic())
             if paused:
@@ -249,13 +244,13 @@ class PostgresqlWorkers:
             "SELECT stage, page, value, changed FROM signatures WHERE changed > ?"
             " ORDER BY stage, page"
         )
-        rows = connection.execute(query, (self.change,)).fetchall()
+        rows = connection.execute(query, (self._database.change,)).fetchall()
         by_stage: dict[str, tuple[list[int], list[bytes]]] = {}
         for stage, page, value, changed in rows:
             numbers, values = by_stage.setdefault(stage, ([], []))
             numbers.append(page)
             values.append(value)
-            self.change = max(self.change, changed)
+            self._database.change = max(self._database.change, changed)
         for stage, (numbers, values) in by_stage.items():
             self._call(stage, np.array(numbers, np.int64), values)
 
@@ -300,7 +295,7 @@ class PostgresqlWorkers:
         """What is there now was read when the transaction began, or was written by this process."""
         if self._call is not None:
             ((last,),) = self._database.rows(_LAST_CHANGE)
-            self.change = int(last)
+            self._database.change = int(last)
 
     def _exists(self, query: str) -> bool:
         ((is_there,),) = self._database.rows(query)
@@ -308,8 +303,3 @@ class PostgresqlWorkers:
 
 
 _LAST_CHANGE = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM changes"
-
-
-def worker_rows(database: Database) -> list[WorkerRow]:
-    """Those who work on a job, for whoever reads it."""
-    return [WorkerRow(*row) for row in database.each(_ROWS)]

@@ -6,12 +6,33 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
-from dedup.errors import StateError
+import zstandard
+
+from dedup.errors import DamageError, StateError
 
 Parameters = Sequence[object] | Mapping[str, object]
 """Of a query with `?` for each, or with `:name`."""
+
+
+MAX_UNPACKED_BYTES = 256 * 1024 * 1024
+"""Of a text, a body or an outline. A store of half a megabyte could hold gigabytes of zeros."""
+
+
+class Options(TypedDict, total=False):
+    """How a store is opened.
+
+    read_only: change nothing; the job may be running, and is seen as it is now.
+    group_units: writes are committed together once this many pages are waiting.
+    group_seconds: or once the first of them has waited this long.
+    is_durable: False: a store that need not outlive the machine, which is faster to write.
+    """
+
+    read_only: bool
+    group_units: int
+    group_seconds: float
+    is_durable: bool
 
 
 class Cursor(Protocol):
@@ -20,8 +41,6 @@ class Cursor(Protocol):
     def fetchone(self) -> Any: ...
 
     def fetchall(self) -> list[Any]: ...
-
-    def fetchmany(self, size: int, /) -> list[Any]: ...
 
     def __iter__(self) -> Iterator[Any]: ...
 
@@ -48,7 +67,15 @@ class Database(ABC):
 
     connection: Connection
 
-    def __init__(self, location: str, *, group_units: int, group_seconds: float) -> None:
+    def __init__(
+        self,
+        location: str,
+        *,
+        read_only: bool = False,
+        group_units: int = 100,
+        group_seconds: float = 1.0,
+        is_durable: bool = True,
+    ) -> None:
         if group_units < 1:
             raise ValueError(f"group_units must be at least 1, got {group_units!r}")
         if group_seconds <= 0:
@@ -56,10 +83,14 @@ class Database(ABC):
         self.location = location
         self.on_error: Callable[[StateError], object] | None = None
         """Called with each `StateError` before it is raised."""
+        self._is_read_only = read_only
+        self._is_durable = is_durable
         self._group_units = group_units
         self._group_seconds = group_seconds
         self.before_commit: list[Callable[[], object]] = []
         """Called before each commit, to write what goes with it."""
+        self.last_number = 0
+        """Of the records."""
         self._is_committing = False
         self._waiting_units = 0
         self._depth = 0
@@ -67,6 +98,7 @@ class Database(ABC):
         """Has a unit inside the present one raised?"""
         self._group_began = 0.0
         self._has_failed = False
+        self._decompress = zstandard.ZstdDecompressor().decompress
 
     @property
     @abstractmethod
@@ -158,19 +190,62 @@ class Database(ABC):
                 self._commit()
         self._waiting_units = 0
 
+    def all(self, query: str, parameters: Parameters = ()) -> list[Any]:
+        """The rows of a query, at once."""
+        with self.reporting():
+            return self.connection.execute(query, parameters).fetchall()
+
+    def pairs(self, query: str, parameters: Parameters = ()) -> dict[Any, Any]:
+        """The rows of a query of two columns: the second one by the first one, in their order."""
+        return dict(self.all(query, parameters))
+
+    def first(self, query: str, parameters: Parameters = ()) -> Any:
+        """The first row of a query, or None."""
+        with self.reporting():
+            return self.connection.execute(query, parameters).fetchone()
+
+    def value(self, query: str, parameters: Parameters = ()) -> Any:
+        """The first column of a query's first row; None where there is no row."""
+        row = self.first(query, parameters)
+        return None if row is None else row[0]
+
     def meta(self, name: str) -> str | None:
         """A named value of the job, or None."""
-        query = "SELECT value FROM meta WHERE name = ?"
-        with self.reporting():
-            row = self.connection.execute(query, (name,)).fetchone()
-        return None if row is None else str(row[0])
+        value = self.value("SELECT value FROM meta WHERE name = ?", (name,))
+        return None if value is None else str(value)
 
     def set_meta(self, name: str, value: str) -> None:
         query = (
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
         )
-        with self.unit() as connection:
-            connection.execute(query, (name, value))
+        self.write(query, (name, value), weight=1)
+
+    def take_number(self) -> int:
+        """The number of the record that is written next, within a unit."""
+        self.last_number += 1
+        return self.last_number
+
+    def write(self, query: str, parameters: Parameters = (), *, weight: int = 0) -> None:
+        """Execute in a unit of its own, or in the present one."""
+        with self.unit(weight=weight) as connection:
+            connection.execute(query, parameters)
+
+    def unpacked(self, number: int, compressed: bytes, kind: str = "text") -> bytes:
+        """What the store keeps compressed of the page `number`."""
+        try:
+            size_bytes = zstandard.get_frame_parameters(compressed).content_size
+            if size_bytes > MAX_UNPACKED_BYTES:  # so is one that is not told
+                raise zstandard.ZstdError(f"more than {MAX_UNPACKED_BYTES:,} bytes")
+            return self._decompress(compressed)
+        # Damage can turn the column into NULL, and the size that zstd notes into an enormous one.
+        except (zstandard.ZstdError, TypeError, MemoryError) as error:
+            raise DamageError(
+                self.location, f"the {kind} of page {number} is damaged ({error})"
+            ) from error
+
+    def text(self, number: int, compressed: bytes, *, errors: str = "replace") -> str:
+        """The text of the page `number`."""
+        return self.unpacked(number, compressed).decode(errors=errors)
 
     def _commit(self) -> None:
         self.connection.execute("COMMIT")
@@ -225,3 +300,14 @@ class Database(ABC):
             with self.reporting():
                 self.connection.execute("ROLLBACK TO unit")
                 self.connection.execute("RELEASE unit")
+
+
+class Queries:
+    """The base of a part of a store, which one part of the program asks.
+
+    Raises:
+        StateError: from any method: the store is damaged.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database

@@ -1,11 +1,10 @@
 """What `dedup why` asks of a job's store: where a URL is on record."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from dedup.errors import DamageError
-from dedup.store.queries import IsSameUrl
 from dedup.store.results import (
     AliasRecord,
     ApartPage,
@@ -15,7 +14,9 @@ from dedup.store.results import (
     StoredRecord,
     WaitingRecord,
 )
-from dedup.store.sql.queries import SqlQueries
+from dedup.store.sql.database import Queries
+
+IsSameUrl = Callable[[str], bool]
 
 _RECORDS = """
 SELECT 'stored' AS outcome, number FROM pages WHERE {condition}
@@ -40,7 +41,7 @@ FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = ?
 """
 
 
-class SqlExplainQueries(SqlQueries):
+class ExplainQueries(Queries):
     """Records by URL and by number.
 
     Raises:
@@ -50,7 +51,7 @@ class SqlExplainQueries(SqlQueries):
     def find(self, urls: Sequence[str]) -> FoundRecord | None:
         """The latest record of one of these URLs, as they were recorded."""
         condition = f"url IN ({', '.join('?' * len(urls))})"
-        return self._first(FoundRecord._make, _RECORDS.format(condition=condition), [*urls] * 4)
+        return self._found(_RECORDS.format(condition=condition), [*urls] * 4)
 
     def find_named(self, name: str) -> FoundRecord | None:
         """The last record of this id; rows of a collection may have no URL."""
@@ -59,26 +60,27 @@ class SqlExplainQueries(SqlQueries):
             " UNION ALL SELECT 'duplicate', number FROM duplicates WHERE name = ?"
             " ORDER BY number DESC LIMIT 1"
         )
-        return self._first(FoundRecord._make, query, (name, name))
+        return self._found(query, (name, name))
 
     def find_any(self, is_same: IsSameUrl) -> FoundRecord | None:
         """The latest record of a URL for which `is_same` is true. Looks at every record."""
-        every = self._each(tuple, _URLS)
+        every = self._database.each(_URLS)
         found = [(number, outcome) for outcome, number, url in every if is_same(url)]
         return FoundRecord(*reversed(max(found))) if found else None
 
     def stored(self, number: int) -> StoredRecord:
         row = self._row("SELECT url, title, fetched_at FROM pages WHERE number = ?", number)
         query = "SELECT stage, count(*) FROM duplicates WHERE original = ? GROUP BY stage"
-        return StoredRecord._make([*row, self._pairs(query, (number,))])
+        return StoredRecord._make([*row, self._database.pairs(query, (number,))])
 
     def apart(self, number: int) -> ApartPage | None:
         """Why a page was kept whose text resembles another's; None: it is no such page."""
-        return self._first(self._apart_page, f"{_APART} WHERE a.page = ?", (number,))
+        row = self._database.first(f"{_APART} WHERE a.page = ?", (number,))
+        return None if row is None else self._apart_page(row)
 
     def all_apart(self) -> Iterator[ApartPage]:
         """The pages that were kept for what they say beside their texts, in their order."""
-        return self._each(self._apart_page, f"{_APART} ORDER BY a.page")
+        return map(self._apart_page, self._database.each(f"{_APART} ORDER BY a.page"))
 
     def duplicate(self, number: int) -> DroppedRecord:
         return DroppedRecord(*self._row(_DUPLICATE, number))
@@ -95,16 +97,20 @@ class SqlExplainQueries(SqlQueries):
     def alias(self, url: str, is_same: IsSameUrl) -> AliasRecord | None:
         """The alias that `url` is, or that a URL is for which `is_same` is true."""
         query = "SELECT url, page_url, kind FROM aliases ORDER BY kind DESC"
-        every = self._each(AliasRecord._make, query)
+        every = map(AliasRecord._make, self._database.each(query))
         return next((each for each in every if each.url == url or is_same(each.url)), None)
 
     def known_urls(self) -> Iterator[str]:
         """All URLs that were seen, and those of the stored pages."""
         query = "SELECT url FROM urls UNION ALL SELECT url FROM pages WHERE url IS NOT NULL"
-        return self._each(lambda row: next(iter(row)), query)
+        return (url for (url,) in self._database.each(query))
+
+    def _found(self, query: str, parameters: Sequence[object]) -> FoundRecord | None:
+        row = self._database.first(query, parameters)
+        return None if row is None else FoundRecord._make(row)
 
     def _row(self, query: str, number: int) -> Any:
-        row = self._first(tuple, query, (number,))
+        row = self._database.first(query, (number,))
         if row is None:
             raise KeyError(number)
         return row

@@ -7,7 +7,6 @@ page that was stored before enough was known is *early*: it has a number, and is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from dedup.errors import DamageError
 from dedup.sites.outline import Outline
@@ -18,7 +17,7 @@ from dedup.store.records import (
     compressed,
     storable_fields,
 )
-from dedup.store.sql.database import Database
+from dedup.store.sql.database import Database, Queries
 from dedup.urls.parts import host_of
 
 _FIELDS = tuple(name for name in PAGE_FIELDS if name not in ("own_title", "site_version"))
@@ -27,33 +26,31 @@ _FIELDS = tuple(name for name in PAGE_FIELDS if name not in ("own_title", "site_
 _HOSTS_IN_MEMORY = 10_000
 
 
-class Learned:
+class Learned(Queries):
     """What is known of a job's hosts; the pages that wait, and the early ones."""
 
-    def __init__(self, database: Database, unpacked: Callable[..., bytes]) -> None:
-        self._database = database
-        self._unpacked = unpacked
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self._encodings: dict[str, str | None] = {}
 
     # --- Sites -----------------------------------------------------------------------------------
 
     def site(self, host: str) -> bytes | None:
         """What is known of a host; None: nothing is."""
-        query = "SELECT value FROM sites WHERE host = ?"
-        return next((bytes(value) for (value,) in self._rows(query, [host])), None)
+        value = self._database.value("SELECT value FROM sites WHERE host = ?", [host])
+        return None if value is None else bytes(value)
 
     def hosts(self) -> list[str]:
         """The hosts of which something is known, in alphabetical order."""
-        return [host for (host,) in self._rows("SELECT host FROM sites ORDER BY host")]
+        return [host for (host,) in self._database.all("SELECT host FROM sites ORDER BY host")]
 
     def set_site(self, host: str, value: bytes) -> None:
         """Note what is known of a host from now on."""
-        with self._database.unit(weight=0) as connection:
-            connection.execute(
-                "INSERT INTO sites VALUES (?, ?)"
-                " ON CONFLICT (host) DO UPDATE SET value = excluded.value",
-                (host, value),
-            )
+        self._database.write(
+            "INSERT INTO sites VALUES (?, ?)"
+            " ON CONFLICT (host) DO UPDATE SET value = excluded.value",
+            (host, value),
+        )
 
     def before_commit(self, call: Callable[[], object]) -> None:
         """Have something noted with whatever is committed."""
@@ -67,17 +64,16 @@ class Learned:
             if len(self._encodings) >= _HOSTS_IN_MEMORY:
                 self._encodings.clear()
             query = "SELECT encoding FROM encodings WHERE host = ? ORDER BY pages DESC, encoding"
-            self._encodings[host] = next((row[0] for row in self._rows(query, [host])), None)
+            self._encodings[host] = self._database.value(query, [host])
         return self._encodings[host]
 
     def add_encoding(self, host: str, encoding: str) -> None:
         """Count a page of a host."""
-        with self._database.unit(weight=0) as connection:
-            connection.execute(
-                "INSERT INTO encodings VALUES (?, ?, 1)"
-                " ON CONFLICT (host, encoding) DO UPDATE SET pages = encodings.pages + 1",
-                (host, encoding),
-            )
+        self._database.write(
+            "INSERT INTO encodings VALUES (?, ?, 1)"
+            " ON CONFLICT (host, encoding) DO UPDATE SET pages = encodings.pages + 1",
+            (host, encoding),
+        )
         self._encodings.pop(host, None)
 
     # --- Pages that wait -------------------------------------------------------------------------
@@ -101,28 +97,27 @@ class Learned:
     def waiting(self, host: str) -> list[Outlined]:
         """The pages of a host that wait, in the order of their arrival."""
         query = "SELECT place, title, url, outline FROM waiting WHERE host = ? ORDER BY place"
-        return [self._outlined(*row) for row in self._rows(query, [host])]
+        return [self._outlined(*row) for row in self._database.all(query, [host])]
 
     def waiting_page(self, place: int) -> Page:
         """A page that waits, as it was read by itself."""
         columns = ", ".join([*_FIELDS, "text", "body"])
         query = f"SELECT {columns} FROM waiting WHERE place = ?"  # noqa: S608 -- names above
-        ((*values, text, body),) = self._rows(query, [place])
+        *values, text, body = self._database.first(query, [place])
         return Page(
             id="",
-            text=self._unpacked(place, text, "text").decode(errors="surrogatepass"),
-            body=self._unpacked(place, body, "body"),
+            text=self._database.unpacked(place, text, "text").decode(errors="surrogatepass"),
+            body=self._database.unpacked(place, body, "body"),
             **dict(zip(_FIELDS, values, strict=True)),
         )
 
     def drop_waiting(self, place: int) -> None:
-        with self._database.unit(weight=0) as connection:
-            connection.execute("DELETE FROM waiting WHERE place = ?", (place,))
+        self._database.write("DELETE FROM waiting WHERE place = ?", (place,))
 
     def count_waiting(self) -> dict[str, int]:
         """How many pages wait, by host, the host of the first one first."""
         query = "SELECT host, count(*) FROM waiting GROUP BY host ORDER BY min(place)"
-        return dict(self._rows(query))
+        return self._database.pairs(query)
 
     # --- Early pages -----------------------------------------------------------------------------
 
@@ -144,11 +139,11 @@ class Learned:
             "SELECT early.page, pages.title, pages.url, early.outline FROM early"
             " JOIN pages ON pages.number = early.page WHERE early.host = ? ORDER BY early.page"
         )
-        return [self._outlined(*row) for row in self._rows(query, [host])]
+        return [self._outlined(*row) for row in self._database.all(query, [host])]
 
     def count_early(self, host: str) -> int:
         """How many early pages a host has."""
-        return int(self._rows("SELECT count(*) FROM early WHERE host = ?", [host])[0][0])
+        return int(self._database.value("SELECT count(*) FROM early WHERE host = ?", [host]))
 
     def drop_early(self, numbers: Sequence[int]) -> None:
         with self._database.unit(weight=0) as connection:
@@ -159,17 +154,13 @@ class Learned:
     # --- Private ---------------------------------------------------------------------------------
 
     def _outlined(self, key: int, title: str, url: str | None, packed: bytes) -> Outlined:
-        text = self._unpacked(key, packed, "outline").decode(errors="surrogatepass")
+        text = self._database.unpacked(key, packed, "outline").decode(errors="surrogatepass")
         try:
             return Outlined(key, title, url, Outline.from_json(text))
         except ValueError as error:
             raise DamageError(
                 self._database.location, f"the outline of page {key} is damaged ({error})"
             ) from error
-
-    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
-        with self._database.reporting():
-            return self._database.connection.execute(query, parameters).fetchall()
 
 
 def _packed(outline: Outline) -> bytes:

@@ -24,12 +24,17 @@ _NOTE_VISIT = (
     " DO UPDATE SET outcome = excluded.outcome, seen_at = excluded.seen_at"
 )
 
+Replace = Callable[..., None]
+
 
 class Refreshes:
-    """Implements `dedup.store.interface.Refreshes`.
+    """Visits of a finished job's pages, and the versions that they were replaced by.
+
+    A refresh has a number, from 1 on. A page keeps its number in a new version.
 
     Args:
-        replace: puts a page's new version and its signatures in the place of the old one.
+        replace: `replace(number, page, signatures, is_new=False)` puts a page's new version and its
+            signatures in the place of the old one.
     """
 
     _slot = "substr(found.host, 1, instr(found.host || ':', ':') - 1)"
@@ -37,17 +42,20 @@ class Refreshes:
 
     _revisit = """CAST('{"revisit": ' || found.number || '}' AS BLOB)"""
 
-    def __init__(
-        self, database: Database, replace: Callable[[int, Page, Mapping[str, bytes]], None]
-    ) -> None:
+    def __init__(self, database: Database, replace: Replace) -> None:
         self._database = database
         self._replace = replace
 
     def current(self) -> int:
+        """The number of the refresh that is under way or was the last; 0: there was none."""
         return int(self._database.meta("refresh") or 0)
 
     def begin(self) -> int:
-        """Queue all pages, with `{"revisit": number}` for a request, and all duplicates."""
+        """Queue all pages for a visit, after them all duplicates; return the refresh's number.
+
+        The request of a page is `{"revisit": number}`. Duplicates stay on record until they are
+        dropped by `drop_duplicate`. The job is no longer finished.
+        """
         number = self.current() + 1
         with self._database.unit() as connection:
             connection.execute(
@@ -65,34 +73,40 @@ class Refreshes:
         return number
 
     def validators(self, number: int) -> dict[str, str]:
-        query = "SELECT etag, last_modified FROM pages WHERE number = ?"
-        with self._database.reporting():
-            row = self._database.connection.execute(query, (number,)).fetchone()
+        """The headers that ask for a page only if it has changed; empty: its server gave none."""
+        row = self._database.first(
+            "SELECT etag, last_modified FROM pages WHERE number = ?", (number,)
+        )
         names = ("If-None-Match", "If-Modified-Since")
         return {name: value for name, value in zip(names, row or (), strict=False) if value}
 
     def note_visit(self, url: str, result: str) -> None:
+        """Record what became of a page's visit, one of `VISIT_RESULTS`.
+
+        Raises:
+            ValueError: it is none of them.
+        """
         if result not in VISIT_RESULTS:
             raise ValueError(f"result must be one of {', '.join(VISIT_RESULTS)}, got {result!r}")
-        with self._database.unit() as connection:
-            connection.execute(
-                _NOTE_VISIT,
-                (self.current(), url, result, time.time()),
-            )
+        self._database.write(_NOTE_VISIT, (self.current(), url, result, time.time()), weight=1)
 
     def duplicates(self, original: int | None = None) -> dict[str, int]:
+        """The numbers of the duplicates of a page, or of all, by their URLs."""
         query = "SELECT url, number FROM duplicates WHERE url IS NOT NULL"
         values: tuple[int, ...] = ()
         if original is not None:
             query, values = f"{query} AND original = ?", (original,)
-        with self._database.reporting():
-            return dict(self._database.connection.execute(query, values).fetchall())
+        return self._database.pairs(query, values)
 
     def drop_duplicate(self, number: int) -> None:
-        with self._database.unit() as connection:
-            connection.execute("DELETE FROM duplicates WHERE number = ?", (number,))
+        """Take a duplicate off the record: its URL has been judged anew."""
+        self._database.write("DELETE FROM duplicates WHERE number = ?", (number,), weight=1)
 
     def replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
+        """Put a new version in a page's place; the old one is kept as a version.
+
+        Duplicates that had its very text keep that text.
+        """
         with self._database.unit() as connection:
             connection.execute(
                 "UPDATE duplicates SET text = (SELECT text FROM pages WHERE number = :number)"
@@ -105,4 +119,4 @@ class Refreshes:
                 (number,),
             )
             connection.execute("DELETE FROM signatures WHERE page = ?", (number,))
-            self._replace(number, page, signatures)
+            self._replace(number, page, signatures, is_new=False)

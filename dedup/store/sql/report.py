@@ -14,7 +14,7 @@ from dedup.store.results import (
     TimeCounts,
     UrlPair,
 )
-from dedup.store.sql.queries import SqlQueries
+from dedup.store.sql.database import Queries
 
 _TIMES = """
 SELECT fetched_at AS at, 1 AS is_unique, 0 AS is_duplicate FROM pages
@@ -87,102 +87,104 @@ SELECT url, host, title, coalesce(own_title, title), heading, text FROM pages WH
 """
 
 
-class SqlReportQueries(SqlQueries):
+class ReportQueries(Queries):
     """Counts, and rows in an order and number that a report can show."""
 
     # --- Counts ----------------------------------------------------------------------------------
 
     def meta(self) -> dict[str, str]:
         """All named values of the job."""
-        return self._pairs("SELECT name, value FROM meta")
+        return self._database.pairs("SELECT name, value FROM meta")
 
     def sources(self) -> dict[str, int]:
         """How many stored pages have a text of each source, see `Document.source`."""
-        return self._pairs("SELECT source, count(*) FROM pages GROUP BY source ORDER BY source")
+        return self._database.pairs(
+            "SELECT source, count(*) FROM pages GROUP BY source ORDER BY source"
+        )
 
     def stages(self) -> list[StageCounts]:
         """The duplicates by stage, the stage with most of them first."""
-        return list(self._each(StageCounts._make, _BY_STAGE))
+        return list(map(StageCounts._make, self._database.all(_BY_STAGE)))
 
     def active_seconds(self, pause: float) -> float | None:
         """From the first page to the last, without longer pauses; None: no page was fetched."""
-        seconds: float | None = self._value(_ACTIVE_SECONDS, (pause,))
+        seconds: float | None = self._database.value(_ACTIVE_SECONDS, (pause,))
         return seconds
 
     def times(self, step: float, pause: float) -> Iterator[TimeCounts]:
         """Pages by steps of so many seconds, without longer pauses; empty steps are left out."""
         query = _BY_TIME.format(floor=self._floor("seconds / ?"))
-        return self._each(TimeCounts._make, query, (step, pause))
+        return map(TimeCounts._make, self._database.each(query, (step, pause)))
 
     def lowest_resemblance(self) -> float | None:
         """Of all duplicates; None where none was computed."""
-        lowest: float | None = self._value("SELECT min(resemblance) FROM duplicates")
+        lowest: float | None = self._database.value("SELECT min(resemblance) FROM duplicates")
         return lowest
 
     def resemblances(self, n_steps: int) -> dict[int, int]:
         """Duplicates by resemblance in steps of 1 / `n_steps`; those of exactly 1 come last."""
-        return self._pairs(
+        return self._database.pairs(
             _BY_RESEMBLANCE.format(floor=self._floor("resemblance * ? + 1e-9")), (n_steps,)
         )
 
     def distances(self) -> dict[int, int]:
         """Duplicates by the distance of their fingerprints, in bits."""
-        return self._pairs(_BY_DISTANCE)
+        return self._database.pairs(_BY_DISTANCE)
 
     def group_sizes(self) -> dict[int, int]:
         """How many pages have so many duplicates."""
-        return self._pairs(_GROUP_SIZES)
+        return self._database.pairs(_GROUP_SIZES)
 
     def duplicates_by_original(self) -> dict[int, int]:
         """How many duplicates each page has that has any."""
-        return self._pairs("SELECT original, count(*) FROM duplicates GROUP BY original")
+        return self._database.pairs("SELECT original, count(*) FROM duplicates GROUP BY original")
 
     def pages_by_site(self) -> dict[str, int]:
         """Stored and dropped pages that were read by what was known of their host, by host."""
-        return self._pairs(_BY_SITE)
+        return self._database.pairs(_BY_SITE)
 
     def sources_by_host(self) -> dict[str, dict[str, int]]:
         """How many stored pages of each host have a text of each source."""
         found: dict[str, dict[str, int]] = {}
         query = "SELECT host, source, count(*) FROM pages GROUP BY host, source ORDER BY 1, 2"
-        for host, source, count in self._each(tuple, query):
+        for host, source, count in self._database.each(query):
             found.setdefault(host, {})[source] = count
         return found
 
     def has_rest(self) -> bool:
         """Is of any page kept what is rare on it, so that the second look could be taken?"""
         query = "SELECT number FROM pages WHERE rest IS NOT NULL LIMIT 1"
-        return self._first(tuple, query) is not None
+        return self._database.first(query) is not None
 
     def skipped(self) -> Iterator[SkippedRecord]:
         """The URLs that gave no page to compare, by number."""
         query = "SELECT url, seen_at, reason, detail, is_fetched FROM skipped ORDER BY number"
-        return self._each(SkippedRecord._make, query)
+        return map(SkippedRecord._make, self._database.each(query))
 
     def stored_bodies(self) -> Iterator[StoredBody]:
         """The stored pages whose bodies are kept, by number."""
         query = "SELECT host, number, size_bytes FROM pages WHERE body IS NOT NULL ORDER BY number"
-        return self._each(StoredBody._make, query)
+        return map(StoredBody._make, self._database.each(query))
 
     # --- URLs ------------------------------------------------------------------------------------
 
     def url_pairs(self, max_number: int) -> Iterator[UrlPair]:
         """Duplicates and their originals, of those up to a number that have URLs."""
-        return self._each(UrlPair._make, _URL_PAIRS, (max_number,))
+        return map(UrlPair._make, self._database.each(_URL_PAIRS, (max_number,)))
 
     def fetched_urls(self, max_number: int) -> Iterator[FetchedUrl]:
         """Stored and dropped pages up to a number, in the order of their numbers."""
-        return self._each(FetchedUrl._make, _FETCHED_URLS, (max_number,) * 3)
+        return map(FetchedUrl._make, self._database.each(_FETCHED_URLS, (max_number,) * 3))
 
     def last_page(self) -> int:
         """The greatest number of a stored page; 0: there is none."""
-        return self._value("SELECT max(number) FROM pages") or 0
+        return self._database.value("SELECT max(number) FROM pages") or 0
 
     # --- Groups of duplicates --------------------------------------------------------------------
 
     def listed_duplicates(self, limit: int) -> list[ListedDuplicate]:
         """The duplicates of lowest resemblance, these first; equal bodies last."""
-        return list(self._each(ListedDuplicate._make, _LISTED, (limit,)))
+        return list(map(ListedDuplicate._make, self._database.all(_LISTED, (limit,))))
 
     def listed_original(self, number: int, *, with_text: bool) -> ListedOriginal:
         """A stored page.
@@ -191,11 +193,11 @@ class SqlReportQueries(SqlQueries):
             KeyError: there is no page of that number.
         """
         query = "SELECT url, host, title, language, site_version, text FROM pages WHERE number = ?"
-        row = self._first(tuple, query, (number,))
+        row = self._database.first(query, (number,))
         if row is None:
             raise KeyError(number)
         *fields, packed = row
-        text = self._text(number, packed) if with_text else ""
+        text = self._database.text(number, packed) if with_text else ""
         return ListedOriginal._make([*fields, text])
 
     def pair_texts(self, number: int) -> tuple[str, str]:
@@ -204,25 +206,25 @@ class SqlReportQueries(SqlQueries):
         Raises:
             KeyError: there is no duplicate of that number.
         """
-        row = self._first(tuple, _TEXTS, (number,))
+        row = self._database.first(_TEXTS, (number,))
         if row is None:
             raise KeyError(number)
         original, original_text, _, text = row
-        return self._text(original, original_text), self._text(number, text)
+        return self._database.text(original, original_text), self._database.text(number, text)
 
     # --- Names -----------------------------------------------------------------------------------
 
     def near_names(self, limit: int) -> Iterator[PairNames]:
         """The names of near duplicates and their originals, the earliest."""
-        return self._each(PairNames._make, _NEAR_NAMES, (limit,))
+        return map(PairNames._make, self._database.each(_NEAR_NAMES, (limit,)))
 
     def page_names(self, number: int) -> PageNames | None:
         """The names and the text of a stored page; None: there is no such page."""
-        row = self._first(tuple, _PAGE_NAMES, (number,))
+        row = self._database.first(_PAGE_NAMES, (number,))
         if row is None:
             return None
         *fields, packed = row
-        return PageNames._make([*fields, self._text(number, packed)])
+        return PageNames._make([*fields, self._database.text(number, packed)])
 
     # --- Private ---------------------------------------------------------------------------------
 

@@ -1,31 +1,27 @@
-"""What is written to a job's store: pages, duplicates, what was skipped, and the URLs seen."""
+"""A job's store: its pages, duplicates and what was skipped, with the parts that others ask."""
 
 import json
 import re
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from dedup.document import Document, Match
 from dedup.errors import DamageError, SchemeError, StateError
-from dedup.store.records import (
-    PAGE_FIELDS,
-    Page,
-    as_page,
-    storable,
-    storable_fields,
-)
-from dedup.store.results import WorkerRow
-from dedup.store.sql.database import Connection, Database
-from dedup.store.sql.explain import SqlExplainQueries
+from dedup.store.alone import Alone
+from dedup.store.interface import HostKnowledge, UrlQueue, Workers
+from dedup.store.records import PAGE_FIELDS, Page, as_page, storable, storable_fields
+from dedup.store.sql.database import MAX_UNPACKED_BYTES, Connection, Database
+from dedup.store.sql.decisions import Decisions
+from dedup.store.sql.explain import ExplainQueries
+from dedup.store.sql.export import ExportQueries
 from dedup.store.sql.learned import Learned
-from dedup.store.sql.reading import GROUP_KEY, StoreReader, is_body_kept
+from dedup.store.sql.reading import PageReader
 from dedup.store.sql.refresh import Refreshes
-from dedup.store.sql.report import SqlReportQueries
-from dedup.store.sql.retry import queue_failed, queue_found, queue_skipped
-from dedup.store.sql.stats import SqlStatsQueries
+from dedup.store.sql.report import ReportQueries
+from dedup.store.sql.stats import StatsQueries
 from dedup.store.sql.url_table import UrlTable
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import host_of
@@ -40,29 +36,50 @@ _INSERT_DUPLICATE = f"INSERT INTO duplicates VALUES ({', '.join('?' * 16)})"  # 
 _UPDATE_PAGE = f"UPDATE pages SET {_SETS} WHERE number = :number"  # noqa: S608 -- our own names
 
 
-class SqlStore(StoreReader):
-    """The truth about a job; everything in memory is rebuilt from it.
+class JobStore(PageReader, ABC):
+    """The store of a crawl's job, or of a collection's: all that is on record of it.
 
     Texts come back as they were, lone surrogates included; URLs, ids and titles with question marks
     for those. Texts and bodies carry checksums.
 
+    Attributes:
+        keep_bodies: are the bodies of pages stored as well as their texts?
+        urls: the URLs that were seen, and the queue.
+        learned: what is known of hosts, and the pages that wait for it.
+        workers: the processes that share the job.
+        refreshes: visits of the pages of a finished job.
+        decisions: of a run over a collection.
+        stats, report, explain, exports: queries, by who asks them.
+
     Raises:
-        StateError: from any method: the store cannot be read or written; from `document` and
-            `pages` also for a text that is damaged.
+        StateError: from any method: the store is damaged, or cannot be read or written.
     """
 
     def __init__(self, database: Database, *, keep_bodies: bool) -> None:
         super().__init__(database)
         self.keep_bodies = keep_bodies
-        self.urls = UrlTable(database)
-        self.learned = Learned(database, self.unpacked)
-        self.refreshes = Refreshes(database, self._replace_page)
-        self.stats = SqlStatsQueries(database, self.unpacked)
-        self.report = SqlReportQueries(database, self.unpacked)
-        self.explain = SqlExplainQueries(database, self.unpacked)
+        self.urls: UrlQueue = UrlTable(database)
+        self.learned: HostKnowledge = Learned(database)
+        self.workers: Workers = Alone()
+        self.refreshes = Refreshes(database, self._write_page)
+        self.decisions = Decisions(database, self.add_skipped)
+        self.stats = StatsQueries(database)
+        self.report = ReportQueries(database)
+        self.explain = ExplainQueries(database)
+        self.exports = ExportQueries(database)
+
+    @property
+    def location(self) -> str:
+        """Where it is, for messages; without a password."""
+        return self.database.location
+
+    @property
+    @abstractmethod
+    def job(self) -> str:
+        """What the commands take for the job: its folder, or `postgresql://…/DATABASE#NAME`."""
 
     def unit(self) -> AbstractContextManager[Connection]:
-        """Groups writes that belong together: a page, its links, its URL done."""
+        """What is written inside is kept whole or not at all: a page, its links, its URL done."""
         return self.database.unit()
 
     def on_error(self, call: Callable[[StateError], object]) -> None:
@@ -110,11 +127,11 @@ class SqlStore(StoreReader):
 
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
         with self.unit():
-            number = self._take_number()
-            self.write_page(number, as_page(document), signatures)
+            number = self.database.take_number()
+            self._write_page(number, as_page(document), signatures)
         return number
 
-    def write_page(
+    def _write_page(
         self, number: int, page: Page, signatures: Mapping[str, bytes], *, is_new: bool = True
     ) -> None:
         """Write a page under its number; where it `is_new` there is none."""
@@ -125,14 +142,11 @@ class SqlStore(StoreReader):
             "host": host_of(page.url),
             "rest": _stored_rest(page),
             "text": page.packed_text,
-            "body": page.packed_body if self.keep_bodies and is_body_kept(page) else None,
+            "body": page.packed_body if self.keep_bodies and _is_body_kept(page) else None,
         }
         with self.unit() as connection:
             connection.execute(_INSERT_PAGE if is_new else _UPDATE_PAGE, fields)
-            connection.executemany(
-                "INSERT INTO signatures VALUES (?, ?, ?)",
-                [(stage, number, value) for stage, value in signatures.items()],
-            )
+            _add_signatures(connection, number, signatures)
 
     def change_text(self, number: int, page: Page) -> None:
         """Keep another text of a page than before, and what is known of it."""
@@ -149,35 +163,29 @@ class SqlStore(StoreReader):
             "site_version": page.site_version,
             "rest": _stored_rest(page),
         }
-        with self.unit() as connection:
-            connection.execute(query, row)
+        self.database.write(query, row, weight=1)
 
     def change_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
         with self.unit() as connection:
             connection.execute("DELETE FROM signatures WHERE page = ?", (number,))
-            connection.executemany(
-                "INSERT INTO signatures VALUES (?, ?, ?)",
-                [(stage, number, value) for stage, value in signatures.items()],
-            )
+            _add_signatures(connection, number, signatures)
 
     def note_apart(self, number: int, original: int, lines: Sequence[str]) -> None:
         """Note that a page was kept for these lines, though its text resembles an original's."""
-        with self.database.unit(weight=0) as connection:
-            connection.execute(
-                "INSERT INTO apart VALUES (?, ?, ?) ON CONFLICT (page) DO UPDATE"
-                " SET original = excluded.original, lines = excluded.lines",
-                (number, original, storable(json.dumps(list(lines), ensure_ascii=False))),
-            )
+        self.database.write(
+            "INSERT INTO apart VALUES (?, ?, ?) ON CONFLICT (page) DO UPDATE"
+            " SET original = excluded.original, lines = excluded.lines",
+            (number, original, storable(json.dumps(list(lines), ensure_ascii=False))),
+        )
 
     def add_duplicate(self, document: Document, match: Match) -> None:
         page = as_page(document)
         is_copy = match.stage == "body"
         with self.unit() as connection:
-            number = self._take_number()
             connection.execute(
                 _INSERT_DUPLICATE,
                 (
-                    number,
+                    self.database.take_number(),
                     storable(page.id) or None,
                     storable(page.url),
                     host_of(page.url),
@@ -201,11 +209,10 @@ class SqlStore(StoreReader):
     ) -> None:
         """Record a URL that gave no page to compare, and why."""
         with self.unit() as connection:
-            number = self._take_number()
             connection.execute(
                 "INSERT INTO skipped VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    number,
+                    self.database.take_number(),
                     storable(without_credentials(url)),
                     host_of(url),
                     reason,
@@ -216,46 +223,13 @@ class SqlStore(StoreReader):
                 ),
             )
 
-    def add_alias(self, url: str, page_url: str, kind: str) -> None:
-        """Record that `url` leads to the page at `page_url`: by `redirect` or `canonical` link."""
-        with self.unit() as connection:
-            connection.execute(
-                "INSERT INTO aliases VALUES (?, ?, ?) ON CONFLICT (url, kind) DO NOTHING",
-                (storable(url), storable(page_url), kind),
-            )
-
     def add_to_counter(self, name: str, amount: int) -> None:
         """Add to a named counter."""
-        with self.database.unit(weight=0) as connection:
-            connection.execute(
-                "INSERT INTO counters VALUES (?, ?)"
-                " ON CONFLICT (name) DO UPDATE SET value = counters.value + excluded.value",
-                (name, amount),
-            )
-
-    def count_records(self) -> int:
-        """The number of the last record, so how many there are where none has been deleted."""
-        return self._last_number()
-
-    def begin_group(self) -> None:
-        """Note that the next record begins a group of a collection, which is judged apart."""
-        self.set_meta(GROUP_KEY.format(self._last_number() + 1), "")
-
-    def queue_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
-        """Queue failed URLs once more; return how many, by reason."""
-        return queue_failed(self.database, reasons)
-
-    def queue_skipped(self, reason: str) -> Counter[str]:
-        """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
-        return queue_skipped(self.database, reason)
-
-    def queue_found(self, keys: Sequence[bytes], *, with_skipped: bool) -> Counter[str]:
-        """Queue links as new ones that were put off because they were found on duplicates alone."""
-        return queue_found(self.database, keys, with_skipped=with_skipped)
-
-    def worker_rows(self) -> list[WorkerRow]:
-        """The processes that share the job now, in the order in which they joined."""
-        return []
+        self.database.write(
+            "INSERT INTO counters VALUES (?, ?)"
+            " ON CONFLICT (name) DO UPDATE SET value = counters.value + excluded.value",
+            (name, amount),
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -266,20 +240,6 @@ class SqlStore(StoreReader):
     def close(self) -> None:
         """Commit and close. A second call does nothing."""
         self.database.close()
-
-    def _replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
-        self.write_page(number, page, signatures, is_new=False)
-
-    def _last_number(self) -> int:
-        return self._number(
-            "SELECT coalesce(max(number), 0) FROM (SELECT max(number) AS number FROM pages"
-            " UNION ALL SELECT max(number) FROM duplicates"
-            " UNION ALL SELECT max(number) FROM skipped) AS every"
-        )
-
-    def _take_number(self) -> int:
-        """The number of the record that is written next, within a unit."""
-        raise NotImplementedError
 
 
 def _difference(
@@ -298,6 +258,18 @@ def _difference(
                 if found[stage].get(name) != wanted[stage].get(name)
             ]
     return "; ".join(parts)
+
+
+def _add_signatures(connection: Connection, number: int, signatures: Mapping[str, bytes]) -> None:
+    connection.executemany(
+        "INSERT INTO signatures VALUES (?, ?, ?)",
+        [(stage, number, value) for stage, value in signatures.items()],
+    )
+
+
+def _is_body_kept(page: Page) -> bool:
+    """Is the page's body small enough to be read again?"""
+    return page.body is not None and len(page.body) <= MAX_UNPACKED_BYTES
 
 
 def _stored_rest(page: Page) -> bytes | None:

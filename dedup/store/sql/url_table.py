@@ -1,10 +1,25 @@
 """The URLs of a job: which are known, and which are still to be fetched."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
-from dedup.store.records import DONE, HELD, QUEUED, TOO_DEEP, KnownUrl, QueuedUrl, storable
-from dedup.store.sql.database import Database
+from dedup.store.records import (
+    DONE,
+    DUPLICATE_LINK,
+    DUPLICATE_LINK_END,
+    DUPLICATE_LINK_RANK,
+    HELD,
+    QUEUED,
+    TOO_DEEP,
+    TRAP_RANK,
+    KnownUrl,
+    QueuedUrl,
+    storable,
+)
+from dedup.store.sql.database import Connection, Queries
+from dedup.urls.parts import host_of
 
 _KEYS_PER_QUERY = 500  # well under SQLite's limit of parameters
 _KEYS_PER_BATCH = 65_536
@@ -19,16 +34,36 @@ TAKE_UP = f"""state = excluded.state, rank = excluded.rank, depth = excluded.dep
  WHERE urls.state = {TOO_DEEP}"""
 """What is done with a known URL that is found: one that was too deep is as new."""
 
+# What a site or its owner has decided, or what no second try will change.
+_FINAL = {
+    DUPLICATE_LINK,
+    "host_pages",
+    "host_too_complex",
+    "ignored",
+    "learned_rule",
+    "invalid_url",
+    "offsite",
+    "private_address",
+    "redirect_private",
+    "redirect_invalid",
+    "redirect_offsite",
+    "redirect_scheme",
+    "robots",
+    "too_large",
+    "trap",
+    "unsupported_scheme",
+}
+_IS_PUT_OFF = f"rank >= {DUPLICATE_LINK_RANK} AND rank < {TRAP_RANK}"
+_IS_ON_DUPLICATES = f"rank >= {DUPLICATE_LINK_RANK} AND rank < {DUPLICATE_LINK_END}"
+_TEMPORARY_STATUSES = {"http_408", "http_425", "http_429"}
 
-class UrlTable:
+
+class UrlTable(Queries):
     """The exact set of URL keys of a job, on disk, with what became of each.
 
     It is also the queue: within a slot (a host), the lowest rank first, and of these the one that
     was found first.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
         """Which of `keys` are in the table."""
@@ -37,8 +72,7 @@ class UrlTable:
             part = keys[start : start + _KEYS_PER_QUERY]
             marks = ",".join("?" * len(part))
             query = f"SELECT key FROM urls WHERE key IN ({marks}) AND state <> {TOO_DEEP}"  # noqa: S608 -- only marks
-            with self._database.reporting():
-                found.update(key for (key,) in self._database.connection.execute(query, part))
+            found.update(key for (key,) in self._database.all(query, part))
         return found
 
     def queue(
@@ -78,18 +112,17 @@ class UrlTable:
     ) -> None:
         """Note a URL that is not fetched for its depth; one that is known stays as it is."""
         row = (key, TOO_DEEP, rank, depth, storable(slot), storable(url), request)
-        with self._database.unit(weight=0) as connection:
-            connection.execute(f"{_INSERT} ON CONFLICT (key) DO NOTHING", row)
+        self._database.write(f"{_INSERT} ON CONFLICT (key) DO NOTHING", row)
 
     def count_within(self, depth: int) -> int:
         """How many URLs were too deep, and are within this depth; 0: any depth."""
-        return self._count(f"SELECT count(*) FROM urls WHERE {_WITHIN}", (depth, depth))  # noqa: S608 -- a constant
+        query = f"SELECT count(*) FROM urls WHERE {_WITHIN}"  # noqa: S608 -- a constant
+        return int(self._database.value(query, (depth, depth)))
 
     def queue_within(self, depth: int) -> None:
         """Queue the URLs that were too deep, and are within this depth; 0: any depth."""
         query = f"UPDATE urls SET state = {QUEUED} WHERE {_WITHIN}"  # noqa: S608 -- constants
-        with self._database.unit(weight=0) as connection:
-            connection.execute(query, (depth, depth))
+        self._database.write(query, (depth, depth))
 
     def queue_again(
         self, key: bytes, request: bytes | None, *, slot: str, rank: int, is_held: bool = False
@@ -122,20 +155,23 @@ class UrlTable:
                 [(key, DONE, storable(url)) for key, url in urls],
             )
 
+    def add_alias(self, url: str, page_url: str, kind: str) -> None:
+        """Record that `url` leads to the page at `page_url`: by `redirect` or `canonical` link."""
+        self._database.write(
+            "INSERT INTO aliases VALUES (?, ?, ?) ON CONFLICT (url, kind) DO NOTHING",
+            (storable(url), storable(page_url), kind),
+            weight=1,
+        )
+
     def rank(self, key: bytes) -> int | None:
         """The rank of a URL, queued or not; None: it is not known."""
-        query = "SELECT rank FROM urls WHERE key = ?"
-        with self._database.reporting():
-            row = self._database.connection.execute(query, (key,)).fetchone()
-        return None if row is None else int(row[0])
+        rank: int | None = self._database.value("SELECT rank FROM urls WHERE key = ?", (key,))
+        return rank
 
     def finish_all(self) -> None:
         """Note that no URL needs fetching any more."""
-        with self._database.unit(weight=0) as connection:
-            connection.execute(
-                "UPDATE urls SET state = ?, request = NULL WHERE state NOT IN (?, ?)",
-                (DONE, DONE, TOO_DEEP),
-            )
+        query = "UPDATE urls SET state = ?, request = NULL WHERE state NOT IN (?, ?)"
+        self._database.write(query, (DONE, DONE, TOO_DEEP))
 
     def drop(self, keys: Iterable[bytes]) -> None:
         """Forget URLs altogether."""
@@ -153,9 +189,7 @@ class UrlTable:
 
     def find(self, key: bytes) -> KnownUrl | None:
         """A URL and its state; None: it is not known."""
-        query = "SELECT state, url FROM urls WHERE key = ?"
-        with self._database.reporting():
-            row = self._database.connection.execute(query, (key,)).fetchone()
+        row = self._database.first("SELECT state, url FROM urls WHERE key = ?", (key,))
         return None if row is None else KnownUrl(*row)
 
     def state(self, key: bytes) -> int | None:
@@ -179,20 +213,19 @@ class UrlTable:
                 SELECT (SELECT min(slot) FROM urls WHERE state = {QUEUED} AND slot > found.slot)
                 FROM found WHERE found.slot IS NOT NULL
             ) SELECT slot FROM found WHERE slot IS NOT NULL"""  # noqa: S608 -- a constant
-        with self._database.reporting():
-            return [slot for (slot,) in self._database.connection.execute(query)]
+        return [slot for (slot,) in self._database.all(query)]
 
     def first_queued(self, slot: str, limit: int) -> list[QueuedUrl]:
         """The queued URLs of a slot that are to be fetched first, in their order."""
         query = f"""SELECT rank, id, key, url, depth, request FROM urls
             WHERE state = {QUEUED} AND slot = ? ORDER BY rank, id LIMIT ?"""  # noqa: S608 -- a constant
-        with self._database.reporting():
-            rows = self._database.connection.execute(query, (slot, limit))
-            return list(map(QueuedUrl._make, rows))
+        return list(map(QueuedUrl._make, self._database.all(query, (slot, limit))))
 
     def count_queued(self) -> int:
-        return self._count(
-            f"SELECT count(*) FROM urls WHERE state = {QUEUED}"  # noqa: S608 -- finds its index
+        return int(
+            self._database.value(
+                f"SELECT count(*) FROM urls WHERE state = {QUEUED}"  # noqa: S608 -- finds its index
+            )
         )
 
     def keys(self) -> Iterator[list[bytes]]:
@@ -202,8 +235,101 @@ class UrlTable:
             yield batch
 
     def __len__(self) -> int:
-        return self._count("SELECT count(*) FROM urls") - self.count_within(0)
+        return int(self._database.value("SELECT count(*) FROM urls")) - self.count_within(0)
 
-    def _count(self, query: str, parameters: Sequence[object] = ()) -> int:
-        with self._database.reporting():
-            return int(self._database.connection.execute(query, parameters).fetchone()[0])
+    def deferred(self, rank: int) -> list[str]:
+        """URLs that were put off to this rank or behind, and have been fetched all the same."""
+        query = (
+            "SELECT url FROM urls WHERE state = ? AND rank >= ?"
+            " EXCEPT SELECT url FROM skipped WHERE reason = 'trap'"
+        )
+        return [url for (url,) in self._database.all(query, (DONE, rank))]
+
+    def queue_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
+        """Take failed URLs off the record and queue them; return how many, by reason.
+
+        Args:
+            reasons: which; none: those that another try may mend: hosts that could not be reached,
+                timeouts, damaged or incomplete answers, HTTP 408, 425, 429 and 5xx.
+        """
+        queued: Counter[str] = Counter()
+        with self._database.unit() as connection:
+            rows = connection.execute(
+                "SELECT s.number, s.reason, s.is_fetched, u.id, u.url, u.request FROM skipped AS s"
+                " JOIN urls AS u ON u.url = s.url WHERE u.state = ? ORDER BY u.id",
+                (DONE,),
+            ).fetchall()
+            for number, reason, is_fetched, row, url, request in rows:
+                if reason not in reasons and (reasons or not _is_temporary(reason, is_fetched)):
+                    continue
+                connection.execute("DELETE FROM skipped WHERE number = ?", (number,))
+                connection.execute(
+                    "UPDATE urls SET state = ?, slot = ?, request = ?,"  # noqa: S608 -- constants
+                    f" rank = CASE WHEN {_IS_PUT_OFF} THEN 0 ELSE rank END WHERE id = ?",
+                    (QUEUED, host_of(url), _afresh(request), row),
+                )
+                queued[reason] += 1
+            if queued:
+                connection.execute("DELETE FROM meta WHERE name = 'finished'")
+        return queued
+
+    def queue_skipped(self, reason: str) -> Counter[str]:
+        """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
+        with self._database.unit(weight=0) as connection:
+            rows = connection.execute(
+                "SELECT s.number, u.id, u.slot FROM skipped AS s JOIN urls AS u ON u.url = s.url"
+                " WHERE NOT s.is_fetched AND s.reason = ? AND u.state = ?",
+                (reason, DONE),
+            ).fetchall()
+            return _take_off(connection, rows)
+
+    def queue_found(self, keys: Sequence[bytes], *, with_skipped: bool) -> Counter[str]:
+        """Queue links as new ones that were put off because they were found on duplicates alone.
+
+        Returns the slots, each with the number of those that come off the record: `with_skipped`,
+        links that were not fetched for that reason are queued, too.
+        """
+        found: Counter[str] = Counter()
+        with self._database.unit(weight=0) as connection:
+            for start in range(0, len(keys), _KEYS_PER_QUERY):
+                part = keys[start : start + _KEYS_PER_QUERY]
+                marks = ",".join("?" * len(part))
+                put_off = f"{_IS_ON_DUPLICATES} AND key IN ({marks})"
+                rows = connection.execute(
+                    f"UPDATE urls SET rank = rank - {DUPLICATE_LINK_RANK}"  # noqa: S608 -- constants
+                    f" WHERE state = {QUEUED} AND {put_off} RETURNING slot",
+                    part,
+                ).fetchall()
+                found.update(dict.fromkeys((slot for (slot,) in rows), 0))
+                if with_skipped:
+                    rows = connection.execute(
+                        "SELECT s.number, u.id, u.slot"  # noqa: S608 -- constants
+                        " FROM urls AS u JOIN skipped AS s ON s.url = u.url"
+                        f" WHERE u.state = {DONE} AND {put_off} AND s.reason = ?",
+                        (*part, DUPLICATE_LINK),
+                    ).fetchall()
+                    found.update(_take_off(connection, rows))
+        return found
+
+
+def _take_off(connection: Connection, rows: Sequence[tuple[int, int, str]]) -> Counter[str]:
+    """Delete records and queue their URLs as new ones; rows of record, URL and slot."""
+    for number, row, _ in rows:
+        connection.execute("DELETE FROM skipped WHERE number = ?", (number,))
+        connection.execute("UPDATE urls SET state = ?, rank = 0 WHERE id = ?", (QUEUED, row))
+    return Counter(slot for _, _, slot in rows)
+
+
+def _is_temporary(reason: str, is_fetched: int) -> bool:
+    if is_fetched:
+        return reason in _TEMPORARY_STATUSES or reason.startswith("http_5")
+    return reason not in _FINAL
+
+
+def _afresh(request: bytes | None) -> bytes | None:
+    """The request without the count of its retries."""
+    if request is None or not request.startswith(b"{"):
+        return request
+    fields = json.loads(request)
+    fields.get("meta", {}).pop("retry_times", None)
+    return json.dumps(fields).encode()

@@ -10,11 +10,12 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from dedup.errors import StateError
-from dedup.store.lock import JobLock, lock
+from dedup.store.lock import lock
 from dedup.store.sql import database
+from dedup.store.sql.database import Options
 from dedup.store.sqlite.errors import reporting
 from dedup.store.sqlite.opening import connect, remove_empty_files
 
@@ -34,24 +35,13 @@ class Database(database.Database):
 
     connection: sqlite3.Connection
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        read_only: bool = False,
-        group_units: int = 100,
-        group_seconds: float = 1.0,
-        is_durable: bool = True,
-    ) -> None:
-        super().__init__(str(path), group_units=group_units, group_seconds=group_seconds)
+    def __init__(self, path: Path, **options: Unpack[Options]) -> None:
+        super().__init__(str(path), **options)
         self.path = path
-        self._is_read_only = read_only
-        self._lock: JobLock | None = None
-        if not read_only:
-            self._lock = lock(path)
+        self._lock = None if self._is_read_only else lock(path)
         try:
-            self.connection = connect(path, read_only=read_only)
-            if not is_durable:
+            self.connection = connect(path, read_only=self._is_read_only)
+            if not self._is_durable:
                 self.connection.execute("PRAGMA synchronous = OFF")
             self._version = self._data_version()
         except BaseException:
@@ -112,5 +102,5 @@ class Database(database.Database):
 
     def _unlock(self) -> None:
         if self._lock is not None:
-            self._lock.close()
+            self._lock.release()
             self._lock = None

@@ -154,7 +154,7 @@ def test_a_running_job_is_exported_as_it_was_when_opened(job: Path) -> None:
     for number in range(3):
         document = Document(id="", text=f"Text {number}.", url=f"http://example.com/{number}")
         writer.add(document, {})
-    assert [row["url"][-1] for row in reader.pages()] == ["a", "c"]
+    assert [row["url"][-1] for row in reader.exports.pages()] == ["a", "c"]
     reader.close()
     assert exported(job)[0] == ["a", "c", "0", "1", "2"]
     writer.close()

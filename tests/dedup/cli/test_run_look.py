@@ -94,7 +94,7 @@ def test_a_job_that_was_interrupted_goes_on_to_the_same(
         assert main(["run", str(source), "--job", str(job)]) != 0
     assert judged[-1] == KEPT[0]
     store = SqliteStore(job / STORE_NAME, read_only=True)
-    assert 0 < store.count_records() <= len(judged)
+    assert 0 < store.decisions.count() <= len(judged)
     store.close()
     assert dropped(source, "--job", str(job)) == DROPPED
 
@@ -140,7 +140,7 @@ def test_pages_of_an_attacker_do_not_take_the_articles_of_others(source: Path) -
 
 
 def _documents(store: SqliteStore) -> list[Document]:
-    return [store.document(number) for number in store.page_urls()]
+    return [store.document(number) for number in store.exports.page_urls()]
 
 
 def test_texts_without_a_page_have_no_rest(source: Path) -> None:

@@ -77,7 +77,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outline = page_text(bounded("<p>Not yet.</p>"), "Patience", site=Site()).outline
     assert outline is not None
     store.learned.add_waiting(waiting, outline)
-    store.add_alias(f"{SITE}/old", f"{SITE}/more", "redirect")
+    store.urls.add_alias(f"{SITE}/old", f"{SITE}/more", "redirect")
     store.close()
     return folder
 

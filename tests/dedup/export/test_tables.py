@@ -29,9 +29,11 @@ def as_text(value: Any) -> str:
 
 def test_csv_has_the_rows_of_json_lines(store: SqliteStore, tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
-    write_table(path, store.duplicates(), DUPLICATES)
+    write_table(path, store.exports.duplicates(), DUPLICATES)
     rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
-    assert rows == [{name: as_text(row[name]) for name in DUPLICATES} for row in store.duplicates()]
+    assert rows == [
+        {name: as_text(row[name]) for name in DUPLICATES} for row in store.exports.duplicates()
+    ]
 
 
 def test_parquet_is_read_by_duckdb_with_equal_counts_and_values(
@@ -40,8 +42,8 @@ def test_parquet_is_read_by_duckdb_with_equal_counts_and_values(
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     for name, rows, columns in (
-        ("pages", store.pages, PAGES),
-        ("duplicates", store.duplicates, DUPLICATES),
+        ("pages", store.exports.pages, PAGES),
+        ("duplicates", store.exports.duplicates, DUPLICATES),
     ):
         path = tmp_path / f"{name}.parquet"
         write_table(path, rows(), columns)
@@ -56,9 +58,9 @@ def test_columns_are_the_same_in_every_format(job: Path, tmp_path: Path) -> None
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     known = {"depth": 3, "etag": '"v1"', "last_modified": "Sat, 21 Nov 2026 10:00:00 GMT"}
     with SqliteStore(job / "crawl.sqlite") as store:
-        store.write_page(99, Page(id="", text="A version.", **known), {})
+        store._write_page(99, Page(id="", text="A version.", **known), {})
         for ending in ("jsonl", "csv", "parquet"):
-            write_table(tmp_path / f"p.{ending}", store.pages(), PAGES)
+            write_table(tmp_path / f"p.{ending}", store.exports.pages(), PAGES)
     lines = (tmp_path / "p.jsonl").read_text(encoding="utf-8").splitlines()
     first = [json.loads(line) for line in lines]
     with (tmp_path / "p.csv").open(encoding="utf-8", newline="") as file:
@@ -74,7 +76,7 @@ def test_columns_are_the_same_in_every_format(job: Path, tmp_path: Path) -> None
 def test_compression_goes_by_the_ending(store: SqliteStore, tmp_path: Path, ending: str) -> None:
     plain, gzipped, packed = (tmp_path / f"p.{ending}{end}" for end in ("", ".gz", ".zst"))
     for path in (plain, gzipped, packed):
-        write_table(path, store.pages(), PAGES)
+        write_table(path, store.exports.pages(), PAGES)
     assert gzip.decompress(gzipped.read_bytes()) == plain.read_bytes()
     with zstandard.open(packed, "rb") as file:
         assert file.read() == plain.read_bytes()
@@ -129,9 +131,9 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 def test_json_lines_keep_what_is_not_ascii(store: SqliteStore, tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
-    write_table(path, store.pages(), PAGES)
+    write_table(path, store.exports.pages(), PAGES)
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert rows == list(store.pages())
+    assert rows == list(store.exports.pages())
     assert "其他的內容" in path.read_text(encoding="utf-8")
 
 

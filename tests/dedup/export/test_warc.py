@@ -105,7 +105,7 @@ def test_versions_of_a_page_are_told_by_its_headers(job: Path) -> None:
     store = SqliteStore(job / "crawl.sqlite")
     date = "Sat, 21 Nov 2026 10:00:00 GMT"
     page = Page(id="", text="", url="http://v.example/", body=b"V", etag='"v1"', last_modified=date)
-    store.write_page(9, page, {})
+    store._write_page(9, page, {})
     store.close()
     from warcio.archiveiterator import ArchiveIterator
 

@@ -1,11 +1,11 @@
 """What every store does, run on each implementation: see `dedup.store.interface`.
 
-A further one joins by a line in `STORES`.
+A further one of jobs joins by a line in `JOB_STORES`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -28,10 +28,7 @@ from dedup.store.interface import HostKnowledge, Store, UrlQueue
 from dedup.store.memory import MemoryStore
 from dedup.store.records import DONE, HELD, QUEUED, TOO_DEEP, KnownUrl, QueuedUrl
 
-AnyStore = MemoryStore | JobStore
-
-STORES: dict[str, Callable[[pytest.FixtureRequest, Path], AnyStore]] = {
-    "memory": lambda request, path: MemoryStore(),
+JOB_STORES: dict[str, Callable[[pytest.FixtureRequest, Path], JobStore]] = {
     "sqlite": lambda request, path: open_store(path),
     "postgresql": lambda request, path: open_store(request.getfixturevalue("new_place")()),
 }
@@ -39,22 +36,29 @@ KEYS = [bytes([number]) * 16 for number in range(8)]
 A, B, C, D, *_ = KEYS
 
 
-@pytest.fixture(params=STORES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyStore]:
-    store = STORES[request.param](request, tmp_path)
-    yield store
-    if not isinstance(store, MemoryStore):
-        store.close()
+@pytest.fixture(params=JOB_STORES)
+def job(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[JobStore]:
+    with JOB_STORES[request.param](request, tmp_path) as store:
+        yield store
+
+
+@pytest.fixture(params=["memory", *JOB_STORES])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "memory":
+        yield MemoryStore()
+        return
+    with JOB_STORES[request.param](request, tmp_path) as store:
+        yield store
 
 
 @pytest.fixture
-def urls(store: AnyStore) -> UrlQueue:
-    return store.urls
+def urls(job: JobStore) -> UrlQueue:
+    return job.urls
 
 
 @pytest.fixture
-def learned(store: AnyStore) -> HostKnowledge:
-    return store.learned
+def learned(job: JobStore) -> HostKnowledge:
+    return job.learned
 
 
 def signatures(store: Store, stage: str, **options: int) -> list[tuple[int, bytes]]:
@@ -104,8 +108,6 @@ def test_documents_of_other_keys_are_no_duplicates_of_each_other(store: Store) -
             for number, key in enumerate(keys)
         ]
         page = deduplicator.process(Document("page", f"{story} Amen.")).match
-        if not isinstance(store, MemoryStore):
-            store.commit()
         found = [match and store.document(match.original).key for match in again]
         assert found == keys
     assert None not in first  # the second time
@@ -342,17 +344,17 @@ def test_page_that_waits_is_as_it_was_read(learned: HostKnowledge) -> None:
     assert (found.own_title, found.site_version) == (None, None)
 
 
-def test_of_early_pages_the_last_are_kept(store: AnyStore) -> None:
-    numbers = [store.add(page(str(n)), {}) for n in range(5)]
+def test_of_early_pages_the_last_are_kept(job: JobStore) -> None:
+    numbers = [job.add(page(str(n)), {}) for n in range(5)]
     for number in numbers:
-        store.learned.add_early(number, "a.example", outline(str(number)), at_most=3)
-    assert [each.key for each in store.learned.early("a.example")] == numbers[2:]
-    first = store.learned.early("a.example")[0]
+        job.learned.add_early(number, "a.example", outline(str(number)), at_most=3)
+    assert [each.key for each in job.learned.early("a.example")] == numbers[2:]
+    first = job.learned.early("a.example")[0]
     assert (first.title, first.url) == ("Title 2", "http://a.example/2")
-    assert [store.learned.count_early(f"{name}.example") for name in "ab"] == [3, 0]
-    store.learned.drop_early(numbers[3:])
-    assert [each.key for each in store.learned.early("a.example")] == [numbers[2]]
-    assert store.learned.early("b.example") == []
+    assert [job.learned.count_early(f"{name}.example") for name in "ab"] == [3, 0]
+    job.learned.drop_early(numbers[3:])
+    assert [each.key for each in job.learned.early("a.example")] == [numbers[2]]
+    assert job.learned.early("b.example") == []
 
 
 def test_encoding_of_a_host_is_that_of_most_pages_then_the_first_by_name(
@@ -370,27 +372,23 @@ def test_encoding_of_a_host_is_that_of_most_pages_then_the_first_by_name(
 # --- What is noted with a commit -----------------------------------------------------------------
 
 
-def test_what_is_to_be_noted_is_noted_before_every_commit(store: AnyStore) -> None:
-    if isinstance(store, MemoryStore):
-        pytest.skip("it commits nothing")
+def test_what_is_to_be_noted_is_noted_before_every_commit(job: JobStore) -> None:
     values = iter([b"1", b"2", b"3"])
-    store.learned.before_commit(lambda: store.learned.set_site("a.example", next(values)))
-    store.add(Document("a", "A text."), {})
-    store.commit()
-    assert store.learned.site("a.example") == b"1"
-    store.add(Document("b", "B text."), {})
-    store.commit()
-    assert store.learned.site("a.example") == b"2"
+    job.learned.before_commit(lambda: job.learned.set_site("a.example", next(values)))
+    job.add(Document("a", "A text."), {})
+    job.commit()
+    assert job.learned.site("a.example") == b"1"
+    job.add(Document("b", "B text."), {})
+    job.commit()
+    assert job.learned.site("a.example") == b"2"
 
 
-def test_pages_that_were_kept_apart_come_in_their_order(store: AnyStore) -> None:
-    if isinstance(store, MemoryStore):
-        pytest.skip("it keeps no account")
-    numbers = [store.add(page(str(n)), {}) for n in range(3)]
-    store.note_apart(numbers[2], numbers[1], ["Other."])
-    store.note_apart(numbers[1], numbers[0], ["Once.", "\ud800 有"])
-    store.note_apart(numbers[2], numbers[0], [])
-    found = [(each.number, each.original, list(each.lines)) for each in store.explain.all_apart()]
+def test_pages_that_were_kept_apart_come_in_their_order(job: JobStore) -> None:
+    numbers = [job.add(page(str(n)), {}) for n in range(3)]
+    job.note_apart(numbers[2], numbers[1], ["Other."])
+    job.note_apart(numbers[1], numbers[0], ["Once.", "\ud800 有"])
+    job.note_apart(numbers[2], numbers[0], [])
+    found = [(each.number, each.original, list(each.lines)) for each in job.explain.all_apart()]
     assert found == [
         (numbers[1], numbers[0], ["Once.", "? 有"]),
         (numbers[2], numbers[0], []),
@@ -398,15 +396,24 @@ def test_pages_that_were_kept_apart_come_in_their_order(store: AnyStore) -> None
 
 
 def test_a_damaged_account_of_a_page_that_was_kept_apart_is_a_clear_error(
-    store: AnyStore,
+    job: JobStore,
 ) -> None:
-    if isinstance(store, MemoryStore):
-        pytest.skip("it keeps no account")
-    numbers = [store.add(page(str(n)), {}) for n in range(2)]
-    store.note_apart(numbers[1], numbers[0], ["Once."])
-    with store.unit() as connection:
+    numbers = [job.add(page(str(n)), {}) for n in range(2)]
+    job.note_apart(numbers[1], numbers[0], ["Once."])
+    with job.unit() as connection:
         connection.execute("UPDATE apart SET lines = ?", ["[1"])
     with pytest.raises(StateError, match=f"what tells page {numbers[1]} from another is damaged"):
-        store.explain.apart(numbers[1])
+        job.explain.apart(numbers[1])
     with pytest.raises(StateError, match="is damaged"):
-        list(store.explain.all_apart())
+        list(job.explain.all_apart())
+
+
+def test_no_part_of_a_store_has_more_than_35_members(job: JobStore) -> None:
+    parts = [each for name, each in vars(job).items() if not name.startswith("_")]
+    for part in parts:
+        assert len(_public(dir(type(part)))) <= 35, part
+    assert len({*_public(dir(JobStore)), *_public(vars(job))}) <= 35
+
+
+def _public(names: Iterable[str]) -> list[str]:
+    return [name for name in names if not name.startswith("_")]

@@ -52,13 +52,12 @@ def url(name: str) -> NewUrl:
 
 def write(store: PostgresqlStore) -> None:
     store.add(Document("a", "A."), {"text": b"1"})
-    assert store.workers is not None
     store.workers.queue_many([url("x"), url("y")])
 
 
 def expect_written(store: PostgresqlStore) -> None:
     with open_store(store.job, read_only=True) as found:
-        assert list(found.page_numbers()) == [1]
+        assert list(found.exports.page_numbers()) == [1]
         assert [row.url[-1] for row in found.urls.first_queued("a.example", 9)] == ["x", "y"]
 
 
@@ -68,7 +67,6 @@ def test_turn_goes_on_when_the_server_is_back(
 ) -> None:
     store = join()
     workers = store.workers
-    assert workers is not None
     assert workers.try_begin(waits=True)
     write(store)
     rows = workers.queue_many([url("z")])
@@ -79,7 +77,7 @@ def test_turn_goes_on_when_the_server_is_back(
     workers.end()
     back.join()
     with open_store(store.job, read_only=True) as found:
-        assert list(found.page_numbers()) == [1, 2]
+        assert list(found.exports.page_numbers()) == [1, 2]
         queued = found.urls.first_queued("a.example", 9)
     # What memory knows by its number has that number in the store.
     assert [(row.id, row.url) for _, row in rows] == [(row.id, row.url) for row in queued[2:]]
@@ -90,7 +88,6 @@ def test_turn_goes_on_when_the_server_is_back(
 
 def test_turn_that_is_cut_off_is_written_once(join: Join) -> None:
     store = join()
-    assert store.workers is not None
     assert store.workers.try_begin(waits=True)
     write(store)
     cut(store)
@@ -103,7 +100,6 @@ def test_turn_that_is_cut_off_is_written_once(join: Join) -> None:
 def test_commit_whose_answer_was_lost_is_not_made_again(join: Join) -> None:
     store = join()
     connection = store.database.connection
-    assert store.workers is not None
     assert store.workers.try_begin(waits=True)
     write(store)
 
@@ -130,8 +126,6 @@ def test_commit_whose_answer_was_lost_is_not_made_again(join: Join) -> None:
 
 def test_turn_is_given_up_where_others_have_written_since(join: Join) -> None:
     one, two = join(), join()
-    assert one.workers is not None
-    assert two.workers is not None
     assert one.workers.try_begin(waits=True)
     write(one)
     cut(one)
@@ -139,12 +133,11 @@ def test_turn_is_given_up_where_others_have_written_since(join: Join) -> None:
     with pytest.raises(StateError, match="other workers have written since"):
         one.workers.end()
     with open_store(two.job, read_only=True) as found:
-        assert list(found.page_numbers()) == [1]
+        assert list(found.exports.page_numbers()) == [1]
 
 
 def test_read_that_is_cut_off_is_made_again(join: Join) -> None:
     store = join()
-    assert store.workers is not None
     store.workers.queue_many([url("x")])
     cut(store)
     assert store.urls.count_queued() == 1
@@ -175,8 +168,6 @@ def test_job_that_is_gone_when_the_server_is_back_is_told(own_postgresql: Any, j
 
 def test_workers_come_back_after_the_server_was_away(own_postgresql: Any, join: Join) -> None:
     one, two = join(), join()
-    assert one.workers is not None
-    assert two.workers is not None
     two.workers.queue_many([url("x")])
     assert two.workers.take_hosts(9) == ["a.example"]
     own_postgresql.stop()

@@ -40,7 +40,7 @@ def test_group_that_is_not_committed_is_lost_whole(new_place: Callable[[], str])
     store.urls.finish([(b"k" * 16, "http://a.example/")])
     store.database.connection.raw.close()  # type: ignore[union-attr]
     with open_store(place) as later:
-        assert list(later.page_numbers()) == [1]
+        assert list(later.exports.page_numbers()) == [1]
         assert later.urls.is_queued(b"k" * 16)
         assert later.add(Document("b", "B text."), {}) == 2
 
@@ -51,7 +51,7 @@ def test_unit_that_raises_leaves_no_trace(new_place: Callable[[], str]) -> None:
         with pytest.raises(ZeroDivisionError):
             _add_and_raise(store)
         store.add(Document("c", "C text."), {})
-        assert [store.label(number)[0] for number in store.page_numbers()] == ["a", "c"]
+        assert [store.label(number)[0] for number in store.exports.page_numbers()] == ["a", "c"]
 
 
 def _add_and_raise(store: JobStore) -> None:
@@ -81,8 +81,10 @@ def test_selection_by_url_is_that_of_sqlite(
         with open_store(place) as store:
             _fill(store, 30)
             chosen = Selection(url=re.compile(text), hosts=("a.example",))
-            rows = [list(store.page_numbers(chosen)), store.count("pages", chosen)]
-            found.append([*rows, list(store.duplicates(Selection(url=re.compile("1/copy"))))])
+            rows = [list(store.exports.page_numbers(chosen)), store.exports.count("pages", chosen)]
+            found.append(
+                [*rows, list(store.exports.duplicates(Selection(url=re.compile("1/copy"))))]
+            )
     assert found[0] == found[1]
 
 
@@ -107,9 +109,9 @@ def test_counts_and_report_are_those_of_sqlite(
                     list(report.url_pairs(99)),
                     list(report.fetched_urls(20)),
                     report.listed_duplicates(3),
-                    store.records(1, 99),
-                    store.fetched_by_host(),
-                    store.latest_urls(3),
+                    store.decisions.between(1, 99),
+                    store.stats.fetched_by_host(),
+                    store.stats.latest_urls(3),
                     store.explain.find_any(lambda url: url.endswith("/3")),
                     store.explain.find(["http://a.example/4/copy"]),
                 )
@@ -132,7 +134,7 @@ def test_job_is_copied_whole(
     with open_store(place) as store, open_store(folder) as source:
         assert summarise(store) == expected
         assert store.urls.first_queued("a.example", 9) == source.urls.first_queued("a.example", 9)
-        assert list(store.pages()) == list(source.pages())
+        assert list(store.exports.pages()) == list(source.exports.pages())
         assert store.add(Document("new", "New."), {}) == source.add(Document("new", "New."), {})
         row = store.urls.queue(b"c" * 16, "http://a.example/c", 1)
         assert row is not None

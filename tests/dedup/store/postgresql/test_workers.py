@@ -26,7 +26,6 @@ def join(new_place: Callable[[], str]) -> Iterator[Join]:
     def make() -> tuple[PostgresqlStore, PostgresqlWorkers]:
         store = open_store(place, is_shared=True)
         assert isinstance(store, PostgresqlStore)
-        assert store.workers is not None
         opened.append(store)
         return store, store.workers
 
@@ -106,7 +105,7 @@ def test_turn_of_one_that_dies_leaves_no_trace(join: Join) -> None:
     assert second.try_begin(waits=True)
     assert two.add(Document("b", "B."), {"text": b"2"}) == 1
     second.end()
-    assert list(two.page_numbers()) == [1]
+    assert list(two.exports.page_numbers()) == [1]
 
 
 def test_url_is_queued_by_one_of_them(join: Join) -> None:
@@ -137,7 +136,7 @@ def test_host_belongs_to_one_of_them(join: Join) -> None:
     assert sorted([*mine, *others]) == [f"{n}.example" for n in "abcde"]
     assert len(mine) == 3
     assert first.take_hosts(9) == second.take_hosts(9) == []
-    assert [(each.hosts, each.pages) for each in one.worker_rows()] == [(3, 0), (2, 0)]
+    assert [(each.hosts, each.pages) for each in one.stats.workers()] == [(3, 0), (2, 0)]
 
 
 def test_host_that_is_given_back_rests_and_has_work_or_none(join: Join) -> None:
@@ -162,12 +161,12 @@ def test_hosts_of_the_dead_are_free_and_they_cannot_write(
     second._lease_seconds = -1
     assert second.beat(pages=7) == 1
     assert second.take_hosts(9) == ["a.example"]
-    assert [(each.hosts, each.pages) for each in two.worker_rows()] == [(1, 7)]
+    assert [(each.hosts, each.pages) for each in two.stats.workers()] == [(1, 7)]
     with pytest.raises(StateError, match="others have taken its hosts"):
         one.add(Document("a", "A."), {})
     assert second.try_begin(waits=False)  # the lock was let go of
     second.end()
-    assert two.count("pages") == 0
+    assert two.exports.count("pages") == 0
 
 
 def test_hosts_of_one_that_is_killed_are_free_at_once(join: Join) -> None:
@@ -203,7 +202,7 @@ def test_one_that_stops_within_its_turn_holds_up_nobody(join: Join) -> None:
     assert second.try_begin(waits=True)
     two.add(Document("b", "B."), {})
     second.end()
-    assert two.count("pages") == 1
+    assert two.exports.count("pages") == 1
     with pytest.raises(StateError):
         first.end()
 
@@ -229,7 +228,7 @@ def test_who_leaves_gives_its_hosts_back(join: Join) -> None:
     first.take_hosts(9)
     one.close()
     assert second.take_hosts(9) == ["a.example"]
-    assert len(two.worker_rows()) == 1
+    assert len(two.stats.workers()) == 1
 
 
 def test_what_is_to_be_written_with_a_commit_is(join: Join) -> None:

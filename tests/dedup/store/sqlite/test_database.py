@@ -150,8 +150,8 @@ def test_reads_of_one_reader_agree_while_the_job_goes_on(path):
     reader = SqliteStore(path, read_only=True)
     writer.add(Page(id="b", text="two"), {})
     assert summarise(reader)["pages"]["unique"] == 1
-    assert [page["id"] for page in reader.pages()] == ["a"]
-    assert reader.count("pages") == 1
+    assert [page["id"] for page in reader.exports.pages()] == ["a"]
+    assert reader.exports.count("pages") == 1
     reader.close()
     writer.close()
 
@@ -306,11 +306,11 @@ def read_all(path, *, read_only):
     store = SqliteStore(path, read_only=read_only)
     try:
         summarise(store)
-        for rows in (store.pages(), store.duplicates(), store.signatures("body")):
+        for rows in (store.exports.pages(), store.exports.duplicates(), store.signatures("body")):
             list(rows)
         list(store.urls.keys())
         store.urls.first_queued("", 999)
-        return store.count("pages"), store.stats.fetched(), len(store.urls)
+        return store.exports.count("pages"), store.stats.fetched(), len(store.urls)
     finally:
         store.close()
 
@@ -384,7 +384,7 @@ for number in range(100_000):
     store.urls.queue(key, url, 0)
     with store.unit():
         store.add(Page(id="", text=url * 50, url=url), {"body": key})
-        store.add_alias(url + "#", url, "canonical")
+        store.urls.add_alias(url + "#", url, "canonical")
         store.urls.finish([(key, url)])
     print(number + 1, flush=True)
 """
@@ -416,9 +416,9 @@ def test_a_process_killed_while_it_writes_leaves_a_consistent_prefix(path, group
     assert child.wait() == -signal.SIGKILL
 
     store = SqliteStore(path)  # the dead process holds no lock
-    count = store.count("pages")
+    count = store.exports.count("pages")
     assert written - group_units < count <= written + 1  # the last line may not have been printed
-    assert [page["id"] for page in store.pages()] == list(range(1, count + 1))
+    assert [page["id"] for page in store.exports.pages()] == list(range(1, count + 1))
     done = [store.urls.is_done(number.to_bytes(16, "big")) for number in range(count + 2)]
     assert done == [True] * count + [False, False]
     assert sum(len(numbers) for numbers, _ in store.signatures("body")) == count

@@ -53,7 +53,7 @@ def test_a_page_comes_back_as_it_was(store, path):
     number = store.add(page, {"body": b"sig"})
     found = store.document(number)
     assert (found.id, found.text, found.url, found.title) == ("name", page.text, page.url, "Title")
-    assert list(store.pages()) == [
+    assert list(store.exports.pages()) == [
         {
             "id": "name",
             "url": "http://example.org/a",
@@ -81,9 +81,9 @@ def test_hard_texts_are_kept(store, text, stored):
     assert (found.id, found.url, found.title) == (stored or "1", stored, stored)
     store.add_duplicate(Page(id=text, text=text, url=text, title=text), Match(number, "text"))
     store.add_skipped(text, "not_html", detail=text, is_fetched=False)
-    store.add_alias(text, text, "redirect")
-    next(store.pages())["text"].encode()  # exported as UTF-8
-    assert [row["url"] for row in store.duplicates()] == [stored]
+    store.urls.add_alias(text, text, "redirect")
+    next(store.exports.pages())["text"].encode()  # exported as UTF-8
+    assert [row["url"] for row in store.exports.duplicates()] == [stored]
 
 
 def test_a_duplicate_names_its_original(store):
@@ -92,7 +92,7 @@ def test_a_duplicate_names_its_original(store):
     copy = text_page(url="http://example.org/3", fetched_at=7.0)
     store.add_duplicate(copy, Match(first, "simhash", 3, 0.875))
     store.add_duplicate(copy, Match(second, "body"))
-    assert next(store.duplicates()) == {
+    assert next(store.exports.duplicates()) == {
         "id": 3,
         "url": "http://example.org/3",
         "duplicate_of": "first",
@@ -102,13 +102,13 @@ def test_a_duplicate_names_its_original(store):
         "resemblance": 0.875,
         "first_seen": 7.0,
     }
-    assert [row["duplicate_of"] for row in store.duplicates()] == ["first", second]
+    assert [row["duplicate_of"] for row in store.exports.duplicates()] == ["first", second]
 
 
 def test_a_duplicate_of_no_page_is_refused(store):
     with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
         store.add_duplicate(text_page(), Match(99, "text"))
-    assert store.count("duplicates") == 0
+    assert store.exports.count("duplicates") == 0
 
 
 def test_all_records_share_one_ascending_sequence_across_restarts(path):
@@ -129,9 +129,9 @@ def test_a_unit_that_fails_takes_all_its_records_with_it(store):
     with contextlib.suppress(KeyError), store.unit():
         store.add(text_page(), {"body": b"x"})
         store.urls.finish([(b"k" * 16, "http://example.org/")])
-        store.add_alias("a", "b", "redirect")
+        store.urls.add_alias("a", "b", "redirect")
         raise KeyError("later")
-    assert store.count("pages") == len(store.urls) == store.stats.fetched() == 0
+    assert store.exports.count("pages") == len(store.urls) == store.stats.fetched() == 0
     assert list(store.signatures("body")) == []
     assert store.add(text_page(), {}) > 0
 
@@ -163,7 +163,7 @@ def test_plain_documents_can_be_kept(store):
     row = store.database.connection.execute("SELECT size_bytes, url, host FROM pages").fetchone()
     assert row == (6, None, "")
     assert store.document(number).url is None
-    assert next(store.pages())["fetched_at"] > 1e9
+    assert next(store.exports.pages())["fetched_at"] > 1e9
 
 
 def test_other_schemes_are_refused_and_named(path):
@@ -182,11 +182,11 @@ def test_other_schemes_are_refused_and_named(path):
 
 def test_an_alias_is_recorded_once(store):
     for page_url in ("http://example.org/1", "http://example.org/2"):
-        store.add_alias("http://example.org/", page_url, "redirect")
+        store.urls.add_alias("http://example.org/", page_url, "redirect")
     rows = store.database.connection.execute("SELECT page_url FROM aliases").fetchall()
     assert rows == [("http://example.org/1",)]
     with pytest.raises(sqlite3.IntegrityError, match="NOT NULL"):
-        store.add_alias("http://example.org/3", None, "redirect")
+        store.urls.add_alias("http://example.org/3", None, "redirect")
 
 
 def test_a_text_that_is_damaged_is_named(store, path):
@@ -200,7 +200,7 @@ def test_a_text_that_is_damaged_is_named(store, path):
         with pytest.raises(StateError, match=f"{path.name}: the text of page {number} is damaged"):
             store.document(number)
     with pytest.raises(StateError, match="is damaged"):
-        list(store.pages())
+        list(store.exports.pages())
 
 
 def test_a_store_damaged_where_opening_looks_lets_go_of_its_lock(path):
@@ -216,7 +216,7 @@ def test_what_is_not_there_is_a_plain_error(store):
     with pytest.raises(KeyError, match="7"):
         store.document(7)
     with pytest.raises(ValueError, match="table must be 'pages' or 'duplicates', got 'meta'"):
-        store.count("meta")
+        store.exports.count("meta")
 
 
 @pytest.mark.parametrize(

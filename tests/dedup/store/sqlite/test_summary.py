@@ -93,7 +93,7 @@ def test_urls_are_counted_by_what_became_of_them(tmp_path):
         depth = min(number, 1)  # all but the first were found by a link
         store.urls.queue(bytes([number]) * 16, f"http://example.org/{number}", depth)
     store.urls.finish([(bytes([0]) * 16, "http://example.org/0")])
-    store.add_alias("http://example.org/x", "http://example.org/0", "redirect")
+    store.urls.add_alias("http://example.org/x", "http://example.org/0", "redirect")
     for amount in (3, 4):
         store.add_to_counter("links", amount)
     store.add_to_counter("nofollow", 2)

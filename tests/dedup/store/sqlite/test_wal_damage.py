@@ -35,7 +35,7 @@ def _pages_of(folder):
     except StateError:
         return None
     try:
-        pages = [(page["id"], page["text"]) for page in store.pages()]
+        pages = [(page["id"], page["text"]) for page in store.exports.pages()]
         assert all(text == f"text {number - 1} " * 40 for number, text in pages)
         assert len(store.urls) == len(pages)  # a page and its URL go together
     except StateError:

@@ -1,8 +1,7 @@
 """A store on top of another that is only read: documents are compared with those of both."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -10,14 +9,33 @@ from numpy.typing import NDArray
 
 from dedup.document import Document, Match
 from dedup.store.interface import Store
-from dedup.store.sqlite import SqliteStore
-
-KNOWN = "known"
-"""Why a document is recorded as skipped: it duplicates one of the base. The match is its detail."""
+from dedup.store.results import RecordRow
+from dedup.store.sql.store import JobStore
 
 
-class Own(Store, Protocol):
-    """What is written to."""
+class Decisions(Protocol):
+    """What a run has decided: see `dedup.store.sql.decisions`."""
+
+    def as_kept(self, text: str | None, /) -> str | None: ...
+
+    def count(self) -> int: ...
+
+    def between(self, first: int, last: int) -> list[RecordRow]: ...
+
+    def add_known(self, document: Document, match: Match) -> None: ...
+
+    def begin_group(self) -> None: ...
+
+    def group_start(self, number: int) -> int: ...
+
+    def finish(self) -> None: ...
+
+
+class CollectionStore(Store, Protocol):
+    """Where a run keeps its documents: for good, or for itself alone."""
+
+    @property
+    def decisions(self) -> Decisions: ...
 
     def label(self, number: int) -> tuple[str, str | None]:
         """The id and the URL of a document."""
@@ -29,10 +47,10 @@ class LayeredStore:
     A document of `own` has its number there plus `offset`, which is beyond all numbers of `base`.
     """
 
-    def __init__(self, base: SqliteStore, own: Own) -> None:
+    def __init__(self, base: JobStore, own: CollectionStore) -> None:
         self.base = base
         self.own = own
-        self.offset = 1 + max(base.page_urls(), default=0)
+        self.offset = 1 + base.report.last_page()
 
     def check_schemes(
         self, schemes: Mapping[str, Mapping[str, object]], *, of: str = "detectors"
@@ -50,14 +68,8 @@ class LayeredStore:
         if match.original >= self.offset:
             original = match.original - self.offset
             self.own.add_duplicate(document, replace(match, original=original))
-        elif isinstance(self.own, SqliteStore):
-            self.own.add_skipped(
-                document.url or document.id,
-                KNOWN,
-                detail=json.dumps(asdict(match)),
-                is_fetched=True,
-                size_bytes=len(document.text.encode("utf-8", "replace")),
-            )
+        else:
+            self.own.decisions.add_known(document, match)
 
     def document(self, number: int) -> Document:
         store, number = self._place(number)
@@ -75,7 +87,7 @@ class LayeredStore:
         for numbers, signatures in self.own.signatures(stage, after=after - self.offset):
             yield numbers + self.offset, signatures
 
-    def _place(self, number: int) -> tuple[Own, int]:
+    def _place(self, number: int) -> tuple[CollectionStore, int]:
         if number < self.offset:
             return self.base, number
         return self.own, number - self.offset

@@ -1,0 +1,80 @@
+"""What a run over a collection has decided, so that an interrupted one goes on from there."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+
+from dedup.document import Document, Match
+from dedup.store.records import storable
+from dedup.store.results import RecordRow
+from dedup.store.sql.database import Database
+
+KNOWN = "known"
+"""Why a document is recorded as skipped: it duplicates one of another store. The match is its
+detail."""
+
+_GROUP_KEY = "group {:020d}"
+"""Where `meta` notes the first record of a group that was judged apart."""
+
+_RECORDS = """
+SELECT number, NULL AS original, NULL AS stage, NULL AS distance, NULL AS resemblance,
+    NULL AS detail FROM pages WHERE number BETWEEN :first AND :last
+UNION ALL SELECT number, original, stage, distance, resemblance, NULL FROM duplicates
+    WHERE number BETWEEN :first AND :last
+UNION ALL SELECT number, NULL, reason, NULL, NULL, detail FROM skipped
+    WHERE number BETWEEN :first AND :last
+ORDER BY number
+"""
+_LAST = """
+SELECT coalesce(max(number), 0) FROM (SELECT max(number) AS number FROM pages
+UNION ALL SELECT max(number) FROM duplicates UNION ALL SELECT max(number) FROM skipped) AS every
+"""
+
+
+class Decisions:
+    """The records of a collection by number.
+
+    Args:
+        add_skipped: see `JobStore`.
+    """
+
+    as_kept = staticmethod(storable)
+    """A URL or a title as the store gives it back."""
+
+    def __init__(self, database: Database, add_skipped: Callable[..., None]) -> None:
+        self._database = database
+        self._add_skipped = add_skipped
+
+    def count(self) -> int:
+        """The number of the last record, so how many there are where none has been deleted."""
+        return int(self._database.value(_LAST))
+
+    def between(self, first: int, last: int) -> list[RecordRow]:
+        """What became of the documents of these numbers, ascending."""
+        rows = self._database.all(_RECORDS, {"first": first, "last": last})
+        return list(map(RecordRow._make, rows))
+
+    def add_known(self, document: Document, match: Match) -> None:
+        """Record a document that duplicates one of another store."""
+        self._add_skipped(
+            document.url or document.id,
+            KNOWN,
+            detail=json.dumps(asdict(match)),
+            is_fetched=True,
+            size_bytes=len(document.text.encode("utf-8", "replace")),
+        )
+
+    def begin_group(self) -> None:
+        """Note that the next record begins a group, which is judged apart."""
+        self._database.set_meta(_GROUP_KEY.format(self.count() + 1), "")
+
+    def group_start(self, number: int) -> int:
+        """The first record of the group that a record is of; 0: the collection has no groups."""
+        query = "SELECT max(name) FROM meta WHERE name BETWEEN 'group ' AND ?"
+        name = self._database.value(query, (_GROUP_KEY.format(number),))
+        return int((name or "0").removeprefix("group "))
+
+    def finish(self) -> None:
+        """Note that all is decided."""
+        self._database.set_meta("finished", repr(time.time()))

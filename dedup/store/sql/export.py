@@ -1,0 +1,101 @@
+"""What an export asks of a job's store."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from dedup.store.export_columns import EXPORTED_FIELDS
+from dedup.store.results import DuplicateRow
+from dedup.store.selection import EVERYTHING, Selection
+from dedup.store.sql.database import Queries
+
+_ROWS_AT_ONCE = 1 << 10
+
+_DUPLICATES = """
+SELECT r.*, p.name AS original_name, p.url AS original_url FROM duplicates AS r
+JOIN pages AS p ON p.number = r.original
+"""
+
+
+class ExportQueries(Queries):
+    """Stored and dropped pages by number, ascending, all or a selection of them."""
+
+    def pages(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
+        """The unique pages without their bodies, as exported."""
+        columns = ", ".join(name for name in EXPORTED_FIELDS if name != "id")
+        query = f"SELECT number, name, {columns} FROM pages AS r"  # noqa: S608 -- our own names
+        for row in self._by_number(query, "pages", selection):
+            known = {
+                "id": row["name"] or row["number"],
+                "text": self._database.text(row["number"], row["text"]),
+            }
+            yield {name: known[name] if name in known else row[name] for name in EXPORTED_FIELDS}
+
+    def page_numbers(self, selection: Selection = EVERYTHING) -> Iterator[int]:
+        """The numbers of the unique pages, ascending."""
+        rows = self._by_number("SELECT r.number FROM pages AS r", "pages", selection)
+        return (row["number"] for row in rows)
+
+    def page_urls(self) -> dict[int, str | None]:
+        """The unique pages' URLs by number."""
+        return dict(self._database.each("SELECT number, url FROM pages"))
+
+    def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
+        """The record of each dropped page, as exported."""
+        for row in self._by_number(_DUPLICATES, "duplicates", selection):
+            yield {
+                "id": row["name"] or row["number"],
+                "url": row["url"],
+                "duplicate_of": row["original_name"] or row["original"],
+                "duplicate_of_url": row["original_url"],
+                "stage": row["stage"],
+                "distance": row["distance"],
+                "resemblance": row["resemblance"],
+                "first_seen": row["fetched_at"],
+            }
+
+    def duplicate_rows(self, selection: Selection = EVERYTHING) -> Iterator[DuplicateRow]:
+        """The dropped pages by number, ascending."""
+        columns = ", ".join(f"r.{name}" for name in DuplicateRow._fields)
+        query = f"SELECT {columns} FROM duplicates AS r"  # noqa: S608 -- our own names
+        return map(DuplicateRow._make, self._by_number(query, "duplicates", selection))
+
+    def count(self, table: str, selection: Selection = EVERYTHING) -> int:
+        """Rows of `pages` or `duplicates`."""
+        if table not in ("pages", "duplicates"):
+            raise ValueError(f"table must be 'pages' or 'duplicates', got {table!r}")
+        condition, parameters = self._where(selection, table)
+        query = f"SELECT count(*) FROM {table} AS r WHERE {condition}"  # noqa: S608 -- our own names
+        return int(self._database.value(query, parameters))
+
+    def _by_number(self, query: str, table: str, selection: Selection) -> Iterator[Any]:
+        """The selected rows `r` of a query, by ascending numbers.
+
+        Read in parts, so that a long export holds no snapshot of the whole.
+        """
+        condition, parameters = self._where(selection, table)
+        end = f"{condition} AND r.number > ? ORDER BY r.number LIMIT {_ROWS_AT_ONCE}"
+        last = -1
+        while rows := list(self._database.rows(f"{query} WHERE {end}", [*parameters, last])):
+            yield from rows
+            last = rows[-1]["number"]
+
+    def _where(self, selection: Selection, table: str) -> tuple[str, list[object]]:
+        """The condition on the rows `r` of `pages` or `duplicates`, and its parameters."""
+        parts: list[tuple[str, list[object]]] = []
+        if selection.hosts:
+            parts.append((f"r.host IN ({_marks(selection.hosts)})", [*selection.hosts]))
+        if selection.stages:
+            found = f"stage IN ({_marks(selection.stages)})"
+            if table == "pages":
+                found = f"number IN (SELECT original FROM duplicates WHERE {found})"  # noqa: S608 -- only marks
+            parts.append((f"r.{found}", [*selection.stages]))
+        if selection.since is not None:
+            parts.append(("r.fetched_at >= ?", [selection.since]))
+        if selection.url is not None:
+            parts.append(self._database.matching(table, selection.url))
+        condition = " AND ".join(text for text, _ in parts) or "TRUE"
+        return condition, [value for _, values in parts for value in values]
+
+
+def _marks(values: tuple[str, ...]) -> str:
+    return ",".join("?" * len(values))
