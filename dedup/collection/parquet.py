@@ -74,21 +74,20 @@ def _batches(file: Any, parquet: Any, source: Source) -> Iterator[Any]:
     """The file in batches of some 256 MiB at most, as far as that can be known before."""
     metadata = file.metadata
     for group in range(metadata.num_row_groups):
-        row_bytes = _row_bytes(metadata.row_group(group), group, parquet, source)
+        row_bytes = _row_bytes(file, group, parquet, source)
         at_once = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(row_bytes, 1)))
         yield from file.iter_batches(batch_size=at_once, row_groups=[group])
 
 
-def _row_bytes(group: Any, number: int, parquet: Any, source: Source) -> int:
-    """How long a row may be by what is stored once for many rows: values in dictionaries."""
-    chunks = [group.column(index) for index in range(group.num_columns)]
-    large = [
-        chunk.path_in_schema
-        for chunk in chunks
-        if chunk.physical_type == "BYTE_ARRAY"
-        and chunk.has_dictionary_page
-        and chunk.total_uncompressed_size * _BATCH_ROWS > _BATCH_BYTES
-    ]
+def _row_bytes(file: Any, number: int, parquet: Any, source: Source) -> int:
+    """How long a row may be by what is stored once for many rows: values in dictionaries.
+
+    What a group says of its columns is not asked for: damage in it ends the process.
+    """
+    if file.metadata.row_group(number).total_byte_size * _BATCH_ROWS <= _BATCH_BYTES:
+        return 0
+    columns = (file.schema.column(index) for index in range(len(file.schema)))
+    large = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
     if not large:
         return 0
     compute = load_extra("pyarrow.compute", extra="parquet", purpose="Parquet")

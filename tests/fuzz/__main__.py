@@ -20,6 +20,7 @@ from pathlib import Path
 from zlib import crc32
 
 _PACKAGES = ["dedup", "crawler", "protego", "warcio", "w3lib", "http.cookiejar", "email"]
+_IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 _AGAIN = 8  # of so many inputs one is run twice
 _OPTIONS = ("-max_len=4096", "-rss_limit_mb=4000", "-timeout=60", "-report_slow_units=999")
 
@@ -48,8 +49,9 @@ def fuzz(name: str, folder: Path, seconds: int) -> tuple[int, float, int]:
         each.mkdir(parents=True, exist_ok=True)
     began, n_runs = time.monotonic(), 0
     while (left := seconds - int(time.monotonic() - began)) > 0:
-        code = f"from tests.fuzz.__main__ import loop; loop({name!r}, {str(folder)!r}, {left})"
-        with log.open("wb") as file:
+        with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as scratch, log.open("wb") as file:
+            given = name, str(folder), scratch, left
+            code = f"from tests.fuzz.__main__ import loop; loop{given}"
             status = subprocess.call([sys.executable, "-c", code], stderr=file, stdout=file)
         said = map(int, re.findall(r"#(\d+)", log.read_text(errors="replace")))
         if not (n_new := max(said, default=0)):
@@ -58,7 +60,7 @@ def fuzz(name: str, folder: Path, seconds: int) -> tuple[int, float, int]:
     return n_runs, time.monotonic() - began, len([f for f in finds.iterdir() if not f.suffix])
 
 
-def loop(name: str, folder: str, seconds: int) -> None:
+def loop(name: str, folder: str, scratch: str, seconds: int) -> None:
     """Fuzz a target in this process, which ends with it."""
     import atheris
 
@@ -66,10 +68,8 @@ def loop(name: str, folder: str, seconds: int) -> None:
     with atheris.instrument_imports(include=_PACKAGES):  # whatever is imported until the end
         from tests.fuzz.running import SEEDS, WORDS, check, targets
 
-        in_memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
-        scratch = Path(tempfile.mkdtemp(prefix="fuzz-", dir=in_memory))
         os.chdir(scratch)
-        run = targets()[name](scratch)
+        run = targets()[name](Path(scratch))
         finds = Path(folder, "finds")
 
         def one(data: bytes) -> None:

@@ -19,6 +19,7 @@ from dedup import files
 from dedup.cli import main
 from dedup.collection import Broken, Columns, Source, parquet, read_documents, read_rows
 from dedup.collection.formats import format_of
+from tests.fuzz.running import SEEDS
 
 SOUND = [b'{"id": 1, "text": "first"}', b'{"id": 3, "text": "third"}']
 
@@ -193,3 +194,13 @@ def test_parquet_with_flipped_bits_is_read_or_refused_in_a_sentence(
             read(path, bytes(data))
         except (OSError, ValueError) as error:
             assert str(path) in str(error), seed  # noqa: PT017 -- what it says is tested
+
+
+def test_statistics_of_parquet_that_are_damaged_end_no_process(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """pyarrow ends the process that asks for what a row group says of its columns."""
+    source = tmp_path / "in.parquet"
+    source.write_bytes((SEEDS / "parquet" / "find-histogram").read_bytes())
+    assert main(["run", str(source), "-o", str(tmp_path / "out.jsonl")]) == 2
+    assert "in.parquet: the file is damaged" in capsys.readouterr().err
