@@ -46,7 +46,6 @@ class CrawlConfig:
         is_enabled: is the add-on in use, and switched on?
         is_url_enabled: are URLs filtered by it?
         store: address of the database that jobs are kept in; "": they are kept in their folders.
-        worker_hosts: hosts that one of several processes fetches from at the same time.
         worker_lease_seconds: time without a sign of life after which a process counts as dead.
         stages: those that are switched on.
         depth_limit: Scrapy's `DEPTH_LIMIT`; 0: none.
@@ -56,7 +55,6 @@ class CrawlConfig:
     is_enabled: bool
     is_url_enabled: bool
     store: str
-    worker_hosts: int
     worker_lease_seconds: float
     job: str
     jobs_dir: str
@@ -66,13 +64,7 @@ class CrawlConfig:
     is_report_enabled: bool
     report_file: str
     is_store_bodies: bool
-    group_pages: int
-    group_seconds: float
-    stop_seconds: float
     host_wait_seconds: float
-    robots_wait_seconds: float
-    url_capacity: int
-    url_error_rate: float
     url_exact: bool
     url_canonical: str
     url_rules: UrlRules
@@ -89,7 +81,6 @@ class CrawlConfig:
     is_robots_meta_obeyed: bool
     progress: str
     prometheus_file: str
-    prometheus_seconds: float
     stages: frozenset[str]
     depth_limit: int
     detection: DedupConfig
@@ -129,7 +120,6 @@ class CrawlConfig:
             is_enabled=is_enabled,
             is_url_enabled=is_enabled and values.flag("DEDUP_URL_ENABLED"),
             store=_store(values),
-            worker_hosts=whole("DEDUP_WORKER_HOSTS", low=1),
             worker_lease_seconds=number("DEDUP_WORKER_LEASE_SECONDS", low=5),
             job=values.text("DEDUP_JOB"),
             jobs_dir=str(values.value("DEDUP_JOBS_DIR")),
@@ -139,13 +129,7 @@ class CrawlConfig:
             is_report_enabled=values.flag("DEDUP_REPORT_ENABLED"),
             report_file=values.file_name("DEDUP_REPORT_FILE", ".html", ".htm"),
             is_store_bodies=values.flag("DEDUP_STORE_BODIES"),
-            group_pages=whole("DEDUP_STORE_GROUP_PAGES", low=1),
-            group_seconds=number("DEDUP_STORE_GROUP_SECONDS", low=1e-3),
-            stop_seconds=number("DEDUP_STOP_SECONDS", low=0),
             host_wait_seconds=number("DEDUP_HOST_WAIT_SECONDS", low=0),
-            robots_wait_seconds=number("DEDUP_ROBOTS_WAIT_SECONDS", low=0),
-            url_capacity=whole("DEDUP_URL_CAPACITY", low=1),
-            url_error_rate=number("DEDUP_URL_ERROR_RATE", low=1e-12, high=0.5),
             url_exact=values.flag("DEDUP_URL_EXACT"),
             url_canonical=values.choice("DEDUP_URL_CANONICAL", CANONICAL_LINKS),
             url_rules=_url_rules(values),
@@ -167,7 +151,6 @@ class CrawlConfig:
             is_robots_meta_obeyed=values.flag("DEDUP_ROBOTS_META_OBEY"),
             progress=values.choice("DEDUP_PROGRESS", PROGRESS),
             prometheus_file=_prometheus_file(values),
-            prometheus_seconds=number("DEDUP_PROMETHEUS_SECONDS", low=0.1),
             stages=frozenset(
                 stage for stage in STAGES if values.flag(f"DEDUP_{stage.upper()}_ENABLED")
             ),
@@ -184,7 +167,7 @@ class CrawlConfig:
         return {
             "DEDUP_NEAR_RESEMBLANCE": self.detection.near_resemblance,
             "DEDUP_NEAR_NAMES": self.detection.near_names,
-            "DEDUP_SHORT_SHINGLES": self.detection.short_shingles,
+            "DEDUP_SHORT_SHINGLES": self.detection.short_shingles,  # as in jobs of earlier releases
             "DEDUP_TEXT_EXTRACTOR": self.extractor,
             "DEDUP_ITEM_TEXT_FIELDS": list(self.item_fields.text),
             "DEDUP_ITEM_URL_FIELD": self.item_fields.url,
@@ -243,9 +226,6 @@ def _detection(values: SettingValues) -> DedupConfig:
     return DedupConfig(
         near_resemblance=number("DEDUP_NEAR_RESEMBLANCE", low=1e-6, high=1),
         near_names=cast("NearNames", choice("DEDUP_NEAR_NAMES", NEAR_NAMES)),
-        short_shingles=whole("DEDUP_SHORT_SHINGLES", low=1),
-        sentences_count=whole("DEDUP_SENTENCES_COUNT", low=1),
-        simhash_bits=int(choice("DEDUP_SIMHASH_BITS", ("64", "128"))),
         simhash_unspaced_features=cast("UnspacedFeatures", unspaced_features),
         simhash_distance=whole("DEDUP_SIMHASH_DISTANCE", low=0, high=7),
     )
