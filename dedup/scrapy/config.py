@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from dedup.config import NEAR_NAMES, DedupConfig, NearNames
+from dedup.detectors import STAGES
 from dedup.extras import load_extra, require_extra
 from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
@@ -35,7 +36,6 @@ CANONICAL_LINKS = ("rules", "any", "off")
 DuplicateLinksMode = Literal["follow", "defer", "skip"]
 DUPLICATE_LINKS: tuple[str, ...] = get_args(DuplicateLinksMode)
 PROGRESS = ("table", "auto", "live", "plain", "off")
-STAGES = ("body", "text", "sentences", "simhash", "minhash")
 
 
 @dataclass(frozen=True, slots=True)

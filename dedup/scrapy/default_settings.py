@@ -4,6 +4,8 @@ They apply wherever the add-on is used. Override any of them in a project's sett
 `custom_settings`, or with `-s NAME=VALUE`.
 """
 
+from dedup import detectors
+
 # --- The job -----------------------------------------------------------------------------------
 
 DEDUP_ENABLED = True
@@ -160,18 +162,13 @@ DEDUP_ROBOTS_META_OBEY = True
 meta, X-Robots-Tag or `rel=nofollow`. The closing table counts such links. Where a site's theme puts
 rel=nofollow on its own links, 0 follows them."""
 
-# --- Content: exact ----------------------------------------------------------------------------
+# --- Content -----------------------------------------------------------------------------------
 
-DEDUP_BODY_ENABLED = True
-"""Find pages whose bodies are the same bytes."""
-
-DEDUP_TEXT_ENABLED = True
-"""Find pages whose main texts (where short, titles too) are equal up to case and width."""
-
-DEDUP_SENTENCES_ENABLED = True
-"""Find pages whose longest sentences are the same, then compare the texts."""
-
-# --- Content: near -----------------------------------------------------------------------------
+globals().update({f"DEDUP_{stage.upper()}_ENABLED": True for stage in detectors.STAGES})
+"""The switch of each stage: DEDUP_BODY_ENABLED finds pages whose bodies are the same bytes;
+DEDUP_TEXT_ENABLED, equal main texts (where short, titles too) up to case and width;
+DEDUP_SENTENCES_ENABLED, the same longest sentences, then compared; DEDUP_SIMHASH_ENABLED, close
+fingerprints; DEDUP_MINHASH_ENABLED, near duplicates that simhash does not reach."""
 
 DEDUP_NEAR_RESEMBLANCE = 0.8
 """Resemblance (Jaccard coefficient of shingles) from which two texts are near duplicates, above 0
@@ -183,9 +180,6 @@ DEDUP_NEAR_NAMES = "agree"
 heading; versions do not count) are two pages unless their texts are equal. "ignore": names do not
 count, and a page that differs from another in little more than its name is dropped."""
 
-DEDUP_SIMHASH_ENABLED = True
-"""Find near duplicates by simhash."""
-
 DEDUP_SIMHASH_CHINESE = "characters"
 """Features of texts without spaces between words: "characters" (single, by frequency), "segments"
 (words cut by jieba's dictionary), or "segments-idf" (weighted by jieba's IDF table). Of the near
@@ -195,9 +189,6 @@ duplicates among Chinese laws, characters find .908; segments .892 at ten times 
 DEDUP_SIMHASH_DISTANCE = 3
 """Bits in which the fingerprints of candidates may differ, 0 to 7. 3 of 64 is Manku's choice for
 the web; each bit more multiplies the candidates."""
-
-DEDUP_MINHASH_ENABLED = True
-"""Find the near duplicates that simhash does not reach, by MinHash bands."""
 
 # --- Output ------------------------------------------------------------------------------------
 
