@@ -16,11 +16,12 @@ from dedup.collection.columns import Columns
 from dedup.collection.deciding import Decider
 from dedup.collection.judging import RowJudge
 from dedup.collection.rows import Broken, Row, TableRow
-from dedup.collection.rules import STAGES, Rules, read_keep
+from dedup.collection.rules import Rules, read_keep
 from dedup.collection.signing import SigningProcesses, Work
 from dedup.collection.sites import learn_sites, rare_lines
 from dedup.collection.sources import Source
 from dedup.collection.spool import SpoolStore
+from dedup.detectors import STAGES
 from dedup.extras import load_extra
 
 T = TypeVar("T")

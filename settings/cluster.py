@@ -11,9 +11,8 @@ from settings.base import *  # noqa: F403, TID251 -- all that base.py says holds
 
 DEDUP_STORE = environ.get("DEDUP_STORE", "")
 
-# A worker has 64 hosts, most of which wait for their delay.
+# Hosts of a worker: four times as many, most of which wait for their delay.
 CONCURRENT_REQUESTS = 64
-DEDUP_WORKER_HOSTS = 256
 
 # One line a minute: the output of a worker goes to the log of its service.
 DEDUP_PROGRESS = "plain"

@@ -11,6 +11,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from dedup.detectors import STAGES
+
 ROOT = Path(__file__).parents[1]
 PATHS = [
     path.relative_to(ROOT)
@@ -174,3 +176,14 @@ def test_settings_are_read_in_one_place() -> None:
     reading = {path for path in USES_SCRAPY if READING.search(SOURCES[path])}
     assert INTERNALS.parent / "config.py" in reading
     assert reading <= READS_SETTINGS
+
+
+def test_stages_are_listed_in_one_place() -> None:
+    """So that a new detector is a file and a row."""
+    lists = [
+        path.as_posix()
+        for path, tree in TREES.items()
+        if path.parts[0] == "dedup"
+        and len({getattr(node, "value", None) for node in ast.walk(tree)} & {*STAGES}) > 3
+    ]
+    assert lists == ["dedup/detectors/cascade.py"]

@@ -104,8 +104,8 @@ def test_every_setting_is_read() -> None:
         for path in GLUE.rglob("*.py")
         if path.name != "default_settings.py"
     )
+    from dedup.detectors import STAGES
     from dedup.scrapy import default_settings
-    from dedup.scrapy.config import STAGES
 
     assert "DEDUP_{stage.upper()}_ENABLED" in source  # the switches, read by their stages' names
     source += "".join(f"DEDUP_{stage.upper()}_ENABLED" for stage in STAGES)

@@ -35,7 +35,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.measurements.cluster_faults import Faults
@@ -67,9 +67,14 @@ class Site:
 
 
 def worker(
-    site: Site, jobs_dir: Path, settings: list[str], job: str, name: str
+    site: Site,
+    jobs_dir: Path,
+    settings: list[str],
+    job: str,
+    name: str,
+    python: Sequence[str] = (),
 ) -> subprocess.Popen:
-    command = [sys.executable, "-m", "scrapy", "crawl", "site"]
+    command = [sys.executable, *python, "-m", "scrapy", "crawl", "site"]
     command += ["-a", f"url={site.start}", "-a", f"job={job}", "-s", f"DEDUP_JOBS_DIR={jobs_dir}"]
     for each in settings:
         command += ["-s", each]

@@ -23,12 +23,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 _ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(_ROOT / "tests" / "faults"))
+sys.path.insert(0, str(_ROOT))
 
-from conftest import Job, SiteProcess, kill_when  # noqa: E402 -- found by the line above
-
-from benchmarks.measurements.cluster import recorded_urls  # noqa: E402 -- in order
-from dedup.store import open_store  # noqa: E402
+from benchmarks.measurements.cluster import recorded_urls  # noqa: E402 -- found by the line above
+from dedup.store import open_store  # noqa: E402 -- in order
+from tests.faults.conftest import Job, SiteProcess, kill_when  # noqa: E402 -- in order
+from tests.with_constants import groups_of  # noqa: E402 -- in order
 
 _SIZE, _CONCURRENT, _KILLS = 1_600, 8, 20
 
@@ -75,8 +75,8 @@ asyncio.run(main())
 
 def _ours(site: SiteProcess, folder: Path) -> tuple[list[str], Callable[[], list[str]]]:
     job = Job(site.url, folder)
-    options = ["-s", f"CONCURRENT_REQUESTS={_CONCURRENT}", "-s", "DEDUP_STORE_GROUP_PAGES=25"]
-    command = [sys.executable, "-m", "scrapy", "crawl", "site", *job._arguments, *options]
+    command = [sys.executable, *groups_of(25), "-m", "scrapy", "crawl", "site", *job._arguments]
+    command += ["-s", f"CONCURRENT_REQUESTS={_CONCURRENT}"]
 
     def stored() -> list[str]:
         with open_store(job.folder, read_only=True) as store:

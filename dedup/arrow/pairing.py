@@ -8,7 +8,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from dedup.arrow.signing import stage_of
-from dedup.collection.rules import STAGES, Rules
+from dedup.collection.rules import Rules
+from dedup.detectors import EXACT_STAGES, STAGES
 
 PAIRED = pa.schema(
     [("a", pa.int64()), ("b", pa.int64()), ("stages", pa.int32()), ("distance", pa.int32())]
@@ -18,7 +19,7 @@ pair. `distance`: in bits; 64 where another stage than simhash does."""
 
 NO_DISTANCE = 64
 
-_TEXT, _SIMHASH = STAGES.index("text"), STAGES.index("simhash")
+_SIMHASH = STAGES.index("simhash")
 _PAIRS_AT_ONCE = 1_000_000
 
 
@@ -43,7 +44,8 @@ def paired(batches: Iterator[pa.RecordBatch], rules: Rules) -> Iterator[pa.Recor
             numbers, sizes, fingerprints = (
                 each[place].values.to_numpy(zero_copy_only=False).astype(np.int64) for each in lists
             )
-            for first, second in _in_reach(sizes, 0.0 if stage <= _TEXT else rules.threshold):
+            threshold = 0.0 if stage < len(EXACT_STAGES) else rules.threshold
+            for first, second in _in_reach(sizes, threshold):
                 pair = _pair(numbers, fingerprints, first, second, stage, distance)
                 found.append(pair)
                 waiting += len(pair[0])

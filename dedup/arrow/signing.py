@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from dedup.arrow.batches import documents_of
 from dedup.batch import analyse
-from dedup.collection.rules import STAGES, Rules
+from dedup.collection.rules import Rules
+from dedup.detectors import EXACT_STAGES, STAGES
 from dedup.document import Document
 from dedup.names import url_file_name
 from dedup.urls.parts import host_of
@@ -37,8 +38,6 @@ _STAGE_SHIFT = np.uint64(61)
 _TABLE_SHIFT = np.uint64(57)
 _KEY_SHIFT = np.uint64(25)
 _GROUP_MASK = (1 << 25) - 1
-
-_EXACT_STAGES = ("body", "text")
 
 _BLOCKS = (0, 13, 26, 39, 52, 64)
 """Two fingerprints that differ in 3 bits have two of five blocks in common: ten tables."""
@@ -93,7 +92,7 @@ def _row(
         keys.append(_keys(place, signature) | np.uint64(group))
     if first is None:
         return None
-    if STAGES[first] not in _EXACT_STAGES and not document.has_own_text:
+    if STAGES[first] not in EXACT_STAGES and not document.has_own_text:
         digest += number.to_bytes(8)  # what is equal may be furniture
     every = np.unique(np.concatenate(keys)).view(np.int64)
     return number, digest, first, len(document.shingles), fingerprint, every
@@ -105,7 +104,7 @@ def _group_of(key: str) -> int:
 
 def _keys(place: int, signature: bytes) -> NDArray[np.uint64]:
     stage = np.uint64(place) << _STAGE_SHIFT
-    if STAGES[place] in _EXACT_STAGES:
+    if STAGES[place] in EXACT_STAGES:
         found = np.frombuffer(signature, ">u4")[:1].astype(np.uint64)
     elif STAGES[place] == "simhash":
         return stage | _table_keys(int.from_bytes(signature))

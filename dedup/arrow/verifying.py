@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from dedup.arrow.batches import documents_of
 from dedup.arrow.pairing import NO_DISTANCE, prefix_tokens
 from dedup.batch import analyse
-from dedup.collection.rules import STAGES, Rules
+from dedup.collection.rules import Rules
 from dedup.collection.sites import rare_lines
+from dedup.detectors import EXACT_STAGES, STAGES
 from dedup.detectors.second_check import SecondCheck, comparable_text
 from dedup.document import Document
 from dedup.sites.rest import Rest, count_shingles
@@ -163,7 +164,7 @@ def _by_texts(
         return _Verdict(_BODY, 1.0)
     if stages >> _TEXT & 1 and check.is_equal(later, earlier):
         return _Verdict(_TEXT, 1.0)
-    near = [place for place in range(_TEXT + 1, len(STAGES)) if stages >> place & 1]
+    near = [place for place in range(len(EXACT_STAGES), len(STAGES)) if stages >> place & 1]
     if not near:
         return None
     resemblance = check.compare(later, earlier)

@@ -53,7 +53,7 @@ def _execute(options: argparse.Namespace) -> None:
         first, second = (_document(store, fate) for fate in fates)
         origins = [text_origin(store, document) for document in (first, second)]
         replay = Replay(store)
-        comparisons = compare(replay.detectors, first, second, replay.config)
+        comparisons = compare(replay.signers, first, second, replay.config)
         verdict = decide(
             first,
             second,

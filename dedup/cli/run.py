@@ -8,7 +8,8 @@ from dedup.cli import run_spark
 from dedup.cli.commands import Commands
 from dedup.cli.running import CollectionRun, execute
 from dedup.collection.columns import Columns
-from dedup.collection.rules import STAGES, Rules, read_keep, read_stages
+from dedup.collection.rules import Rules, read_keep, read_stages
+from dedup.detectors import STAGES
 
 _EPILOG = (
     "Formats, by the ending: .jsonl, .csv, .parquet, .warc; read compressed by gzip, zstd or xz,"

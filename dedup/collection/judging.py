@@ -16,9 +16,10 @@ from dedup.collection.names import Names
 from dedup.collection.order import as_times, judging_order
 from dedup.collection.portions import PORTION_BYTES, PORTION_ROWS, Numbered, portions
 from dedup.collection.rows import Broken, Row
-from dedup.collection.rules import STAGES, Rules
+from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Task
 from dedup.collection.spool import SpoolStore
+from dedup.detectors import STAGES
 from dedup.document import Document, Match
 
 Rows = Callable[[], Iterable[tuple[int, Row | Broken]]]

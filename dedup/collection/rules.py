@@ -7,6 +7,7 @@ from typing import Literal
 
 from dedup.config import DedupConfig
 from dedup.detectors import (
+    STAGES,
     Detector,
     Originals,
     SecondCheck,
@@ -17,8 +18,6 @@ from dedup.detectors import (
 from dedup.detectors.key import KeyRecord
 from dedup.detectors.second_check import RareOn, of_no_host
 from dedup.detectors.sketches import Sketches
-
-STAGES = ("body", "text", "sentences", "simhash", "minhash")
 
 Keep = Literal["first", "longest", "newest"]
 
@@ -86,14 +85,7 @@ class Rules:
         rare_on: RareOn = of_no_host,
     ) -> SecondCheck:
         """What decides about candidates."""
-        return SecondCheck(
-            originals,
-            near_resemblance=self.config.near_resemblance,
-            short_shingles=self.config.short_shingles,
-            names=self.config.near_names,
-            sketches=sketches,
-            rare_on=rare_on,
-        )
+        return SecondCheck.of(originals, self.config, sketches=sketches, rare_on=rare_on)
 
     def detectors(
         self,

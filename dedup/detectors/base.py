@@ -1,12 +1,15 @@
 """The one shape of all detectors, and of what decides on their candidates."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
+from dedup.index import PermutedTables
+from dedup.index.multimap import Multimap
 
 Originals = Callable[[int], Document]
 """Fetches an earlier document by its number, for the second check."""
@@ -51,6 +54,30 @@ class Detector(Protocol):
     @property
     def size_bytes(self) -> int:
         """Memory held by the index."""
+
+
+SignerT = TypeVar("SignerT", bound=Signer)
+IndexT = TypeVar("IndexT", bound=Multimap | PermutedTables)
+
+
+class IndexedDetector(Generic[SignerT, IndexT]):
+    """What detectors have in common that look the signatures of a signer up in an index."""
+
+    def __init__(self, signer: SignerT, index: IndexT) -> None:
+        self.stage = signer.stage
+        self._signer = signer
+        self._index = index
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return self._signer.scheme
+
+    @property
+    def size_bytes(self) -> int:
+        return self._index.size_bytes
+
+    def signature(self, document: Document) -> bytes | None:
+        return self._signer.sign(document)
 
 
 class Check(Protocol):

@@ -6,7 +6,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from dedup.detectors.base import Originals
+from dedup.detectors.base import IndexedDetector, Originals
 from dedup.detectors.batch import shared_keys
 from dedup.detectors.signing import Signer, keys_in
 from dedup.document import Document, Match
@@ -18,6 +18,8 @@ _KEYS = 2
 
 class BodySigner(Signer):
     """The 128-bit XXH3 of the body, after the document's key."""
+
+    unit = "bytes"
 
     def __init__(self) -> None:
         super().__init__("body")
@@ -32,8 +34,11 @@ class BodySigner(Signer):
         key = document.key.encode(errors="surrogatepass")
         return xxhash.xxh3_128_digest(key + document.body if key else document.body)
 
+    def why_unsigned(self, document: Document) -> str:
+        return "its body was not kept" if document.body is None else "its body is empty"
 
-class BodyDetector:
+
+class BodyDetector(IndexedDetector[BodySigner, Multimap]):
     """Finds the document with the same body.
 
     The signature is the 128-bit XXH3 of the body. A candidate shares 64 bits of it. Its body must
@@ -46,8 +51,6 @@ class BodyDetector:
         max_candidates: that are compared, at most.
     """
 
-    stage = "body"
-
     def __init__(
         self,
         originals: Originals,
@@ -55,22 +58,10 @@ class BodyDetector:
         bodies: Callable[[int], bytes | None] | None = None,
         max_candidates: int = 64,
     ) -> None:
+        super().__init__(BodySigner(), Multimap())
         self._originals = originals
         self._bodies = bodies
         self._max_candidates = max_candidates
-        self._index = Multimap()
-        self._signer = BodySigner()
-
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return self._signer.scheme
-
-    @property
-    def size_bytes(self) -> int:
-        return self._index.size_bytes
-
-    def signature(self, document: Document) -> bytes | None:
-        return self._signer.sign(document)
 
     def may_match(
         self,

@@ -1,18 +1,18 @@
 """What detectors have in common whose signature is a few 32-bit keys."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.detectors.base import Check
+from dedup.detectors.base import Check, IndexedDetector
 from dedup.detectors.batch import promising_keys, shared_keys
 from dedup.detectors.signing import KeySigner, keys_in
 from dedup.document import Document, Match
 from dedup.index.multimap import AT_MOST, Multimap
 
 
-class KeyedDetector:
+class KeyedDetector(IndexedDetector[KeySigner, Multimap]):
     """Proposes the documents that share keys with a document; a check decides.
 
     Those that share most keys come first. An entry of the index takes 8 bytes.
@@ -24,24 +24,11 @@ class KeyedDetector:
     """
 
     def __init__(self, check: Check, signer: KeySigner, *, max_candidates: int = 64) -> None:
-        self.stage = signer.stage
+        super().__init__(signer, Multimap())
         self._check = check
-        self._signer = signer
         self._max_candidates = max_candidates
         self.limit_reached = 0
         """Documents that had more candidates than were compared."""
-        self._index = Multimap()
-
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return self._signer.scheme
-
-    @property
-    def size_bytes(self) -> int:
-        return self._index.size_bytes
-
-    def signature(self, document: Document) -> bytes | None:
-        return self._signer.sign(document)
 
     def may_match(
         self, documents: Sequence[Document], among: NDArray[np.bool_]

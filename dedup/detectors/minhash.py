@@ -23,6 +23,8 @@ class MinHashSigner(KeySigner):
         short_shingles: documents of fewer shingles have no signature.
     """
 
+    shared = "{} of {} bands agree"
+
     def __init__(self, *, bands: int, rows: int, short_shingles: int) -> None:
         super().__init__("minhash")
         self._bands = bands

@@ -7,12 +7,12 @@ own, without what their site puts on every page.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.config import NearNames
+from dedup.config import DedupConfig, NearNames
 from dedup.detectors.base import Originals
 from dedup.detectors.sketches import AskedSets, Sketches, SketchSigner
 from dedup.document import Document
@@ -217,6 +217,17 @@ class SecondCheck:
         self._document: Document | None = None
         self._apart: list[Apart] = []
         self._known: dict[int, float] = {}
+
+    @classmethod
+    def of(cls, originals: Originals, config: DedupConfig, **more: Any) -> Self:
+        """The check that a configuration describes; for `more` see `SecondCheck`."""
+        return cls(
+            originals,
+            near_resemblance=config.near_resemblance,
+            short_shingles=config.short_shingles,
+            names=config.near_names,
+            **more,
+        )
 
     def is_short(self, document: Document) -> bool:
         return len(document.shingles) < self.short_shingles

@@ -10,9 +10,10 @@ from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
-from dedup.text import longest_sentences_of_many
+from dedup.text import longest_sentences, longest_sentences_of_many
 
 _LOW = 0xFFFF_FFFF
+_SHOWN_CHARACTERS = 160
 
 
 class SentencesSigner(KeySigner):
@@ -21,6 +22,9 @@ class SentencesSigner(KeySigner):
     Args:
         sentences_count: how many sentences count.
     """
+
+    unit = "sentence"
+    shared = "{} of the {} longest sentences shared"
 
     def __init__(self, sentences_count: int, stage: str = "sentences") -> None:
         super().__init__(stage)
@@ -38,6 +42,10 @@ class SentencesSigner(KeySigner):
         found = longest_sentences_of_many(texts, self._sentences_count)
         keys = (sorted({_digest(each) & _LOW for each in longest}) for longest in found)
         return [np.array(each, "<u4") for each in keys]
+
+    def show(self, document: Document) -> list[str]:
+        found = longest_sentences(document.normal_text, self._sentences_count)
+        return [sentence[:_SHOWN_CHARACTERS] for sentence in found]
 
 
 class SentencesDetector(KeyedDetector):

@@ -8,11 +8,13 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from dedup.config import DedupConfig
 from dedup.document import Document
 
 
@@ -21,7 +23,12 @@ class Signer(ABC):
 
     Args:
         stage: the name under which signatures are filed.
+
+    Attributes:
+        unit: what signatures are made of.
     """
+
+    unit: ClassVar[str] = "words"
 
     def __init__(self, stage: str) -> None:
         self.stage = stage
@@ -57,6 +64,24 @@ class Signer(ABC):
             document.signatures[self.key] = signature
         return [each.signatures[self.key] for each in documents]
 
+    def show(self, document: Document) -> Any:
+        """The signature of a document as a person can read it; JSON values."""
+        return (self.sign(document) or b"").hex()
+
+    def why_unsigned(self, document: Document) -> str:
+        """Why there is no signature of `document`."""
+        if not document.text.strip():
+            return "it has no text"
+        size, short = len(document.shingles), self.scheme.get("short_shingles", 0)
+        if isinstance(short, int) and size < short:
+            return f"{size} shingles, fewer than {short}: too short for a fingerprint"
+        return f"it has no {self.unit}"
+
+    def compare(self, first: bytes, second: bytes, _config: DedupConfig, /) -> tuple[bool, str]:
+        """Does one signature make the other's document a candidate? And why, in words."""
+        is_same = first == second
+        return is_same, f"the {self.unit} {'are the same' if is_same else 'differ'}"
+
 
 def mask_of(document: Document, n_bits: int) -> int:
     """What signatures are mixed with, by `Document.key`; 0: the document has none.
@@ -72,7 +97,13 @@ def mask_of(document: Document, n_bits: int) -> int:
 
 
 class KeySigner(Signer):
-    """Computes signatures that are a few 32-bit keys each, little-endian."""
+    """Computes signatures that are a few 32-bit keys each, little-endian.
+
+    Attributes:
+        shared: says how many keys of how many two documents share.
+    """
+
+    shared: ClassVar[str] = "{} of {} keys shared"
 
     @abstractmethod
     def compute_keys(self, document: Document) -> NDArray[np.uint32]:
@@ -91,6 +122,14 @@ class KeySigner(Signer):
     def keys(self, document: Document) -> NDArray[np.uint32]:
         """The keys of a document, which remembers them."""
         return keys_in(self.sign(document))
+
+    def show(self, document: Document) -> Any:
+        return [f"{key:08x}" for key in self.keys(document).tolist()]
+
+    def compare(self, first: bytes, second: bytes, _config: DedupConfig, /) -> tuple[bool, str]:
+        keys = [set(keys_in(each).tolist()) for each in (first, second)]
+        shared = len(keys[0] & keys[1])
+        return shared > 0, self.shared.format(shared, max(map(len, keys)))
 
 
 def _packed(document: Document, keys: NDArray[np.uint32]) -> bytes | None:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.detectors.base import Check
+from dedup.config import DedupConfig
+from dedup.detectors.base import Check, IndexedDetector
 from dedup.detectors.signing import Signer, mask_of
 from dedup.document import Document, Match
 from dedup.fingerprints.simhash import simhash, simhash_many
@@ -65,6 +66,15 @@ class SimhashSigner(Signer):
             for document, each in zip(documents, found, strict=True)
         ]
 
+    def compare(self, first: bytes, second: bytes, config: DedupConfig, /) -> tuple[bool, str]:
+        distance = (int.from_bytes(first) ^ int.from_bytes(second)).bit_count()
+        is_near = distance <= config.simhash_distance
+        relation = "at most" if is_near else "more than"
+        return is_near, (
+            f"fingerprints differ in {distance} of {self.n_bits} bits,"
+            f" {relation} {config.simhash_distance}"
+        )
+
     def _packed(self, document: Document, fingerprint: int) -> bytes:
         return (fingerprint ^ mask_of(document, self.n_bits)).to_bytes(self.n_bits // 8)
 
@@ -81,7 +91,7 @@ class SimhashSigner(Signer):
         return features(document.normal_text, unspaced=True, unspaced_features=kind)
 
 
-class SimhashDetector:
+class SimhashDetector(IndexedDetector[SimhashSigner, PermutedTables]):
     """Finds near duplicates among the documents whose fingerprints differ in few bits.
 
     Fingerprints of words, or Chinese characters, by frequency (`dedup.text.features` says why)
@@ -109,29 +119,17 @@ class SimhashDetector:
         max_candidates: int = 64,
         stage: str = "simhash",
     ) -> None:
-        self.stage = stage
-        self._check = check
-        self._signer = SimhashSigner(
+        signer = SimhashSigner(
             n_bits=n_bits,
             short_shingles=check.short_shingles,
             unspaced_features=unspaced_features,
             stage=stage,
         )
+        super().__init__(signer, PermutedTables(n_bits, max_distance))
+        self._check = check
         self._max_candidates = max_candidates
         self.limit_reached = 0
         """Documents that had more candidates than were compared."""
-        self._index = PermutedTables(n_bits, max_distance)
-
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return self._signer.scheme
-
-    @property
-    def size_bytes(self) -> int:
-        return self._index.size_bytes
-
-    def signature(self, document: Document) -> bytes | None:
-        return self._signer.sign(document)
 
     def may_match(
         self, documents: Sequence[Document], among: NDArray[np.bool_]

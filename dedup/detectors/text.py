@@ -6,6 +6,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from dedup.detectors.base import IndexedDetector
 from dedup.detectors.batch import shared_keys
 from dedup.detectors.second_check import SecondCheck, comparable_text
 from dedup.detectors.signing import Signer
@@ -19,6 +20,8 @@ class TextSigner(Signer):
     Args:
         short_shingles: texts of fewer shingles are short, and compared with their titles.
     """
+
+    unit = "texts"
 
     def __init__(self, short_shingles: int) -> None:
         super().__init__("text")
@@ -38,7 +41,7 @@ class TextSigner(Signer):
         return xxhash.xxh3_64_digest(key + text.encode(errors="surrogatepass"))
 
 
-class TextDetector:
+class TextDetector(IndexedDetector[TextSigner, Multimap]):
     """Finds the document with the same text, after normalisation and up to white space.
 
     Of a short document the title must be the same too, but for version numbers: pages that say
@@ -46,24 +49,10 @@ class TextDetector:
     the same heading. An empty text equals nothing.
     """
 
-    stage = "text"
-
     def __init__(self, check: SecondCheck, *, max_candidates: int = 64) -> None:
+        super().__init__(TextSigner(check.short_shingles), Multimap())
         self._check = check
         self._max_candidates = max_candidates
-        self._index = Multimap()
-        self._signer = TextSigner(check.short_shingles)
-
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return self._signer.scheme
-
-    @property
-    def size_bytes(self) -> int:
-        return self._index.size_bytes
-
-    def signature(self, document: Document) -> bytes | None:
-        return self._signer.sign(document)
 
     def may_match(
         self,

@@ -4,10 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from dedup.config import DedupConfig
-from dedup.detectors import Detector
+from dedup.detectors import Signer
 from dedup.detectors.second_check import (
     Objection,
     comparable_text,
@@ -22,9 +20,6 @@ from dedup.similarity import containment, resemblance
 from dedup.sites.rest import Difference
 from dedup.sites.telling import lines_of_body
 from dedup.store.records import Page
-from dedup.text import longest_sentences
-
-_SENTENCE_CHARACTERS = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,103 +203,31 @@ def _short_words(first: Document, second: Document, size: int, config: DedupConf
 
 
 def compare(
-    detectors: Sequence[Detector], first: Document, second: Document, config: DedupConfig
+    signers: Sequence[Signer], first: Document, second: Document, config: DedupConfig
 ) -> list[Comparison]:
     """Tell for each stage whether it would propose one document for the other."""
-    return [compare_stage(detector, first, second, config) for detector in detectors]
+    return [compare_stage(signer, first, second, config) for signer in signers]
 
 
 def compare_stage(
-    detector: Detector, first: Document, second: Document, config: DedupConfig
+    signer: Signer, first: Document, second: Document, config: DedupConfig
 ) -> Comparison:
-    """The same for one stage of the default cascade."""
-    stage = detector.stage
-    shown = []
+    """The same for one stage of the cascade."""
+    signatures = []
     for document in (first, second):
-        signature = detector.signature(document)
+        signature = signer.sign(document)
         if signature is None:
-            words = not_looked_at(stage, document, config)
-            return Comparison(stage=stage, is_candidate=None, words=words)
-        shown.append(signature)
-    is_candidate, words = _COMPARE[stage](shown[0], shown[1], config)
+            words = signer.why_unsigned(document)
+            return Comparison(stage=signer.stage, is_candidate=None, words=words)
+        signatures.append(signature)
+    is_candidate, words = signer.compare(signatures[0], signatures[1], config)
     if first.key != second.key:
-        bare = [detector.signature(each.with_key("")) or b"" for each in (first, second)]
-        words = f"{_COMPARE[stage](bare[0], bare[1], config)[1]}, their fields differ"
+        bare = [signer.sign(each.with_key("")) or b"" for each in (first, second)]
+        words = f"{signer.compare(bare[0], bare[1], config)[1]}, their fields differ"
     return Comparison(
-        stage=stage,
+        stage=signer.stage,
         is_candidate=is_candidate,
         words=words,
-        first=_shown(stage, first, shown[0], config),
-        second=_shown(stage, second, shown[1], config),
+        first=signer.show(first),
+        second=signer.show(second),
     )
-
-
-def not_looked_at(stage: str, document: Document, config: DedupConfig) -> str:
-    """Why the stage has no signature of `document`."""
-    if stage == "body":
-        return "its body was not kept" if document.body is None else "its body is empty"
-    if not document.text.strip():
-        return "it has no text"
-    if stage == "sentences":
-        return "it has no sentence"
-    if len(document.shingles) < config.short_shingles:
-        size = len(document.shingles)
-        return f"{size} shingles, fewer than {config.short_shingles}: too short for a fingerprint"
-    return "it has no words"
-
-
-def show(stage: str, signature: bytes) -> Any:
-    """A signature as a person can read it: in hexadecimal digits, one text for each key."""
-    if stage in ("sentences", "minhash"):
-        return [f"{key:08x}" for key in np.frombuffer(signature, "<u4").tolist()]
-    return signature.hex()
-
-
-def _compare_bodies(first: bytes, second: bytes, _: DedupConfig) -> tuple[bool, str]:
-    return first == second, f"the bytes {'are the same' if first == second else 'differ'}"
-
-
-def _compare_texts(first: bytes, second: bytes, _: DedupConfig) -> tuple[bool, str]:
-    return first == second, f"the texts {'are the same' if first == second else 'differ'}"
-
-
-def _compare_sentences(first: bytes, second: bytes, _: DedupConfig) -> tuple[bool, str]:
-    shared, count = _shared(first, second)
-    return shared > 0, f"{shared} of the {count} longest sentences shared"
-
-
-def _compare_simhash(first: bytes, second: bytes, config: DedupConfig) -> tuple[bool, str]:
-    distance = (int.from_bytes(first) ^ int.from_bytes(second)).bit_count()
-    is_near = distance <= config.simhash_distance
-    relation = "at most" if is_near else "more than"
-    words = (
-        f"fingerprints differ in {distance} of {config.simhash_bits} bits,"
-        f" {relation} {config.simhash_distance}"
-    )
-    return is_near, words
-
-
-def _compare_minhash(first: bytes, second: bytes, config: DedupConfig) -> tuple[bool, str]:
-    shared, _ = _shared(first, second)
-    return shared > 0, f"{shared} of {config.minhash_bands} bands agree"
-
-
-_COMPARE = {
-    "body": _compare_bodies,
-    "text": _compare_texts,
-    "sentences": _compare_sentences,
-    "simhash": _compare_simhash,
-    "minhash": _compare_minhash,
-}
-
-
-def _shared(first: bytes, second: bytes) -> tuple[int, int]:
-    keys = [set(np.frombuffer(each, "<u4").tolist()) for each in (first, second)]
-    return len(keys[0] & keys[1]), max(map(len, keys))
-
-
-def _shown(stage: str, document: Document, signature: bytes, config: DedupConfig) -> Any:
-    if stage != "sentences":
-        return show(stage, signature)
-    found = longest_sentences(document.normal_text, config.sentences_count)
-    return [sentence[:_SENTENCE_CHARACTERS] for sentence in found]

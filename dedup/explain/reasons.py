@@ -76,7 +76,7 @@ _REASONS = {
         "tell the site's owner",
     ),
     "robots_txt": ("it is a robots.txt: its sitemaps were taken", "none"),
-    "robots_unavailable": ("its host gave no robots.txt for DEDUP_ROBOTS_WAIT_SECONDS", "retry"),
+    "robots_unavailable": ("its host gave no robots.txt for five minutes", "retry"),
     "sitemap": ("it is a sitemap: its URLs were taken", "none"),
     "sitemap_budget": (
         "it is one sitemap too many: sitemaps that name sitemaps have an end",

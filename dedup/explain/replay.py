@@ -8,14 +8,21 @@ tell nothing apart.
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from dedup.config import DedupConfig
-from dedup.detectors import Detector, SecondCheck, default_detectors
+from dedup.detectors import (
+    CASCADE,
+    Detector,
+    SecondCheck,
+    Signer,
+    default_detectors,
+    default_signers,
+)
 from dedup.detectors.key import KeyRecord
 from dedup.detectors.second_check import is_same_text
 from dedup.document import Document, Match
@@ -26,8 +33,6 @@ from dedup.explain.comparison import (
     Look,
     compare_stage,
     decide,
-    not_looked_at,
-    show,
 )
 from dedup.explain.origin import site_of, with_whole_rest
 from dedup.keys import differing
@@ -57,7 +62,7 @@ class StageReport:
     Attributes:
         is_asked: False: an earlier stage had decided already.
         words: what it looked at and found, or why it did not look.
-        signature: of the document, in hexadecimal digits; None: the stage does not look at it.
+        signature: of the document, as a person can read it; None: the stage does not look at it.
         count: candidates that it compared.
         candidates: the most alike of them, at most 10.
         match: its decision, if it is that the document is a duplicate.
@@ -96,22 +101,34 @@ class Replay:
         self._recorded: ApartPage | None = None
         self._judged: tuple[Document, ...] = ()
         self._site: Callable[[str], Site] = cache(lambda host: site_of(store, host))
-        self.detectors = self._detectors()
+        every = default_signers(self.config)
+        self.signers = [each for each in every if each.stage in self._schemes]
+        found = {each.stage: json.loads(json.dumps(each.scheme)) for each in self.signers}
+        if found != self._schemes:
+            raise StateError(
+                store.location,
+                "its detectors are not those of the default cascade",
+                "Read it with the release that made it",
+            )
+        self._check = self._new_check()
 
     def explain(self, document: Document, *, before: int) -> list[StageReport]:
         """Ask stage by stage about `document`, among the pages with numbers less than `before`."""
         document = self._as_judged(document)
         self._recorded = self._store.explain.apart(before)
-        self.detectors = self._detectors()
+        self._check = self._new_check()
+        cascade = default_detectors(self._fetch, self.config, check=self._check, bodies=self._body)
+        detectors = {detector.stage: detector for detector in cascade}
         reports: list[StageReport] = []
         is_decided = False
-        for detector in self.detectors:
+        for signer in self.signers:
             if is_decided:
                 words = "not asked: decided already"
-                reports.append(StageReport(stage=detector.stage, is_asked=False, words=words))
+                reports.append(StageReport(stage=signer.stage, is_asked=False, words=words))
                 continue
+            detector = detectors[signer.stage]
             self._load(detector, before)
-            reports.append(self._explain(detector, document))
+            reports.append(self._explain(signer, detector, document))
             is_decided = reports[-1].match is not None
         return reports
 
@@ -157,32 +174,33 @@ class Replay:
         site = self._site(host)
         return site.is_rare if site else None
 
-    def _explain(self, detector: Detector, document: Document) -> StageReport:
-        signature = detector.signature(document)
-        if signature is None:
-            words = not_looked_at(detector.stage, document, self.config)
-            return StageReport(stage=detector.stage, is_asked=True, words=words)
+    def _explain(self, signer: Signer, detector: Detector, document: Document) -> StageReport:
+        stage = signer.stage
+        if signer.sign(document) is None:
+            return StageReport(stage=stage, is_asked=True, words=signer.why_unsigned(document))
         self._asked.clear()
         match = detector.find(document)
         numbers = list(dict.fromkeys(self._asked))
-        candidates = [self._candidate(detector, document, number) for number in numbers]
+        candidates = [self._candidate(signer, document, number) for number in numbers]
         candidates.sort(key=lambda each: (-each.verdict.resemblance, each.number))
+        count = len(candidates)
+        words = f"{count:,} stored page{'' if count == 1 else 's'} {CASCADE[stage].shares}"
         return StageReport(
-            stage=detector.stage,
+            stage=stage,
             is_asked=True,
-            words=_words(detector.stage, len(candidates), has_key=bool(document.key)),
-            signature=show(detector.stage, signature),
-            count=len(candidates),
+            words=f"{words} and the same fields" if document.key else words,
+            signature=signer.show(document),
+            count=count,
             candidates=tuple(candidates[:_MAX_CANDIDATES]),
             match=match,
         )
 
-    def _candidate(self, detector: Detector, document: Document, number: int) -> Candidate:
+    def _candidate(self, signer: Signer, document: Document, number: int) -> Candidate:
         original = self._store.page(number)
         return Candidate(
             number=number,
             url=original.url,
-            comparison=compare_stage(detector, document, original, self.config),
+            comparison=compare_stage(signer, document, original, self.config),
             verdict=decide(
                 document,
                 original,
@@ -191,19 +209,11 @@ class Replay:
             ),
         )
 
-    def _detectors(self) -> list[Detector]:
-        check = self._check = _Noting(self._fetch, self.config, self._asked, self._rare_on)
+    def _new_check(self) -> "_Noting":
+        check = _Noting.of(self._fetch, self.config, rare_on=self._rare_on)
+        check.asked = self._asked
         check.recorded = None if self._recorded is None else self._recorded.original
-        cascade = default_detectors(self._fetch, self.config, check=check, bodies=self._body)
-        chosen = [each for each in cascade if each.stage in self._schemes]
-        found = {each.stage: json.loads(json.dumps(each.scheme)) for each in chosen}
-        if found != self._schemes:
-            raise StateError(
-                self._store.location,
-                "its detectors are not those of the default cascade",
-                "Read it with the release that made it",
-            )
-        return chosen
+        return check
 
     def _fetch(self, number: int) -> Document:
         self._asked.append(number)
@@ -222,64 +232,39 @@ class Replay:
 
 
 class _Noting(SecondCheck):
-    """The second check, noting what it is asked for: it remembers, and fetches each only once."""
+    """The second check, noting what it is asked for: it remembers, and fetches each only once.
 
-    def __init__(
-        self,
-        originals: Any,
-        config: DedupConfig,
-        asked: list[int],
-        rare_on: Callable[[str], IsRare | None],
-    ) -> None:
-        super().__init__(
-            originals,
-            near_resemblance=config.near_resemblance,
-            short_shingles=config.short_shingles,
-            names=config.near_names,
-            rare_on=rare_on,
-        )
-        self._asked = asked
-        self.recorded: int | None = None
-        """The page from which the crawl told the document apart."""
+    Attributes:
+        asked: the numbers of what was compared.
+        recorded: the page from which the crawl told the document apart.
+    """
+
+    asked: list[int]
+    recorded: int | None
 
     def is_told_apart(self, document: Document, number: int, original: Document) -> bool:
         return super().is_told_apart(document, number, original) or number == self.recorded
 
     def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, float] | None:
         proposed = list(numbers)
-        self._asked.extend(proposed)
+        self.asked.extend(proposed)
         return super().nearest(document, proposed)
-
-
-def _words(stage: str, count: int, *, has_key: bool) -> str:
-    what = {
-        "body": "with the same digest of its bytes",
-        "text": "with the same digest of its text",
-        "sentences": "with one of its longest sentences",
-        "simhash": "with a fingerprint that near",
-        "minhash": "with a band in common",
-    }[stage]
-    if has_key:
-        what += " and the same fields"
-    return f"{count:,} stored page{'' if count == 1 else 's'} {what}"
 
 
 def _config(schemes: dict[str, Any], settings: dict[str, Any]) -> DedupConfig:
     """What the signatures were made by, from their schemes; thresholds from the job's settings."""
     default = DedupConfig()
-    sentences, simhash = schemes.get("sentences", {}), schemes.get("simhash", {})
-    minhash = schemes.get("minhash", {})
-    short = (each["short_shingles"] for each in schemes.values() if "short_shingles" in each)
+    names = {each.name for each in fields(DedupConfig)}
+    made = {
+        name: value
+        for stage, scheme in schemes.items()
+        for key, value in scheme.items()
+        for name in (key, f"{stage}_{key}")
+        if name in names
+    }
     return DedupConfig(
         near_resemblance=float(settings.get("DEDUP_NEAR_RESEMBLANCE", default.near_resemblance)),
         simhash_distance=int(settings.get("DEDUP_SIMHASH_DISTANCE", default.simhash_distance)),
         near_names=settings.get("DEDUP_NEAR_NAMES", default.near_names),
-        short_shingles=next(short, default.short_shingles),
-        sentences_count=sentences.get("sentences_count", default.sentences_count),
-        simhash_bits=simhash.get("bits", default.simhash_bits),
-        simhash_unspaced_features=simhash.get(
-            "unspaced_features", default.simhash_unspaced_features
-        ),
-        minhash_bands=minhash.get("bands", default.minhash_bands),
-        minhash_rows=minhash.get("rows", default.minhash_rows),
+        **made,
     )

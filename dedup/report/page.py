@@ -21,22 +21,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from dedup.detectors import CASCADE, EXACT_STAGES
 from dedup.errors import StateError
 from dedup.files import read_json, write_atomically
 from dedup.report.data import report_data
 from dedup.store import JobStore, open_store, store_path
 
-STAGES = {
-    "body": "the same bytes",
-    "text": "the same text, up to case and width",
-    "sentences": "the same longest sentences, then compared",
-    "simhash": "close fingerprints, then compared",
-    "minhash": "shared MinHash bands, then compared",
-}
-"""What the stages of the default cascade find."""
-
 _SCRIPTS = ("chart.umd.min.js", "dom.js", "charts.js", "pair.js", "browser.js", "report.js")
-_EXACT = ("body", "text")
 
 
 def write_report(job: Path | str, path: Path | None = None) -> Path:
@@ -89,7 +80,7 @@ def render(store: JobStore, name: str, settings: Mapping[str, Any]) -> str:
             name=name,
             thresholds=thresholds,
             counts=_counts(data["summary"], data["sources"]),
-            stages=STAGES,
+            stages={name: stage.finds for name, stage in CASCADE.items()},
             style=Markup(style),  # noqa: S704 -- a file of this package
             scripts=[Markup(script) for script in scripts],  # noqa: S704 -- files of this package
             policy=_policy(style, scripts),
@@ -101,7 +92,7 @@ def render(store: JobStore, name: str, settings: Mapping[str, Any]) -> str:
 def _counts(summary: Mapping[str, Any], sources: Mapping[str, int]) -> dict[str, Any]:
     pages = summary["pages"]
     duplicates = sum(pages["duplicates"].values())
-    exact = sum(pages["duplicates"].get(stage, 0) for stage in _EXACT)
+    exact = sum(pages["duplicates"].get(stage, 0) for stage in EXACT_STAGES)
     return {
         "duplicates": duplicates,
         "exact": exact,

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
-from typing import Literal, cast, get_args
+from typing import Concatenate, Literal, ParamSpec, TypeVar, cast, get_args
 
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from dedup.config import NEAR_NAMES, DedupConfig, NearNames
-from dedup.extras import load_extra, require_extra
+from dedup.detectors import STAGES
+from dedup.extras import load_extra
 from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
 from dedup.scrapy.internals.commands import components
@@ -35,7 +36,110 @@ CANONICAL_LINKS = ("rules", "any", "off")
 DuplicateLinksMode = Literal["follow", "defer", "skip"]
 DUPLICATE_LINKS: tuple[str, ...] = get_args(DuplicateLinksMode)
 PROGRESS = ("table", "auto", "live", "plain", "off")
-STAGES = ("body", "text", "sentences", "simhash", "minhash")
+
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def _read(
+    read: Callable[Concatenate[SettingValues, _P], _T], *given: _P.args, **named: _P.kwargs
+) -> _T:
+    """A field of `CrawlConfig`, and how its value is read and checked."""
+    metadata = {"read": lambda values: read(values, *given, **named)}
+    return cast("_T", field(metadata=metadata))
+
+
+def _is_enabled(values: SettingValues, *switches: str) -> bool:
+    return values.settings.getbool("DEDUP_ENABLED") and all(map(values.flag, switches))
+
+
+def _stages(values: SettingValues) -> frozenset[str]:
+    return frozenset(stage for stage in STAGES if values.flag(f"DEDUP_{stage.upper()}_ENABLED"))
+
+
+def _item_fields(values: SettingValues) -> ItemFields:
+    return ItemFields(
+        text=values.field_names("DEDUP_ITEM_TEXT_FIELDS", min_names=1),
+        url=str(values.value("DEDUP_ITEM_URL_FIELD")),
+        key=values.field_names("DEDUP_ITEM_KEY_FIELDS", min_names=0),
+        ignored=values.field_names("DEDUP_ITEM_IGNORE_FIELDS", min_names=0),
+    )
+
+
+def _detection(values: SettingValues) -> DedupConfig:
+    unspaced_features = values.choice("DEDUP_SIMHASH_CHINESE", UNSPACED_FEATURES)
+    return DedupConfig(
+        near_resemblance=values.number("DEDUP_NEAR_RESEMBLANCE", low=1e-6, high=1),
+        near_names=cast("NearNames", values.choice("DEDUP_NEAR_NAMES", NEAR_NAMES)),
+        simhash_unspaced_features=cast("UnspacedFeatures", unspaced_features),
+        simhash_distance=values.whole("DEDUP_SIMHASH_DISTANCE", low=0, high=7),
+    )
+
+
+def _duplicate_links(values: SettingValues) -> DuplicateLinksMode:
+    mode = values.choice("DEDUP_DUPLICATE_LINKS", DUPLICATE_LINKS)
+    if values.text("DEDUP_STORE") and mode != "follow":
+        raise ValueError(
+            'DEDUP_DUPLICATE_LINKS must be "follow" where processes share a job (DEDUP_STORE),'
+            f" got {mode!r}"
+        )
+    return cast("DuplicateLinksMode", mode)
+
+
+def _read_processes(values: SettingValues) -> int:
+    name = "DEDUP_READ_PROCESSES"
+    if values.value(name) == "auto":
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        return 0 if cores in (None, 1) else cores
+    try:
+        return values.whole(name, low=0)
+    except ValueError as error:
+        raise ValueError(str(error).replace("must be", 'must be "auto" or')) from None
+
+
+def _url_rules(values: SettingValues) -> UrlRules:
+    name = "DEDUP_URL_RULES"
+    try:
+        return UrlRules(values.strings(name))
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _load(module: str, *, extra: str, purpose: str) -> None:
+    try:
+        load_extra(module, extra=extra, purpose=purpose)
+    except ImportError as error:
+        raise ValueError(str(error)) from None
+
+
+def _store(values: SettingValues) -> str:
+    address = values.text("DEDUP_STORE")
+    if not address:
+        return ""
+    if not is_address(address) or "#" in address:
+        shown = without_password(address)
+        raise ValueError(
+            f"DEDUP_STORE must be postgresql://USER@HOST:PORT/DATABASE, got {shown!r};"
+            " the job is named by -a job=NAME or DEDUP_JOB"
+        )
+    _load("psycopg", extra="postgresql", purpose="DEDUP_STORE")
+    return address
+
+
+def _extractor(values: SettingValues) -> str:
+    extractor = values.choice("DEDUP_TEXT_EXTRACTOR", EXTRACTORS)
+    if extractor == "trafilatura":
+        _load(extractor, extra=extractor, purpose=f"DEDUP_TEXT_EXTRACTOR={extractor}")
+    return extractor
+
+
+def _prometheus_file(values: SettingValues) -> str:
+    name = "DEDUP_PROMETHEUS_FILE"
+    file = values.file_name(name, ".prom")
+    if file:
+        _load("prometheus_client", extra="prometheus", purpose=name)
+    return file
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,53 +150,46 @@ class CrawlConfig:
         is_enabled: is the add-on in use, and switched on?
         is_url_enabled: are URLs filtered by it?
         store: address of the database that jobs are kept in; "": they are kept in their folders.
-        worker_hosts: hosts that one of several processes fetches from at the same time.
         worker_lease_seconds: time without a sign of life after which a process counts as dead.
         stages: those that are switched on.
         depth_limit: Scrapy's `DEPTH_LIMIT`; 0: none.
         detection: the settings of the detectors.
     """
 
-    is_enabled: bool
-    is_url_enabled: bool
-    store: str
-    worker_hosts: int
-    worker_lease_seconds: float
-    job: str
-    jobs_dir: str
-    job_dir: str
-    keep_jobs: bool
-    restart: bool
-    is_report_enabled: bool
-    report_file: str
-    is_store_bodies: bool
-    group_pages: int
-    group_seconds: float
-    stop_seconds: float
-    host_wait_seconds: float
-    robots_wait_seconds: float
-    url_capacity: int
-    url_error_rate: float
-    url_exact: bool
-    url_canonical: str
-    url_rules: UrlRules
-    duplicate_links: DuplicateLinksMode
-    is_private_allowed: bool
-    trap_pages: int
-    host_pages: int
-    extractor: str
-    item_fields: ItemFields
-    waiting_pages: int
-    read_processes: int
-    read_cpu_seconds: float
-    read_memory_mb: int
-    is_robots_meta_obeyed: bool
-    progress: str
-    prometheus_file: str
-    prometheus_seconds: float
-    stages: frozenset[str]
-    depth_limit: int
-    detection: DedupConfig
+    is_enabled: bool = _read(_is_enabled)
+    is_url_enabled: bool = _read(_is_enabled, "DEDUP_URL_ENABLED")
+    duplicate_links: DuplicateLinksMode = _read(_duplicate_links)
+    store: str = _read(_store)
+    worker_lease_seconds: float = _read(SettingValues.number, "DEDUP_WORKER_LEASE_SECONDS", low=5)
+    job: str = _read(SettingValues.text, "DEDUP_JOB")
+    jobs_dir: str = _read(SettingValues.text, "DEDUP_JOBS_DIR")
+    job_dir: str = _read(SettingValues.text, "JOBDIR")
+    keep_jobs: bool = _read(SettingValues.flag, "DEDUP_KEEP_JOBS")
+    restart: bool = _read(SettingValues.flag, "DEDUP_RESTART")
+    is_report_enabled: bool = _read(SettingValues.flag, "DEDUP_REPORT_ENABLED")
+    report_file: str = _read(SettingValues.file_name, "DEDUP_REPORT_FILE", ".html", ".htm")
+    is_store_bodies: bool = _read(SettingValues.flag, "DEDUP_STORE_BODIES")
+    host_wait_seconds: float = _read(SettingValues.number, "DEDUP_HOST_WAIT_SECONDS", low=0)
+    url_exact: bool = _read(SettingValues.flag, "DEDUP_URL_EXACT")
+    url_canonical: str = _read(SettingValues.choice, "DEDUP_URL_CANONICAL", CANONICAL_LINKS)
+    url_rules: UrlRules = _read(_url_rules)
+    is_private_allowed: bool = _read(SettingValues.flag, "DEDUP_ALLOW_PRIVATE")
+    trap_pages: int = _read(SettingValues.whole, "DEDUP_TRAP_PAGES", low=0)
+    host_pages: int = _read(SettingValues.whole, "DEDUP_HOST_PAGES", low=0)
+    extractor: str = _read(_extractor)
+    item_fields: ItemFields = _read(_item_fields)
+    waiting_pages: int = _read(SettingValues.whole, "DEDUP_WAITING_PAGES", low=0)
+    read_processes: int = _read(_read_processes)
+    read_cpu_seconds: float = _read(
+        SettingValues.number, "DEDUP_READ_CPU_SECONDS", low=0.1, high=3600
+    )
+    read_memory_mb: int = _read(SettingValues.whole, "DEDUP_READ_MEMORY_MB", low=200)
+    is_robots_meta_obeyed: bool = _read(SettingValues.flag, "DEDUP_ROBOTS_META_OBEY")
+    progress: str = _read(SettingValues.choice, "DEDUP_PROGRESS", PROGRESS)
+    prometheus_file: str = _read(_prometheus_file)
+    stages: frozenset[str] = _read(_stages)
+    depth_limit: int = _read(lambda values: values.settings.getint("DEPTH_LIMIT"))
+    detection: DedupConfig = _read(_detection)
 
     @classmethod
     def of(cls, crawler: Crawler) -> CrawlConfig:
@@ -117,63 +214,7 @@ class CrawlConfig:
             ValueError: a setting is out of range; the message names it.
         """
         values = SettingValues(settings)
-        number, whole = values.number, values.whole
-        duplicate_links = values.choice("DEDUP_DUPLICATE_LINKS", DUPLICATE_LINKS)
-        if values.text("DEDUP_STORE") and duplicate_links != "follow":
-            raise ValueError(
-                'DEDUP_DUPLICATE_LINKS must be "follow" where processes share a job (DEDUP_STORE),'
-                f" got {duplicate_links!r}"
-            )
-        is_enabled = settings.getbool("DEDUP_ENABLED")  # it is absent without the add-on: off
-        return cls(
-            is_enabled=is_enabled,
-            is_url_enabled=is_enabled and values.flag("DEDUP_URL_ENABLED"),
-            store=_store(values),
-            worker_hosts=whole("DEDUP_WORKER_HOSTS", low=1),
-            worker_lease_seconds=number("DEDUP_WORKER_LEASE_SECONDS", low=5),
-            job=values.text("DEDUP_JOB"),
-            jobs_dir=str(values.value("DEDUP_JOBS_DIR")),
-            job_dir=values.text("JOBDIR"),
-            keep_jobs=values.flag("DEDUP_KEEP_JOBS"),
-            restart=values.flag("DEDUP_RESTART"),
-            is_report_enabled=values.flag("DEDUP_REPORT_ENABLED"),
-            report_file=values.file_name("DEDUP_REPORT_FILE", ".html", ".htm"),
-            is_store_bodies=values.flag("DEDUP_STORE_BODIES"),
-            group_pages=whole("DEDUP_STORE_GROUP_PAGES", low=1),
-            group_seconds=number("DEDUP_STORE_GROUP_SECONDS", low=1e-3),
-            stop_seconds=number("DEDUP_STOP_SECONDS", low=0),
-            host_wait_seconds=number("DEDUP_HOST_WAIT_SECONDS", low=0),
-            robots_wait_seconds=number("DEDUP_ROBOTS_WAIT_SECONDS", low=0),
-            url_capacity=whole("DEDUP_URL_CAPACITY", low=1),
-            url_error_rate=number("DEDUP_URL_ERROR_RATE", low=1e-12, high=0.5),
-            url_exact=values.flag("DEDUP_URL_EXACT"),
-            url_canonical=values.choice("DEDUP_URL_CANONICAL", CANONICAL_LINKS),
-            url_rules=_url_rules(values),
-            duplicate_links=cast("DuplicateLinksMode", duplicate_links),
-            is_private_allowed=values.flag("DEDUP_ALLOW_PRIVATE"),
-            trap_pages=whole("DEDUP_TRAP_PAGES", low=0),
-            host_pages=whole("DEDUP_HOST_PAGES", low=0),
-            extractor=_extractor(values),
-            item_fields=ItemFields(
-                text=values.field_names("DEDUP_ITEM_TEXT_FIELDS", min_names=1),
-                url=str(values.value("DEDUP_ITEM_URL_FIELD")),
-                key=values.field_names("DEDUP_ITEM_KEY_FIELDS", min_names=0),
-                ignored=values.field_names("DEDUP_ITEM_IGNORE_FIELDS", min_names=0),
-            ),
-            waiting_pages=whole("DEDUP_WAITING_PAGES", low=0),
-            read_processes=_read_processes(values),
-            read_cpu_seconds=number("DEDUP_READ_CPU_SECONDS", low=0.1, high=3600),
-            read_memory_mb=whole("DEDUP_READ_MEMORY_MB", low=200),
-            is_robots_meta_obeyed=values.flag("DEDUP_ROBOTS_META_OBEY"),
-            progress=values.choice("DEDUP_PROGRESS", PROGRESS),
-            prometheus_file=_prometheus_file(values),
-            prometheus_seconds=number("DEDUP_PROMETHEUS_SECONDS", low=0.1),
-            stages=frozenset(
-                stage for stage in STAGES if values.flag(f"DEDUP_{stage.upper()}_ENABLED")
-            ),
-            depth_limit=settings.getint("DEPTH_LIMIT"),
-            detection=_detection(values),
-        )
+        return cls(**{each.name: each.metadata["read"](values) for each in fields(cls)})
 
     @property
     def verdict_settings(self) -> dict[str, object]:
@@ -184,7 +225,7 @@ class CrawlConfig:
         return {
             "DEDUP_NEAR_RESEMBLANCE": self.detection.near_resemblance,
             "DEDUP_NEAR_NAMES": self.detection.near_names,
-            "DEDUP_SHORT_SHINGLES": self.detection.short_shingles,
+            "DEDUP_SHORT_SHINGLES": self.detection.short_shingles,  # as in jobs of earlier releases
             "DEDUP_TEXT_EXTRACTOR": self.extractor,
             "DEDUP_ITEM_TEXT_FIELDS": list(self.item_fields.text),
             "DEDUP_ITEM_URL_FIELD": self.item_fields.url,
@@ -235,74 +276,3 @@ def removed_settings(settings: BaseSettings) -> list[str]:
         for name in dedup_settings(settings)
         if name in REMOVED_SETTINGS
     ]
-
-
-def _detection(values: SettingValues) -> DedupConfig:
-    number, whole, choice = values.number, values.whole, values.choice
-    unspaced_features = choice("DEDUP_SIMHASH_CHINESE", UNSPACED_FEATURES)
-    return DedupConfig(
-        near_resemblance=number("DEDUP_NEAR_RESEMBLANCE", low=1e-6, high=1),
-        near_names=cast("NearNames", choice("DEDUP_NEAR_NAMES", NEAR_NAMES)),
-        short_shingles=whole("DEDUP_SHORT_SHINGLES", low=1),
-        sentences_count=whole("DEDUP_SENTENCES_COUNT", low=1),
-        simhash_bits=int(choice("DEDUP_SIMHASH_BITS", ("64", "128"))),
-        simhash_unspaced_features=cast("UnspacedFeatures", unspaced_features),
-        simhash_distance=whole("DEDUP_SIMHASH_DISTANCE", low=0, high=7),
-    )
-
-
-def _read_processes(values: SettingValues) -> int:
-    name = "DEDUP_READ_PROCESSES"
-    if values.value(name) == "auto":
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        return 0 if cores in (None, 1) else cores
-    try:
-        return values.whole(name, low=0)
-    except ValueError as error:
-        raise ValueError(str(error).replace("must be", 'must be "auto" or')) from None
-
-
-def _url_rules(values: SettingValues) -> UrlRules:
-    name = "DEDUP_URL_RULES"
-    try:
-        return UrlRules(values.strings(name))
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
-
-
-def _store(values: SettingValues) -> str:
-    address = values.text("DEDUP_STORE")
-    if not address:
-        return ""
-    if not is_address(address) or "#" in address:
-        shown = without_password(address)
-        raise ValueError(
-            f"DEDUP_STORE must be postgresql://USER@HOST:PORT/DATABASE, got {shown!r};"
-            " the job is named by -a job=NAME or DEDUP_JOB"
-        )
-    try:
-        require_extra("psycopg", extra="postgresql", purpose="DEDUP_STORE")
-    except ModuleNotFoundError as error:
-        raise ValueError(str(error)) from None
-    return address
-
-
-def _extractor(values: SettingValues) -> str:
-    extractor = values.choice("DEDUP_TEXT_EXTRACTOR", EXTRACTORS)
-    if extractor == "trafilatura":
-        try:
-            load_extra(extractor, extra=extractor, purpose=f"DEDUP_TEXT_EXTRACTOR={extractor}")
-        except ImportError as error:
-            raise ValueError(str(error)) from None
-    return extractor
-
-
-def _prometheus_file(values: SettingValues) -> str:
-    name = "DEDUP_PROMETHEUS_FILE"
-    file = values.file_name(name, ".prom")
-    if file:
-        try:
-            load_extra("prometheus_client", extra="prometheus", purpose=name)
-        except ImportError as error:
-            raise ValueError(str(error)) from None
-    return file

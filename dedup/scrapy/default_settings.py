@@ -4,6 +4,8 @@ They apply wherever the add-on is used. Override any of them in a project's sett
 `custom_settings`, or with `-s NAME=VALUE`.
 """
 
+from dedup import detectors
+
 # --- The job -----------------------------------------------------------------------------------
 
 DEDUP_ENABLED = True
@@ -20,11 +22,6 @@ in PostgreSQL, for crawls that one machine is too small for; a job is a schema o
 (lower case letters, digits, _ and -), and its folder holds what each process reports. Install the
 extra `postgresql`. A password is better kept in PGPASSWORD or ~/.pgpass; it is never shown. See
 docs/cluster.md."""
-
-DEDUP_WORKER_HOSTS = 64
-"""Where processes share a job: hosts that one of them fetches from at the same time, at most, 1 or
-more. All share the hosts evenly; four times CONCURRENT_REQUESTS keeps a polite process busy, and a
-host that waits for its turn costs nothing."""
 
 DEDUP_WORKER_LEASE_SECONDS = 60.0
 """Where processes share a job: one that has given no sign of life for so long, seconds, 5 or more,
@@ -48,29 +45,11 @@ DEDUP_STORE_BODIES = True
 """Keep the body of each unique page (zstd), so that it can be exported or extracted anew. Off:
 texts only, about a third of the disk space."""
 
-DEDUP_STORE_GROUP_PAGES = 100
-"""Pages that are committed together, 1 or more. A killed crawl fetches at most these again; larger
-groups gain little: commits are 1% of the time at 100."""
-
-DEDUP_STORE_GROUP_SECONDS = 1.0
-"""Longest wait of a finished page for its commit, seconds, more than 0: bounds what a kill costs on
-a slow crawl."""
-
-DEDUP_STOP_SECONDS = 5.0
-"""How long a crawl that is asked to stop (Ctrl-C) waits for the responses under way, seconds, 0 or
-more. URLs without a response stay queued. Most pages arrive within a second; without this setting
-the crawl would wait for a silent server until DOWNLOAD_TIMEOUT."""
-
 DEDUP_HOST_WAIT_SECONDS = 0.0
 """How long a host is paused that has answered before and cannot be reached now, seconds, 0 or more.
 Its URLs stay queued, and it is tried after 1, 2, 4 and up to 60 seconds; then its URLs are recorded
 as `host_unreachable`, for `dedup retry`. 0: no pause, only Scrapy's retries. This project's own
 crawls wait for 900: a server restarts within seconds, a provider's fault lasts some minutes."""
-
-DEDUP_ROBOTS_WAIT_SECONDS = 300.0
-"""How long a host is paused whose robots.txt gives 5xx, 429 or no answer, seconds, 0 or more; then
-its URLs are recorded as `robots_unavailable`. By RFC 9309 such a host allows nothing. It applies to
-the middleware `Robots`, which this project's own crawls use in place of Scrapy's."""
 
 # --- URLs --------------------------------------------------------------------------------------
 
@@ -89,17 +68,9 @@ merges different pages. The report and `dedup stats JOB --by pattern` suggest ru
 each with the fetches that it would have saved and the pages that it would have lost. See
 dedup.urls.rules."""
 
-DEDUP_URL_CAPACITY = 100_000
-"""Initial capacity of the Bloom filter in URLs, 1 or more; it grows automatically. 0.4 MB at the
-default error rate."""
-
-DEDUP_URL_ERROR_RATE = 1e-6
-"""Probability that a new URL has to be looked up in the store, 0 to 1. A full filter takes about 34
-bits a URL at 1e-6; at 1e-3 it takes half, and a thousandth of the new URLs is looked up."""
-
 DEDUP_URL_EXACT = True
-"""Look URLs up in the store that the Bloom filter reports as seen. Off: a share of
-DEDUP_URL_ERROR_RATE of the new URLs is never fetched."""
+"""Look URLs up in the store that the Bloom filter reports as seen. Off: one in a million of the new
+URLs is never fetched."""
 
 DEDUP_URL_CANONICAL = "rules"
 """When a page's canonical link counts as a seen URL of the same page: "rules" (the two URLs are
@@ -191,22 +162,13 @@ DEDUP_ROBOTS_META_OBEY = True
 meta, X-Robots-Tag or `rel=nofollow`. The closing table counts such links. Where a site's theme puts
 rel=nofollow on its own links, 0 follows them."""
 
-# --- Content: exact ----------------------------------------------------------------------------
+# --- Content -----------------------------------------------------------------------------------
 
-DEDUP_BODY_ENABLED = True
-"""Find pages whose bodies are the same bytes."""
-
-DEDUP_TEXT_ENABLED = True
-"""Find pages whose main texts (where short, titles too) are equal up to case and width."""
-
-DEDUP_SENTENCES_ENABLED = True
-"""Find pages whose longest sentences are the same, then compare the texts."""
-
-DEDUP_SENTENCES_COUNT = 3
-"""Longest sentences in the signature, 1 or more. 3 is what Baidu is said to use; fewer gives more
-candidates to compare."""
-
-# --- Content: near -----------------------------------------------------------------------------
+globals().update({f"DEDUP_{stage.upper()}_ENABLED": True for stage in detectors.STAGES})
+"""The switch of each stage: DEDUP_BODY_ENABLED finds pages whose bodies are the same bytes;
+DEDUP_TEXT_ENABLED, equal main texts (where short, titles too) up to case and width;
+DEDUP_SENTENCES_ENABLED, the same longest sentences, then compared; DEDUP_SIMHASH_ENABLED, close
+fingerprints; DEDUP_MINHASH_ENABLED, near duplicates that simhash does not reach."""
 
 DEDUP_NEAR_RESEMBLANCE = 0.8
 """Resemblance (Jaccard coefficient of shingles) from which two texts are near duplicates, above 0
@@ -218,17 +180,6 @@ DEDUP_NEAR_NAMES = "agree"
 heading; versions do not count) are two pages unless their texts are equal. "ignore": names do not
 count, and a page that differs from another in little more than its name is dropped."""
 
-DEDUP_SHORT_SHINGLES = 50
-"""Texts of fewer shingles are compared exactly, 1 or more: one other word changes 3 shingles, and a
-fingerprint of so few is noise."""
-
-DEDUP_SIMHASH_ENABLED = True
-"""Find near duplicates by simhash."""
-
-DEDUP_SIMHASH_BITS = 64
-"""Width of the fingerprints, 64 or 128 bits. 64 is enough for billions of pages; 128 takes half as
-much memory again."""
-
 DEDUP_SIMHASH_CHINESE = "characters"
 """Features of texts without spaces between words: "characters" (single, by frequency), "segments"
 (words cut by jieba's dictionary), or "segments-idf" (weighted by jieba's IDF table). Of the near
@@ -238,9 +189,6 @@ duplicates among Chinese laws, characters find .908; segments .892 at ten times 
 DEDUP_SIMHASH_DISTANCE = 3
 """Bits in which the fingerprints of candidates may differ, 0 to 7. 3 of 64 is Manku's choice for
 the web; each bit more multiplies the candidates."""
-
-DEDUP_MINHASH_ENABLED = True
-"""Find the near duplicates that simhash does not reach, by MinHash bands."""
 
 # --- Output ------------------------------------------------------------------------------------
 
@@ -260,7 +208,5 @@ else plain; so in the project's own crawls), or "off"."""
 
 DEDUP_PROMETHEUS_FILE = ""
 """Where the crawl's numbers go for Prometheus' node exporter: a name in the job's folder, or a path
-in the exporter's textfile folder; it ends in ".prom". "": nowhere. Needs the extra `prometheus`."""
-
-DEDUP_PROMETHEUS_SECONDS = 15.0
-"""How often that file is written, seconds, 0.1 or more: as often as Prometheus usually asks."""
+in the exporter's textfile folder; it ends in ".prom", and is written every 15 seconds. "": nowhere.
+Needs the extra `prometheus`."""

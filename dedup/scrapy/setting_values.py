@@ -20,18 +20,18 @@ class SettingValues:
     """
 
     def __init__(self, settings: BaseSettings) -> None:
-        self._settings = settings
+        self.settings = settings
 
     def value(self, name: str) -> object:
         """The value as it was set."""
-        if name in self._settings:
-            value: object = self._settings[name]
+        if name in self.settings:
+            value: object = self.settings[name]
             return value
         return getattr(default_settings, name, None)
 
     def flag(self, name: str) -> bool:
         """A switch: True, 1, "1" and "true" mean on."""
-        return self._settings.getbool(name, name not in self._settings and bool(self.value(name)))
+        return self.settings.getbool(name, name not in self.settings and bool(self.value(name)))
 
     def text(self, name: str) -> str:
         """A text; "" where it is empty or None."""
@@ -39,8 +39,8 @@ class SettingValues:
 
     def strings(self, name: str) -> list[str]:
         """A list; also one string, with commas between its elements."""
-        default = None if name in self._settings else self.value(name)
-        return self._settings.getlist(name, default)  # type: ignore[arg-type] # it is a list
+        default = None if name in self.settings else self.value(name)
+        return self.settings.getlist(name, default)  # type: ignore[arg-type] # it is a list
 
     def number(self, name: str, *, low: float, high: float = float("inf")) -> float:
         """A number from `low` to `high`."""

@@ -11,12 +11,11 @@ from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 from dedup.arrow.pairing import PAIRED, paired
 from dedup.arrow.signing import SIGNED, signed
 from dedup.arrow.verifying import COMPARED, TOKENS, VERIFIED, comparable, tokens, verified
-from dedup.collection.rules import STAGES, Rules
+from dedup.collection.rules import Rules
+from dedup.detectors import EXACT_STAGES, STAGES
 from dedup.sites.site import Site
 from dedup.spark.rounds import dropped_rows, settled
 from dedup.spark.schemas import spark_schema
-
-_TEXT = STAGES.index("text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +71,7 @@ class Engine:
     def _pairs(self, firsts: DataFrame, given: DataFrame) -> DataFrame:
         keys = firsts.select("number", "size", "fingerprint", F.explode("keys").alias("key"))
         counts = keys.groupBy("key").count()
-        is_near = F.shiftrightunsigned("key", 61) > _TEXT
+        is_near = F.shiftrightunsigned("key", 61) >= len(EXACT_STAGES)
         large = settled(counts.filter((F.col("count") > self.large_bucket) & is_near).select("key"))
         pair = partial(paired, rules=self.rules)
         if not large.count():

@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
 from dedup.arrow.rows import records, spliced
-from dedup.collection.rules import STAGES
+from dedup.detectors import STAGES
 from dedup.sites.site import Site
 from dedup.spark.engine import Engine
 from dedup.spark.frames import PLACE_MASK, judging_number

@@ -6,7 +6,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
 from dedup.collection.columns import nearest
-from dedup.collection.rules import STAGES, Rules, read_keep
+from dedup.collection.rules import Rules, read_keep
+from dedup.detectors import STAGES
 from dedup.spark.engine import Engine
 from dedup.spark.pages import as_given, no_texts, texts_of
 from dedup.spark.reading import text_or_markup

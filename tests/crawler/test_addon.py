@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tests.with_constants import groups_of
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawled, Crawler, WebSite
@@ -91,12 +94,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shop(crawl: Crawler, made: Path) -> Any:
-    def start(*options: str, **arguments: Any) -> Any:
+    def start(*options: str, python: Sequence[str] = (), **arguments: Any) -> Any:
         return crawl.start(
             "shop",
             *options,
             cwd=made,
-            python=("-W", "error"),
+            python=("-W", "error", *python),
             is_guest=True,
             feed=True,
             **arguments,
@@ -227,7 +230,7 @@ def test_killed_crawl_of_another_project_goes_on_with_its_callbacks(
             os.kill(crawling.process.pid, signal.SIGKILL)
 
     site.on_request = kill
-    crawling = shop("-s", "DEDUP_STORE_GROUP_PAGES=5", url=site.url)
+    crawling = shop(url=site.url, python=groups_of(5))
     ready.set()
     killed = crawling.finish()
     assert killed.status == -signal.SIGKILL

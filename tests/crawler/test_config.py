@@ -48,26 +48,26 @@ def config(**changed):
 
 
 def test_numbers_given_on_the_command_line_are_read():
-    assert config(DEDUP_STORE_GROUP_PAGES="7").group_pages == 7
+    assert config(DEDUP_HOST_PAGES="7").host_pages == 7
     assert config(DEDUP_NEAR_RESEMBLANCE="0.9").detection.near_resemblance == 0.9
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("DEDUP_STORE_GROUP_PAGES", 0),
-        ("DEDUP_STORE_GROUP_PAGES", "many"),
-        ("DEDUP_STORE_GROUP_PAGES", 2.5),  # not cut to 2
-        ("DEDUP_STORE_GROUP_PAGES", float("inf")),
-        ("DEDUP_STORE_GROUP_PAGES", None),
-        ("DEDUP_STORE_GROUP_SECONDS", float("nan")),
-        ("DEDUP_STORE_GROUP_SECONDS", 0),
-        ("DEDUP_URL_ERROR_RATE", 0.6),
+        ("DEDUP_HOST_PAGES", -1),
+        ("DEDUP_HOST_PAGES", "many"),
+        ("DEDUP_HOST_PAGES", 2.5),  # not cut to 2
+        ("DEDUP_HOST_PAGES", float("inf")),
+        ("DEDUP_HOST_PAGES", None),
+        ("DEDUP_HOST_WAIT_SECONDS", float("nan")),
+        ("DEDUP_WORKER_LEASE_SECONDS", 4),
+        ("DEDUP_READ_CPU_SECONDS", 3601),
         ("DEDUP_NEAR_RESEMBLANCE", 1.01),
         ("DEDUP_SIMHASH_DISTANCE", 8),
         ("DEDUP_PROGRESS", "loud"),
         ("DEDUP_PROMETHEUS_FILE", "metrics.txt"),
-        ("DEDUP_PROMETHEUS_SECONDS", "0"),
+        ("DEDUP_READ_CPU_SECONDS", "0"),
         ("DEDUP_URL_CANONICAL", "sometimes"),
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 
 from dedup.cli import main
 from dedup.store.records import DUPLICATE_LINK_RANK
+from tests.with_constants import groups_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,13 +136,15 @@ def slow(site: WebSite, make: SimpleNamespace, crawl: Crawler) -> WebSite:
     return site
 
 
-_BY_ITSELF = ("-s", "DEDUP_STORE_GROUP_PAGES=1", "-s", "DEDUP_TEXT_EXTRACTOR=resiliparse")
+_BY_RULES = ("-s", "DEDUP_TEXT_EXTRACTOR=resiliparse")
+_BY_ITSELF = groups_of(1)
+"""Each page is committed by itself."""
 
 
 def test_a_link_that_was_skipped_is_fetched_when_a_kept_page_has_it(
     crawl: Crawler, slow: WebSite
 ) -> None:
-    crawled = crawl_with(crawl, slow, "skip", *_BY_ITSELF)
+    crawled = crawl_with(crawl, slow, "skip", *_BY_RULES, python=_BY_ITSELF)
     assert crawled.stored(slow) == {"/", "/page", "/between", "/late", "/x"}
     assert left_out(crawled, slow) == {"/y"}
     assert crawled.stats["failed"] == {"duplicate_link": 1}
@@ -158,12 +161,12 @@ def test_a_job_that_goes_on_otherwise_fetches_what_was_skipped(
         running.process.kill()
 
     slow.routes["/late"] = die
-    options = ("-s", "DEDUP_DUPLICATE_LINKS=skip", *_OPTIONS, *_BY_ITSELF)
-    running = crawl.start("site", *options, url=slow.url)
+    options = ("-s", "DEDUP_DUPLICATE_LINKS=skip", *_OPTIONS, *_BY_RULES)
+    running = crawl.start("site", *options, url=slow.url, python=_BY_ITSELF)
     left = running.finish()
     assert left_out(left, slow) == {"/x", "/y"}
     slow.routes["/late"] = late
-    crawled = crawl_with(crawl, slow, "follow", *_BY_ITSELF)
+    crawled = crawl_with(crawl, slow, "follow", *_BY_RULES, python=_BY_ITSELF)
     assert crawled.stored(slow) == {"/", "/page", "/between", "/late", "/x", "/y"}
     assert crawled.stats["failed"] == {}
 
@@ -182,9 +185,9 @@ def test_a_page_that_waits_is_no_duplicate_yet(
 
 @pytest.mark.parametrize("mode", ["defer", "skip"])
 def test_kills_change_nothing(mode: str, crawl: Crawler, pages: WebSite) -> None:
-    setting = ("-s", f"DEDUP_DUPLICATE_LINKS={mode}", "-s", "DEDUP_STORE_GROUP_PAGES=3")
+    options = ("-s", f"DEDUP_DUPLICATE_LINKS={mode}", *_OPTIONS, *_IN_TURN)
     for n_before in (30, 50, 65):  # copies, what kept pages lead to, what copies lead to
-        running = crawl.start("site", *setting, *_OPTIONS, *_IN_TURN, url=pages.url)
+        running = crawl.start("site", *options, url=pages.url, python=groups_of(3))
         while len(set(pages.asked)) < n_before and running.process.poll() is None:
             time.sleep(0.005)
         running.process.kill()

@@ -248,7 +248,7 @@ def test_a_refusal_is_one_sentence(project: Project) -> None:
     for wrong, sentence in (
         ("DEDUP_NEAR_RESEMBLANCE=7", "DEDUP_NEAR_RESEMBLANCE must be a number of at least"),
         ("DEDUP_NEAR_RESEMBLANCE=.7", "setting DEDUP_NEAR_RESEMBLANCE 0.8, now 0.7"),
-        ("DEDUP_SIMHASH_BITS=128", "simhash bits 64, now 128"),
+        ("DEDUP_SIMHASH_CHINESE=segments", "unspaced_features 'characters', now 'segments'"),
     ):
         said = project.scrapy(*crawl, "-s", wrong, status=1)
         assert sentence in said

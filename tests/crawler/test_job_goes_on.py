@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dedup.store.lock import lock
+from tests.with_constants import groups_of, with_constants
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawled, Crawler, Crawling, WebSite
@@ -54,22 +55,20 @@ def _send_when_asked(
 def test_feed_of_a_job_that_goes_on_has_each_stored_page_once(
     crawl: Crawler, tree: WebSite
 ) -> None:
-    options = ("-s", "DEDUP_STORE_GROUP_PAGES=7")
-    killed = _send_when_asked(
-        tree, crawl.start("site", *options, feed=True, url=tree.url), "/40", signal.SIGKILL
-    )
+    crawling = crawl.start("site", feed=True, url=tree.url, python=groups_of(7))
+    killed = _send_when_asked(tree, crawling, "/40", signal.SIGKILL)
     feed = crawl.jobs_dir / "job.jsonl"
     with feed.open("ab") as file:  # one of another crawl, and a torn one
         file.write(b'{"id": 1, "url": "http://example.org/"}\n{"id": 2, "url": "http://exa')
     assert len(killed.rows("SELECT url FROM pages")) < _SIZE
-    resumed = crawl("site", *options, feed=True, url=tree.url)
+    resumed = crawl("site", feed=True, url=tree.url)
     resumed.check_reconciled()  # the feed's pages are the store's
     assert len(resumed.feed_rows()) == _SIZE + 1
     fields = {tuple(row) for row in resumed.feed_rows()}
     assert len(fields) == 1
     assert {row["depth"] for row in resumed.feed_rows()} == set(range(7))
     before = feed.read_bytes()
-    crawl("site", *options, feed=True, url=tree.url)  # finished: fetches nothing
+    crawl("site", feed=True, url=tree.url)  # finished: fetches nothing
     assert feed.read_bytes() == before
 
 
@@ -115,7 +114,7 @@ def hanging(tree: WebSite) -> Iterator[WebSite]:
 
 
 def test_first_ctrl_c_does_not_wait_for_a_silent_server(crawl: Crawler, hanging: WebSite) -> None:
-    crawling = crawl.start("site", "-s", "DEDUP_STOP_SECONDS=1", url=hanging.url)
+    crawling = crawl.start("site", url=hanging.url)
     began = time.monotonic()
     stopped = _send_when_asked(hanging, crawling, "/20", signal.SIGINT)
     assert time.monotonic() - began < 15  # DOWNLOAD_TIMEOUT is 30
@@ -149,8 +148,8 @@ def test_ctrl_c_lets_go_quietly_of_what_waits_for_its_turn(
 def test_second_ctrl_c_ends_at_once_and_keeps_what_was_recorded(
     crawl: Crawler, hanging: WebSite
 ) -> None:
-    options = ("-s", "DEDUP_STOP_SECONDS=60", "-s", "DEDUP_STORE_GROUP_SECONDS=60")
-    crawling = crawl.start("site", *options, url=hanging.url)
+    slow = with_constants({"extensions.stopping.STOP_SECONDS": 60, "job.place._GROUP_SECONDS": 60})
+    crawling = crawl.start("site", url=hanging.url, python=slow)
     stopped = _send_when_asked(hanging, crawling, "/20", signal.SIGINT, signal.SIGINT)
     assert "Traceback" not in stopped.output
     assert {"/", "/0", "/1", "/2", "/3"} <= stopped.stored(hanging)
@@ -168,7 +167,7 @@ def test_full_disk_stops_the_crawl_in_a_sentence_and_it_goes_on(
     popen: Any = sys.modules["subprocess"].Popen
     with monkeypatch.context() as patch:
         patch.setattr("subprocess.Popen", partial(popen, preexec_fn=limited))
-        stopped = crawl("site", "-s", "DEDUP_STORE_GROUP_PAGES=3", url=tree.url)
+        stopped = crawl("site", url=tree.url, python=groups_of(3))
     assert stopped.status == 1
     assert "crawl.sqlite: the store cannot be read or written" in stopped.output
     assert "The same command goes on from here" in stopped.output

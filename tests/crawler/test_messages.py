@@ -72,7 +72,7 @@ WRONG = {
     "folder": Wrong("the folder cannot be written", options=("-s", "JOBDIR=/dev/null/job")),
 }
 
-BITS = ("-s", "DEDUP_SIMHASH_BITS=128")
+FEATURES = ("-s", "DEDUP_SIMHASH_CHINESE=segments")
 NO_SIMHASH = ("-s", "DEDUP_SIMHASH_ENABLED=0")
 RULES = ("-s", "DEDUP_URL_RULES=www")
 
@@ -82,7 +82,7 @@ WRONG_JOBS = {
     "damaged": Wrong("the store is damaged"),
     "later": Wrong("expected schema version"),
     "in-use": Wrong("the job is in use by another process"),
-    "bits": Wrong("made with other settings: simhash bits 64, now 128", options=BITS),
+    "features": Wrong("made with other settings: simhash unspaced_features", options=FEATURES),
     "switched": Wrong("it has 'simhash', now switched off", options=NO_SIMHASH),
     "rules": Wrong("made with other .*rules .*now .*www", options=RULES),
 }
@@ -158,7 +158,7 @@ def jobs(
     folder = shared_crawl.jobs_dir
     with make.WebSite({"/": make.page("/", "/missing")}) as site, contextlib.ExitStack() as locks:
         # Stopped early, so that there is something left to do.
-        assert shared_crawl("site", job="bits", url=site.url, max_pages=1).status == 0
+        assert shared_crawl("site", job="features", url=site.url, max_pages=1).status == 0
         for name in WRONG_JOBS:
             _make_job(folder, name, locks)
         before = {name: _content(folder, name) for name in WRONG_JOBS}
@@ -176,7 +176,7 @@ def _make_job(folder: Path, name: str, locks: contextlib.ExitStack) -> None:
     path = folder / name / "crawl.sqlite"
     path.parent.mkdir(exist_ok=True)
     if name in {"in-use", "later", "rules", "switched"}:
-        shutil.copyfile(folder / "bits" / "crawl.sqlite", path)
+        shutil.copyfile(folder / "features" / "crawl.sqlite", path)
     if name == "text":
         path.write_text("notes of my own\n" * 100)
     elif name in {"foreign", "later"}:

@@ -16,6 +16,7 @@ import pytest
 
 from dedup.errors import StateError
 from dedup.store import JobStore, open_store, summarise
+from tests.with_constants import groups_of
 
 
 def recorded_urls(store: JobStore) -> list[str]:
@@ -60,10 +61,9 @@ def test_crawl_goes_on_after_kills(crawl: Any, pages: Any, new_place: Callable[[
     place = new_place()
     setting, job = options_of(place)
     arguments = {"url": pages.url, **job}
-    fast = ("-s", "DEDUP_STORE_GROUP_PAGES=5")
     for at in (10, 30, 45):
         pages.on_request = Killer(at)
-        running = crawl.start("site", "-s", setting, *fast, **arguments)
+        running = crawl.start("site", "-s", setting, python=groups_of(5), **arguments)
         pages.on_request.process = running.process
         running.finish()
         assert running.process.returncode == -signal.SIGKILL

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.with_constants import with_constants
+
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
 
@@ -71,8 +73,8 @@ def test_a_host_without_robots_txt_answer_is_not_crawled(
 ) -> None:
     answer = make.Answer(b"", route) if isinstance(route, int) else route
     pages.routes["/robots.txt"] = answer
-    options = ("-s", "DEDUP_ROBOTS_WAIT_SECONDS=2", "-s", "DOWNLOAD_TIMEOUT=1")
-    crawled = crawl("site", *options, url=pages.url)
+    soon = with_constants({"middlewares.robots._MAX_UNAVAILABLE_SECONDS": 2})
+    crawled = crawl("site", "-s", "DOWNLOAD_TIMEOUT=1", url=pages.url, python=soon)
     assert crawled.skipped(pages) == {"/": "robots_unavailable"}
     assert pages.pages_asked() == []
 

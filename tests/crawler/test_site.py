@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.with_constants import groups_of, with_constants
+
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawled, Crawler, WebSite
 
@@ -406,13 +408,13 @@ def _check_complete(resumed: Crawled, whole: Crawled) -> None:
 def test_killed_crawl_goes_on_and_loses_nothing(
     crawl: Crawler, large_site: WebSite, whole: Crawled
 ) -> None:
-    options = ("-s", "DEDUP_STORE_GROUP_PAGES=10")
-    killed = _interrupt(crawl, large_site, "/40", signal.SIGKILL, *options)
+    group = groups_of(10)
+    killed = _interrupt(crawl, large_site, "/40", signal.SIGKILL, python=group)
     assert killed.status == -signal.SIGKILL
     n_recorded = sum(killed.records().values())
     assert 0 < n_recorded < _SIZE
     large_site.asked.clear()
-    _check_complete(crawl("site", *options, url=large_site.url), whole)
+    _check_complete(crawl("site", url=large_site.url, python=group), whole)
     assert large_site.asked
 
 
@@ -433,7 +435,7 @@ def test_interrupted_crawl_stops_cleanly_and_goes_on(
 
 
 def _interrupt(
-    crawl: Crawler, site: WebSite, target: str, number: signal.Signals, *options: str
+    crawl: Crawler, site: WebSite, target: str, number: signal.Signals, python: Any = ()
 ) -> Crawled:
     """Crawl until `target` is asked for, and send the signal then."""
     ready = threading.Event()
@@ -443,7 +445,7 @@ def _interrupt(
             os.kill(crawling.process.pid, number)
 
     site.on_request = on_request
-    crawling = crawl.start("site", *options, url=site.url)
+    crawling = crawl.start("site", url=site.url, python=python)
     ready.set()
     crawled = crawling.finish(timeout=20)
     site.on_request = lambda asked: None
@@ -453,9 +455,9 @@ def _interrupt(
 def test_a_job_that_goes_on_has_one_url_filter_with_room_for_more(crawl, make):
     pages = {f"/{number}": make.page(f"page {number}") for number in range(7)}
     with make.WebSite({"/": make.page("start", *pages), **pages}) as site:
-        options = ("-s", "DEDUP_URL_CAPACITY=1", "-a", f"url={site.url}")
-        assert crawl("site", *options, max_pages=2).stats["urls"]["seen"] == 8
-        assert crawl("site", *options).stats["urls"]["bloom"]["capacity"] == 10
+        small = {"url": site.url, "python": with_constants({"job.urls._CAPACITY": 1})}
+        assert crawl("site", max_pages=2, **small).stats["urls"]["seen"] == 8
+        assert crawl("site", **small).stats["urls"]["bloom"]["capacity"] == 10
 
 
 @pytest.mark.parametrize("processes", [0, 2])

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.with_constants import groups_of
+
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
 
@@ -114,9 +116,9 @@ def test_a_budget_outlives_the_process(
         years = {target.partition("=")[2] for target in site.asked}
         return {number for number in years if number and int(number) >= far}
 
-    options = ("-s", f"DEDUP_TRAP_PAGES={budget}", "-s", "DEDUP_STORE_GROUP_PAGES=5")
+    options = ("-s", f"DEDUP_TRAP_PAGES={budget}")
     for n_before in (12, 24):
-        crawling = crawl.start("site", *options, url=site.url)
+        crawling = crawl.start("site", *options, url=site.url, python=groups_of(5))
         while len(fetched()) < n_before and crawling.process.poll() is None:
             time.sleep(0.02)
         crawling.process.kill()

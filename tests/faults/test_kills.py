@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tests.with_constants import groups_of
+
 if TYPE_CHECKING:
     from tests.faults.conftest import Job, SiteProcess
 
 _SIZE = 1_600
 _GROUP = 25
 _CONCURRENT = 8
-_OPTIONS = (
-    *("-s", f"DEDUP_STORE_GROUP_PAGES={_GROUP}"),
-    *("-s", f"CONCURRENT_REQUESTS={_CONCURRENT}"),
-)
+_OPTIONS = ("-s", f"CONCURRENT_REQUESTS={_CONCURRENT}")
+_PYTHON = (*groups_of(_GROUP), "-m", "scrapy", "crawl", "site")
 
 
 def test_twenty_kills_cost_nothing_but_some_pages_fetched_again(
@@ -37,9 +37,9 @@ def test_twenty_kills_cost_nothing_but_some_pages_fetched_again(
         def is_time(target: int = target, end: float = end) -> bool:
             return site.n_asked() >= target or time.monotonic() >= end
 
-        assert kill(job.start(*_OPTIONS), is_time)
+        assert kill(job.start(*_OPTIONS, python=_PYTHON), is_time)
     for _ in range(2):  # Ctrl-C, and then no patience
-        process = job.start(*_OPTIONS)
+        process = job.start(*_OPTIONS, python=_PYTHON)
         target = site.n_asked() + 10
         end = [0.0]
 
@@ -52,7 +52,7 @@ def test_twenty_kills_cost_nothing_but_some_pages_fetched_again(
             return bool(end[0]) and time.monotonic() >= end[0]
 
         kill(process, has_no_patience)
-    status, output = job.run(*_OPTIONS)
+    status, output = job.run(*_OPTIONS, python=_PYTHON)
     assert status == 0, output
     assert "Traceback" not in output
     _check_exactly_once(job, site)

@@ -119,8 +119,7 @@ def test_readers_that_hang_do_not_keep_a_crawl_from_stopping(
 ) -> None:
     site = serve(300)
     job = make_job(site.url)
-    options = ("-s", "DEDUP_STOP_SECONDS=1")
-    process = job.start(*options, python=["-c", _RUN.format(patch=_HUNG_READERS)])
+    process = job.start(python=["-c", _RUN.format(patch=_HUNG_READERS)])
     before, n_asked = 0, 0
     while process.poll() is None and not 0 < before == n_asked:  # all wait for being read
         before = n_asked

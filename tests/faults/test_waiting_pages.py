@@ -13,11 +13,11 @@ import pytest
 
 from tests.accuracy.small_sites import two_templates, versions_of_a_manual
 from tests.crawler.conftest import Crawled, Crawler, WebSite
+from tests.with_constants import groups_of
 
 _IN_ORDER = (  # one page after the other, so that each run meets them in the same order
     *("-s", "CONCURRENT_REQUESTS=1"),
     *("-s", "DEDUP_READ_PROCESSES=0"),
-    *("-s", "DEDUP_STORE_GROUP_PAGES=3"),
     *("-s", "DEDUP_REPORT_ENABLED=0"),
 )
 
@@ -61,7 +61,8 @@ def test_ten_kills_change_no_verdict(site: WebSite, tmp_path: Path) -> None:
                 started.get().process.send_signal(signal.SIGKILL)
 
         site.on_request = kill
-        started.put(crawling := crawl.start("site", *_IN_ORDER, url=site.url, job="killed"))
+        crawling = crawl.start("site", *_IN_ORDER, url=site.url, job="killed", python=groups_of(3))
+        started.put(crawling)
         assert crawling.finish().status == -signal.SIGKILL
     site.on_request = lambda target: None
     killed = crawl("site", *_IN_ORDER, url=site.url, job="killed")

@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.measurements.cluster import Site, check, politeness, worker
 from dedup.store import open_store
+from tests.with_constants import with_constants
 
 COMMON = [
     "ROBOTSTXT_OBEY=0",
@@ -37,13 +38,14 @@ def _crawl(
     address: str,
     *,
     settings: Sequence[str] = (),
+    python: Sequence[str] = (),
     fault: Callable[[subprocess.Popen[str]], object] | None = None,
 ) -> Any:
     """Crawl by two processes; call `fault` with the first one after a quarter of the pages."""
     pause = ["DOWNLOAD_DELAY=0.1"] if fault else []  # so that pages are left when it happens
     settings = [*COMMON, *settings, *pause, f"DEDUP_STORE={address}"]
     job = f"shared-{site.port}"
-    crawls = [worker(site, tmp_path, settings, job, f"worker-{n}") for n in range(2)]
+    crawls = [worker(site, tmp_path, settings, job, f"worker-{n}", python) for n in range(2)]
     try:
         if fault is not None:
             until = time.monotonic() + 60
@@ -67,12 +69,14 @@ def _expect_exact(found: dict[str, Any], logs: str) -> None:
     assert [found[name] for name in problems] == [0, 0, 0]
 
 
-@pytest.mark.parametrize("n_hosts", [64, 1], ids=["all hosts at once", "a host at a time"])
+@pytest.mark.parametrize("n_requests", [16, 1], ids=["all hosts at once", "a host at a time"])
 def test_shared_crawl_is_that_of_one_process_in_the_order_of_the_numbers(
-    site: Site, tmp_path: Path, postgresql: Any, n_hosts: int
+    site: Site, tmp_path: Path, postgresql: Any, n_requests: int
 ) -> None:
-    settings = [f"DEDUP_WORKER_HOSTS={n_hosts}"]
-    codes, found, logs = _crawl(site, tmp_path, postgresql.address, settings=settings)
+    settings = [f"CONCURRENT_REQUESTS={n_requests}"]
+    python = with_constants({"extensions.teamwork._HOSTS_PER_REQUEST": 1})
+    address = postgresql.address
+    codes, found, logs = _crawl(site, tmp_path, address, settings=settings, python=python)
     assert codes == [0, 0], logs
     _expect_exact(found, logs)
     assert len(site.requests()) == found["pages"]

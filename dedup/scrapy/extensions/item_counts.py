@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dedup.scrapy.config import STAGES
+from dedup.detectors import STAGES
 from dedup.scrapy.job.drops import DropLog
 
 _DROPPED, _SKIPPED = "dedup/pages/duplicate/", "dedup/pages/skipped/"

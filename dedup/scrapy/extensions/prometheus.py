@@ -15,9 +15,12 @@ from dedup.scrapy.extensions.figures import CrawlFigures, Snapshot
 from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.job import Job
 
+_WRITE_SECONDS = 15.0
+"""As often as Prometheus usually asks."""
+
 
 class PrometheusFile:
-    """Writes `DEDUP_PROMETHEUS_FILE` every `DEDUP_PROMETHEUS_SECONDS`, and when the crawl ends.
+    """Writes `DEDUP_PROMETHEUS_FILE` every 15 seconds, and when the crawl ends.
 
     The file is replaced as a whole, so a reader never sees a part of it. docs/stats.md has the
     metrics.
@@ -32,7 +35,6 @@ class PrometheusFile:
         self._client = load_extra("prometheus_client", extra="prometheus", purpose=name)
         self._core = load_extra("prometheus_client.core", extra="prometheus", purpose=name)
         self._path = Job.of(crawler).folder / config.prometheus_file
-        self._seconds = config.prometheus_seconds
         self._figures: CrawlFigures | None = None
         self._timer: Timer | None = None
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
@@ -44,7 +46,7 @@ class PrometheusFile:
 
     def _spider_opened(self) -> None:
         self._figures = CrawlFigures(self._crawler, with_details=False)
-        self._timer = call_every(self._seconds, self._write)
+        self._timer = call_every(_WRITE_SECONDS, self._write)
 
     def _spider_closed(self) -> None:
         if self._timer is not None:

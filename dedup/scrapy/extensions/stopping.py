@@ -21,14 +21,17 @@ from dedup.scrapy.job.job import Job
 
 _LOOK_SECONDS = 0.2
 
+STOP_SECONDS = 5.0
+"""How long a crawl that is asked to stop waits for the responses under way. Most pages arrive
+within a second; a silent server would hold the crawl up until DOWNLOAD_TIMEOUT."""
+
 
 class Stopping:
     """Drops the requests under way when the spider closes; closes the spider if the store fails.
 
     Scrapy waits for all requests that are in the downloader: for those that wait for the delay of a
     slow host, and for those whose server does not answer until the timeout. This extension drops
-    the former at once and the latter after `DEDUP_STOP_SECONDS`; all stay queued in the job's
-    store.
+    the former at once and the latter after five seconds; all stay queued in the job's store.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -60,7 +63,7 @@ class Stopping:
         if self._closing_since is None:
             self._closing_since = time.monotonic()
             drop_unsent(crawler, NotSentError)
-        seconds = 0 if job.failure else job.config.stop_seconds
+        seconds = 0 if job.failure else STOP_SECONDS
         if time.monotonic() - self._closing_since >= seconds:
             forget_requests(crawler)
             if job.reader is not None:

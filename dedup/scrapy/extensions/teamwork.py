@@ -26,6 +26,10 @@ from dedup.store.interface import Workers
 
 _LOOK_SECONDS = 1.0
 
+_HOSTS_PER_REQUEST = 4
+"""Hosts that a process has for each of CONCURRENT_REQUESTS. Most wait for their delay, and a host
+that waits costs nothing."""
+
 
 class Teamwork:
     """Takes hosts and gives them back, once a second, with a sign of life."""
@@ -86,7 +90,8 @@ class Teamwork:
         self._note_pages(job)
         if not job.has_queue or job.pages.arrivals.is_closing:
             return
-        share = min(workers.fair_share(), job.config.worker_hosts)
+        most = _HOSTS_PER_REQUEST * self._crawler.settings.getint("CONCURRENT_REQUESTS")
+        share = min(workers.fair_share(), most)
         n_working = self._free(job, workers, hosts, share)
         if n_working < share:
             taken = workers.take_hosts(share - n_working)

@@ -9,6 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from dedup.errors import StateError
+from dedup.scrapy.extensions.stopping import STOP_SECONDS
 from dedup.scrapy.internals.engine import (
     before_closing,
     request_next,
@@ -23,7 +24,7 @@ from dedup.scrapy.spiders.own import is_own
 class WaitingPages:
     """Sends the pages that still wait to the pipelines when all is fetched, or the crawl stops.
 
-    A crawl that is asked to stop ends within `DEDUP_STOP_SECONDS`: pages that are not judged by
+    A crawl that is asked to stop ends within five seconds: pages that are not judged by
     then stay in the store, and wait there until the job is resumed. So do all after an error.
     """
 
@@ -70,7 +71,7 @@ class WaitingPages:
                 return
         except StateError:  # it is the job's `failure`
             return
-        until = time.monotonic() + job.config.stop_seconds
+        until = time.monotonic() + STOP_SECONDS
         while self._are_left(job) and time.monotonic() < until:
             await self._send(await self._finished())
 

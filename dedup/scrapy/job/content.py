@@ -42,11 +42,9 @@ class ContentIndex:
         self._store = store
         self._keys = KeyRecord()
         self._originals = OriginalsCache(store.document, size_bytes=config.cache_bytes)
-        self._check = SecondCheck(
+        self._check = SecondCheck.of(
             self._originals,
-            near_resemblance=config.near_resemblance,
-            short_shingles=config.short_shingles,
-            names=config.near_names,
+            config,
             rare_on=learner.rare_on,
             max_characters=_MAX_COMPARED_CHARACTERS,
         )

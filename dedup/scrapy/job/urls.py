@@ -14,13 +14,20 @@ from dedup.scrapy.url_keys import UrlKeys
 from dedup.store.interface import UrlQueue
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 
+_CAPACITY = 100_000
+"""URLs that the filter begins with room for, 0.4 MB; it grows by itself."""
+
+_ERROR_RATE = 1e-6
+"""Share of the new URLs that are looked up in the store. A full filter takes about 34 bits a URL;
+at 1e-3 it would take half."""
+
 
 def seen_urls(urls: UrlQueue, config: CrawlConfig) -> SeenUrls:
     """The filter of a job's URLs. That of a resumed job has room for a quarter more."""
     seen = SeenUrls(
         urls if config.url_exact else None,
-        error_rate_target=config.url_error_rate,
-        initial_capacity=max(config.url_capacity, len(urls) * 5 // 4),
+        error_rate_target=_ERROR_RATE,
+        initial_capacity=max(_CAPACITY, len(urls) * 5 // 4),
     )
     seen.load(urls.keys())
     return seen

@@ -37,6 +37,9 @@ _MAX_CHARACTERS = 64 << 20
 _MIN_WAIT_SECONDS, _MAX_WAIT_SECONDS = 1.0, 60.0
 """Between two tries: the first wait; it doubles up to the second value."""
 
+_MAX_UNAVAILABLE_SECONDS = 300.0
+"""Time without an answer after which the host's URLs are recorded; a server restarts sooner."""
+
 _NO_SERVER = frozenset({"connection_refused", "dns"})
 _MAX_TRIES_WITHOUT_SERVER = 3
 _TOO_MANY_REQUESTS = 429
@@ -65,7 +68,7 @@ class Robots:
     After an answer of 4xx, or more than five redirects, the host has no robots.txt, and everything
     is allowed. After 5xx, 429 or no answer nothing is allowed: the host's URLs stay queued, and
     robots.txt is fetched again after 1, 2, 4 and up to 60 seconds. After
-    `DEDUP_ROBOTS_WAIT_SECONDS` the host's URLs are recorded as `robots_unavailable`. If the host
+    five minutes the host's URLs are recorded as `robots_unavailable`. If the host
     has no address or refuses the connection, they are recorded as such after three tries. If the
     rules have more wildcards than are matched in a bounded time, nothing is allowed: the host's
     URLs are recorded as `robots_too_complex`.
@@ -81,7 +84,6 @@ class Robots:
             raise NotConfigured
         self._crawler = crawler
         self._job = Job.of(crawler)
-        self._max_seconds = self._job.config.robots_wait_seconds
         self._agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
         self._rules: dict[str, _Rules] = {}
         self._n_characters = 0
@@ -165,7 +167,7 @@ class Robots:
         began, seconds, n_tries = time.monotonic(), _MIN_WAIT_SECONDS, 1
         rules: _Rules | None = None
         while rules is None:
-            left = began + self._max_seconds - time.monotonic()
+            left = began + _MAX_UNAVAILABLE_SECONDS - time.monotonic()
             if self._job.pages.arrivals.is_closing or self._job.failure:
                 break
             if left <= 0 or (reason in _NO_SERVER and n_tries >= _MAX_TRIES_WITHOUT_SERVER):

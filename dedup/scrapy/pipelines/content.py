@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 
+from dedup.detectors import CASCADE
 from dedup.errors import DamageError
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.job.drops import Drop
 from dedup.scrapy.job.job import Job
+
+
+def stages_of(pipeline: Literal["exact", "near"]) -> tuple[str, ...]:
+    """The stages of the default cascade that a pipeline asks."""
+    return tuple(name for name, stage in CASCADE.items() if pipeline in stage.pipelines)
 
 
 class DuplicatePage(DropItem):

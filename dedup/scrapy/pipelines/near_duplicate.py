@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from dedup.scrapy.pipelines.content import ContentPipeline, DuplicatePage, NearDuplicatePage
+from dedup.scrapy.pipelines.content import (
+    ContentPipeline,
+    DuplicatePage,
+    NearDuplicatePage,
+    stages_of,
+)
 
 
 class NearDuplicate(ContentPipeline):
@@ -15,4 +20,4 @@ class NearDuplicate(ContentPipeline):
     """
 
     drops: ClassVar[type[DuplicatePage]] = NearDuplicatePage
-    dedup_stages: ClassVar[tuple[str, ...]] = ("text", "simhash", "minhash")
+    dedup_stages = stages_of("near")
