@@ -152,7 +152,18 @@ kept_fields = attrgetter(*KEPT_FIELDS)
 
 def with_kept(fields: Iterable[Any], text: str, rest: Rest | None) -> Document:
     """The document of these `KEPT_FIELDS`."""
-    return Document(text=text, rest=rest, **dict(zip(KEPT_FIELDS, fields, strict=True)))
+    name, url, title, heading, own_title, source, key = fields
+    return Document(
+        id=name,
+        text=text,
+        url=url,
+        title=title,
+        heading=heading,
+        own_title=own_title,
+        source=source,
+        key=key,
+        rest=rest,
+    )
 
 
 def as_kept(document: Document, number: int, clean: Callable[[Any], Any]) -> Document:
