@@ -25,7 +25,6 @@ from urllib.parse import urlsplit
 _ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(_ROOT))
 
-from benchmarks.measurements.cluster import recorded_urls  # noqa: E402 -- found by the line above
 from dedup.store import open_store  # noqa: E402 -- in order
 from tests.faults.conftest import Job, SiteProcess, kill_when  # noqa: E402 -- in order
 from tests.with_constants import groups_of  # noqa: E402 -- in order
@@ -80,7 +79,8 @@ def _ours(site: SiteProcess, folder: Path) -> tuple[list[str], Callable[[], list
 
     def stored() -> list[str]:
         with open_store(job.folder, read_only=True) as store:
-            return recorded_urls(store)
+            pages = (*store.exports.pages(), *store.exports.duplicates())
+            return [*(row["url"] for row in pages), *(row.url for row in store.report.skipped())]
 
     return command, stored
 

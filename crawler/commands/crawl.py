@@ -143,10 +143,7 @@ def _check_job(config: CrawlConfig, crawler: Crawler, process_settings: BaseSett
     if place.is_restarted:
         place.check_free()
         return
-    store = place.open_store()
-    try:
+    with place.open_store() as store:
         place.check(store, crawler.settings)
         if store.meta("started") and crawler.settings.getdict("FEEDS"):
             continue_feeds(process_settings, store)
-    finally:
-        store.close()

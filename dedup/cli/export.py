@@ -117,8 +117,7 @@ def _execute(options: argparse.Namespace) -> None:
         overwrite=options.overwrite or is_own,
     )
     chosen = selection(options)
-    store = open_store(options.job, read_only=True)
-    try:
+    with open_store(options.job, read_only=True) as store:
         _check_stages(store, chosen)
         for path, tables in (
             (pages, ("pages", "duplicates") if duplicates is None else ("pages",)),
@@ -130,8 +129,6 @@ def _execute(options: argparse.Namespace) -> None:
             failed = failed_urls(store)
             write_table(options.failed, (each._asdict() for each in failed), FAILED)
             ERRORS.print(f"{len(failed):,} failed URLs in {options.failed}")
-    finally:
-        store.close()
 
 
 def _default_files(job: Path | str) -> tuple[Path, Path]:

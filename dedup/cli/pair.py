@@ -46,8 +46,7 @@ def add_parser(commands: Commands, text: str) -> None:
 
 
 def _execute(options: argparse.Namespace) -> None:
-    store = open_store(options.job, read_only=True)
-    try:
+    with open_store(options.job, read_only=True) as store:
         fates = [follow(store, url)[-1] for url in (options.first, options.second)]
         fates.sort(key=lambda fate: fate.number or 0)  # the earlier page is the original
         first, second = (_document(store, fate) for fate in fates)
@@ -60,8 +59,6 @@ def _execute(options: argparse.Namespace) -> None:
             replay.config,
             look=lambda: replay.look(second, first),  # the later page is judged
         )
-    finally:
-        store.close()
     parts = differences(first.text, second.text)
     if options.json:
         account = {

@@ -26,8 +26,7 @@ def add_parser(commands: Commands, text: str) -> None:
 
 
 def _execute(options: argparse.Namespace) -> int:
-    store = open_store(options.job, read_only=True)
-    try:
+    with open_store(options.job, read_only=True) as store:
         fates = follow(store, options.url)
         document = document_of(store, fates[-1])
         reports: list[StageReport] = []
@@ -37,8 +36,6 @@ def _execute(options: argparse.Namespace) -> int:
             replay, before = Replay(store), fates[-1].number
             reports = replay.explain(document, before=before)
             other = replay.other_of_text(document, before=before)
-    finally:
-        store.close()
     if options.json:
         found = [fate_values(fate) for fate in fates]
         stages = [asdict(report) for report in reports]

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from dedup.detectors.second_check import RareOn, of_no_host
 from dedup.detectors.sketches import Sketches, SketchSigner
 from dedup.document import Document, Match
 from dedup.store.interface import Store
+from dedup.store.records import as_kept
 from dedup.store.results import RecordRow
 from dedup.store.sql.decisions import KNOWN
 from dedup.store.sql.store import JobStore
@@ -78,7 +79,9 @@ class Decider:
         for (document, name), verdict in zip(documents, verdicts, strict=True):
             if verdict.number is not None:
                 self._note(verdict.number, name, are_kinds=are_kinds)
-                stored = _as_stored(document, self._decisions.as_kept)
+                stored = as_kept(document, verdict.number, self._decisions.clean)
+                # Not a part of a portion's array.
+                stored.take(shingles=document.shingles.copy())
                 self._cache.keep(verdict.number, stored)
                 if len(stored.shingles) >= self._least_sketched:
                     sketch = self._signer.sign(document)
@@ -133,7 +136,7 @@ class Decider:
 
     def _new(self, known: Sequence[range]) -> Deduplicator:
         """A cascade that knows of the store's documents those of some numbers."""
-        store = _as_store(_Part(self._store, known))
+        store = _Part(self._store, known)
         detectors = self._rules.detectors(self._cache, self._sketches, self._rare_on)
         return Deduplicator(detectors, store=store)
 
@@ -165,7 +168,7 @@ def _limit_reached(deduplicator: Deduplicator) -> int:
 class _Part:
     """A store of which only the signatures of some numbers are there, in ascending ranges."""
 
-    def __init__(self, store: Any, known: Sequence[range]) -> None:
+    def __init__(self, store: Store, known: Sequence[range]) -> None:
         self._known = known
         self.check_schemes = store.check_schemes
         self.add = store.add
@@ -184,25 +187,3 @@ class _Part:
                     yield numbers[:count], signatures[:count]
                 if count < len(numbers):
                     break
-
-
-def _as_stored(document: Document, as_kept: Callable[[str | None], str | None]) -> Document:
-    """The document as the store gives it back, with its shingles, which are compared."""
-    stored = Document(
-        id=document.id,
-        text=document.text,
-        url=as_kept(document.url),
-        title=as_kept(document.title) or "",
-        heading=as_kept(document.heading) or "",
-        own_title=as_kept(document.own_title),
-        source=document.source,
-        key=document.key,
-        rest=None if document.rest is None else document.rest.kept(),
-    )
-    stored.take(shingles=document.shingles.copy())  # not a part of a portion's array
-    return stored
-
-
-def _as_store(part: Any) -> Store:
-    found: Store = part
-    return found

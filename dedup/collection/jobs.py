@@ -160,13 +160,10 @@ def open_baseline(
             raise
         return Baseline(store, site=_sites_of_job(store))
     inputs = folder / _AGAINST
-    store = SqliteStore(
+    with SqliteStore(
         inputs / STORE_NAME, keep_bodies=False, group_units=10**6, group_seconds=3600
-    )
-    try:
+    ) as store:
         groups, sites = _fill(store, sources, rules, columns, inputs)
-    finally:
-        store.close()
     return Baseline(SqliteStore(inputs / STORE_NAME, read_only=True), groups, sites.get)
 
 

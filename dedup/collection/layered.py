@@ -9,26 +9,8 @@ from numpy.typing import NDArray
 
 from dedup.document import Document, Match
 from dedup.store.interface import Store
-from dedup.store.results import RecordRow
+from dedup.store.sql.decisions import Decisions
 from dedup.store.sql.store import JobStore
-
-
-class Decisions(Protocol):
-    """What a run has decided: see `dedup.store.sql.decisions`."""
-
-    def as_kept(self, text: str | None, /) -> str | None: ...
-
-    def count(self) -> int: ...
-
-    def between(self, first: int, last: int) -> list[RecordRow]: ...
-
-    def add_known(self, document: Document, match: Match) -> None: ...
-
-    def begin_group(self) -> None: ...
-
-    def group_start(self, number: int) -> int: ...
-
-    def finish(self) -> None: ...
 
 
 class CollectionStore(Store, Protocol):

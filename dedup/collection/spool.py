@@ -6,7 +6,7 @@ import tempfile
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import zstandard
@@ -15,34 +15,10 @@ from numpy.typing import NDArray
 from dedup.collection.outputs import named_error
 from dedup.document import Document, Match
 from dedup.sites.rest import Rest
-from dedup.store.records import as_page
-from dedup.store.results import RecordRow
-
-T = TypeVar("T")
+from dedup.store.records import as_page, kept_fields, with_kept
+from dedup.store.sql.decisions import Decisions
 
 _BUFFER_BYTES = 1 << 20
-
-
-class NoDecisions:
-    """Of a run that keeps none: see `dedup.store.sql.decisions`."""
-
-    def as_kept(self, text: T) -> T:
-        return text
-
-    def count(self) -> int:
-        return 0
-
-    def between(self, first: int, last: int) -> list[RecordRow]:  # noqa: ARG002 -- there are none
-        return []
-
-    def add_known(self, document: Document, match: Match) -> None: ...
-
-    def begin_group(self) -> None: ...
-
-    def group_start(self, number: int) -> int:  # noqa: ARG002 -- all are one
-        return 0
-
-    def finish(self) -> None: ...
 
 
 class SpoolStore:
@@ -60,7 +36,7 @@ class SpoolStore:
     """
 
     def __init__(self, folder: Path, *, with_whole_rests: bool = False) -> None:
-        self.decisions = NoDecisions()
+        self.decisions = Decisions()
         self._folder = folder
         self._with_whole_rests = with_whole_rests
         self._file = tempfile.TemporaryFile("w+b", buffering=0, dir=folder)  # noqa: SIM115 -- see close
@@ -84,11 +60,8 @@ class SpoolStore:
         page = as_page(document)
         rest = page.rest if page.rest is None or self._with_whole_rests else page.rest.kept()
         packed_rest = None if rest is None else rest.to_bytes()
-        kept = (
-            *(page.id, page.url, page.title, page.heading, page.own_title, page.source),
-            page.key,
-        )
-        self._buffer += pickle.dumps((kept, page.packed_text, packed_rest), pickle.HIGHEST_PROTOCOL)
+        kept = kept_fields(page), page.packed_text, packed_rest
+        self._buffer += pickle.dumps(kept, pickle.HIGHEST_PROTOCOL)
         self._starts.append(self._written + len(self._buffer))
         if len(self._buffer) >= _BUFFER_BYTES:
             self._flush()
@@ -101,18 +74,9 @@ class SpoolStore:
         """Nothing is kept of it."""
 
     def document(self, number: int) -> Document:
-        (name, url, title, heading, own_title, source, key), packed, rest = self._record(number)
-        return Document(
-            id=name,
-            text=self._decompressor.decompress(packed).decode(errors="surrogatepass"),
-            url=url,
-            title=title,
-            heading=heading,
-            own_title=own_title,
-            source=source,
-            key=key,
-            rest=None if rest is None else Rest.from_bytes(rest),
-        )
+        fields, packed, rest = self._record(number)
+        text = self._decompressor.decompress(packed).decode(errors="surrogatepass")
+        return with_kept(fields, text, None if rest is None else Rest.from_bytes(rest))
 
     def label(self, number: int) -> tuple[str, str | None]:
         """The id and the URL of a document."""

@@ -1,16 +1,18 @@
 """The records that every store keeps: pages, queued URLs, and pages to learn from."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
+from operator import attrgetter
 from threading import local
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import zstandard
 
 from dedup.document import Document
 from dedup.sites.outline import Outline
+from dedup.sites.rest import Rest
 from dedup.sites.site import name_key
 
 _Text = TypeVar("_Text", str, str | None)
@@ -142,23 +144,52 @@ PAGE_FIELDS = tuple(
 its name, its host, and, compressed, its text and its body."""
 
 
+KEPT_FIELDS = ("id", "url", "title", "heading", "own_title", "source", "key")
+"""The fields of a document that every store keeps, besides its text and what is rare on it."""
+
+kept_fields = attrgetter(*KEPT_FIELDS)
+
+
+def with_kept(fields: Iterable[Any], text: str, rest: Rest | None) -> Document:
+    """The document of these `KEPT_FIELDS`."""
+    name, url, title, heading, own_title, source, key = fields
+    return Document(
+        id=name,
+        text=text,
+        url=url,
+        title=title,
+        heading=heading,
+        own_title=own_title,
+        source=source,
+        key=key,
+        rest=rest,
+    )
+
+
+def as_kept(document: Document, number: int, clean: Callable[[Any], Any]) -> Document:
+    """A document that has just been stored, as its store gives it back.
+
+    Args:
+        document: without what has been computed of it.
+        number: that it has got.
+        clean: replaces what the store cannot keep of a text: `storable`.
+    """
+    name, *texts, source, key = kept_fields(document)
+    rest = None if document.rest is None else document.rest.kept()
+    fields = name or str(number), *map(clean, texts), source, key
+    return with_kept(fields, document.text, rest)
+
+
 def as_page(document: Document) -> Page:
     if isinstance(document, Page):
         return document
-    size_bytes = len(document.text.encode("utf-8", "replace"))
     return Page(
-        id=document.id,
+        **dict(zip(KEPT_FIELDS, kept_fields(document), strict=True)),
         text=document.text,
-        url=document.url,
-        title=document.title,
         body=document.body,
-        heading=document.heading,
-        own_title=document.own_title,
-        source=document.source,
-        key=document.key,
         rest=document.rest,
         fetched_at=time.time(),
-        size_bytes=size_bytes,
+        size_bytes=len(document.text.encode("utf-8", "replace")),
     )
 
 

@@ -20,7 +20,7 @@ from dedup.sites.learner import SiteLearner, with_text
 from dedup.sites.site import OwnText
 from dedup.sites.telling import lines_of_body
 from dedup.store import JobStore, Page
-from dedup.store.records import storable
+from dedup.store.records import as_kept, storable
 
 _MAX_COMPARED_CHARACTERS = 16_000_000
 """What a page is compared with by its text, itself counted each time: about two seconds. It is no
@@ -156,16 +156,6 @@ def first_match(detectors: Sequence[Detector], page: Page) -> Match | None:
 
 def _as_fetched(page: Page, number: int) -> Document:
     """The page as detectors get it from the store, with its shingles if they were needed."""
-    document = Document(
-        id=page.id or str(number),
-        text=page.text,
-        url=page.url,
-        title=storable(page.title),
-        heading=storable(page.heading),
-        own_title=storable(page.own_title),
-        source=page.source,
-        key=page.key,
-        rest=None if page.rest is None else page.rest.kept(),
-    )
+    document = as_kept(page, number, storable)
     document.take(shingles=page.known_shingles)
     return document

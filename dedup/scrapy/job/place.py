@@ -116,19 +116,17 @@ class JobPlace:
             store = open_store(self.store_place, read_only=True)
         except StateError:  # opening the job raises it again
             return False
-        try:
+        with store:
             is_left = store.urls.count_within(self._config.depth_limit)
             return store.meta("finished") is not None and not is_left
-        finally:
-            store.close()
 
     def open_store(self) -> JobStore:
         """Open the job's store, or make a new one.
 
         Raises:
-            StateError: it cannot be used, or was made with other URL rules.
+            StateError: it cannot be used.
         """
-        store = open_store(
+        return open_store(
             self.store_place,
             is_shared=bool(self._config.store),
             lease_seconds=self._config.worker_lease_seconds,
@@ -137,12 +135,6 @@ class JobPlace:
             group_seconds=_GROUP_SECONDS,
             is_durable=self.is_kept,
         )
-        try:
-            store.check_schemes({"URL": {"rules": list(self._config.url_rules.names)}}, of="URLs")
-        except StateError:
-            store.close()
-            raise
-        return store
 
     def check(self, store: JobStore, settings: BaseSettings) -> None:
         """Store the spider, arguments and settings of a new job; compare those of an existing one.
@@ -150,6 +142,7 @@ class JobPlace:
         Raises:
             SchemeError: the job has another spider, other arguments or other settings.
         """
+        store.check_schemes({"URL": {"rules": list(self._config.url_rules.names)}}, of="URLs")
         store.check_schemes({"setting": self._config.verdict_settings}, of="verdicts")
         if self._arguments is not None:
             named = {name: str(value) for name, value in self._arguments.items()}

@@ -3,7 +3,7 @@
 from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from dedup.document import Document, Match
 from dedup.sites.rest import Rest
+from dedup.store.records import kept_fields, with_kept
 
 _ZSTD_LEVEL = -1
-
-_KEPT = ("id", "url", "title", "heading", "own_title", "source", "key")
-_kept_of = attrgetter(*_KEPT)
 
 
 class MemoryStore:
@@ -46,7 +44,7 @@ class MemoryStore:
         number = len(self._documents)
         text = self._compressor.compress(document.text.encode(errors="surrogatepass"))
         rest = None if document.rest is None else document.rest.kept()
-        self._documents.append((_kept_of(document), text, rest))
+        self._documents.append((kept_fields(document), text, rest))
         for stage, signature in signatures.items():
             self._signatures[stage].append((number, signature))
         return number
@@ -64,9 +62,9 @@ class MemoryStore:
     def document(self, number: int) -> Document:
         if not 0 <= number < len(self._documents):
             raise KeyError(number)
-        kept, packed, rest = self._documents[number]
+        fields, packed, rest = self._documents[number]
         text = self._decompressor.decompress(packed).decode(errors="surrogatepass")
-        return Document(text=text, rest=rest, **dict(zip(_KEPT, kept, strict=True)))
+        return with_kept(fields, text, rest)
 
     def signatures(
         self, stage: str, *, after: int = -1

@@ -33,30 +33,56 @@ UNION ALL SELECT max(number) FROM duplicates UNION ALL SELECT max(number) FROM s
 
 
 class Decisions:
+    """The decisions of a run that keeps none: an interrupted one begins anew."""
+
+    def clean(self, text: str | None) -> str | None:
+        """A URL or a title as the store gives it back."""
+        return text
+
+    def count(self) -> int:
+        """The number of the last record, so how many there are where none has been deleted."""
+        return 0
+
+    def between(self, first: int, last: int) -> list[RecordRow]:  # noqa: ARG002 -- there are none
+        """What became of the documents of these numbers, ascending."""
+        return []
+
+    def add_known(self, document: Document, match: Match) -> None:
+        """Record a document that duplicates one of another store."""
+
+    def begin_group(self) -> None:
+        """Note that the next record begins a group, which is judged apart."""
+
+    def group_start(self, number: int) -> int:  # noqa: ARG002 -- there are none
+        """The first record of the group that a record is of; 0: the collection has no groups."""
+        return 0
+
+    def finish(self) -> None:
+        """Note that all is decided."""
+
+
+class StoredDecisions(Decisions):
     """The records of a collection by number.
 
     Args:
         add_skipped: see `JobStore`.
     """
 
-    as_kept = staticmethod(storable)
-    """A URL or a title as the store gives it back."""
-
     def __init__(self, database: Database, add_skipped: Callable[..., None]) -> None:
         self._database = database
         self._add_skipped = add_skipped
 
+    def clean(self, text: str | None) -> str | None:
+        return storable(text)
+
     def count(self) -> int:
-        """The number of the last record, so how many there are where none has been deleted."""
         return int(self._database.value(_LAST))
 
     def between(self, first: int, last: int) -> list[RecordRow]:
-        """What became of the documents of these numbers, ascending."""
         rows = self._database.all(_RECORDS, {"first": first, "last": last})
         return list(map(RecordRow._make, rows))
 
     def add_known(self, document: Document, match: Match) -> None:
-        """Record a document that duplicates one of another store."""
         self._add_skipped(
             document.url or document.id,
             KNOWN,
@@ -66,15 +92,12 @@ class Decisions:
         )
 
     def begin_group(self) -> None:
-        """Note that the next record begins a group, which is judged apart."""
         self._database.set_meta(_GROUP_KEY.format(self.count() + 1), "")
 
     def group_start(self, number: int) -> int:
-        """The first record of the group that a record is of; 0: the collection has no groups."""
         query = "SELECT max(name) FROM meta WHERE name BETWEEN 'group ' AND ?"
         name = self._database.value(query, (_GROUP_KEY.format(number),))
         return int((name or "0").removeprefix("group "))
 
     def finish(self) -> None:
-        """Note that all is decided."""
         self._database.set_meta("finished", repr(time.time()))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dedup.document import Document
 from dedup.errors import DamageError
 from dedup.sites.rest import Rest
-from dedup.store.records import KEY_STAGE, PAGE_FIELDS, Page, key_in
+from dedup.store.records import KEY_STAGE, PAGE_FIELDS, Page, key_in, with_kept
 from dedup.store.sql.database import Database
 
 _SIGNATURES_PER_BATCH = 1 << 20
@@ -25,7 +25,7 @@ _DROPPED_FIELDS = (
 """The `PAGE_FIELDS` that are kept of a dropped page."""
 
 _DOCUMENT = """
-SELECT name, text, url, title, heading, own_title, source, rest, value FROM pages
+SELECT name, url, title, heading, own_title, source, value, text, rest FROM pages
 LEFT JOIN signatures ON stage = ? AND page = number WHERE number = ?
 """
 
@@ -44,18 +44,9 @@ class PageReader:
         row = self.database.first(_DOCUMENT, (KEY_STAGE, number))
         if row is None:
             raise KeyError(number)
-        name, packed, url, title, heading, own_title, source, rest, key = row
-        return Document(
-            id=name or str(number),
-            text=self._text(number, packed),
-            url=url,
-            title=title,
-            heading=heading,
-            own_title=own_title,
-            source=source,
-            key=key_in(key),
-            rest=self._rest(number, rest),
-        )
+        name, *fields, key, packed, rest = row
+        fields = [name or str(number), *fields, key_in(key)]
+        return with_kept(fields, self._text(number, packed), self._rest(number, rest))
 
     def page(self, number: int) -> Page:
         """A stored page, its body too where that was kept.

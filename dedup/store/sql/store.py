@@ -14,7 +14,7 @@ from dedup.store.alone import Alone
 from dedup.store.interface import HostKnowledge, UrlQueue, Workers
 from dedup.store.records import PAGE_FIELDS, Page, as_page, storable, storable_fields
 from dedup.store.sql.database import MAX_UNPACKED_BYTES, Connection, Database
-from dedup.store.sql.decisions import Decisions
+from dedup.store.sql.decisions import Decisions, StoredDecisions
 from dedup.store.sql.explain import ExplainQueries
 from dedup.store.sql.export import ExportQueries
 from dedup.store.sql.learned import Learned
@@ -62,7 +62,7 @@ class JobStore(PageReader, ABC):
         self.learned: HostKnowledge = Learned(database)
         self.workers: Workers = Alone()
         self.refreshes = Refreshes(database, self._write_page)
-        self.decisions = Decisions(database, self.add_skipped)
+        self.decisions: Decisions = StoredDecisions(database, self.add_skipped)
         self.stats = StatsQueries(database)
         self.report = ReportQueries(database)
         self.explain = ExplainQueries(database)
