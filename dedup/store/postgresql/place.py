@@ -93,7 +93,7 @@ def without_password(address: str) -> str:
     user, at, host = parts.netloc.rpartition("@")
     query = [(name, value) for name, value in parse_qsl(parts.query) if name not in _SECRETS]
     netloc = user.partition(":")[0] + at + host
-    shown = parts._replace(netloc=netloc, query=urlencode(query, safe="/"))
+    shown = parts._replace(netloc=netloc, query=urlencode(query, safe="/", errors="replace"))
     text = urlunsplit(shown)
     # An address without a host keeps both of its slashes.
     return text if netloc else text.replace(f"{parts.scheme}:/", f"{parts.scheme}:///", 1)

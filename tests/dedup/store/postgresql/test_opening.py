@@ -33,6 +33,7 @@ def execute(place: str, query: str) -> None:
             "postgresql:///crawls?host=db.example",
         ),
         ("postgresql://me:se%40cret@[::1]/crawls", "postgresql://me@[::1]/crawls"),
+        ("postgresql://db/crawls?a=\udcff", "postgresql://db/crawls?a=%3F"),
         ("crawls/news", "crawls/news"),  # a folder
     ],
 )
