@@ -24,6 +24,7 @@ from dedup.export import (
     write_warc,
 )
 from dedup.store import JobStore, job_place, open_store, store_path
+from dedup.store.records import storable
 from dedup.store.selection import Selection
 
 _TABLES: Mapping[str, Mapping[str, str]] = {"pages": PAGES, "duplicates": DUPLICATES}
@@ -92,7 +93,7 @@ def selection(options: argparse.Namespace) -> Selection:
         ValueError: one of them is no time or no regular expression.
     """
     return Selection(
-        hosts=tuple(host.lower() for host in options.host),
+        hosts=tuple(storable(host.lower()) for host in options.host),
         stages=tuple(options.stage),
         since=None if options.since is None else _time(options.since),
         url=None if options.url is None else _pattern(options.url),

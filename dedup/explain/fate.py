@@ -8,7 +8,7 @@ from os.path import commonprefix
 from typing import Any, Literal
 
 from dedup.store import JobStore
-from dedup.store.records import DONE, DUPLICATE_LINK_END, DUPLICATE_LINK_RANK, TOO_DEEP
+from dedup.store.records import DONE, DUPLICATE_LINK_END, DUPLICATE_LINK_RANK, TOO_DEEP, storable
 from dedup.store.results import ApartPage, FoundRecord
 from dedup.urls import Canonicaliser, url_key
 
@@ -83,6 +83,7 @@ def find_fate(store: JobStore, url: str) -> Fate:
     Raises:
         ValueError: it is no http(s) URL, and the job knows no such text.
     """
+    url = storable(url)  # an argument of a command may be no UTF-8
     found = store.explain.find([url]) or store.explain.find_named(url)
     if found is not None:
         return _fate(store, url, found)

@@ -106,7 +106,7 @@ def _make_job(folder: Path) -> None:
     store.refreshes.replace_page(1, page, {})
     store.note_apart(3, 1, ["a line"])
     store.add_skipped(_URL + "f", "http_404", is_fetched=True, size_bytes=7)
-    store.add_alias(_URL + "g", _URL + "a", "redirect")
+    store.urls.add_alias(_URL + "g", _URL + "a", "redirect")
     stored = b'{"url": "http://a.example/h", "headers": {}, "body": "", "meta": {}}'
     for key, name, request in ((b"k", "h", stored), (b"l", "i", None)):
         store.urls.queue(key * 16, _URL + name, 1, request, slot="a.example", rank=0)

@@ -185,6 +185,15 @@ def test_export_refuses_an_unknown_ending(job: Path, capsys: pytest.CaptureFixtu
     assert "ending must be .jsonl" in capsys.readouterr().err
 
 
+def test_arguments_that_are_no_utf8_are_found_nowhere(
+    job: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arguments in (["why", str(job)], ["pair", str(job), "http://example.com/a"]):
+        assert main([*arguments, "a\udcb1"]) == 2
+        assert "URL must be that of a page, got 'a?'" in capsys.readouterr().err
+    assert main(["export", str(job), "-o", str(job / "x.jsonl"), "--host", "a\udcb1"]) == 0
+
+
 def test_missing_job_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stats", str(tmp_path / "nothing")]) == 2
     assert "there is no such job" in capsys.readouterr().err
