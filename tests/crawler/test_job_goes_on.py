@@ -97,7 +97,7 @@ def test_a_job_in_use_is_not_moved_by_a_restart(crawl: Crawler, tree: WebSite) -
     crawl("site", url=tree.url, max_pages=5)
     held = lock(crawl.jobs_dir / "job" / "crawl.sqlite")
     refused = crawl("site", url=tree.url, restart=1)
-    held.close()
+    held.release()
     assert refused.status == 2
     assert f"is in use by another process (pid {os.getpid()})" in refused.output
     assert not (crawl.jobs_dir / "job.old-1").exists()

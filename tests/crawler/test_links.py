@@ -161,7 +161,7 @@ def test_links_that_are_too_long_are_recorded_once_and_count_for_nothing_else(
         (chinese, "url_too_long", 0),
     ]
     assert link_filter(crawler).new([long], PAGE) == []
-    assert job.store._number("SELECT count(*) FROM skipped") == 2
+    assert job.store.database.value("SELECT count(*) FROM skipped") == 2
     assert filtered(crawler) == 0
     job.close()
 
@@ -180,7 +180,7 @@ def test_a_long_link_that_a_page_has_twice_is_recorded_once(tmp_path: Path) -> N
     long = f"{SITE}?q={'long' * 1000}"
     assert link_filter(crawler).new([long, long], PAGE) == []
     job = Job.of(crawler)
-    assert job.store._number("SELECT count(*) FROM skipped") == 1
+    assert job.store.database.value("SELECT count(*) FROM skipped") == 1
     job.close()
 
 

@@ -95,7 +95,10 @@ class PageReader:
         Raises:
             KeyError: there is no page of that number.
         """
-        return self._body(number, self._row("SELECT body FROM pages WHERE number = ?", number)[0])
+        row = self.database.first("SELECT body FROM pages WHERE number = ?", (number,))
+        if row is None:
+            raise KeyError(number)
+        return self._body(number, row[0])
 
     def signatures(
         self, stage: str, *, after: int = -1
