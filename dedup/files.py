@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple, Protocol, TextIO, cast
+from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
 
 import zstandard
 
@@ -184,11 +184,6 @@ def create_binary(path: Path) -> BinaryIO:
         )
         return cast("BinaryIO", writer)
     return path.open("wb")
-
-
-def create_text(path: Path) -> TextIO:
-    """Open a text file for writing; the ending .gz or .zst compresses it."""
-    return io.TextIOWrapper(create_binary(path), encoding="utf-8", errors="replace")
 
 
 class _Decompressor(Protocol):

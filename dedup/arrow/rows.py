@@ -8,7 +8,7 @@ import pyarrow as pa
 from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.documents import object_of
 from dedup.collection.rows import json_line
-from dedup.collection.writing import marked_line
+from dedup.collection.writing.json_lines import marked_line
 
 NUMBERED = pa.schema([("place", pa.int64()), ("value", pa.string())])
 """`place`: from 0, of all lines of the collection that are not blank. `value`: null where the line

@@ -11,18 +11,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dedup.cli.commands import Commands
 from dedup.cli.console import ERRORS, JOB_HELP
-from dedup.collection.outputs import check_outputs
+from dedup.collection.formats import ENDINGS, format_to_write
+from dedup.collection.writing.outputs import check_outputs
 from dedup.explain import failed_urls
-from dedup.export import (
-    DUPLICATES,
-    ENDINGS,
-    FAILED,
-    PAGES,
-    check_ending,
-    is_warc,
-    write_table,
-    write_warc,
-)
+from dedup.export import DUPLICATES, FAILED, PAGES, write_table, write_warc
 from dedup.store import JobStore, job_place, open_store, store_path
 from dedup.store.records import storable
 from dedup.store.selection import Selection
@@ -106,14 +98,14 @@ def _execute(options: argparse.Namespace) -> None:
     pages, duplicates = options.pages, options.duplicates
     if is_default:
         pages, duplicates = _default_files(options.job)
-    for path in filter(None, (pages, duplicates, options.failed)):
-        check_ending(path)
-    if options.failed is not None and is_warc(options.failed):
+    named = {"-o": pages, "-d": duplicates, "--failed": options.failed}
+    outputs = {option: path for option, path in named.items() if path is not None}
+    formats = {path: format_to_write(path) for path in outputs.values()}
+    if formats.get(options.failed) == "warc":
         raise ValueError(f"--failed must be no WARC file, got {options.failed}")
-    outputs = {"-o": pages, "-d": duplicates, "--failed": options.failed}
     is_own = is_default and isinstance(options.job, Path)  # files of the job's folder
     check_outputs(
-        {option: str(path) for option, path in outputs.items() if path is not None},
+        {option: str(path) for option, path in outputs.items()},
         {},
         overwrite=options.overwrite or is_own,
     )
@@ -125,7 +117,7 @@ def _execute(options: argparse.Namespace) -> None:
             (duplicates, ("duplicates",)),
         ):
             if path is not None:
-                _write(path, store, chosen, tables if is_warc(path) else tables[:1])
+                _write(path, formats[path], store, chosen, tables)
         if options.failed is not None:
             failed = failed_urls(store)
             write_table(options.failed, (each._asdict() for each in failed), FAILED)
@@ -140,7 +132,10 @@ def _default_files(job: Path | str) -> tuple[Path, Path]:
     return Path(f"{name}-pages.jsonl"), Path(f"{name}-duplicates.jsonl")
 
 
-def _write(path: Path, store: JobStore, chosen: Selection, tables: tuple[str, ...]) -> None:
+def _write(
+    path: Path, found: str, store: JobStore, chosen: Selection, tables: tuple[str, ...]
+) -> None:
+    tables = tables if found == "warc" else tables[:1]
     totals = {table: store.exports.count(table, chosen) for table in tables}
     columns = (
         TextColumn("{task.description}"),
@@ -157,13 +152,13 @@ def _write(path: Path, store: JobStore, chosen: Selection, tables: tuple[str, ..
                 yield row
                 progress.advance(task)
 
-        if is_warc(path):
+        if found == "warc":
             for _ in counted(write_warc(path, store, chosen, tables=tables)):
                 pass
         else:
             (table,) = tables
-            found = store.exports
-            rows = found.pages(chosen) if table == "pages" else found.duplicates(chosen)
+            exports = store.exports
+            rows = exports.pages(chosen) if table == "pages" else exports.duplicates(chosen)
             write_table(path, counted(rows), _TABLES[table])
     counts = " and ".join(f"{count:,} {table}" for table, count in totals.items())
     ERRORS.print(f"{counts} in {path}")

@@ -21,10 +21,15 @@ from dedup.cli.run_progress import Counts, RunProgress, closing_table
 from dedup.collection import Broken, Columns, Source, find_sources, learn_sites, read_rows
 from dedup.collection.account import FileAccount
 from dedup.collection.deciding import Decider
-from dedup.collection.formats import Format, format_to_write
+from dedup.collection.formats import format_to_write, open_writer
 from dedup.collection.jobs import find_baseline, open_baseline, open_job
 from dedup.collection.judging import Judged, RowJudge
-from dedup.collection.outputs import (
+from dedup.collection.rules import Rules
+from dedup.collection.signing import SigningProcesses, Work, usable_processes
+from dedup.collection.sites import rare_lines
+from dedup.collection.spool import SpoolStore
+from dedup.collection.writing import Output, Writer, write_record
+from dedup.collection.writing.outputs import (
     STANDARD_OUTPUT,
     check_outputs,
     is_device,
@@ -32,11 +37,6 @@ from dedup.collection.outputs import (
     output_path,
     standard_output,
 )
-from dedup.collection.rules import Rules
-from dedup.collection.signing import SigningProcesses, Work, usable_processes
-from dedup.collection.sites import rare_lines
-from dedup.collection.spool import SpoolStore
-from dedup.collection.writing import Writer, open_writer, write_record
 from dedup.sites.site import Site
 from dedup.store import SqliteStore
 
@@ -181,9 +181,9 @@ def _write(judged: Judged, writers: dict[str, Writer], *, is_marked: bool) -> No
         write_record(writers["-d"], record)
 
 
-def _formats(outputs: dict[str, str]) -> dict[str, Format | None]:
+def _formats(outputs: dict[str, str]) -> dict[str, str | None]:
     """The format of each output by its ending; None: standard output, which follows the input."""
-    formats: dict[str, Format | None] = {}
+    formats: dict[str, str | None] = {}
     for option, given in outputs.items():
         if given == STANDARD_OUTPUT:
             formats[option] = None
@@ -197,15 +197,15 @@ def _formats(outputs: dict[str, str]) -> dict[str, Format | None]:
 
 
 def _open(
-    stack: ExitStack, given: str, found: Format | None, sources: list[Source], columns: Columns
+    stack: ExitStack, given: str, found: str | None, sources: list[Source], columns: Columns
 ) -> Writer:
     is_csv = all(source.format == "csv" for source in sources)
-    written: Format = found or ("csv" if is_csv else "jsonl")
+    written = found or ("csv" if is_csv else "jsonl")
     if given == STANDARD_OUTPUT:
         path = stack.enter_context(standard_output())
     else:
         path = stack.enter_context(output_path(given))
-    return stack.enter_context(open_writer(path, written, given, columns.id))
+    return stack.enter_context(open_writer(written, Output(path, given, columns.id)))
 
 
 def _store(

@@ -1,65 +1,96 @@
-"""The format of a collection's file, by its ending."""
+"""The formats of files, by their endings: the one table for collections and exports."""
 
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import NamedTuple
 
-Format = Literal["jsonl", "csv", "parquet", "warc"]
+from dedup.collection.writing import Output, Writer
+from dedup.collection.writing.csv_table import CsvWriter
+from dedup.collection.writing.json_lines import JsonLinesWriter
+from dedup.collection.writing.parquet import ParquetWriter
+from dedup.collection.writing.warc import WarcWriter
 
-_COMPRESSIONS = (".gz", ".zst", ".xz")
-_FORMATS: dict[str, Format] = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".parquet": "parquet",
-    ".warc": "warc",
-    ".wet": "warc",
+_READ_COMPRESSIONS = (".gz", ".zst", ".xz")
+_OF_TEXT = ("", ".gz", ".zst")
+
+
+class Format(NamedTuple):
+    """A format of files.
+
+    Attributes:
+        writer: writes such a file.
+        written: endings of files to write; messages name the first.
+        compressions: what can follow these.
+        read: endings of files to read; `dedup.collection.reading` knows how.
+    """
+
+    writer: Callable[[Output], Writer]
+    written: tuple[str, ...]
+    compressions: tuple[str, ...] = ("",)
+    read: tuple[str, ...] = ()
+
+
+FORMATS = {
+    "jsonl": Format(JsonLinesWriter, (".jsonl", ".ndjson"), _OF_TEXT, (".jsonl", ".ndjson")),
+    "csv": Format(CsvWriter, (".csv",), _OF_TEXT, (".csv",)),
+    "parquet": Format(ParquetWriter, (".parquet",), ("",), (".parquet",)),
+    "warc": Format(WarcWriter, (".warc",), ("", ".gz"), (".warc", ".wet")),
 }
 
-WRITTEN: dict[Format, tuple[str, ...]] = {
-    "jsonl": ("", ".gz", ".zst"),
-    "csv": ("", ".gz", ".zst"),
-    "parquet": ("",),
-    "warc": ("", ".gz"),
-}
-"""Formats that can be written, with the compressions of each."""
+ENDINGS = tuple(f"{each.written[0]}{end}" for each in FORMATS.values() for end in each.compressions)
+"""Endings of the files that can be written."""
 
 
-def known_format(name: str) -> Format | None:
-    """The format of a file of this name; None: the ending is of none.
+def known_format(name: str) -> str | None:
+    """The format of a file of this name; None: the ending is of none that is read.
 
     >>> known_format("a.jsonl.gz"), known_format("a.WET.gz"), known_format("notes.txt")
     ('jsonl', 'warc', None)
     """
-    return _FORMATS.get(_without_compression(name)[0])
+    ending, _ = _endings(name)
+    return next((found for found, each in FORMATS.items() if ending in each.read), None)
 
 
 def compression_of(name: str) -> str:
     """The ending that tells how a file is compressed; "" where none does."""
-    return _without_compression(name)[1]
+    return _endings(name)[1]
 
 
-def format_of(path: Path) -> Format:
+def format_of(path: Path) -> str:
     """The format to read a file in; JSON Lines where the ending is of none."""
     return known_format(path.name) or "jsonl"
 
 
-def format_to_write(path: Path) -> Format:
+def format_to_write(path: Path) -> str:
     """The format to write a file in.
 
     Raises:
         ValueError: the ending is of none that can be written.
     """
-    ending, compression = _without_compression(path.name)
-    found = _FORMATS.get(ending)
-    if found is None or ending == ".wet" or compression not in WRITTEN[found]:
-        endings = [f".{name}{end}" for name, ends in WRITTEN.items() for end in ends]
-        raise ValueError(f"the file's ending must be {' or '.join(endings)}, got {str(path)!r}")
-    return found
+    ending, compression = _endings(path.name)
+    for found, each in FORMATS.items():
+        if ending in each.written and compression in each.compressions:
+            return found
+    raise ValueError(f"the file's ending must be {' or '.join(ENDINGS)}, got {str(path)!r}")
 
 
-def _without_compression(name: str) -> tuple[str, str]:
+@contextmanager
+def open_writer(found: str, output: Output) -> Iterator[Writer]:
+    """Open a file for rows, in a format of the table.
+
+    Raises:
+        OSError: it cannot be written.
+        ModuleNotFoundError: what writes the format is not installed.
+    """
+    with closing(FORMATS[found].writer(output)) as writer:
+        yield writer
+        writer.finish()
+
+
+def _endings(name: str) -> tuple[str, str]:
     """The ending that tells the format, and that of the compression."""
     path = Path(name.lower())
-    if path.suffix in _COMPRESSIONS:
+    if path.suffix in _READ_COMPRESSIONS:
         return Path(path.stem).suffix, path.suffix
     return path.suffix, ""

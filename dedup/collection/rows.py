@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
 from dedup.document import Document
@@ -142,9 +143,18 @@ class WarcRow(NamedTuple):
 def json_line(values: Values) -> bytes:
     """A row as a line; halves of surrogate pairs are escaped, as UTF-8 has none."""
     try:
-        return json.dumps(values, ensure_ascii=False, default=_plain).encode() + b"\n"
+        return _encoder.encode(values).encode() + b"\n"
     except UnicodeEncodeError:
         return json.dumps(values, default=_plain).encode() + b"\n"
+
+
+def as_text(value: Any) -> str | None:
+    """A value where only texts stand: as JSON writes it, without quotes around it."""
+    if value is None or isinstance(value, str):
+        return value
+    if type(value) is int or (type(value) is float and isfinite(value)):
+        return repr(value)
+    return json_line(value).decode().rstrip().strip('"')
 
 
 def _plain(value: Any) -> str:
@@ -152,3 +162,6 @@ def _plain(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+_encoder = json.JSONEncoder(ensure_ascii=False, default=_plain)  # `dumps` would make one each time

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import zstandard
 
-from dedup.collection.formats import Format, format_of, known_format
+from dedup.collection.formats import format_of, known_format
 from dedup.files import open_binary
 
 STANDARD_INPUT = "-"
@@ -30,7 +30,7 @@ class Source:
 
     path: Path
     name: str
-    format: Format
+    format: str
     size_bytes: int
 
 
@@ -116,7 +116,7 @@ def _unpack_once(path: Path) -> None:
     plain.replace(path)
 
 
-def _format_by_content(path: Path) -> Format:
+def _format_by_content(path: Path) -> str:
     with open_binary(path) as file:
         start = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"PAR1"):

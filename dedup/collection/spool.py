@@ -12,7 +12,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from dedup.collection.outputs import named_error
+from dedup.collection.writing.outputs import named_error
 from dedup.document import Document, Match
 from dedup.sites.rest import Rest
 from dedup.store.records import as_page, kept_fields, with_kept

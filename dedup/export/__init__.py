@@ -1,6 +1,6 @@
 """A job's pages and duplicates as files that other tools read."""
 
-from dedup.export.formats import ENDINGS, check_ending, is_warc
+from dedup.collection.formats import ENDINGS
 from dedup.export.tables import DUPLICATES, FAILED, PAGES, write_table
 from dedup.export.warc import NEAR_DUPLICATE_PROFILE, write_warc
 
@@ -10,8 +10,6 @@ __all__ = [
     "FAILED",
     "NEAR_DUPLICATE_PROFILE",
     "PAGES",
-    "check_ending",
-    "is_warc",
     "write_table",
     "write_warc",
 ]

@@ -16,10 +16,10 @@ as in the other profiles; there is no payload digest; `X-Dedup-Stage`, `X-Dedup-
 profile must not interpret the record.
 """
 
-import io
 import re
 from base64 import b32encode
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha1
@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
+from dedup.collection.writing.warc import WarcFile, target_uri
 from dedup.extras import load_extra
 from dedup.files import replacing
 from dedup.store import JobStore, Page
@@ -38,9 +39,14 @@ from dedup.store.selection import EVERYTHING, Selection
 NEAR_DUPLICATE_PROFILE = "urn:x-scrapy-dedup:revisit:near-duplicate"
 IDENTICAL_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
-_CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+_ABOUT = {
+    "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+    "description": (
+        "HTTP headers other than the content type, ETag and Last-Modified were not kept;"
+        " bodies are as they were after decompression"
+    ),
+}
 _CACHED_ORIGINALS = 10_000
-_URI_CHARACTERS = ":/?#[]@!$&'()*+,;=-._~%"
 
 
 class _Original(NamedTuple):
@@ -68,9 +74,8 @@ def write_warc(
         ModuleNotFoundError: warcio is not installed.
         OSError: the file cannot be written.
     """
-    records = _Records(store, is_gzip=path.suffix.lower() == ".gz")
-    with replacing(path) as part, part.open("wb") as file:
-        records.begin(file, path.name)
+    with replacing(path) as part, closing(WarcFile(part, path.name, **_ABOUT)) as archive:
+        records = _Records(store, archive)
         if "pages" in tables:
             for number in store.exports.page_numbers(selection):
                 records.write_page(number)
@@ -82,41 +87,23 @@ def write_warc(
 
 
 class _Records:
-    def __init__(self, store: JobStore, *, is_gzip: bool) -> None:
-        self._writers = load_extra("warcio.warcwriter", extra="warc", purpose="WARC")
+    def __init__(self, store: JobStore, archive: WarcFile) -> None:
         self._headers = load_extra("warcio.statusandheaders", extra="warc", purpose="WARC")
         self._store = store
-        self._is_gzip = is_gzip
-        self._writer: Any = None
+        self._archive = archive
         self._original = lru_cache(_CACHED_ORIGINALS)(self._read_original)
-
-    def begin(self, file: Any, name: str) -> None:
-        self._writer = self._writers.WARCWriter(file, gzip=self._is_gzip, warc_version="1.1")
-        information = {
-            "software": "scrapy-dedup",
-            "format": "WARC File Format 1.1",
-            "conformsTo": _CONFORMS_TO,
-            "description": (
-                "HTTP headers other than the content type, ETag and Last-Modified were not kept;"
-                " bodies are as they were after decompression"
-            ),
-        }
-        self._writer.write_record(self._writer.create_warcinfo_record(name, information))
 
     def write_page(self, number: int) -> None:
         page = self._store.page(number)
+        uri = target_uri(page.url, number)
+        headers = _identity(number, page.url, page.fetched_at)
         if page.body is None:
-            self._write_text(number, page)
+            self._archive.add_text(uri, page.text, headers)
             return
-        record = self._writer.create_warc_record(
-            _uri(page.url, number),
-            "response",
-            payload=io.BytesIO(page.body),
-            length=len(page.body),
-            http_headers=self._http_headers(page, len(page.body)),
-            warc_headers_dict=_identity(number, page.url, page.fetched_at),
+        http_headers = self._http_headers(page, len(page.body))
+        self._archive.add_new(
+            "response", uri, page.body, headers=headers, http_headers=http_headers
         )
-        self._writer.write_record(record)
 
     def write_duplicate(self, duplicate: DuplicateRow) -> None:
         original = self._original(duplicate.original)
@@ -136,21 +123,8 @@ class _Records:
             headers["X-Dedup-Resemblance"] = f"{duplicate.resemblance:.6g}"
         if duplicate.distance is not None:
             headers["X-Dedup-Distance"] = str(duplicate.distance)
-        uri = _uri(duplicate.url, duplicate.number)
-        record = self._writer.create_warc_record(uri, "revisit", warc_headers_dict=headers)
-        self._writer.write_record(record)
-
-    def _write_text(self, number: int, page: Page) -> None:
-        text = page.text.encode("utf-8", "replace")
-        record = self._writer.create_warc_record(
-            _uri(page.url, number),
-            "resource",
-            payload=io.BytesIO(text),
-            length=len(text),
-            warc_content_type="text/plain; charset=utf-8",
-            warc_headers_dict=_identity(number, page.url, page.fetched_at),
-        )
-        self._writer.write_record(record)
+        uri = target_uri(duplicate.url, duplicate.number)
+        self._archive.add_new("revisit", uri, headers=headers)
 
     def _http_headers(self, page: Page, length: int) -> Any:
         status = page.status or 200
@@ -167,7 +141,7 @@ class _Records:
         page = self._store.page(number)
         digest = None if page.body is None else _digest(page.body)
         identity = _identity(number, page.url, page.fetched_at)
-        uri = _uri(page.url, number)
+        uri = target_uri(page.url, number)
         return _Original(identity["WARC-Record-ID"], uri, identity["WARC-Date"], digest)
 
 
@@ -180,11 +154,6 @@ def _identity(number: int, url: str | None, fetched_at: float) -> dict[str, str]
     record_id = uuid5(NAMESPACE_URL, f"{url} {number} {fetched_at!r}")
     date = datetime.fromtimestamp(fetched_at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return {"WARC-Record-ID": f"<urn:uuid:{record_id}>", "WARC-Date": date}
-
-
-def _uri(url: str | None, number: int) -> str:
-    """The record's target: its URL, what no URI may hold escaped; a name for one without URL."""
-    return quote(url, safe=_URI_CHARACTERS) if url else f"urn:x-scrapy-dedup:document:{number}"
 
 
 def _digest(body: bytes) -> str:

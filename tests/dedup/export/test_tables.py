@@ -72,7 +72,7 @@ def test_columns_are_the_same_in_every_format(job: Path, tmp_path: Path) -> None
     assert third[-1].items() >= known.items()
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+@pytest.mark.parametrize("ending", ["jsonl", "ndjson", "csv"])
 def test_compression_goes_by_the_ending(store: SqliteStore, tmp_path: Path, ending: str) -> None:
     plain, gzipped, packed = (tmp_path / f"p.{ending}{end}" for end in ("", ".gz", ".zst"))
     for path in (plain, gzipped, packed):

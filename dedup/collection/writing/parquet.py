@@ -1,42 +1,34 @@
 """Writing Parquet: batches that came as Arrow's keep their types, other rows get some."""
 
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from dedup.collection.rows import ArrowRow, Row, Values, json_line
-from dedup.collection.untyped import RowSpool
+from dedup.collection.rows import ArrowRow, Row, Values, as_text
+from dedup.collection.writing import Output, all_values
+from dedup.collection.writing.spool import RowSpool
 from dedup.document import Document
 from dedup.extras import load_extra
 
 _ROWS_AT_ONCE = 1_000
-_TYPES = {
-    "duplicate_of": "string",
-    "duplicate_of_url": "string",
-    "stage": "string",
-    "group": "string",
-    "url": "string",
-    "distance": "int32",
-    "resemblance": "float64",
-    "first_seen": "float64",
-}
-"""Of columns in which no row has a value."""
+KINDS = {"distance": "int32", "resemblance": "float64", "first_seen": "float64"}
+"""Types of columns of our own; what is not named here is a string."""
 
 
 class ParquetWriter:
     """Rows of Parquet keep the schema of their file; of others the types are found at the end.
 
-    A column with values of several types becomes text, its values as JSON writes them.
+    A column with values of several types becomes text, its values as JSON writes them. Where the
+    columns are given with their types, rows are written as they come.
 
     Raises:
         ModuleNotFoundError: pyarrow is not installed.
     """
 
-    def __init__(self, path: Path, id_column: str) -> None:
+    def __init__(self, output: Output) -> None:
         self._arrow = load_extra("pyarrow", extra="parquet", purpose="Parquet")
         self._parquet = load_extra("pyarrow.parquet", extra="parquet", purpose="Parquet")
-        self._path = path
-        self._id_column = id_column
+        self._path = output.path
+        self._id_column = output.id_column
         self._writer: Any = None
         self._spool: RowSpool | None = None
         self._batch: Any = None
@@ -44,22 +36,25 @@ class ParquetWriter:
         self._marks: list[Values] = []
         self._parts: list[Any] = []
         self._n_rows = 0
+        self._kinds: Mapping[str, Any] = {}
+        self._rows: list[Values] = []
+        if output.columns is not None:
+            known = {name: getattr(self._arrow, kind)() for name, kind in output.columns.items()}
+            self._begin(known)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         if self._writer is not None:
             self._writer.close()
         if self._spool is not None:
             self._spool.close()
 
     def write(self, row: Row, document: Document, marks: Values | None) -> None:
+        if self._kinds:
+            self._rows.append(all_values(row, document, marks))
+            if len(self._rows) == _ROWS_AT_ONCE:
+                self._write_rows(self._rows)
+                self._rows = []
+            return
         if not isinstance(row, ArrowRow) or self._spool is not None:
             if self._writer is not None or self._places:
                 raise ValueError(
@@ -67,7 +62,7 @@ class ParquetWriter:
                     " write JSON Lines, or one format at a time"
                 )
             self._spool = self._spool or RowSpool(self._path.parent)
-            self._spool.append({**row.values(document), **(marks or {})})
+            self._spool.append(all_values(row, document, marks))
             return
         if row.batch is not self._batch:
             self._take()
@@ -79,6 +74,8 @@ class ParquetWriter:
     def finish(self) -> None:
         self._take()
         self._flush()
+        if self._rows:
+            self._write_rows(self._rows)
         if self._spool is not None:
             self._write_spool(self._spool)
         elif self._writer is None:
@@ -104,7 +101,7 @@ class ParquetWriter:
             self._flush()
 
     def _column(self, name: str, values: list[Any], schema: Any) -> Any:
-        kind = getattr(self._arrow, _TYPES[name])()
+        kind = self._own_kind(name)
         if name in ("duplicate_of", "group"):
             place = schema.get_field_index(self._id_column)
             kind = schema.field(place).type if place >= 0 else self._arrow.string()
@@ -139,22 +136,27 @@ class ParquetWriter:
         for rows in spool:
             for name in spool.names:
                 kinds[name] = self._joined(kinds.get(name), [row.get(name) for row in rows])
-        schema = self._arrow.schema(
-            [
-                (_text(name), self._fallback(name) if self._arrow.types.is_null(kind) else kind)
-                for name, kind in kinds.items()
-            ]
+        is_null = self._arrow.types.is_null
+        self._begin(
+            {name: self._own_kind(name) if is_null(kind) else kind for name, kind in kinds.items()}
         )
-        self._open(schema)
         for rows in spool:
-            columns = [
-                self._values([row.get(name) for row in rows], kind)
-                for name, kind in zip(kinds, schema.types, strict=True)
-            ]
-            self._writer.write_table(self._arrow.Table.from_arrays(columns, schema=schema))
+            self._write_rows(rows)
 
-    def _fallback(self, name: str) -> Any:
-        return getattr(self._arrow, _TYPES.get(name, "string"))()
+    def _begin(self, kinds: Mapping[str, Any]) -> None:
+        self._kinds = kinds
+        self._open(self._arrow.schema([(_text(name), kind) for name, kind in kinds.items()]))
+
+    def _write_rows(self, rows: Sequence[Values]) -> None:
+        columns = [
+            self._values([row.get(name) for row in rows], kind)
+            for name, kind in self._kinds.items()
+        ]
+        schema = self._writer.schema
+        self._writer.write_table(self._arrow.Table.from_arrays(columns, schema=schema))
+
+    def _own_kind(self, name: str) -> Any:
+        return getattr(self._arrow, KINDS.get(name, "string"))()
 
     def _joined(self, kind: Any, values: list[Any]) -> Any:
         """The type of a column so far, and of some more of its values."""
@@ -169,13 +171,14 @@ class ParquetWriter:
             return arrow.string()
 
     def _values(self, values: list[Any], kind: Any) -> Any:
-        if self._arrow.types.is_string(kind):
-            values = [_text(value) for value in values]
-        return self._arrow.array(values, kind)
+        try:
+            return self._arrow.array(values, kind)
+        except (self._arrow.ArrowInvalid, self._arrow.ArrowTypeError, UnicodeEncodeError):
+            if not self._arrow.types.is_string(kind):
+                raise
+            return self._arrow.array([_text(value) for value in values], kind)
 
 
 def _text(value: Any) -> str | None:
-    if value is None:
-        return None
-    text = value if isinstance(value, str) else json_line(value).decode().rstrip()
-    return text.encode("utf-8", "replace").decode()
+    text = as_text(value)
+    return None if text is None else text.encode("utf-8", "replace").decode()
