@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 
 from dedup.errors import StateError
 from dedup.terminal.plain import plain
@@ -60,7 +61,8 @@ def _checking_jobs(options: argparse.Namespace) -> Iterator[None]:
         from dedup.store.opening import check_values  # with all that stores are made of
 
         for name in ("job", "other", "against"):
-            if given := getattr(options, name, None):
+            given = getattr(options, name, None)
+            if given and (name != "against" or Path(given).is_dir()):  # or it names files of rows
                 check_values(given)
         raise
 
