@@ -116,7 +116,7 @@ class Deduplicator:
         Reads a batch ahead: a verdict may come only after the next 511 documents were asked for.
         """
         if not isinstance(documents, Iterable):
-            raise TypeError(f"documents must be many of Document, got {shorten(documents)}")
+            raise TypeError(f"documents must be an iterable of Document, got {shorten(documents)}")
         rest = iter(documents)
         while batch := list(islice(rest, _BATCH_DOCUMENTS)):
             yield from self._process_batch(batch)

@@ -20,7 +20,7 @@ class DamageError(StateError):
     """What a state file has of one record cannot be read."""
 
     def __init__(self, path: Path | str, problem: str) -> None:
-        super().__init__(path, problem, "Restore it from a copy, or move it away and crawl again")
+        super().__init__(path, problem, "Restore it from a copy, or move it and crawl again")
 
 
 class SchemeError(StateError):

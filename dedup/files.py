@@ -62,7 +62,7 @@ def check_plain(*paths: Path, is_read_only: bool = False) -> None:
             continue
         if not stat.S_ISREG(found.st_mode):
             kind = "a symbolic link" if stat.S_ISLNK(found.st_mode) else "something else"
-            raise StateError(path, f"expected a file, found {kind}", "Remove it, or move it away")
+            raise StateError(path, f"expected a file, found {kind}", "Remove or move it")
         if found.st_nlink > 1 and not is_read_only:
             raise StateError(
                 path, "the file has another name elsewhere (a hard link)", "Put a copy in its place"
@@ -85,7 +85,7 @@ def read_json(path: Path) -> Any:
             raise ValueError(f"it is larger than {_MAX_JSON_BYTES:,} bytes")
         return json.loads(stored)
     except (ValueError, RecursionError) as error:
-        raise StateError(path, f"expected JSON ({error})", "Move it away") from error
+        raise StateError(path, f"expected JSON ({error})", "Move it") from error
 
 
 def open_private(path: Path, mode: str) -> IO[bytes]:

@@ -80,7 +80,7 @@ def deduplicate(
     named = {"id": id, "url": url, "title": title}
     for name, column in {"text": text, "html": html, **named, "within": within}.items():
         if not (isinstance(column, str) or (column is None and name not in ("text", "html"))):
-            raise TypeError(f"{name} must be the name of a column, got {column!r}")
+            raise TypeError(f"{name} must be a column name, got {column!r}")
     if not isinstance(threshold, (int, float)):
         raise TypeError(f"threshold must be a number, got {threshold!r}")
     if not isinstance(keep, str):
@@ -184,7 +184,7 @@ def _frame_of(table: Any) -> _Frame:
     if hasattr(table, "__arrow_c_stream__") and type(table).__name__ != "Series":
         return _Arrow(load_extra("pyarrow", extra="parquet", purpose="this table").table(table))
     raise TypeError(
-        "table must be of pandas, polars, PyArrow or Hugging Face's datasets, or have Arrow's"
+        "table must come from pandas, polars, PyArrow or Hugging Face's datasets, or have Arrow's"
         f" stream interface, got {type(table).__name__}"
     )
 

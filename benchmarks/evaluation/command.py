@@ -50,7 +50,7 @@ def add_parser(kinds: Any) -> None:
 def _execute(options: argparse.Namespace) -> None:
     for path in filter(None, (options.corpus, options.pairs)):
         if not path.exists():
-            raise FileNotFoundError(f"{path}: there is no such file")
+            raise FileNotFoundError(f"{path}: file not found")
     with ERRORS.status(f"reading {options.corpus}"):
         documents = read_corpus(options.corpus)
     if options.pairs is None:

@@ -79,7 +79,7 @@ class Command(CrawlCommand):
         except KeyError:
             known = ", ".join(sorted(self.crawler_process.spider_loader.list()))
             raise UsageError(
-                f"there is no spider {name!r}; there are: {known}", print_help=False
+                f"unknown spider {name!r}; available: {known}", print_help=False
             ) from None
         if not is_own_class(spider_class):
             return

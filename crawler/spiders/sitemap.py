@@ -79,7 +79,7 @@ class SitemapSpider(PageSpider):
             return
         if sitemap.is_index:
             if response.meta.get(_LEVEL, 0) >= _MAX_LEVEL or self._n_named >= _MAX_SITEMAPS:
-                self.logger.warning("%s: too many sitemaps, one from the other", response.url)
+                self.logger.warning("%s: too many nested sitemaps", response.url)
                 self._skip(response, "sitemap_budget", f"{len(sitemap.urls)} sitemaps")
                 return
             self._n_named += len(sitemap.urls)

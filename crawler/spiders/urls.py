@@ -27,9 +27,9 @@ class UrlsSpider(PageSpider):
         super().__init__(**kwargs)
         self._path = Path(file)
         if not file:
-            raise ValueError("file is missing: give -a file=PATH, a file of URLs, one a line")
+            raise ValueError("file is missing: give -a file=PATH, a file with one URL per line")
         if not self._path.is_file():
-            raise ValueError(f"file must be a file that can be read, got {file!r}")
+            raise ValueError(f"file must be a readable file, got {file!r}")
 
     @property
     def job_name(self) -> str:

@@ -14,13 +14,13 @@ from dedup.terminal.plain import plain
 
 COMMANDS = {
     "run": ("run", "deduplicate files: JSON Lines, CSV, Parquet or WARC"),
-    "stats": ("stats", "the counts of a job, running or not, or of two jobs"),
-    "report": ("report", "one HTML file that shows a job, running or not"),
-    "why": ("why", "what became of a page, and why"),
-    "pair": ("pair", "why two pages match, or do not"),
-    "export": ("export", "a job's unique pages and its duplicates"),
-    "retry": ("retry", "queue the URLs of a job that failed once more"),
-    "copy": ("copy", "a job that has outgrown one machine, into PostgreSQL"),
+    "stats": ("stats", "show a job's counts, running or not, or compare two jobs"),
+    "report": ("report", "write the HTML report of a job, running or not"),
+    "why": ("why", "explain what happened to a page, and why"),
+    "pair": ("pair", "explain why two pages match or not"),
+    "export": ("export", "export a job's unique pages and duplicates"),
+    "retry": ("retry", "requeue a job's failed URLs"),
+    "copy": ("copy", "copy a job into PostgreSQL"),
 }
 """The module of each command, which is imported when the command is asked for, and its help."""
 

@@ -15,10 +15,11 @@ def add_parser(commands: Commands, text: str) -> None:
     parser = commands.add_parser(
         "copy",
         help=text,
-        description="Copy a job from its folder into PostgreSQL, whole or not at all. The folder"
-        " stays as it is; crawl on with -s DEDUP_STORE=postgresql://…/DATABASE -a job=NAME.",
+        description="Copy a job from its folder into PostgreSQL, completely or not at all. The"
+        " folder is unchanged; resume with -s DEDUP_STORE=postgresql://…/DATABASE -a"
+        " job=NAME.",
     )
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of a job nobody works on")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of a job that is not in use")
     parser.add_argument("target", metavar="postgresql://…/DATABASE#NAME", help="a new job")
     parser.set_defaults(execute=_execute)
 
@@ -29,7 +30,7 @@ def _execute(options: argparse.Namespace) -> None:
 
     place = parse_place(options.target)
     if not job_exists(options.folder):
-        raise StateError(options.folder, "there is no such job", "Check the name of the job")
+        raise StateError(options.folder, "job not found", "Check the name of the job")
     with SqliteStore(store_path(options.folder)) as store:
         counts = copy_job(store, place)
     rows = (

@@ -24,7 +24,7 @@ def fate_text(fate: Fate) -> Text:
     """The fate of a URL: the URL, what became of it, and when."""
     lines = [plain(fate.url or fate.asked), *_outcome(fate)]
     if fate.url is not None and fate.url != fate.asked:
-        lines.insert(1, f"asked for as {plain(fate.asked)}")
+        lines.insert(1, f"requested as {plain(fate.asked)}")
     if fate.seen_at is not None:
         time = datetime.fromtimestamp(fate.seen_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         title = f', "{plain(fate.title)}"' if fate.title else ""
@@ -39,7 +39,7 @@ def fate_text(fate: Fate) -> Text:
 def _outcome(fate: Fate) -> Iterator[str]:
     if fate.outcome == "stored":
         counts = ", ".join(f"{stage} {count:,}" for stage, count in fate.duplicates.items())
-        dropped = f"; dropped for it: {counts}" if counts else "; nothing was dropped for it"
+        dropped = f"; its duplicates: {counts}" if counts else "; no duplicates"
         yield f"stored, as page {fate.number}{dropped}"
         yield from _apart(fate)
     elif fate.outcome == "duplicate":
@@ -58,11 +58,11 @@ def _outcome(fate: Fate) -> Iterator[str]:
             yield f"  {plain(fate.detail)}"
         yield f"  {remedy(fate.reason or '')}"
     elif fate.outcome == "waiting":
-        yield "waiting: fetched, and not judged before enough is known of its site;"
-        yield "  when the crawl ends, it is judged by what is known then"
+        yield "waiting: fetched, but not judged until more is known of its site;"
+        yield "  judged at the latest when the crawl ends"
     elif fate.outcome == "alias":
         how = "redirects to" if fate.kind == "redirect" else "is named as canonical by"
-        yield f"not fetched for itself: it {how}"
+        yield f"not fetched separately: it {how}"
         yield f"  {plain(fate.page_url)}"
     else:
         yield from _unrecorded(fate)
@@ -74,34 +74,34 @@ def _apart(fate: Fate) -> Iterator[str]:
     yield "its text resembles that of"
     yield f"  {plain(fate.apart.original_url or '')} (page {fate.apart.original})"
     if fate.apart.lines:
-        yield "and the second look kept it for lines of its own:"
+        yield "but the second look kept it for its own lines:"
         yield from (f"  “{plain(line)}”" for line in fate.apart.lines)
     else:
-        yield "and the second look kept it for what stands around the text; no line of it was noted"
+        yield "but the second look kept it for content outside the text; no lines were recorded"
 
 
 def _unrecorded(fate: Fate) -> Iterator[str]:
     if fate.outcome == "queued":
-        yield "still queued: seen, and not fetched yet"
+        yield "still queued: seen but not fetched yet"
         if fate.waits_for:
-            yield "put off to the end of the crawl:"
+            yield "deferred to the end of the crawl:"
             yield f"  {plain(fate.waits_for)}"
     elif fate.outcome == "too_deep":
-        yield "left out by DEPTH_LIMIT; the crawl's command with a higher limit fetches it"
+        yield "excluded by DEPTH_LIMIT; rerun the crawl with a higher limit to fetch it"
     elif fate.outcome == "done":
         yield "processed; no separate record"
     elif fate.is_row:
-        yield "not there: no row of the collection has this id or URL"
+        yield "not found: no row of the collection has this id or URL"
         if fate.nearest:
-            yield "the rows that are called most like it:"
+            yield "rows with the most similar names:"
             yield from (f"  {plain(name)}" for name in fate.nearest)
     else:
         yield (
-            "never seen: no page that was fetched links to it, or the link was out of scope, of a"
-            " file that is no page, or marked nofollow (DEDUP_ROBOTS_META_OBEY=0 follows those)"
+            "never seen: no fetched page links to it, or the link was out of scope, to a file"
+            " that is not a page, or marked nofollow (DEDUP_ROBOTS_META_OBEY=0 follows those)"
         )
         if fate.nearest:
-            yield "the URLs known that look most like it:"
+            yield "most similar known URLs:"
             yield from (f"  {plain(url)}" for url in fate.nearest)
 
 
@@ -122,11 +122,11 @@ def _stage(report: StageReport) -> RenderableType:
     lines: list[RenderableType] = [words]
     lines += [_candidate(each) for each in report.candidates[:_SHOWN_CANDIDATES]]
     if report.count > _SHOWN_CANDIDATES:
-        lines.append(Text(f"… and {report.count - _SHOWN_CANDIDATES:,} more, less alike", "dim"))
+        lines.append(Text(f"… and {report.count - _SHOWN_CANDIDATES:,} more, less similar", "dim"))
     if report.match is not None:
         lines.append(Text(f"→ duplicate of page {report.match.original}", "bold"))
     elif report.is_asked and report.count:
-        lines.append(Text("→ none of them is a duplicate"))
+        lines.append(Text("→ none is a duplicate"))
     return Group(*lines)
 
 
@@ -147,7 +147,7 @@ def comparisons_table(comparisons: Iterable[Comparison]) -> RenderableType:
     for comparison in comparisons:
         words = Text(plain(comparison.words))
         if comparison.is_candidate is None:
-            words = Text(f"does not look: {plain(comparison.words)}")
+            words = Text(f"not applicable: {plain(comparison.words)}")
         else:
             words.append(": a candidate" if comparison.is_candidate else ": no candidate", "bold")
         for signature in (comparison.first, comparison.second):
@@ -174,16 +174,16 @@ def origin_text(origin: TextOrigin) -> Text:
     """Where a page's text comes from, and a line for each box that was left out of it."""
     lines = [_ORIGINS.get(origin.source, f"text of {plain(origin.source)!r}")]
     if origin.box is None and origin.n_names:
-        lines.append(f"{origin.n_names:,} pages of its site were counted; its body is not kept, so")
-        lines.append("  which boxes were left out of this page's text cannot be told")
+        lines.append(f"{origin.n_names:,} pages of its site were counted; its body was not kept,")
+        lines.append("  so the boxes left out of this page's text are unknown")
     elif origin.box is not None:
-        told = f"as {origin.n_names:,} counted pages of its site tell"
+        told = f"by {origin.n_names:,} counted pages of its site"
         lines[0] = f"text of {plain(origin.box)}, {told}"
         if not origin.is_as_read:
-            lines.append("it was read when less was known; read now, the text would be another")
+            lines.append("it was read when less was known; read now, its text would differ")
         if origin.own_share is not None:
             lines.append(
-                f"of the words that are rare on its site, {origin.own_share:.0%} are in it"
+                f"the text has {origin.own_share:.0%} of the page's words that are rare on its site"
             )
         if not origin.left_out and not origin.words_elsewhere:
             lines.append("nothing was left out")
@@ -192,18 +192,18 @@ def origin_text(origin: TextOrigin) -> Text:
             lines.append(f"… and {len(origin.left_out) - _SHOWN_BOXES:,} more: --json")
         if origin.words_elsewhere:
             lines.append(
-                f"left out elsewhere, in no box of several lines: {origin.words_elsewhere:,} words"
+                "left out elsewhere, outside boxes of several lines:"
+                f" {origin.words_elsewhere:,} words"
             )
     return Text("\n".join(f"  {line}" for line in lines), overflow="fold")
 
 
 _ORIGINS = {
-    "given": "text as it was given, or as the extractor gave it",
-    "box": "text of a box, by what the pages of its site repeat",
-    "landmark": "text of what the page itself declares to be its main part: nothing was known of"
-    " its site",
-    "page": "text by rules for any page: nothing was known of its site, and it may hold what the"
-    " site has on every page",
+    "given": "text as given, or from the extractor",
+    "box": "text of a box, chosen by what its site repeats",
+    "landmark": "text of what the page declares as its main content: nothing was known of its site",
+    "page": "text by general rules: nothing was known of its site, so it may include what the"
+    " site repeats",
 }
 
 

@@ -27,10 +27,10 @@ def add_parser(commands: Commands, text: str) -> None:
     parser = commands.add_parser(
         "export",
         help=text,
-        description="Write a job's unique pages and the records of its duplicates. A job that is"
-        " still running is exported as it is now.",
-        epilog=f"Formats, by the ending: {', '.join(ENDINGS)}. A WARC file that is given by -o"
-        " alone holds the pages and, as revisit records, the duplicates.",
+        description="Export a job's unique pages and duplicate records. A running job is exported"
+        " in its current state.",
+        epilog=f"Formats, by extension: {', '.join(ENDINGS)}. With -o alone, a WARC file holds the"
+        " pages and, as revisit records, the duplicates.",
     )
     parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     parser.add_argument(
@@ -38,44 +38,47 @@ def add_parser(commands: Commands, text: str) -> None:
         dest="pages",
         type=Path,
         metavar="PAGES",
-        help="where the pages go (default, without -d too: JOB/pages.jsonl;"
-        " of a job in a database: NAME-pages.jsonl)",
+        help="output file for pages (default if -d is not given either: JOB/pages.jsonl; for a"
+        " job in a database: NAME-pages.jsonl)",
     )
     parser.add_argument(
         "-d",
         dest="duplicates",
         type=Path,
         metavar="DUPLICATES",
-        help="where the duplicates go (default, without -o too: JOB/duplicates.jsonl,"
-        " or NAME-duplicates.jsonl)",
+        help="output file for duplicates (default if -o is not given either:"
+        " JOB/duplicates.jsonl, or NAME-duplicates.jsonl)",
     )
     parser.add_argument(
         "--failed",
         type=Path,
         metavar="FILE",
-        help="where the URLs that failed go: status, cause, what can be done, and the stored pages"
-        " that link to each (up to 10; none where DEDUP_STORE_BODIES is off)",
+        help="output file for failed URLs: status, cause, remedy, and the stored pages that link"
+        " to each (up to 10; none if DEDUP_STORE_BODIES is off)",
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
+    parser.add_argument("--overwrite", action="store_true", help="replace existing files")
     add_filters(parser)
     parser.set_defaults(execute=_execute)
 
 
 def add_filters(parser: Any) -> None:
-    group = parser.add_argument_group("only some")
+    group = parser.add_argument_group("filters")
     group.add_argument(
-        "--host", action="append", default=[], help="of this host, with its port if the URL has one"
+        "--host",
+        action="append",
+        default=[],
+        help="only this host, with its port if the URL has one",
     )
     group.add_argument(
         "--stage",
         action="append",
         default=[],
-        help="duplicates found at this stage, and the pages that they duplicate",
+        help="duplicates found at this stage, and their originals",
     )
     group.add_argument(
         "--since", metavar="TIME", help="fetched since 2026-11-21, or 2026-11-21T14:30 (UTC)"
     )
-    group.add_argument("--url", metavar="REGEX", help="whose URL has a match of this")
+    group.add_argument("--url", metavar="REGEX", help="only URLs that match this")
 
 
 def selection(options: argparse.Namespace) -> Selection:
@@ -102,7 +105,7 @@ def _execute(options: argparse.Namespace) -> None:
     outputs = {option: path for option, path in named.items() if path is not None}
     formats = {path: format_to_write(path) for path in outputs.values()}
     if formats.get(options.failed) == "warc":
-        raise ValueError(f"--failed must be no WARC file, got {options.failed}")
+        raise ValueError(f"--failed cannot be a WARC file, got {options.failed}")
     is_own = is_default and isinstance(options.job, Path)  # files of the job's folder
     check_outputs(
         {option: str(path) for option, path in outputs.items()},
@@ -177,7 +180,7 @@ def _time(text: str) -> float:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"--since must be a date or a time of ISO 8601, got {text!r}") from None
+        raise ValueError(f"--since must be an ISO 8601 date or time, got {text!r}") from None
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 

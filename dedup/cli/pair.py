@@ -30,8 +30,8 @@ from dedup.store import JobStore, Page, job_place, open_store
 from dedup.terminal.plain import plain, plain_json
 
 _NO_LOOK = (
-    "The second look, at all of both pages, was not taken here: what is rare on the second is not"
-    " kept."
+    "The second look at both whole pages is not possible here: rare lines of the second page were"
+    " not kept."
 )
 
 
@@ -40,8 +40,8 @@ def add_parser(commands: Commands, text: str) -> None:
     parser = commands.add_parser("pair", help=text, description=__doc__.split(": ", 1)[1])
     parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     for name in ("first", "second"):
-        parser.add_argument(name, metavar="URL", help="of a page that was stored or dropped")
-    parser.add_argument("--json", action="store_true", help="for machines")
+        parser.add_argument(name, metavar="URL", help="of a stored or dropped page")
+    parser.add_argument("--json", action="store_true", help="JSON output")
     parser.set_defaults(execute=_execute)
 
 
@@ -76,7 +76,7 @@ def _execute(options: argparse.Namespace) -> None:
         console.print(Text(f"{place}. ") + fate_text(fate), soft_wrap=True)
         console.print(Text(f"  {document_line(document)}"))
         console.print(origin_text(origin), soft_wrap=True)
-    console.print(Text("\nWhat each stage makes of the two:"))
+    console.print(Text("\nThe stages on this pair:"))
     console.print(comparisons_table(comparisons))
     console.print(Text(f"\n{conclusion(comparisons, verdict)}", overflow="fold"))
     if verdict.look is not None and verdict.look.lines:
@@ -86,24 +86,24 @@ def _execute(options: argparse.Namespace) -> None:
     elif verdict.is_duplicate and second.rest is None:
         console.print(Text(_NO_LOOK))
     if first.text != second.text:
-        console.print(Text("\nThe texts, with [-only the first-] and {+only the second+}:"))
+        console.print(Text("\nThe texts, with [-only in the first-] and {+only in the second+}:"))
         console.print(marked(parts))
 
 
 def conclusion(comparisons: list[Comparison], verdict: Decision) -> str:
     """Would the second page be dropped for the first, and on what grounds?"""
     stages = [each.stage for each in comparisons if each.is_candidate]
-    proposed = f"Proposed by {', '.join(stages)}" if stages else "No stage proposes the pair"
+    proposed = f"Proposed by {', '.join(stages)}" if stages else "No stage proposed the pair"
     counts = (
         f"shingles: {verdict.common:,} common, {verdict.only_first:,} only in the first,"
         f" {verdict.only_second:,} only in the second; resemblance {verdict.resemblance:.3f}"
     )
     if "body" in stages:
-        outcome = "Found by body: the bytes are the same: a duplicate."
+        outcome = "Found by body; the bytes are the same: a duplicate."
     elif verdict.is_duplicate and stages:
         outcome = f"{proposed}; {verdict.words}: a duplicate."
     elif verdict.is_duplicate:
-        outcome = f"{proposed}, so neither was compared; {verdict.words}: they are alike."
+        outcome = f"{proposed}, so they were not compared; {verdict.words}: they are alike."
     else:
         outcome = f"{proposed}; {verdict.words}: not a duplicate."
     return plain(outcome) + "\n" + counts
@@ -114,7 +114,7 @@ def _document(store: JobStore, fate: Fate) -> Page:
     if document is None:
         known = "was never seen" if fate.outcome == "unknown" else f"is {fate.outcome}"
         raise ValueError(
-            f"URL must be that of a page whose text is kept, got {fate.asked!r}, which {known}:"
-            " ask `dedup why` about it"
+            f"URL must be a page whose text is kept, got {fate.asked!r}, which {known}: ask `dedup"
+            " why` about it"
         )
     return document

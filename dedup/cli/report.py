@@ -17,8 +17,7 @@ def add_parser(commands: Commands, text: str) -> None:
         dest="path",
         type=Path,
         metavar="FILE",
-        help="where the report goes (default: JOB/report.html; of a job in a database:"
-        " NAME-report.html)",
+        help="output file (default: JOB/report.html; for a job in a database: NAME-report.html)",
     )
     parser.set_defaults(execute=_execute)
 

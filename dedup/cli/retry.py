@@ -16,8 +16,8 @@ def add_parser(commands: Commands, text: str) -> None:
         action="append",
         default=[],
         metavar="REASON",
-        help="these alone, by the reason that `dedup stats` tells, such as http_404; may be"
-        " repeated (default: all that another try may mend)",
+        help="only URLs with this reason, as shown by `dedup stats`, such as http_404; may be"
+        " repeated (default: all whose failure may be temporary)",
     )
     parser.set_defaults(execute=_execute)
 
@@ -27,6 +27,6 @@ def _execute(options: argparse.Namespace) -> None:
         queued = store.urls.queue_failed(options.reason)
     if queued:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(queued.items()))
-        print(f"{queued.total():,} URLs queued again ({reasons}): the crawl's command fetches them")
+        print(f"{queued.total():,} URLs requeued ({reasons}); rerun the crawl to fetch them")
     else:
-        print("No URL failed in a way that another try may mend")
+        print("No failed URL is worth another try")

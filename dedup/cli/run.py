@@ -12,9 +12,9 @@ from dedup.collection.rules import Rules, read_keep, read_stages
 from dedup.detectors import STAGES
 
 _EPILOG = (
-    "Formats, by the ending: .jsonl, .csv, .parquet, .warc; read compressed by gzip, zstd or xz,"
-    " written with .gz or .zst. `-` is standard input or output. A file is there whole or not at"
-    " all. Examples: docs/collections.md"
+    "Formats, by extension: .jsonl, .csv, .parquet, .warc; input may be compressed with gzip,"
+    " zstd or xz, output with .gz or .zst. `-` is standard input or output. Files are written"
+    " completely or not at all. Examples: docs/collections.md"
 )
 
 
@@ -23,52 +23,58 @@ def add_parser(commands: Commands, text: str) -> None:
     parser = commands.add_parser(
         "run",
         help=text,
-        description="Deduplicate a collection that exists already: one copy of each row stays.",
+        description="Deduplicate an existing collection, keeping one copy of each row.",
         epilog=_EPILOG,
     )
     parser.add_argument(
         "inputs", nargs="+", metavar="IN", help="a file, a glob, a folder, or - (standard input)"
     )
-    parser.add_argument("-o", dest="unique", metavar="OUT", help="where the rows that stay go")
+    parser.add_argument("-o", dest="unique", metavar="OUT", help="output file for kept rows")
     parser.add_argument(
-        "-d", dest="duplicates", metavar="DUPLICATES", help="what was dropped, and for what"
+        "-d",
+        dest="duplicates",
+        metavar="DUPLICATES",
+        help="output file for dropped rows, with their originals",
     )
-    parser.add_argument(
-        "--broken", metavar="FILE", help="where rows go that are no documents (.jsonl)"
-    )
-    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
+    parser.add_argument("--broken", metavar="FILE", help="output file for broken rows (.jsonl)")
+    parser.add_argument("--overwrite", action="store_true", help="replace existing files")
     _add_columns(parser.add_argument_group("columns"))
     _add_rules(parser.add_argument_group("rules"))
     group = parser.add_argument_group("running")
     group.add_argument(
-        "--processes", default="auto", metavar="N", help="that compute signatures (default: auto)"
+        "--processes",
+        default="auto",
+        metavar="N",
+        help="number of processes that compute signatures (default: auto)",
     )
     group.add_argument(
         "--job",
         metavar="DIR",
-        help="keep the store in this folder: the same command goes on after an interruption, and"
-        " `dedup why|pair|report|stats DIR` tell about it",
+        help="keep the store in this folder, so that the same command resumes after an"
+        " interruption and `dedup why|pair|report|stats DIR` work",
     )
     group.add_argument(
         "--engine",
         choices=("local", "spark"),
         default="local",
-        help="where: here (local), or on Spark, where IN, OUT and DUPLICATES are folders or files"
-        " of any file system that it knows, and OUT and DUPLICATES are written as folders",
+        help="run locally or on Spark; on Spark, IN, OUT and DUPLICATES may be on any file system"
+        " it supports, and OUT and DUPLICATES are written as folders",
     )
     group.add_argument(
-        "--master", metavar="URL", help="of the Spark cluster (default: Spark's own, or local[*])"
+        "--master",
+        metavar="URL",
+        help="the Spark cluster (default: Spark's own setting, or local[*])",
     )
     parser.set_defaults(execute=_execute)
 
 
 def _add_columns(group: Any) -> None:
     for name, what in (
-        ("text", "with the text"),
-        ("html", "with the markup, where there is no text"),
-        ("id", "that names the row"),
-        ("url", "with the URL"),
-        ("title", "with the title"),
+        ("text", "column with the text"),
+        ("html", "column with markup, used if there is no text"),
+        ("id", "column with the row id"),
+        ("url", "column with the URL"),
+        ("title", "column with the title"),
     ):
         group.add_argument(f"--{name}", metavar="COLUMN", help=f"{what} (default: {name})")
 
@@ -79,38 +85,38 @@ def _add_rules(group: Any) -> None:
         type=float,
         default=0.8,
         metavar="R",
-        help="the resemblance from which on two rows are near duplicates (default: 0.8)",
+        help="minimum resemblance of near duplicates (default: 0.8)",
     )
     group.add_argument(
         "--stages",
         default=",".join(STAGES),
         metavar="NAMES",
-        help=f"of the cascade, those asked (default: {','.join(STAGES)})",
+        help=f"stages of the cascade to use (default: {','.join(STAGES)})",
     )
     group.add_argument(
-        "--within", metavar="COLUMN", help="compare only rows of the same value in this column"
+        "--within", metavar="COLUMN", help="compare only rows with the same value in this column"
     )
     group.add_argument(
         "--compare",
         metavar="COLUMNS",
-        help="that count beside the text, such as price,sku: rows that differ in one of them are"
-        " two (default: none, the text alone)",
+        help="also compare these columns, such as price,sku; rows that differ in one are not"
+        " duplicates (default: none)",
     )
     group.add_argument(
         "--keep",
         default="first",
         metavar="WHICH",
-        help="which row stays: first (default), longest, or newest:COLUMN",
+        help="which row to keep: first (default), longest, or newest:COLUMN",
     )
     group.add_argument(
         "--mark",
         action="store_true",
-        help="drop nothing; add the columns duplicate_of, resemblance, stage and group",
+        help="drop nothing, but add the columns duplicate_of, resemblance, stage and group",
     )
     group.add_argument(
         "--against",
         metavar="JOB_OR_FILE",
-        help="drop also what an earlier job or collection has; it is only read",
+        help="also drop rows found in an earlier job or collection, which is only read",
     )
 
 
@@ -126,7 +132,7 @@ def _execute(options: argparse.Namespace) -> None:
     )
     _check_given(options)
     if options.mark and options.unique is None:
-        raise ValueError("--mark needs -o OUT, which the marked rows go to")
+        raise ValueError("--mark needs -o OUT for the marked rows")
     run = CollectionRun(
         inputs=tuple(options.inputs),
         unique=options.unique,
@@ -151,7 +157,7 @@ def _execute(options: argparse.Namespace) -> None:
 def _names(given: str | None) -> tuple[str, ...]:
     names = tuple(each.strip() for each in given.split(",")) if given else ()
     if not all(names):
-        raise ValueError(f"--compare must be names of columns, got {given!r}")
+        raise ValueError(f"--compare must be column names, got {given!r}")
     return names
 
 
@@ -181,5 +187,5 @@ def _processes(given: str) -> int | None:
     if given == "auto":
         return None
     if not given.isdecimal() or not 1 <= int(given) <= 1024:
-        raise ValueError(f"--processes must be auto or a whole number from 1 on, got {given!r}")
+        raise ValueError(f"--processes must be auto or a whole number from 1 up, got {given!r}")
     return int(given)

@@ -42,9 +42,7 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
     try:
         for option, path in (("-o", run.unique), ("-d", run.duplicates)):
             if path is not None and not run.overwrite and _is_there(session, path):
-                raise FileExistsError(
-                    f"{option}: {path!r} is there already; --overwrite replaces it"
-                )
+                raise FileExistsError(f"{option}: {path!r} already exists; --overwrite replaces it")
         rows = read_sources(session, run.inputs, run.columns, run.rules)
         if run.unique is not None:
             _check_format(run.unique, is_parquet=rows.is_parquet)
@@ -65,7 +63,7 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         session.stop()
     if account.first_broken is not None:
         number, reason = account.first_broken
-        ERRORS.print(plain(f"the first broken row, {number}: {reason}"), soft_wrap=True)
+        ERRORS.print(plain(f"first broken row, {number}: {reason}"), soft_wrap=True)
     counts = Counts(
         unique=account.rows - account.broken - sum(account.duplicates.values()),
         duplicates=Counter(account.duplicates),
@@ -85,12 +83,14 @@ def _check(run: CollectionRun) -> None:
     }
     for option, is_given in refused.items():
         if is_given:
-            raise ValueError(f"{option} is not for --engine spark; leave --engine out, or {option}")
+            raise ValueError(
+                f"{option} cannot be used with --engine spark; omit --engine or {option}"
+            )
     formats = {known_format(_name(path)) for path in run.inputs}
     if "-" in run.inputs or "-" in (run.unique, run.duplicates):
         raise ValueError("--engine spark reads and writes files and folders, not standard input")
     if "parquet" in formats and len(formats) > 1:
-        raise ValueError("--engine spark reads Parquet, or other formats, not both at once")
+        raise ValueError("--engine spark reads either Parquet or other formats, not both")
     if run.unique is not None and None not in formats:
         _check_format(run.unique, is_parquet="parquet" in formats)
     if run.against is not None and (Path(_local(run.against)) / STORE_NAME).exists():
@@ -104,9 +104,7 @@ def _check_format(unique: str, *, is_parquet: bool) -> None:
     wanted = "parquet" if is_parquet else "jsonl"
     if (known_format(_name(unique)) or wanted) != wanted:
         come = "Parquet" if is_parquet else "JSON Lines, CSV and web archives"
-        raise ValueError(
-            f"-o must be a folder of {wanted}, which rows of {come} become, got {unique!r}"
-        )
+        raise ValueError(f"-o must be a folder of {wanted} for rows of {come}, got {unique!r}")
 
 
 def _check_paths(run: CollectionRun) -> None:
@@ -135,13 +133,13 @@ def _check_paths(run: CollectionRun) -> None:
             first, second = output.resolve(), other.resolve()
             if first == second or first in second.parents or second in first.parents:
                 raise ValueError(
-                    f"{option} must be another folder than {name}, and neither inside the other,"
-                    f" got {str(output)!r} and {str(other)!r}"
+                    f"{option} and {name} must be different folders, neither inside the other, got"
+                    f" {str(output)!r} and {str(other)!r}"
                 )
         if run.overwrite and output.exists() and not _is_earlier_output(output):
             raise FileExistsError(
-                f"{option}: {str(output)!r} was not written by an earlier run, which is all that"
-                " --overwrite replaces"
+                f"{option}: {str(output)!r} was not written by an earlier run; --overwrite refuses"
+                " it"
             )
 
 

@@ -129,14 +129,14 @@ def execute(run: CollectionRun) -> None:
         store.decisions.finish()
     if repeated := len(ids) - len(np.unique(np.array(ids, np.uint64))):
         ERRORS.print(
-            f"{repeated:,} rows have the id of another row: `duplicate_of` may mean either"
+            f"{repeated:,} rows share an id with another row, so `duplicate_of` may be ambiguous"
         )
     ERRORS.print(closing_table(counts, run.rules.stages, time.monotonic() - began))
     if decider.limit_reached:
         limit = run.rules.config.max_candidates
         ERRORS.print(
-            f"{decider.limit_reached:,} times a row had more than {limit} candidates in a stage:"
-            f" the {limit} most promising were compared",
+            f"{decider.limit_reached:,} times a row had more than {limit} candidates in a stage;"
+            f" only the {limit} most promising were compared",
             soft_wrap=True,
         )
 

@@ -22,18 +22,18 @@ def add_parser(commands: Commands, text: str) -> None:
     parser = commands.add_parser(
         "stats",
         help=text,
-        description="Print the counts of a job, running or not; of two jobs beside each other.",
+        description="Show the counts of a job, running or not, or compare two jobs.",
     )
     parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     parser.add_argument(
-        "other", type=job_place, nargs="?", metavar="OTHER", help="another job, to compare with"
+        "other", type=job_place, nargs="?", metavar="OTHER", help="another job to compare with"
     )
     parser.add_argument(
         "--by",
         choices=list(BY),
-        help="a row for each host, stage, or pattern of URLs, with the setting that avoids it",
+        help="one row per host, stage or URL pattern, with the setting that avoids it",
     )
-    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("--json", action="store_true", help="JSON output")
     parser.set_defaults(execute=_execute)
 
 

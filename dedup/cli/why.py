@@ -19,9 +19,9 @@ def add_parser(commands: Commands, text: str) -> None:
     parser = commands.add_parser("why", help=text, description=__doc__.split(": ", 1)[1])
     parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
     parser.add_argument(
-        "url", metavar="URL", help="in any spelling that is the same under the job's URL rules"
+        "url", metavar="URL", help="in any form that is equal under the job's URL rules"
     )
-    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("--json", action="store_true", help="JSON output")
     parser.set_defaults(execute=_execute)
 
 
@@ -81,27 +81,28 @@ def _print(
     console.print(Text(f"  {document_line(document)}"))
     console.print(origin_text(origin), soft_wrap=True)
     console.print()
-    console.print(Text("The stages, asked once more about the pages stored before it:"))
+    console.print(Text("The stages, replayed against the pages stored before it:"))
     console.print(stages_table(reports))
     if other is not None:
         names = ", ".join(f"`{name}`" for name in other.fields)
         place = other.url or f"item {other.number}"
-        said = f"It has the text of {place}, which differs in {names}: such items are not compared."
+        said = (
+            f"It has the same text as {place} but differs in {names}, so the two are not compared."
+        )
         console.print(Text(plain(said)), soft_wrap=True)
     if fates[-1].outcome == "duplicate" and fates[-1].stage != "body":
         console.print(
             Text(
-                "Before a drop, all of both pages is looked at once more. That look cannot be"
-                " repeated: neither the body of a dropped page is kept nor what is rare on it."
+                "Before a drop, both whole pages are compared in a second look. It cannot be"
+                " repeated here: the body and rare lines of a dropped page are not kept."
             )
         )
     match = next((report.match for report in reports if report.match is not None), None)
     if (match and (match.original, match.stage)) != _recorded(fates[-1]):
         console.print(
             Text(
-                "This is not what the crawl decided: settings have changed since, more is known of"
-                " the site, or the page's body, which is not kept of dropped pages, made the"
-                " difference."
+                "The crawl decided otherwise: settings have changed, more is known of the site,"
+                " or the page's body, which is not kept for dropped pages, made the difference."
             )
         )
 

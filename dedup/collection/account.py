@@ -42,11 +42,11 @@ class FileAccount:
         """
         if self.first_broken is not None and not self.rows:
             raise ValueError(
-                f"{self.source.name}: none of {self.broken:,} rows is a document; the first,"
+                f"{self.source.name}: none of {self.broken:,} rows is valid; the first,"
                 f" {self.first_broken.place}: {self.first_broken.reason}"
             )
         if self.rows and self.source.format != "warc":
             for name in sorted(self.columns.required - self.present):
                 raise ValueError(
-                    f"{self.source.name}: no row has a column `{name}`{nearest(name, self.names)}"
+                    f"{self.source.name}: no row has column `{name}`{nearest(name, self.names)}"
                 )

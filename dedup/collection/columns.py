@@ -46,7 +46,7 @@ class Columns:
         if self.text not in names and self.html not in names:
             raise ValueError(f"{file}: {self.expected(names)}")
         for name in sorted(self.required - set(names)):
-            raise ValueError(f"{file}: there is no column `{name}`{nearest(name, names)}")
+            raise ValueError(f"{file}: no column `{name}`{nearest(name, names)}")
 
     def expected(self, names: Iterable[str]) -> str:
         """A sentence for a row that has neither text nor markup."""
@@ -72,7 +72,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
     close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
     shown = ", ".join(f"`{each}`" for each in known[:10]) + (", …" if len(known) > 10 else "")
     if not close:
-        return f"; there are {shown}"
+        return f"; columns: {shown}"
     return f"; the nearest is `{folded[close[0]]}` (all: {shown})"
 
 

@@ -115,7 +115,7 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     except json.JSONDecodeError as error:
         raise ValueError(_why_no_json(given, error)) from error
     except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
+        raise ValueError("nested too deeply") from error
     except ValueError as error:
         raise ValueError("a number in it has too many digits") from error
     if not isinstance(row, dict):
@@ -125,9 +125,9 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _why_no_json(line: bytes, error: json.JSONDecodeError) -> str:
     if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        return "it is UTF-16; write it as UTF-8"
+        return "UTF-16 is not supported; convert it to UTF-8"
     place = min(error.pos, len(error.doc.rstrip())) + 1
-    return f"it is no JSON: {error.msg}, at character {place:,}"
+    return f"invalid JSON: {error.msg}, at character {place:,}"
 
 
 def _read_page(page: WebPage, columns: Columns, sites: Mapping[str, Site]) -> Read:

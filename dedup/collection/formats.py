@@ -72,7 +72,7 @@ def format_to_write(path: Path) -> str:
     for found, each in FORMATS.items():
         if ending in each.written and compression in each.compressions:
             return found
-    raise ValueError(f"the file's ending must be {' or '.join(ENDINGS)}, got {str(path)!r}")
+    raise ValueError(f"the file extension must be {' or '.join(ENDINGS)}, got {str(path)!r}")
 
 
 @contextmanager

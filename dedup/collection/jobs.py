@@ -87,7 +87,7 @@ def open_job(
         found = store.meta("collection")
         if found is None:
             if store.meta("started") is not None or store.decisions.count():
-                raise StateError(folder, "the folder holds the job of a crawl", "Name another one")
+                raise StateError(folder, "the folder holds a crawl's job", "Name another one")
             settings = {"DEDUP_NEAR_RESEMBLANCE": rules.threshold}
             store.set_meta("settings", json.dumps(settings))
             store.set_meta("started", repr(time.time()))
@@ -98,8 +98,8 @@ def open_job(
             differing = [name for name in names if begun.get(name) != wanted.get(name)]
             raise StateError(
                 folder,
-                f"the job was begun with other {', '.join(differing)}",
-                "Give the same command to go on, or name another folder",
+                f"the job was started with different {', '.join(differing)}",
+                "Rerun the same command to resume, or name another folder",
             )
     except BaseException:
         store.close()
@@ -149,8 +149,8 @@ def open_baseline(
     if _is_job(path):
         if rules.within is not None:
             raise ValueError(
-                f"--within needs files for --against, as a job does not keep `{rules.within}`,"
-                f" got the job {against!r}"
+                "--within needs files for --against, because a job does not keep"
+                f" `{rules.within}`, got the job {against!r}"
             )
         store = SqliteStore(path / STORE_NAME, read_only=True)
         try:
@@ -177,9 +177,9 @@ def _check_compared(store: SqliteStore, rules: Rules, against: str) -> None:
     has_keys = next(store.signatures(KEY_STAGE), None) is not None
     if (rules.compare or has_keys) and made != list(rules.compare):
         raise ValueError(
-            "--against needs a job whose rows were compared by the same columns (--compare), got"
-            f" {against!r}, compared by {', '.join(made) or 'others'};"
-            f" `dedup export {against} -o FILE` writes its texts, for --against FILE"
+            f"--against needs a job with the same columns in --compare, got {against!r}, compared"
+            f" by {', '.join(made) or 'others'}; `dedup export {against} -o FILE` writes its"
+            " texts, for --against FILE"
         )
 
 

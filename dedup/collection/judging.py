@@ -181,7 +181,10 @@ class RowJudge:
             place = 0
             for number, (file, row) in enumerate(rows(), start=1):
                 if number > len(read.is_broken):
-                    raise OSError(f"{self._accounts[file].source.name}: the file has grown")
+                    raise OSError(
+                        f"{self._accounts[file].source.name}: the file has grown since the run"
+                        " started"
+                    )
                 if isinstance(row, Broken) or read.is_broken[number - 1]:
                     continue
                 document = spool.document(place)

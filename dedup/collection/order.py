@@ -43,8 +43,8 @@ def as_times(values: Sequence[Any], column: str) -> list[float]:
             continue
     wrong = next(value for value in values if not _is_missing(value) and not _is_time(value))
     raise ValueError(
-        f"newest:{column} must be a column of numbers, or of dates and times of ISO 8601,"
-        f" found {wrong!r}"
+        f"newest:{column} must be a column of numbers or of ISO 8601 dates or times, found"
+        f" {wrong!r}"
     )
 
 

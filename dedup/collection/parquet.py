@@ -29,7 +29,7 @@ def read_parquet(
         with parquet.ParquetFile(source.path) as file:
             present = file.schema_arrow.names
             if len(set(present)) < len(present):
-                raise ValueError(f"{source.name}: columns must have different names, got {present}")
+                raise ValueError(f"{source.name}: column names must be unique, got {present}")
             columns.check(present, source.name)
             names = [name for name in dict.fromkeys(columns.names) if name in present]
             number, total = 0, max(file.metadata.num_rows, 1)
@@ -47,7 +47,7 @@ def read_parquet(
         if isinstance(error, OSError) and error.errno is not None:  # the file cannot be read
             raise
         raise OSError(
-            f"{source.name}: the file is damaged, or no Parquet file ({error})"
+            f"{source.name}: the file is damaged or not a Parquet file ({error})"
         ) from error
 
 
@@ -67,7 +67,7 @@ def _rows(batch: Any, names: list[str], number: int) -> Iterator[ArrowRow | Brok
             try:
                 yield ArrowRow(place, batch, index, picked.slice(index, 1).to_pylist()[0])
             except UnicodeDecodeError as error:
-                yield Broken(place, f"a text in it is no UTF-8 ({error.reason})")
+                yield Broken(place, f"a text in it is not UTF-8 ({error.reason})")
 
 
 def _batches(file: Any, parquet: Any, source: Source) -> Iterator[Any]:

@@ -144,15 +144,15 @@ class _CsvLines:
         count = self.number - self._opened + 1
         lines = "the line" if count == 1 else f"all {count:,} lines from there"
         return (
-            f"the quote that is opened in line {self._opened} is never closed, so {lines} to the"
-            " end of the file cannot be read"
+            f"the quote opened in line {self._opened} is never closed, so {lines} to the end of"
+            " the file cannot be read"
         )
 
 
 def _why_no_csv(error: csv.Error) -> str:
     if _FIELD_LIMIT in str(error):
         return f"a cell or line is longer than {MAX_ROW_BYTES >> 20} MiB"
-    return f"it is no CSV ({error})"
+    return f"invalid CSV ({error})"
 
 
 def _header(source: Source, rows: Iterator[list[str]]) -> list[str]:
@@ -163,5 +163,5 @@ def _header(source: Source, rows: Iterator[list[str]]) -> list[str]:
         raise ValueError(f"{source.name}: expected a CSV file with a header ({error})") from None
     repeated = sorted(name for name, count in Counter(header).items() if count > 1)
     if repeated:
-        raise ValueError(f"{source.name}: columns must have different names, got {repeated}")
+        raise ValueError(f"{source.name}: column names must be unique, got {repeated}")
     return header

@@ -37,10 +37,7 @@ _AHEAD = 3
 _PATIENCE = 5.0
 """Seconds after which a portion that is not done makes one look whether the processes live."""
 
-_ENDED = (
-    "a process that computes signatures has ended, perhaps for want of memory;"
-    " --processes 1 needs least"
-)
+_ENDED = "a signing process ended, perhaps out of memory; --processes 1 needs the least"
 
 
 @dataclass(frozen=True, slots=True)

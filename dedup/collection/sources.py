@@ -73,11 +73,11 @@ def _paths(given: str) -> Iterator[Path]:
     elif not path.exists() and glob.has_magic(given):
         found = sorted(glob.glob(given, recursive=True))  # noqa: PTH207 -- takes absolute ones too
         if not found:
-            raise FileNotFoundError(f"no file fits {given!r}")
+            raise FileNotFoundError(f"no file matches {given!r}")
         for each in found:
             yield from _paths(each)
     elif not path.exists():
-        raise FileNotFoundError(f"{given}: there is no such file")
+        raise FileNotFoundError(f"{given}: file not found")
     else:
         yield path
 
@@ -91,7 +91,7 @@ def _files_in(folder: Path) -> list[Path]:
     )
     if not found:
         raise FileNotFoundError(
-            f"{folder}: the folder has no file that ends in .jsonl, .csv, .parquet, .warc or .wet"
+            f"{folder}: the folder has no .jsonl, .csv, .parquet, .warc or .wet file"
         )
     return found
 

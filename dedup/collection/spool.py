@@ -68,7 +68,7 @@ class SpoolStore:
         return len(self) - 1
 
     def change_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
-        raise NotImplementedError("what is kept for one run does not change")
+        raise NotImplementedError("records kept for one run cannot be changed")
 
     def add_duplicate(self, document: Document, match: Match) -> None:
         """Nothing is kept of it."""
@@ -105,6 +105,8 @@ class SpoolStore:
             while rest:
                 rest = rest[self._file.write(rest) :]
         except OSError as error:
-            raise named_error(error, f"{self._folder} (TMPDIR names another folder)") from error
+            raise named_error(
+                error, f"{self._folder} (set TMPDIR to use another folder)"
+            ) from error
         self._written += len(self._buffer)
         self._buffer.clear()

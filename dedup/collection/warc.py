@@ -79,7 +79,7 @@ def read_warc(
         try:
             begin = archive.next_bytes()
             if begin not in (b"", _MAGIC) and number == 1:
-                raise ValueError(f"{source.name}: expected an archive, which begins with WARC/")
+                raise ValueError(f"{source.name}: expected an archive that begins with WARC/")
             if not begin:
                 return
             place = f"record {number}, byte {archive.offset:,}"
@@ -96,7 +96,7 @@ def read_warc(
                 return
         n_broken += 1
         if n_broken == MAX_BROKEN_RECORDS:
-            yield Broken(place, f"{n_broken:,} records are broken; what follows is not read")
+            yield Broken(place, f"{n_broken:,} records are broken; the rest is not read")
             return
         archive.find_record()
 
@@ -146,14 +146,14 @@ class _Archive:
             if not self.next_bytes():  # else the record of another member follows
                 self._go_back(start, block)
             raise _BrokenRecordError(
-                f"it says to hold {length:,} bytes, and ends after {n_found:,}"
+                f"its declared length is {length:,} bytes, but it ends after {n_found:,}"
             )
         following = self._read(_PEEK_BYTES)
         rest = following.lstrip(b"\r\n")
         if rest and not rest.startswith(_MAGIC):
             self._push(following)
             self._go_back(start, block)
-            raise _BrokenRecordError(f"it says to hold {length:,} bytes, and goes on behind them")
+            raise _BrokenRecordError(f"its declared length is {length:,} bytes, but it is longer")
         self._push(rest)
         return headers, block, n_found == len(block)
 
@@ -184,7 +184,7 @@ class _Archive:
                 self._push(data[end:])
                 return data[:end]
         self._push(data[1:])
-        raise _BrokenRecordError(f"its header is longer than {_MAX_HEAD}, or cut off")
+        raise _BrokenRecordError(f"its header is longer than {_MAX_HEAD} or cut off")
 
     def _block(self, length: int) -> tuple[bytes, int]:
         """The beginning of a block of this length, and how much there is of the block.

@@ -59,7 +59,7 @@ CASCADE = {
         ),
     ),
     "text": Stage(
-        finds="the same text, up to case and width",
+        finds="the same text, ignoring case and width",
         shares="with the same digest of its text",
         is_exact=True,
         pipelines=("exact", "near"),
@@ -81,7 +81,7 @@ CASCADE = {
     ),
     "simhash": Stage(
         finds="close fingerprints, then compared",
-        shares="with a fingerprint that near",
+        shares="with a fingerprint within that distance",
         pipelines=("near",),
         signer=lambda config: SimhashSigner(
             n_bits=config.simhash_bits,

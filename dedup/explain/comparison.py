@@ -70,10 +70,10 @@ class Look:
     @property
     def words(self) -> str:
         if self.is_on_record:
-            return "but the crawl found them to be two pages by what was rare on them then"
+            return "but the crawl found them to be different pages by what was rare on them then"
         return (
-            "but they are two pages by what stands around the texts: of rare sequences of words"
-            f" {self.only_page:,} only on the later page, {self.only_original:,} only on the"
+            "but they are different pages by what surrounds the texts: of rare word sequences,"
+            f" {self.only_page:,} are only on the later page, {self.only_original:,} only on the"
             f" earlier one, {self.shared:,} on both"
         )
 
@@ -141,7 +141,7 @@ def decide(
     has_other_key = first.key != second.key
     if has_other_key:
         names = ", ".join(f"`{name}`" for name in differing(first.key, second.key))
-        words += f"; but they differ in {names}, which must be equal, too"
+        words += f"; but they differ in {names}, which must also be equal"
     is_duplicate = is_alike and objection is None and not has_other_key
     found = look() if is_duplicate else None
     if found is not None:
@@ -167,18 +167,18 @@ def _objection_words(objection: Objection | None, first: Document, second: Docum
         return ""
     if objection == "furniture":
         return (
-            "; but what is alike may be what the site has on every page: nothing was known of"
+            "; but the common part may be what the site has on every page: nothing was known of"
             " the site"
         )
     if objection == "script":
-        return "; but one is in traditional Chinese characters, the other in simplified ones"
+        return "; but one is in traditional, the other in simplified Chinese"
     for kind, one, other in (
         ("headings", first.heading, second.heading),
         ("titles", first.title, second.title),
     ):
         if not do_agree(one, other):
-            return f"; but these are two pages by their {kind}: {one!r} and {other!r}"
-    return "; but these are two pages by their names"
+            return f"; but these are different pages by their {kind}: {one!r} and {other!r}"
+    return "; but these are different pages by their names"
 
 
 def rounded(likeness: float, threshold: float) -> str:
@@ -223,7 +223,7 @@ def compare_stage(
     is_candidate, words = signer.compare(signatures[0], signatures[1], config)
     if first.key != second.key:
         bare = [signer.sign(each.with_key("")) or b"" for each in (first, second)]
-        words = f"{signer.compare(bare[0], bare[1], config)[1]}, their fields differ"
+        words = f"{signer.compare(bare[0], bare[1], config)[1]}, but their fields differ"
     return Comparison(
         stage=signer.stage,
         is_candidate=is_candidate,

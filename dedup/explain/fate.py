@@ -93,7 +93,7 @@ def find_fate(store: JobStore, url: str) -> Fate:
     try:
         key = url_key(canonical(url))
     except ValueError as error:
-        raise ValueError(f"URL must be that of a page, got {url!r} ({error})") from None
+        raise ValueError(f"URL must be a page's URL, got {url!r} ({error})") from None
     known = store.urls.find(key)
     if known is not None and known.state == TOO_DEEP:
         return Fate(asked=url, outcome="too_deep", url=known.url)
@@ -117,7 +117,7 @@ def find_fate(store: JobStore, url: str) -> Fate:
 def _waits_for(store: JobStore, key: bytes) -> str:
     rank = store.urls.rank(key) or 0
     if DUPLICATE_LINK_RANK <= rank < DUPLICATE_LINK_END:
-        return "only pages that were dropped as duplicates link to it"
+        return "only dropped duplicates link to it"
     return ""
 
 

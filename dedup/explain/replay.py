@@ -107,7 +107,7 @@ class Replay:
         if found != self._schemes:
             raise StateError(
                 store.location,
-                "its detectors are not those of the default cascade",
+                "its detectors differ from the default cascade",
                 "Read it with the release that made it",
             )
         self._check = self._new_check()
@@ -123,7 +123,7 @@ class Replay:
         is_decided = False
         for signer in self.signers:
             if is_decided:
-                words = "not asked: decided already"
+                words = "not run: already decided"
                 reports.append(StageReport(stage=signer.stage, is_asked=False, words=words))
                 continue
             detector = detectors[signer.stage]

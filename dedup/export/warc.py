@@ -42,8 +42,8 @@ IDENTICAL_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-d
 _ABOUT = {
     "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
     "description": (
-        "HTTP headers other than the content type, ETag and Last-Modified were not kept;"
-        " bodies are as they were after decompression"
+        "HTTP headers other than the content type, ETag and Last-Modified were not kept; bodies"
+        " are decompressed"
     ),
 }
 _CACHED_ORIGINALS = 10_000

@@ -165,12 +165,12 @@ def _whole_votes(weights: Weights | None, n_features: int) -> tuple[NDArray[np.f
         raise TypeError(f"weights must be numbers, got dtype {given.dtype}")
     if given.shape != (n_features,):
         raise ValueError(
-            f"weights must be one for each of the {n_features} hashes, got shape {given.shape}"
+            f"weights must have one value for each of {n_features} hashes, got shape {given.shape}"
         )
     unit = _WEIGHT_UNIT if given.dtype.kind == "f" else 1.0
     least = given.min(initial=0)
     if not least >= 0:
-        raise ValueError(f"weights must be numbers and not negative, got {least!r}")
+        raise ValueError(f"weights must be non-negative numbers, got {least!r}")
     _check_total(float(given.max(initial=0)), unit)
     return np.rint(given.astype(np.float64) / unit), unit
 
@@ -179,9 +179,7 @@ def _check_total(total: float, unit: float) -> None:
     # The sum of a bit is computed as twice its ones minus all, hence half the limit.
     limit = _EXACT_LIMIT / 2 * unit
     if not total <= limit:
-        raise ValueError(
-            f"weights of a document must be at most {limit:.3g} in sum, got {total:.3g}"
-        )
+        raise ValueError(f"a document's weights must sum to at most {limit:.3g}, got {total:.3g}")
 
 
 def _checked_hashes(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -189,7 +187,7 @@ def _checked_hashes(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     if hashes.dtype != np.uint64:
         raise TypeError(f"hashes must be an array of uint64, got dtype {hashes.dtype}")
     if hashes.ndim != 1:
-        raise ValueError(f"hashes must be an array of one dimension, got shape {hashes.shape}")
+        raise ValueError(f"hashes must be a one-dimensional array, got shape {hashes.shape}")
     return hashes
 
 

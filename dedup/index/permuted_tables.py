@@ -130,8 +130,8 @@ class PermutedTables:
             layout = Layout.named(layout, n_bits, max_distance)
         elif (layout.n_bits, layout.max_distance) != (n_bits, max_distance):
             raise ValueError(
-                f"layout must be one for {n_bits} bits and distance {max_distance}, "
-                f"got one for {layout.n_bits} and {layout.max_distance}"
+                f"layout must be for {n_bits} bits and distance {max_distance}, got one for"
+                f" {layout.n_bits} and {layout.max_distance}"
             )
         self.layout = layout
         self.n_bits = n_bits

@@ -67,7 +67,9 @@ def as_numbers(numbers: ArrayLike, count: int, greatest: int) -> NDArray[np.uint
     """Check what a caller gives: one whole number for each fingerprint, 0 to `greatest`."""
     given: NDArray[Any] = np.asarray(numbers)
     if given.shape != (count,):
-        raise ValueError(f"numbers must be one for each of {count} fingerprints, got {given.shape}")
+        raise ValueError(
+            f"numbers must have one value for each of {count} fingerprints, got {given.shape}"
+        )
     if count and given.dtype.kind not in "iu":
         raise TypeError(f"numbers must be an array of integers, got dtype {given.dtype}")
     if count and not (given.min() >= 0 and given.max() <= greatest):

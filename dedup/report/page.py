@@ -130,7 +130,7 @@ def _settings(job: Path) -> Mapping[str, Any]:
     except FileNotFoundError:  # the crawl has not ended
         return {}
     except (KeyError, TypeError) as error:
-        remedy = "Move it away; the report is then made without thresholds"
+        remedy = "Move it; the report is then made without thresholds"
         raise StateError(path, f"expected a job's counts ({error!r})", remedy) from error
     return settings
 

@@ -64,9 +64,9 @@ class Findings:
     def verdict(self) -> str:
         if self.signs:
             count = "a warning sign" if len(self.signs) == 1 else f"{len(self.signs)} warning signs"
-            return f"Not as it stands: there {'is' if len(self.signs) == 1 else 'are'} {count}."
+            return f"Not yet: there {'is' if len(self.signs) == 1 else 'are'} {count}."
         if self.unchecked:
-            return f"No warning signs in what could be looked at; {self.unchecked}."
+            return f"No warning signs in what could be checked; {self.unchecked}."
         if self.has_second_look:
             return "No warning signs in texts, names, short drops and what the second look kept."
         return "No warning signs in texts, names and short drops."
@@ -103,16 +103,16 @@ def _of_texts(audits: Sequence[HostAudit]) -> Iterator[Sign]:
             continue
         what = (
             f"Texts of {each.host} are suspiciously small for their pages: of {each.measured:,}"
-            f" pages looked at, {each.small:,} have less than half of their page’s rare words;"
-            f" the median text has {each.median:.0%} of them."
+            f" pages checked, {each.small:,} have less than half of their page’s rare words; the"
+            f" median text has {each.median:.0%} of them."
         )
-        words = "Rare words are those that hardly any other page of the host has, links aside."
+        words = "Rare words are words outside links that hardly any other page of the host has."
         if each.worst is not None:
             words += (
-                f" Worst are pages such as {each.worst.pattern}: of {each.worst.pages:,}, the"
+                f" The worst are pages like {each.worst.pattern}: of {each.worst.pages:,}, the"
                 f" median text has {each.worst.median:.0%}."
             )
-        words += " What is missing there may be what tells pages apart."
+        words += " The missing words may be what distinguishes pages."
         examples = tuple(
             (
                 page.url,
@@ -131,19 +131,19 @@ def _of_sources(sources: Mapping[str, Mapping[str, int]]) -> Iterator[Sign]:
             yield Sign(
                 f"Nothing was known of {host or 'pages without a host'} when"
                 f" {fallback:,} of its {pages:,} pages were read.",
-                "Their texts are by rules for any page: they may lack what the pages say, and hold"
+                "Their texts were extracted by general rules: they may lack content and include"
                 " what the site repeats.",
             )
 
 
 def _of_names(names: OtherNames) -> Iterator[Sign]:
     if names.other:
-        words = "They may be other pages."
+        words = "They may be different pages."
         if names.on_one_host:
             words += " DEDUP_NEAR_NAMES=agree keeps those of one host."
         yield Sign(
-            f"{names.other:,} of {names.near:,} near duplicates have another title or heading than"
-            f" the page that was kept for them ({names.on_one_host:,} of them on one host).",
+            f"{names.other:,} of {names.near:,} near duplicates have a different title or heading"
+            f" from their original ({names.on_one_host:,} of them on one host).",
             words,
             is_of_names=True,
         )
@@ -154,11 +154,11 @@ def _of_short(short: ShortDrops, n_fetched: int) -> Iterator[Sign]:
         about = "" if short.estimate == short.short else "About "
         yield Sign(
             f"{about}{short.estimate:,} pages, {short.estimate / n_fetched:.0%} of all, were"
-            f" dropped for a text of fewer than {SHORT_WORDS} words.",
-            "So little may be all that the texts hold of pages that say more elsewhere: in a"
-            " breadcrumb, say. Compare some with their originals.",
+            f" dropped with texts of fewer than {SHORT_WORDS} words.",
+            "Such texts may miss what the pages say elsewhere, for example in a breadcrumb."
+            " Compare some with their originals.",
             tuple(
-                (url, f"dropped for {original}: “{_cut(text)}”")
+                (url, f"duplicate of {original}: “{_cut(text)}”")
                 for url, original, text in short.examples
             ),
         )
@@ -169,8 +169,8 @@ def _of_apart(apart: KeptApart, n_unique: int) -> Iterator[Sign]:
         yield Sign(
             f"The second look kept {apart.pages:,} pages, {apart.pages / n_unique:.0%} of those"
             " stored, whose texts resemble another page’s.",
-            "So many say that the texts lack what tells these pages apart, or that a line changes"
-            " with each visit: then copies are kept.",
+            "So many suggest that the texts lack what distinguishes these pages, or that a line"
+            " changes with each visit, so that copies are kept.",
             tuple(
                 (page.url or f"#{page.number}", _lines(page.lines))
                 for page in apart.with_lines[:_EXAMPLES]
@@ -180,7 +180,7 @@ def _of_apart(apart: KeptApart, n_unique: int) -> Iterator[Sign]:
 
 def _lines(lines: Sequence[str]) -> str:
     if not lines:
-        return "its lines are not told: the page is large"
+        return "its lines are not shown: the page is large"
     return "kept for " + ", ".join(f"“{_cut(line)}”" for line in lines)
 
 
@@ -193,11 +193,11 @@ def _unchecked(audits: Sequence[HostAudit], *, has_bodies: bool) -> str:
         return "the texts could not be checked: no page’s body is stored"
     if not audits:
         return (
-            "the texts could not be checked: no host has ten pages of different names, so what its"
-            " pages repeat is not known"
+            "the texts could not be checked: no host has ten pages with different names, so what"
+            " its pages repeat is unknown"
         )
     if not any(each.measured for each in audits):
-        return f"the texts could not be checked: no page has {MIN_WORDS} words that others have not"
+        return f"the texts could not be checked: no page has {MIN_WORDS} words that others lack"
     return ""
 
 
@@ -207,11 +207,11 @@ def _checked(audits: Sequence[HostAudit]) -> str:
         return ""
     n_pages = sum(each.measured for each in measured)
     n_others = sum(each.sampled for each in audits) - n_pages
-    others = f"; {n_others:,} more say too little to tell" if n_others else ""
+    others = f"; {n_others:,} more are too short to tell" if n_others else ""
     least = min(measured, key=lambda each: (each.median or 0.0, each.host))
     hosts = "1 host" if len(measured) == 1 else f"{len(measured):,} hosts"
     return (
-        f"{n_pages:,} pages of {hosts} were looked at again{others}. The median text has"
-        f" {least.median:.0%} of its page’s rare words, links aside"
-        + (f", on {least.host}, where it has least." if len(measured) > 1 else ".")
+        f"{n_pages:,} pages of {hosts} were checked{others}. The median text has"
+        f" {least.median:.0%} of its page’s rare words outside links"
+        + (f" on {least.host}, the lowest." if len(measured) > 1 else ".")
     )

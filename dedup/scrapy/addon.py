@@ -112,8 +112,8 @@ class DedupAddon:
         if not is_own(self._spider) and (has_other_queue or not place.is_kept):
             if place.has_scrapys_queue:
                 logger.info(
-                    "JOBDIR has requests that Scrapy's own scheduler has queued: it goes on with"
-                    " them; a crawl in another JOBDIR has them in the job's store"
+                    "JOBDIR has requests queued by Scrapy's own scheduler, which continues with"
+                    " them; with another JOBDIR, requests are queued in the job's store"
                 )
             if not settings["JOBDIR"] and not settings.getpriority("DUPEFILTER_CLASS"):
                 settings.set("DUPEFILTER_CLASS", CanonicalDupeFilter, "addon")
@@ -152,7 +152,7 @@ def _keep_data_alone(settings: BaseSettings, job_dir: str) -> None:
         check_plain(*(path for path in found if path.is_symlink() or not path.is_dir()))
         queue = Path(job_dir, "requests.queue")
         if queue.is_file():
-            raise StateError(queue, "expected a folder, found a file", "Remove it, or move it away")
+            raise StateError(queue, "expected a folder, found a file", "Remove or move it")
 
 
 def _check_priorities(settings: BaseSettings, job_dir: str) -> None:
@@ -173,7 +173,7 @@ def _check_priorities(settings: BaseSettings, job_dir: str) -> None:
         raise StateError(
             path,
             f"expected the priorities of a {kind.__name__}, found {stored!r:.80}",
-            "Set SCHEDULER_PRIORITY_QUEUE as it was when the crawl began, or another JOBDIR",
+            "Use the SCHEDULER_PRIORITY_QUEUE that the crawl started with, or another JOBDIR",
         )
 
 

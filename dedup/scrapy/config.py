@@ -81,8 +81,8 @@ def _duplicate_links(values: SettingValues) -> DuplicateLinksMode:
     mode = values.choice("DEDUP_DUPLICATE_LINKS", DUPLICATE_LINKS)
     if values.text("DEDUP_STORE") and mode != "follow":
         raise ValueError(
-            'DEDUP_DUPLICATE_LINKS must be "follow" where processes share a job (DEDUP_STORE),'
-            f" got {mode!r}"
+            'DEDUP_DUPLICATE_LINKS must be "follow" if processes share a job (DEDUP_STORE), got'
+            f" {mode!r}"
         )
     return cast("DuplicateLinksMode", mode)
 
@@ -264,15 +264,15 @@ def unknown_settings(settings: BaseSettings) -> list[str]:
     for name in dedup_settings(settings):
         if name not in known and name not in REMOVED_SETTINGS:
             near = get_close_matches(name, known, n=1, cutoff=0.8)
-            meant = f"; {near[0]} may be meant" if near else ""
-            sentences.append(f"there is no setting {name}{meant}")
+            meant = f"; did you mean {near[0]}?" if near else ""
+            sentences.append(f"unknown setting {name}{meant}")
     return sentences
 
 
 def removed_settings(settings: BaseSettings) -> list[str]:
     """A sentence for each setting `DEDUP_*` that an earlier release had."""
     return [
-        f"{name} has no effect any more: {REMOVED_SETTINGS[name]}"
+        f"{name} no longer has any effect: {REMOVED_SETTINGS[name]}"
         for name in dedup_settings(settings)
         if name in REMOVED_SETTINGS
     ]

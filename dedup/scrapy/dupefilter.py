@@ -71,7 +71,7 @@ class DedupDupeFilter(BaseDupeFilter):
 def _check_scheduler(crawler: Crawler) -> None:
     if not is_queue_stored(crawler.settings):
         raise ValueError(
-            "SCHEDULER must be dedup.scrapy.scheduler.DedupScheduler or a subclass of it where"
-            " DUPEFILTER_CLASS is dedup.scrapy.dupefilter.DedupDupeFilter,"
-            f" got {crawler.settings['SCHEDULER']!r}"
+            "SCHEDULER must be dedup.scrapy.scheduler.DedupScheduler or a subclass if"
+            " DUPEFILTER_CLASS is dedup.scrapy.dupefilter.DedupDupeFilter, got"
+            f" {crawler.settings['SCHEDULER']!r}"
         )

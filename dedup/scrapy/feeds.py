@@ -37,7 +37,7 @@ def continue_feeds(settings: BaseSettings, store: JobStore) -> None:
         fields = options.get("fields", settings.getlist("FEED_EXPORT_FIELDS") or None)
         if path is None or not _is_supported(options, fields):
             logger.warning(
-                "The feed %s gets the pages of this run alone. For all: dedup export %s",
+                "The feed %s gets only the pages of this run. For all pages: dedup export %s",
                 uri,
                 store.job,
             )

@@ -1,6 +1,6 @@
 """Settings of earlier releases, and what to do about each."""
 
-_RULES = "dedup stats JOB --by pattern and the report suggest DEDUP_URL_RULES in place of it"
+_RULES = "use DEDUP_URL_RULES instead, as suggested by dedup stats JOB --by pattern and the report"
 
 _CONSTANT = "it is {} in every crawl"
 _DETECTION = "it is {} in every crawl; the library takes others in dedup.DedupConfig"

@@ -61,14 +61,14 @@ class SettingValues:
         """Names of an item's fields, at least `min_names`."""
         names = [str(each).strip() for each in self.strings(name)]
         if len(names) < min_names or not all(names):
-            raise ValueError(f"{name} must be names of fields, got {self.value(name)!r}")
+            raise ValueError(f"{name} must be field names, got {self.value(name)!r}")
         return tuple(names)
 
     def file_name(self, name: str, *endings: str) -> str:
         """The name of a file with one of these endings; "": no file."""
         value = self.text(name)
         if value and not value.endswith(endings):
-            raise ValueError(f"{name} must be the name of a {endings[0]} file, got {value!r}")
+            raise ValueError(f"{name} must be a {endings[0]} file name, got {value!r}")
         return value
 
     def _converted(

@@ -47,8 +47,8 @@ class UrlKeys:
         self.are_canonical = kind is RequestFingerprinter
         if config.url_rules.names and not self.are_canonical:
             logger.warning(
-                "DEDUP_URL_RULES has no effect: REQUEST_FINGERPRINTER_CLASS is %s, which says"
-                " which requests are the same",
+                "DEDUP_URL_RULES has no effect: REQUEST_FINGERPRINTER_CLASS is %s, which decides"
+                " which requests are equal",
                 f"{kind.__module__}.{kind.__qualname__}",
             )
 

@@ -181,7 +181,7 @@ def read_state(host: str, data: bytes | None) -> SiteState:
     try:
         return SiteState() if data is None else SiteState.from_bytes(data)
     except ValueError as error:
-        logger.warning("%s: %s; it is learned anew", host, error)
+        logger.warning("%s: %s; it is learned again", host, error)
         return SiteState()
 
 

@@ -36,7 +36,7 @@ class LeftOut:
         pages = f"{self.n_pages:,}" if self.n_pages else "none"
         return (
             f"{self.box}, on {pages} of the {self.n_names:,} pages counted, {self.words:,} words"
-            f" here ({kind}), {self.repeated_share:.0%} of them on other pages, too"
+            f" here ({kind}), {self.repeated_share:.0%} of them also on other pages"
         )
 
 

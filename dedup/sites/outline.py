@@ -205,11 +205,11 @@ class Outline:
             _ = [box.tag + "".join(box.names) for box in boxes]
             _ += [line.text + line.plain + line.block for line in lines]
         except (TypeError, ValueError, RecursionError) as error:
-            raise ValueError(f"it is no outline of a page: {error}") from error
+            raise ValueError(f"invalid page outline: {error}") from error
         if not all(-1 <= parent < place for place, parent in enumerate(parents)) or not all(
             0 <= place < len(boxes) for place in places
         ):
-            raise ValueError("it is no outline of a page: a box or a line is out of place")
+            raise ValueError("invalid page outline: a box or a line is out of place")
         return cls(boxes, lines)
 
 

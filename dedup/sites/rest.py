@@ -62,7 +62,7 @@ class Rest:
             ValueError: it gave something else.
         """
         if len(data) % 8 != 1:
-            raise ValueError(f"what is rare on a page takes 8 bytes a shingle, got {len(data)}")
+            raise ValueError(f"rare shingles must take 8 bytes each, got {len(data)}")
         numbers = np.frombuffer(data, "<u4", offset=1)
         half = len(numbers) // 2
         return cls(numbers[:half], numbers[half:], is_whole=bool(data[0]))

@@ -121,7 +121,7 @@ def _documents(rows: Rows) -> _Documents:
     if account.broken and account.broken == account.rows and account.first_broken is not None:
         number, reason = account.first_broken
         raise ValueError(
-            f"none of {account.rows:,} rows is a document; the first, row {number}: {reason}"
+            f"none of {account.rows:,} rows is valid; the first, row {number}: {reason}"
         )
     _check_columns(rows, account)
     found = Rows(sound, rows.is_parquet, rows.required)
@@ -135,7 +135,7 @@ def _check_columns(rows: Rows, account: Account) -> None:
     sees = [F.max(F.array_contains("present", name)).alias(f"n{n}") for n, name in enumerate(names)]
     for name, is_seen in zip(names, rows.frame.agg(*sees).first() or (), strict=True):
         if not is_seen:
-            raise ValueError(f"no row has a column `{name}`")
+            raise ValueError(f"no row has column `{name}`")
 
 
 def _account(frame: DataFrame) -> tuple[Account, bool]:

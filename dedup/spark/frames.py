@@ -68,7 +68,7 @@ def deduplicate(
     known_text = text if text in dataframe.columns or not has_html else None
     for name in (order, known_text, id, url, title, within):
         if name is not None and name not in dataframe.columns:
-            raise ValueError(f"there is no column `{name}`{nearest(name, dataframe.columns)}")
+            raise ValueError(f"no column `{name}`{nearest(name, dataframe.columns)}")
     check_order(dataframe, order)
     said, markup = text_or_markup(_text(known_text), _text(html if has_html else None))
     rows = dataframe.select(
@@ -112,7 +112,9 @@ def check_order(dataframe: DataFrame, order: str) -> None:
         return
     rows, numbers, different, least, greatest = row
     if numbers != rows or different != rows:
-        raise ValueError(f"order must name each row once, got {different:,} names of {rows:,} rows")
+        raise ValueError(
+            f"order must be unique per row, got {different:,} values for {rows:,} rows"
+        )
     if not 0 <= least <= greatest < 2**_PLACE_BITS:
         raise ValueError(f"order must be 0 to {2**_PLACE_BITS - 1}, got {least} to {greatest}")
 

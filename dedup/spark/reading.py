@@ -56,7 +56,7 @@ def read_sources(
         frame = _read_lines_and_files(session, paths["lines"], paths["whole"], columns, rules)
         return Rows(frame, is_parquet=False, required=columns.required)
     if paths["lines"] or paths["whole"]:
-        raise ValueError("--engine spark reads Parquet, or other formats, not both at once")
+        raise ValueError("--engine spark reads either Parquet or other formats, not both")
     frame = _read_parquet(session, list(paths["parquet"].values()), columns, rules)
     return Rows(frame, is_parquet=True)
 
@@ -103,7 +103,7 @@ def _files(session: SparkSession, path: str) -> list[str]:
             found.append(each.next().getPath())
     files = sorted(file.toString() for file in found if file.getName()[0] not in "._")
     if not files:
-        raise FileNotFoundError(f"{path}: there is no such file")
+        raise FileNotFoundError(f"{path}: file not found")
     return files
 
 

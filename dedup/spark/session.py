@@ -65,10 +65,10 @@ def require_java() -> None:
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     remedy = (
-        "on Debian `apt-get install openjdk-17-jre-headless` brings one, JAVA_HOME names another"
+        "on Debian run `apt-get install openjdk-17-jre-headless`; to use another, set JAVA_HOME"
     )
     if java is None or not Path(java).is_file():
-        where = f"JAVA_HOME is {home!r}, where there is no Java" if home else "there is none"
+        where = f"JAVA_HOME is {home!r}, which has no Java" if home else "none was found"
         raise OSError(f"Spark needs Java {_LEAST_JAVA} or later, and {where}; {remedy}")
     done = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603 -- found above
     words = done.stderr.split('"')

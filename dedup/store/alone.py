@@ -20,7 +20,7 @@ class Alone:
     def before_commit(self, call: Callable[[], object]) -> None: ...
 
     def queue_many(self, urls: Sequence[NewUrl]) -> list[tuple[str, QueuedUrl]]:
-        raise NotImplementedError("a process that is alone queues URLs one by one")
+        raise NotImplementedError("a single process queues URLs one by one")
 
     def note_hosts(self) -> None: ...
 

@@ -50,7 +50,7 @@ def lock(path: Path) -> BaseFileLock:
         raise StateError(
             path,
             f"the job is in use by another process (pid {holder})",
-            "Wait for it to end, or give this crawl another job name",
+            "Wait for it to end, or use another job name",
         ) from error
     except PermissionError as error:
         raise StateError(

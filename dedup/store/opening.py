@@ -110,5 +110,5 @@ def open_store(
         )
     file = store_path(path)
     if must_exist and not file.exists():
-        raise StateError(file, "there is no such job", "Check the name of the job")
+        raise StateError(file, "job not found", "Check the name of the job")
     return SqliteStore(file, keep_bodies=keep_bodies, **options)

@@ -54,7 +54,7 @@ def _item_table(items: Mapping[str, Any]) -> Table:
     rows = [("in", items["in"]), ("  kept", items["kept"])]
     rows += [(f"  dropped: {stage}", count) for stage, count in items["dropped"].items()]
     if items["lost"]:
-        rows.append(("  taken away by other pipelines", items["lost"]))
+        rows.append(("  removed by other pipelines", items["lost"]))
     for name, count in rows:
         table.add_row(Text(plain(name)), f"{count:,}")
     return table
@@ -63,14 +63,14 @@ def _item_table(items: Mapping[str, Any]) -> Table:
 def _item_lines(items: Mapping[str, Any]) -> Iterator[str]:
     if told := items["told_apart"]:
         have, were = ("item has", "was") if told == 1 else ("items have", "were")
-        yield f"{told:,} {have} the text of another and {were} kept, because {_differ(items)}"
+        yield f"{told:,} {have} the same text as another but {were} kept because {_differ(items)}"
     if dropped := sum(items["dropped"].values()):
         first = [f"  {plain(each)}" for each in items["first"]]
         more = "" if dropped == len(first) else f"; the first {len(first)}"
         yield "\n".join((f"{dropped:,} {'was' if dropped == 1 else 'were'} dropped{more}:", *first))
     if items["no_text"]:
         yield (
-            "kept without a comparison, as they have no text or no readable fields:"
+            "kept without comparison because they have no text or no readable fields:"
             f" {items['no_text']:,}  (DEDUP_ITEM_TEXT_FIELDS names the fields that hold the text)"
         )
 
@@ -92,27 +92,26 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
     if items:
         yield from _item_lines(items)
     if kept := account.get("kept_apart"):
-        yield f"kept by the second look, for lines of their own: {kept:,} of the unique pages"
+        yield f"kept by the second look for their own lines: {kept:,} of the unique pages"
     if account["failed"]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
         yield f"not fetched: {reasons}"
     if unreachable := account["failed"].get("host_unreachable"):
         yield (
-            f"{unreachable:,} URLs are left of hosts that went away;"
-            f" dedup retry {job} queues them again"
+            f"{unreachable:,} URLs are left on hosts that became unreachable; dedup retry {job}"
+            " requeues them"
         )
     urls = account.get("urls")
     if urls and not account.get("collection"):  # that has no links
         n_nofollow = urls.get("nofollow")
-        nofollow = f" {n_nofollow:,} nofollow links left alone," if n_nofollow else ""
+        nofollow = f" {n_nofollow:,} nofollow links not followed," if n_nofollow else ""
         yield (
             f"URLs: {urls['seen']:,} seen, {urls['filtered']:,} links to seen URLs filtered,"
             f"{nofollow} {urls['aliases']:,} aliases, {urls['queued']:,} still queued"
         )
         if n_deep := urls.get("too_deep"):
             yield (
-                f"left out by DEPTH_LIMIT: {n_deep:,} URLs;"
-                " the same command with a higher limit fetches them"
+                f"excluded by DEPTH_LIMIT: {n_deep:,} URLs; rerun with a higher limit to fetch them"
             )
     yield from map(plain, account.get("outside", ()))
     if refresh := account.get("refresh"):
@@ -120,8 +119,8 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
         yield f"refresh {refresh['number']}: {', '.join(found) or 'nothing visited yet'}"
         if n_failed := refresh.get("failed"):
             yield (
-                f"{n_failed:,} pages could not be visited, and stay as they were;"
-                " the next refresh visits them again"
+                f"{n_failed:,} pages could not be revisited and are unchanged; the next refresh"
+                " tries them again"
             )
     if "rates" in account:
         rates = account["rates"]
@@ -140,8 +139,8 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
 
 def _way_on(reason: str) -> str:
     if reason == "max_pages":
-        return "the same command with a greater max_pages, or without it, goes on from here"
-    return "the same command goes on from here"
+        return "rerun with a higher max_pages, or without it, to resume"
+    return "rerun the same command to resume"
 
 
 def shell_command(name: str) -> str:

@@ -247,5 +247,5 @@ def test_killed_crawl_of_another_project_goes_on_with_its_callbacks(
     assert found_on[site.url + "59"] == site.url + "29"  # the callback's arguments came back
     site.asked.clear()
     again = shop(url=site.url).finish()
-    assert "nothing is fetched again" in again.output
+    assert "nothing is fetched and feeds are unchanged" in again.output
     assert site.asked == []

@@ -226,20 +226,20 @@ def test_an_interrupted_crawl_with_items_under_way_goes_on(
     settings = {"JOBDIR": "job"}
     if not begun_with:
         site.asked.clear()
-        with pytest.raises(AssertionError, match="Scrapy has begun the crawl in this JOBDIR"):
+        with pytest.raises(AssertionError, match="the crawl in this JOBDIR was started"):
             run(JOBDIR="job")
         assert site.pages_asked() == []
         settings |= _PICKLES
     found = run(**settings)
     urls = Counter(item["url"] for item in run.items())
     assert urls == {f"{site.url}{number}": 1 for number in range(20)}
-    assert ("Scrapy's own scheduler has queued" in found["log"]) is not begun_with
+    assert ("requests queued by Scrapy's own scheduler" in found["log"]) is not begun_with
     assert "scheduler/unserializable" not in found
     site.asked.clear()
     again = run(**settings)
     assert site.pages_asked() == []
     assert len(run.items()) == 20
-    assert ("Scrapy's own scheduler has queued" in again["log"]) is not begun_with
+    assert ("requests queued by Scrapy's own scheduler" in again["log"]) is not begun_with
 
 
 def test_a_raised_depth_limit_is_followed_with_what_requests_carry(

@@ -40,10 +40,10 @@ def test_pages_that_took_minutes_are_read_or_recorded(
     assert (skipped["/tags"], skipped["/ligatures"]) == ("too_complex", "too_complex")
     assert {*crawled.stored(site), *crawled.skipped(site)} == set(site.routes)
     details = dict(crawled.rows("SELECT url, detail FROM skipped"))
-    assert details[f"{site.url}tags"] == "2,000,000 tags, of at most 1,000,000"
+    assert details[f"{site.url}tags"] == "2,000,000 tags; the limit is 1,000,000"
     assert "takes" in details[f"{site.url}ligatures"]
-    assert "cannot be used any more" not in crawled.output
-    assert "10000 links are not followed" in crawled.output
+    assert "no longer usable" not in crawled.output
+    assert "10000 links beyond the first" in crawled.output
 
 
 def test_a_crawl_with_every_kind_of_hostile_page_stores_all_good_ones(
@@ -83,7 +83,7 @@ def test_a_host_whose_pages_are_beyond_their_budgets_is_given_up_and_no_other(
         assert 50 <= reasons["too_complex"] <= 140  # with those that wait to be read
         assert len(hostile.pages_asked()) == reasons["too_complex"] + 1
     assert crawled.stats["failed"] == {"host_too_complex": reasons["host_too_complex"]}
-    assert crawled.output.count("50 more of its pages were too complex than were not") == 1
+    assert crawled.output.count("50 more of its pages were too complex than were read") == 1
 
 
 @pytest.mark.parametrize("target", ["/", "/first"])

@@ -29,10 +29,10 @@ def test_a_raised_limit_is_followed_by_a_finished_job(crawl: Crawler, chain: Web
     assert first.stored(chain) == {"/", "/1"}
     assert first.stats["urls"]["too_deep"] == 3
     assert first.stats["urls"]["seen"] == 2
-    assert "left out by DEPTH_LIMIT: 3 URLs; the same command with a higher limit" in first.output
+    assert "excluded by DEPTH_LIMIT: 3 URLs; rerun with a higher limit" in first.output
     chain.asked.clear()
     same = crawl("site", "-s", "DEPTH_LIMIT=1", url=chain.url)
-    assert "nothing is fetched again" in same.output
+    assert "nothing is fetched and feeds are unchanged" in same.output
     assert chain.pages_asked() == []
     raised = crawl("site", "-s", "DEPTH_LIMIT=3", url=chain.url, feed=True)
     assert raised.status == 0, raised.output
@@ -76,4 +76,4 @@ def test_why_tells_what_is_too_deep(
 ) -> None:
     crawled = crawl("site", "-s", "DEPTH_LIMIT=1", url=chain.url)
     assert main(["why", str(crawled.folder), f"{chain.url}2"]) == 0
-    assert "left out by DEPTH_LIMIT" in capsys.readouterr().out
+    assert "excluded by DEPTH_LIMIT" in capsys.readouterr().out

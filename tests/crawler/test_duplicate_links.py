@@ -95,7 +95,7 @@ def test_skip_records_what_copies_alone_lead_to(
     assert not hidden & set(pages.asked)
     assert max(crawled.records().values()) == 1
     assert main(["why", str(crawled.folder), pages.url + "hidden/3"]) == 0
-    assert "only pages that were dropped as duplicates link to it" in capsys.readouterr().out
+    assert "only dropped duplicates link to it" in capsys.readouterr().out
 
 
 def test_a_limited_crawl_finds_more_pages_with_defer(crawl: Crawler, pages: WebSite) -> None:
@@ -213,8 +213,8 @@ def test_why_tells_of_a_link_that_waits(
     (url, *_) = crawled.rows(f"SELECT url FROM urls WHERE rank >= {DUPLICATE_LINK_RANK}")
     assert main(["why", str(crawled.folder), url]) == 0
     said = capsys.readouterr().out
-    assert "put off to the end of the crawl" in said
-    assert "only pages that were dropped as duplicates link to it" in said
+    assert "deferred to the end of the crawl" in said
+    assert "only dropped duplicates link to it" in said
 
 
 def test_a_page_that_another_pipeline_drops_is_no_duplicate(

@@ -87,15 +87,15 @@ def test_each_spider_has_a_table_of_its_items(told: Any) -> None:
     assert tables.keys() == {"shop", "notes"}
     shop = " ".join(tables["shop"].split())
     assert "in 56 kept 31 dropped: text 12 dropped: sentences 13" in shop
-    assert "29 items have the text of another and were kept, because `sku` differs" in shop
+    assert "29 items have the same text as another but were kept because `sku` differs" in shop
     assert "25 were dropped; the first 3: http://shop.example/copy/" in shop
     assert shop.count(" duplicates http://shop.example/5 (") == 3
-    assert "kept without a comparison, as they have no text or no readable fields: 1 (" in shop
+    assert "kept without comparison because they have no text or no readable fields: 1 (" in shop
     notes = " ".join(tables["notes"].split())
     assert "in 3 kept 2 dropped: text 1" in notes
     assert (
-        "1 item has the text of another and was kept, because fields differ: `author` (1), `year`"
-        " (1)"
+        "1 item has the same text as another but was kept because fields differ:"
+        " `author` (1), `year` (1)"
     ) in notes
     assert "1 was dropped: An item duplicates item 1 (text, resemblance 1.00)" in notes
 
@@ -120,8 +120,8 @@ def test_a_field_that_no_item_had_is_told_with_the_nearest(told: Any) -> None:
     assert sorted(line.partition(" (all")[0] for line in warned) == [
         f"{setting} `authr`; the nearest is `author`",
         f"{setting} `authr`; the nearest is `url`",
-        f"{setting} `seller`; there are `text`, `author`, `year`",
-        f"{setting} `seller`; there are `url`, `sku`, `text`, `links`",
+        f"{setting} `seller`; columns: `text`, `author`, `year`",
+        f"{setting} `seller`; columns: `url`, `sku`, `text`, `links`",
     ]
 
 

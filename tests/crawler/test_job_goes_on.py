@@ -76,7 +76,7 @@ def test_feed_that_cannot_go_on_says_how_to_get_it(crawl: Crawler, tree: WebSite
     crawl("site", url=tree.url, max_pages=5)
     csv = crawl.jobs_dir / "pages.csv"
     crawled = crawl("site", "-o", str(csv), url=tree.url, max_pages=9)
-    assert f"gets the pages of this run alone. For all: dedup export {crawled.folder}" in (
+    assert f"gets only the pages of this run. For all pages: dedup export {crawled.folder}" in (
         crawled.output
     )
 
@@ -85,7 +85,7 @@ def test_restart_keeps_the_job_that_was_there(crawl: Crawler, tree: WebSite) -> 
     first = crawl("site", url=tree.url, max_pages=5)
     again = crawl("site", url=tree.url, max_pages=3, restart=1)
     kept = crawl.jobs_dir / "job.old-1"
-    assert f"The job that was here is kept in {kept}" in again.output
+    assert f"The previous job was moved to {kept}" in again.output
     assert json.loads((kept / "stats.json").read_text())["pages"]["unique"] == 5
     assert again.stats["pages"]["unique"] == 3
     crawl("site", url=tree.url, max_pages=1, restart=1)
@@ -170,7 +170,7 @@ def test_full_disk_stops_the_crawl_in_a_sentence_and_it_goes_on(
         stopped = crawl("site", url=tree.url, python=groups_of(3))
     assert stopped.status == 1
     assert "crawl.sqlite: the store cannot be read or written" in stopped.output
-    assert "The same command goes on from here" in stopped.output
+    assert "Fix this, then rerun the same command" in stopped.output
     assert len(stopped.output.splitlines()) <= 3
     _check_integrity(stopped.folder)
     stored = stopped.stored(tree)

@@ -92,7 +92,7 @@ def test_the_state_of_another_projects_spider_is_kept_as_json(
     options = ("-s", f"JOBDIR={job}", "-s", "DEDUP_URL_ENABLED=0")
     first = crawl("counting", *options, job="", cwd=guest, url=site.url)
     assert "state [('n', 1), ('set', {1})]" in first.output
-    assert "JSON cannot hold these values of spider.state: 'set'" in first.output
+    assert "These values of spider.state are not JSON-serialisable: 'set'" in first.output
     assert (job / "spider_state.json").read_text() == '{"n": 1}'
     second = crawl("counting", *options, job="", cwd=guest, url=site.url)
     assert "state [('n', 2), ('set', {1})]" in second.output
@@ -138,7 +138,7 @@ def test_pickled_requests_in_a_job_of_the_add_on_are_counted_and_not_read(
     options += ("-s", "SCHEDULER_PRIORITY_QUEUE=scrapy.pqueues.ScrapyPriorityQueue")
     crawled = crawl("counting", *options, job="", cwd=guest, url=site.url)
     assert not ran.exists()
-    assert "a queued request cannot be read: it is no JSON" in crawled.output
+    assert "a queued request cannot be read: it is not JSON" in crawled.output
     assert site.pages_asked() == ["/"]
 
 

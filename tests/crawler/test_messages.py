@@ -82,9 +82,9 @@ WRONG_JOBS = {
     "damaged": Wrong("the store is damaged"),
     "later": Wrong("expected schema version"),
     "in-use": Wrong("the job is in use by another process"),
-    "features": Wrong("made with other settings: simhash unspaced_features", options=FEATURES),
-    "switched": Wrong("it has 'simhash', now switched off", options=NO_SIMHASH),
-    "rules": Wrong("made with other .*rules .*now .*www", options=RULES),
+    "features": Wrong("made with different settings: simhash unspaced_features", options=FEATURES),
+    "switched": Wrong("it has 'simhash', which is now off", options=NO_SIMHASH),
+    "rules": Wrong("made with different .*rules .*now .*www", options=RULES),
 }
 
 

@@ -56,8 +56,10 @@ def test_listed_urls_of_several_hosts_are_counted_in_bounded_memory() -> None:
     outside.note_listed([*_at(START, 5), *_at(WWW, 3)])
     outside.note_listed(f"http://{number}.example/" for number in range(2_000))
     (said,) = outside.sentences(5)
-    assert said.startswith("2,003 URLs of the 2,008 that sitemaps list were left out: they are of ")
-    assert "other hosts, most of www.example.com, outside the crawl" in said
+    assert said.startswith(
+        "2,003 of 2,008 URLs listed in sitemaps were left out because they are on "
+    )
+    assert "other hosts, mostly www.example.com, outside the crawl" in said
 
 
 def test_a_mirror_whose_links_lead_to_the_sites_own_name(
@@ -66,7 +68,7 @@ def test_a_mirror_whose_links_lead_to_the_sites_own_name(
     site.routes["/"] = make.page("start", *_at(WWW, 30), "/robots.txt")
     crawled = crawl("site", url=site.url)
     assert (
-        "30 links of the 31 found lead to www.example.com, outside the crawl: start there, or add"
+        "30 of 31 links found lead to www.example.com, outside the crawl: start there, or add"
         " it to -a url=\n"
     ) in crawled.output
 
@@ -104,6 +106,6 @@ def test_a_sitemap_of_another_hosts_urls(
     crawled = crawl("sitemap", url=site.url)
     assert crawled.stats["pages"]["unique"] == 1
     assert (
-        "105 URLs of the 106 that sitemaps list were left out: they are of www.example.com,"
+        "105 of 106 URLs listed in sitemaps were left out because they are on www.example.com,"
         " outside the crawl: start there, or add it to -a url=\n"
     ) in crawled.output

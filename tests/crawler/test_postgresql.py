@@ -170,7 +170,7 @@ def test_job_of_other_settings_or_another_url_is_refused(
     assert "DEDUP_NEAR_RESEMBLANCE 0.8, now 0.9" in refused.output
     refused = crawl("site", "-s", setting, url="http://other.example/", **job)
     assert refused.status == 2
-    assert "made with other settings: spider argument url" in refused.output
+    assert "made with different settings: spider argument url" in refused.output
 
 
 def test_max_pages_counts_the_pages_of_all_processes(

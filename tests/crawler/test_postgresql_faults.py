@@ -137,7 +137,7 @@ def test_a_role_that_may_not_make_a_job_is_told_so(
 ) -> None:
     crawled = crawl("site", "-s", f"DEDUP_STORE={role('')}", url=pages.url, job="forbidden")
     assert crawled.status == 2
-    assert "the user lacks a right (permission denied for database" in crawled.output
+    assert "the user lacks a privilege (permission denied for database" in crawled.output
     assert pages.asked == []
 
 
@@ -159,16 +159,16 @@ def test_a_role_that_may_not_write_is_told_so_and_does_not_try_for_ever(
         admin.execute(f"REVOKE INSERT ON {job}.pages FROM {name}")
     crawled = crawl("site", "-s", f"DEDUP_STORE={address}", **arguments)
     assert crawled.status == 1
-    assert "the user lacks a right (permission denied for table pages)" in crawled.output
+    assert "the user lacks a privilege (permission denied for table pages)" in crawled.output
     assert "Traceback" not in crawled.output
-    assert "goes on, after" not in crawled.output
+    assert "resumes after" not in crawled.output
 
 
 _FOREIGN = {
     "a sequence at its end": ("SELECT setval('changes', 9223372036854775807)", "maximum value"),
     "another type": (
         "ALTER TABLE pages ALTER number TYPE text",
-        "its tables are not those of a job",
+        "its tables are not a job's",
     ),
     "signatures of other lengths": (
         "UPDATE signatures SET value = '\\x00'",

@@ -115,12 +115,12 @@ class _Dangerous:
     [
         (pickle.dumps(_Dangerous()), "pickles of earlier releases are not read"),
         (b"", "no JSON"),
-        (b'{"_class": "this.Unimportable"}', "no class of requests"),
-        (b'{"_class": "os.system"}', "no class of requests"),
-        (b'{"_class": "subprocess.Popen"}', "no class of requests"),
-        (b'{"callback": "__init__"}', "no method for responses"),
-        (b'{"meta": {"dedup_item": "subprocess.Popen", "fields": {}}}', "no class of items"),
-        (b'{"meta": {"dedup_item": "collections.Counter", "fields": {}}}', "no class of items"),
+        (b'{"_class": "this.Unimportable"}', "not a request class"),
+        (b'{"_class": "os.system"}', "not a request class"),
+        (b'{"_class": "subprocess.Popen"}', "not a request class"),
+        (b'{"callback": "__init__"}', "not a method for responses"),
+        (b'{"meta": {"dedup_item": "subprocess.Popen", "fields": {}}}', "not an item class"),
+        (b'{"meta": {"dedup_item": "collections.Counter", "fields": {}}}', "not an item class"),
     ],
 )
 def test_a_store_of_a_stranger_runs_nothing(stored, message):

@@ -46,7 +46,7 @@ def test_a_host_whose_robots_txt_comes_back_is_crawled(
     crawled = crawl("site", url=pages.url)
     assert crawled.stored(pages) == {"/", "/1"}
     assert crawled.skipped(pages) == {"/2": "robots"}
-    assert "the host's URLs wait for it" in crawled.output
+    assert "the host's URLs wait until it is available" in crawled.output
 
 
 def _silent(handler: Any) -> None:

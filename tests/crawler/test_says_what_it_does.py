@@ -36,13 +36,13 @@ def _settings(**changed: object) -> BaseSettings:
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("DEDUP_NEAR_RESEMBLENCE", "; DEDUP_NEAR_RESEMBLANCE may be meant"),
-        ("DEDUP_URL_RULE", "; DEDUP_URL_RULES may be meant"),
+        ("DEDUP_NEAR_RESEMBLENCE", "; did you mean DEDUP_NEAR_RESEMBLANCE?"),
+        ("DEDUP_URL_RULE", "; did you mean DEDUP_URL_RULES?"),
         ("DEDUP_XQZ", ""),
     ],
 )
 def test_a_setting_that_there_is_not_is_named_with_the_nearest(name: str, meant: str) -> None:
-    assert unknown_settings(_settings(**{name: 1})) == [f"there is no setting {name}{meant}"]
+    assert unknown_settings(_settings(**{name: 1})) == [f"unknown setting {name}{meant}"]
 
 
 def test_all_settings_that_there_are_are_known() -> None:
@@ -52,7 +52,7 @@ def test_all_settings_that_there_are_are_known() -> None:
 def test_removed_settings_are_named_with_what_to_do() -> None:
     settings = _settings(**dict.fromkeys(REMOVED_SETTINGS, 1))
     assert removed_settings(settings) == [
-        f"{name} has no effect any more: {REMOVED_SETTINGS[name]}"
+        f"{name} no longer has any effect: {REMOVED_SETTINGS[name]}"
         for name in sorted(REMOVED_SETTINGS)
     ]
     assert unknown_settings(settings) == []
@@ -66,7 +66,7 @@ def test_a_crawl_with_a_removed_setting_warns_once_and_starts(
     site.routes["/"] = make.page("start")
     crawled = crawl("site", "-s", "DEDUP_URL_LEARNING=skip", url=site.url)
     assert crawled.status == 0, crawled.output
-    assert crawled.output.count("DEDUP_URL_LEARNING has no effect any more: ") == 1
+    assert crawled.output.count("DEDUP_URL_LEARNING no longer has any effect: ") == 1
     assert crawled.rows("SELECT count(*) FROM pages") == [1]
 
 
@@ -114,7 +114,7 @@ def test_what_stopped_at_max_pages_goes_on_with_more(
     site.routes |= {"/": make.page("start", "/a"), "/a": make.page("a", "/b"), "/b": make.page("b")}
     crawled = crawl("site", url=site.url, max_pages=1)
     assert crawled.status == 0
-    assert "max_pages; the same command with a greater max_pages, or without it" in crawled.output
+    assert "max_pages; rerun with a higher max_pages, or without it" in crawled.output
     # Limits may change; where it crawls, and what its verdicts mean, may not.
     refused = crawl("site", url=f"{site.url}a")
     assert refused.status == 2
@@ -134,7 +134,7 @@ def test_what_stopped_at_max_pages_goes_on_with_more(
 def test_a_crawl_that_finds_nothing_ends_with_status_1(crawl: Crawler, site: WebSite) -> None:
     crawled = crawl("sitemap", url=site.url)
     assert crawled.status == 1
-    assert "no page was found" in crawled.output
+    assert "no pages were found" in crawled.output
 
 
 def test_a_feed_that_cannot_be_written_is_status_1(
@@ -157,7 +157,9 @@ def test_a_report_that_cannot_be_written_is_status_1(
 def test_a_misspelt_setting_is_refused(crawl: Crawler) -> None:
     crawled = crawl("site", "-s", "DEDUP_NEAR_NAME=ignore", url="http://127.0.0.1:9/")
     assert crawled.status == 2
-    assert crawled.output.endswith("no setting DEDUP_NEAR_NAME; DEDUP_NEAR_NAMES may be meant\n")
+    assert crawled.output.endswith(
+        "unknown setting DEDUP_NEAR_NAME; did you mean DEDUP_NEAR_NAMES?\n"
+    )
 
 
 def test_ctrl_c_on_a_piped_crawl_ends_it(
@@ -185,7 +187,7 @@ def test_ctrl_c_on_a_piped_crawl_ends_it(
     site.routes = {target: route for target, route in site.routes.items() if len(target) < 3}
     again = crawl("site", url=site.url)
     assert again.status == 0, again.output
-    assert "goes on after" in again.output
+    assert "resumes after" in again.output
 
 
 def test_hints_name_the_command_as_it_is_typed(

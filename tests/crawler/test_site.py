@@ -193,7 +193,7 @@ def test_finished_job_fetches_nothing_and_stays_as_it_is(
     before = (crawled.stats, crawled.records())
     again = shared_crawl("site", url=served.url)
     assert (again.status, len(served.asked)) == (0, asked)
-    assert "is finished; nothing is fetched again" in again.output
+    assert "is finished; nothing is fetched and feeds are unchanged" in again.output
     assert "Traceback" not in again.output
     assert (again.stats, again.records()) == before
 
@@ -394,7 +394,7 @@ def whole(shared_crawl: Crawler, large_site: WebSite) -> Crawled:
 def _check_complete(resumed: Crawled, whole: Crawled) -> None:
     assert resumed.status == 0, resumed.output
     assert "Traceback" not in resumed.output
-    assert "goes on after" in resumed.output
+    assert "resumes after" in resumed.output
     resumed.check_reconciled()
     assert resumed.records() == whole.records()  # every URL, once
     assert set(resumed.aliases()) == set(whole.aliases())
@@ -424,7 +424,7 @@ def test_interrupted_crawl_stops_cleanly_and_goes_on(
     stopped = _interrupt(crawl, large_site, "/40", signal.SIGINT)
     assert stopped.status == 0
     assert "Traceback" not in stopped.output
-    assert "the same command goes on from here" in stopped.output
+    assert "rerun the same command to resume" in stopped.output
     assert stopped.stats["reason"] == "shutdown"
     stopped.check_reconciled()
     fetched = set(stopped.stored(large_site))

@@ -51,7 +51,7 @@ def test_a_host_that_flaps_loses_no_page(crawl: Crawler, pages: WebSite) -> None
     assert crawled.status == 0, crawled.output
     assert crawled.skipped(pages) == {}
     assert len(crawled.stored()) == N_PAGES + 1
-    assert crawled.output.count("is there again after") > 1
+    assert crawled.output.count("is reachable again after") > 1
 
 
 _RESOLVER = """

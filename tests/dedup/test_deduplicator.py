@@ -139,7 +139,7 @@ def test_what_is_no_document_is_named(given: object) -> None:
 
 
 def test_what_is_no_list_of_documents_is_named() -> None:
-    with pytest.raises(TypeError, match="documents must be many of Document, got None"):
+    with pytest.raises(TypeError, match="documents must be an iterable of Document, got None"):
         list(Deduplicator().process_many(None))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="config must be a DedupConfig, got 3"):
         Deduplicator(config=3)  # type: ignore[arg-type]

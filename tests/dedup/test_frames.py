@@ -111,7 +111,7 @@ def test_what_is_no_table_is_refused() -> None:
 def test_a_missing_column_names_the_nearest() -> None:
     with pytest.raises(ValueError, match=r"expected a field `Body` or `html`.*nearest is `body`"):
         dedup.deduplicate(pyarrow(), text="Body")
-    with pytest.raises(ValueError, match="there is no column `keys`; the nearest is `key`"):
+    with pytest.raises(ValueError, match="no column `keys`; the nearest is `key`"):
         dedup.deduplicate(pyarrow(), text="body", id="keys")
     with pytest.raises(ValueError, match="threshold must be above 0"):
         dedup.deduplicate(pyarrow(), text="body", threshold=0)
@@ -133,9 +133,9 @@ def test_a_column_without_texts_is_refused(make: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"text": 0}, "text must be the name of a column, got 0"),
-        ({"html": None}, "html must be the name of a column, got None"),
-        ({"url": 1}, "url must be the name of a column, got 1"),
+        ({"text": 0}, "text must be a column name, got 0"),
+        ({"html": None}, "html must be a column name, got None"),
+        ({"url": 1}, "url must be a column name, got 1"),
         ({"threshold": "x"}, "threshold must be a number, got 'x'"),
         ({"keep": 3}, "keep must be first, longest or newest:COLUMN, got 3"),
     ],
@@ -147,5 +147,5 @@ def test_arguments_of_other_types_are_named(given: dict[str, Any], message: str)
 
 def test_a_series_is_no_table() -> None:
     for table in (pandas()["body"], polars()["body"]):
-        with pytest.raises(TypeError, match=r"table must be of .*, got Series"):
+        with pytest.raises(TypeError, match=r"table must come from .*, got Series"):
             dedup.deduplicate(table)

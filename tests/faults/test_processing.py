@@ -97,7 +97,7 @@ def test_readers_that_are_killed_cost_no_page(
     job = make_job(site.url)
     status, output = _run(job, _KILLED_READERS)
     assert status == 0, output
-    assert "A process that reads pages ended with status -9" in output
+    assert "A page-reading process ended with status -9" in output
     assert job.rows("SELECT * FROM skipped") == []
     assert job.stats["pages"]["fetched"] == 601
     assert job.stats["pages"]["unique"] == len(

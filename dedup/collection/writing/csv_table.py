@@ -48,7 +48,7 @@ class CsvWriter:
             return
         if list(values) != self._names:
             raise ValueError(
-                f"{row.place}: rows of CSV must have the same columns, got {list(values)}"
+                f"{row.place}: CSV rows must have the same columns, got {list(values)}"
                 f" after {self._names}; write JSON Lines, or one collection at a time"
             )
         self._write(values.values(), str if row.place else guarded)  # our own have no place

@@ -47,10 +47,10 @@ def check_outputs(
             raise IsADirectoryError(f"{option} must be a file, got the folder {given!r}")
         if identity in sources:
             raise ValueError(
-                f"{option} must be another file than {sources[identity]}, got {given!r}"
+                f"{option} must not be the same file as {sources[identity]}, got {given!r}"
             )
         if path.is_file() and not overwrite:
-            raise FileExistsError(f"{option}: {given!r} is there already; --overwrite replaces it")
+            raise FileExistsError(f"{option}: {given!r} already exists; --overwrite replaces it")
 
 
 def is_device(path: Path) -> bool:
@@ -89,7 +89,7 @@ def output_path(given: str) -> Iterator[Path]:
 def named_error(error: OSError, name: str) -> OSError:
     """The error with the file in its message, and what to do about a full disk."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return OSError(f"{name}: the disk is full; nothing was written there")
+        return OSError(f"{name}: the disk is full; nothing was written")
     if error.errno is None or error.filename is None:
         return error if error.errno is None else OSError(f"{name}: {error.strerror}")
     return error

@@ -58,7 +58,7 @@ class ParquetWriter:
         if not isinstance(row, ArrowRow) or self._spool is not None:
             if self._writer is not None or self._places:
                 raise ValueError(
-                    "rows of Parquet and of other formats cannot be written to one Parquet file;"
+                    "rows from Parquet and other formats cannot be written to one Parquet file;"
                     " write JSON Lines, or one format at a time"
                 )
             self._spool = self._spool or RowSpool(self._path.parent)
@@ -111,8 +111,8 @@ class ParquetWriter:
             return self._arrow.array(values, kind)
         except (self._arrow.ArrowInvalid, self._arrow.ArrowTypeError) as error:
             raise ValueError(
-                f"`{self._id_column}` must name each row, as rows without it have another kind of"
-                f" name ({error})"
+                f"`{self._id_column}` must be set in each row, because generated ids have another"
+                f" type ({error})"
             ) from None
 
     def _flush(self) -> None:
@@ -124,7 +124,7 @@ class ParquetWriter:
             self._writer.write_table(self._arrow.Table.from_batches(self._parts))
         except (ValueError, self._arrow.ArrowInvalid) as error:
             raise ValueError(
-                f"the files' columns must have the same names and types for Parquet ({error})"
+                f"for Parquet, the files' columns must have the same names and types ({error})"
             ) from None
         self._parts, self._n_rows = [], 0
 

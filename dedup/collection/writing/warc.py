@@ -90,7 +90,7 @@ class WarcWriter:
     def write(self, row: Row, document: Document, marks: Values | None) -> None:
         if marks is not None:
             raise ValueError(
-                "--mark adds columns, which a web archive has none of: write another format"
+                "--mark adds columns, which a web archive cannot hold: write another format"
             )
         if isinstance(row, WarcRow):
             self._archive.add(self._copy(row.record))

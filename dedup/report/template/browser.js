@@ -153,7 +153,7 @@ function badges({ copies, least }) {
   const counts = new Map();
   for (const { stage } of copies) counts.set(stage, (counts.get(stage) ?? 0) + 1);
   const texts = [...counts].map(([stage, count]) => `${number(count)} × ${stage}`);
-  if (least < 1) texts.push(`least alike ${least.toFixed(3)}`);
+  if (least < 1) texts.push(`lowest resemblance ${least.toFixed(3)}`);
   return texts.map((text) => element("span", { className: "badge" }, text));
 }
 

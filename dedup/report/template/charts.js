@@ -132,7 +132,7 @@ function drawFunnel({ pages, urls }) {
 }
 
 function drawTimes(times) {
-  if (times.fetched.length < 2) return draw("times", "All pages were fetched at one time.");
+  if (times.fetched.length < 2) return draw("times", "All pages were fetched at the same time.");
   const labels = times.fetched.map((_, place) => duration((place + 1) * times.step, times.step));
   const line = (values, name, label) => ({
     data: runningSum(values), label, borderColor: colour(name), backgroundColor: colour(name), pointRadius: 0, borderWidth: 2,
@@ -162,7 +162,7 @@ function drawTimes(times) {
 
 function drawStages(stages) {
   const entries = Object.entries(stages).sort((a, b) => b[1] - a[1]);
-  if (!entries.length) return draw("stages", "No page was dropped.");
+  if (!entries.length) return draw("stages", "No pages were dropped.");
   draw("stages", entries.map(([name, count]) => `${name}: ${number(count)}`).join(", "), () =>
     bars(entries.map(([name]) => name), [{ data: entries.map(([, count]) => count), backgroundColor: colour("dropped") }], {
       horizontal: true,
@@ -176,8 +176,8 @@ function drawStages(stages) {
 
 function drawHosts(hosts) {
   const shown = hosts.slice(0, 8);
-  if (!shown.length) return draw("hosts", "No page was fetched.");
-  if (hosts.length > shown.length) byId("hosts-note").textContent = `the ${shown.length} with most pages`;
+  if (!shown.length) return draw("hosts", "No pages were fetched.");
+  if (hosts.length > shown.length) byId("hosts-note").textContent = `the ${shown.length} with the most pages`;
   const part = (key, name, label) => ({ label, data: shown.map((row) => row[key]), backgroundColor: colour(name) });
   const labels = shown.map((row) => (row.host.length > 24 ? `${row.host.slice(0, 22)}…` : row.host || "(none)"));
   const description = shown.map((row) => `${row.host}: ${row.unique} kept, ${row.duplicates} duplicates`).join("; ");
@@ -217,7 +217,7 @@ function drawDistances(found, others, threshold) {
   const last = Math.max(threshold ?? 0, ...Object.keys(found).map(Number), ...Object.keys(others).map(Number));
   const compared = sum(Object.values(others));
   if (!compared && !Object.keys(found).length) return draw("distances", "No near duplicate has a fingerprint.");
-  if (compared) byId("distances-note").textContent = `${plural(compared, "pair")} of other stages computed here`;
+  if (compared) byId("distances-note").textContent = `${plural(compared, "pair")} from other stages, computed here`;
   const labels = Array.from({ length: last + 2 }, (_, bits) => String(bits));
   const part = (counts, label, name) => ({
     label, data: labels.map((bits) => counts[bits] ?? 0), backgroundColor: colour(name), minBarLength: 0, categoryPercentage: 0.95,

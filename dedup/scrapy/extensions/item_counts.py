@@ -29,7 +29,7 @@ def item_counts(name: str, drops: DropLog, stats: Mapping[str, Any]) -> dict[str
     found, skipped = below(_DROPPED), below(_SKIPPED)
     dropped = {stage: found[stage] for stage in STAGES if stage in found}
     if n_before := drops.count - sum(dropped.values()):
-        dropped["of an earlier run"] = n_before
+        dropped["from an earlier run"] = n_before
     lost = sum(n for reason, n in skipped.items() if reason.startswith("pipeline_"))
     no_text = stats.get("dedup/items/no_page", 0)
     kept = no_text + sum(skipped.values()) - lost

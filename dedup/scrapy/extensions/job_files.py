@@ -56,7 +56,7 @@ class JobFiles:
                 self._note_end(job, reason)
                 is_ours = is_own(self._crawler.spider)
                 if is_ours and reason == "finished" and not job.has_pages:
-                    _note(job, "no page was found")
+                    _note(job, "no pages were found")
             if job.is_kept or job.config.report_file:
                 self._write_account(job)
 
@@ -80,7 +80,7 @@ class JobFiles:
         try:
             write_atomically(job.folder / "stats.json", text + "\n")
         except OSError as error:
-            _note(job, f"the account of {job.folder} could not be written: {error}")
+            _note(job, f"stats.json in {job.folder} could not be written: {error}")
         file = job.config.report_file
         is_asked = job.config.is_report_enabled and not job.config.store
         if is_asked or file:  # of a job in PostgreSQL, `dedup report` makes it

@@ -69,24 +69,24 @@ class Progress:
     def _spider_opened(self) -> None:
         job = Job.of(self._crawler)
         if job.moved_to:
-            self._print(f"The job that was here is kept in {job.moved_to}")
+            self._print(f"The previous job was moved to {job.moved_to}")
         if job.is_finished:
             is_ours = is_own(self._crawler.spider)
             way = "-a restart=1" if is_ours else "-s DEDUP_RESTART=1"
             name = "-a job=NAME" if is_ours else "-s DEDUP_JOB=NAME or JOBDIR"
             self._print(
-                f"Job {job.store.job} is finished; nothing is fetched again, and feeds stay as they"
-                f" are. For a new crawl: {way}, or another name with {name}"
+                f"Job {job.store.job} is finished; nothing is fetched and feeds are unchanged. For"
+                f" a new crawl use {way}, or another name with {name}"
             )
             return
         if job.urls.revisits.number and job.urls.requests.length:
             self._print(
-                f"Job {job.store.job}: refresh {job.urls.revisits.number} visits its pages again."
+                f"Job {job.store.job}: refresh {job.urls.revisits.number} revisits its pages."
             )
         elif job.is_resumed:
-            self._print(f"Job {job.store.job} goes on after {job.ledger.fetched:,} pages.")
+            self._print(f"Job {job.store.job} resumes after {job.ledger.fetched:,} pages.")
         elif self._mode != "table":
-            self._print(f"Job {job.store.job} begins.")
+            self._print(f"Job {job.store.job} started.")
         if self._mode == "table":
             return
         self._figures = CrawlFigures(self._crawler, with_details=self._mode == "live")
@@ -148,7 +148,7 @@ class Progress:
         job = Job.of(self._crawler)
         if job.failure:
             if job.is_kept:
-                self._print("The same command goes on from here once that is mended.")
+                self._print("Fix this, then rerun the same command to resume.")
             return
         account = stats_json(job, finished=time.time(), reason=reason)
         if not job.has_queue:

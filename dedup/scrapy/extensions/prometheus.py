@@ -75,7 +75,7 @@ class _Metrics:
         snapshot = self._snapshot
         pages = self._core.CounterMetricFamily(
             "dedup_pages",
-            "Pages fetched, by what became of them",
+            "Pages fetched, by outcome",
             labels=["crawl", "worker", "outcome", "reason"],
         )
         crawl = [snapshot.name, snapshot.worker]
@@ -95,7 +95,7 @@ class _Metrics:
             counter.add_metric(crawl, value)
             yield counter
         for name, text, amount in (
-            ("dedup_pages_waiting", "Pages fetched and not judged yet", snapshot.waiting),
+            ("dedup_pages_waiting", "Pages fetched but not judged yet", snapshot.waiting),
             ("dedup_urls_queued", "URLs still to be fetched", snapshot.queued),
             ("dedup_urls_seen", "URLs seen", snapshot.seen),
             ("dedup_index_bytes", "Memory of the detectors' index", snapshot.index_bytes),

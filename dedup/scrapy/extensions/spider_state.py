@@ -53,14 +53,14 @@ class SpiderState:
             pickled = self._path.with_name(PICKLE_NAME)
             if pickled.exists():
                 logger.warning(
-                    "%s is not read: it is a pickle, which may run code. The spider begins with"
-                    " an empty state, which is kept in %s",
+                    "%s is not read: it is a pickle, which may run code. The spider starts with"
+                    " an empty state, kept in %s",
                     pickled,
                     STATE_NAME,
                 )
             return {}
         if not isinstance(state, dict):
-            raise StateError(self._path, f"expected an object, found {state!r:.80}", "Move it away")
+            raise StateError(self._path, f"expected an object, found {state!r:.80}", "Move it")
         return state
 
     def _spider_opened(self, spider: Spider) -> None:
@@ -70,7 +70,9 @@ class SpiderState:
         state = getattr(spider, "state", {})
         kept = {name: value for name, value in state.items() if _is_json(name, value)}
         if lost := sorted(repr(name) for name in state.keys() - kept.keys()):
-            logger.error("JSON cannot hold these values of spider.state: %s", ", ".join(lost))
+            logger.error(
+                "These values of spider.state are not JSON-serialisable: %s", ", ".join(lost)
+            )
         if kept or self._path.exists():
             write_atomically(self._path, json.dumps(kept))
 

@@ -58,8 +58,8 @@ class RequestQueue:
         n_lost = 0 if self._is_shared else store.urls.drop_held()
         if n_lost:
             logger.warning(
-                "%d queued requests could not be stored and ended with the last process;"
-                " they are fetched where a page links to them again",
+                "%d queued requests could not be stored and were lost with the last process; they"
+                " are fetched if a page links to them again",
                 n_lost,
             )
         self.frontier = Frontier(store.urls, () if self._is_shared else None)

@@ -53,7 +53,7 @@ def to_bytes(request: Request, spider: Spider) -> bytes:
     except Exception as error:  # a subclass may have a `to_dict` of its own
         raise UnserialisableError(str(error)) from error
     if stored is None:
-        raise UnserialisableError("JSON cannot hold all of its values as they are")
+        raise UnserialisableError("some of its values are not JSON-serialisable")
     return stored
 
 
@@ -65,7 +65,7 @@ def from_bytes(stored: bytes, spider: Spider) -> Request:
         ValueError, KeyError, …: they are damaged, or name a method that the spider lacks.
     """
     if not stored.startswith(b"{"):
-        raise UnserialisableError("it is no JSON; pickles of earlier releases are not read")
+        raise UnserialisableError("it is not JSON; pickles of earlier releases are not read")
     fields = json.loads(stored, object_hook=_item_or_dict)
     fields["body"] = fields["body"].encode("latin-1")
     fields["headers"] = {
@@ -84,10 +84,10 @@ def _check_names(fields: Mapping[str, object]) -> None:
     if "_class" in fields:
         kind = _loaded_class(fields["_class"])
         if kind is None or not issubclass(kind, Request):
-            raise UnserialisableError(f"{fields['_class']!r} is no class of requests in use")
+            raise UnserialisableError(f"{fields['_class']!r} is not a request class in use")
     for role in ("callback", "errback"):
         if str(fields.get(role) or "").startswith("__"):
-            raise UnserialisableError(f"{role} {fields[role]!r} is no method for responses")
+            raise UnserialisableError(f"{role} {fields[role]!r} is not a method for responses")
 
 
 def _loaded_class(path: object) -> type | None:
@@ -99,10 +99,10 @@ def _loaded_class(path: object) -> type | None:
 
 def _item_as_dict(value: object) -> dict[str, object]:
     if not ItemAdapter.is_item(value):
-        raise TypeError(f"{type(value).__name__} is no JSON")
+        raise TypeError(f"{type(value).__name__} is not JSON-serialisable")
     kind, fields = type(value), dict(ItemAdapter(value))
     if getattr(value, "__dict__", {}).keys() - fields.keys() - {"_values"}:  # an Item's fields
-        raise TypeError(f"{kind.__name__} has attributes beside its fields")
+        raise TypeError(f"{kind.__name__} has attributes besides its fields")
     return {_ITEM: f"{kind.__module__}.{kind.__qualname__}", _FIELDS: fields}
 
 
@@ -111,7 +111,7 @@ def _item_or_dict(fields: dict[str, Any]) -> object:
         return fields
     kind = _loaded_class(fields[_ITEM])
     if kind is None or issubclass(kind, dict) or not ItemAdapter.is_item_class(kind):
-        raise UnserialisableError(f"{fields[_ITEM]!r} is no class of items in use")
+        raise UnserialisableError(f"{fields[_ITEM]!r} is not an item class in use")
     item = object.__new__(kind)  # its `__init__` may do anything
     if isinstance(item, Item):
         Item.__init__(item, fields[_FIELDS])

@@ -65,7 +65,7 @@ class UrlBudgets:
         if self._shares.is_given_up(host_without_port(host)):
             self._warn_once(
                 host,
-                "%d more of its pages were too complex than were not; the others are left out",
+                "%d more of its pages were too complex than were read; the rest are left out",
                 MAX_CUT,
             )
             return "host_too_complex", host
@@ -73,15 +73,15 @@ class UrlBudgets:
             pattern = pattern_of(row.url)
             self._warn_once(
                 pattern,
-                "looks like a trap; after %d pages the others of the pattern are left out",
+                "looks like a trap; after %d pages the rest of the pattern is left out",
                 self._config.trap_pages,
             )
             return "trap", pattern
         if self._hosts is not None and not self._hosts.take(row.url):
             self._warn_once(
                 host,
-                "%d pages have been fetched, as many as DEDUP_HOST_PAGES allows;"
-                " its other URLs are left out",
+                "%d pages have been fetched, the limit set by DEDUP_HOST_PAGES; its other URLs"
+                " are left out",
                 self._config.host_pages,
             )
             return "host_pages", host

@@ -51,4 +51,4 @@ class DropLog:
         if self.count <= _LOGGED:
             logger.info("Dropped: %s", drop)
         if self.count == _LOGGED:
-            logger.info("Further items that are dropped are logged at DEBUG.")
+            logger.info("Further dropped items are logged at DEBUG.")

@@ -212,7 +212,7 @@ class ItemJudge:
             return page.with_key(self._fields.key_of(own, item, is_short=is_short))
         except Exception as error:  # noqa: BLE001 -- a value contains itself, or fails when written
             entry.is_unreadable = True
-            logger.warning("An item of %s is kept without a comparison: %r", page.url, error)
+            logger.warning("An item from %s is kept without comparison: %r", page.url, error)
             return None
 
     def _detectors(self, entry: Entry, share: int) -> list[Detector]:

@@ -172,8 +172,8 @@ class JobPlace:
         if any(path.is_file() and path.name != "active.json" for path in queue.rglob("*")):
             raise StateError(
                 self._config.job_dir,
-                "Scrapy has begun the crawl in this JOBDIR without the add-on, and its requests"
-                " are pickles, which could run code",
+                "the crawl in this JOBDIR was started without the add-on, and its requests are"
+                " pickles, which could run code",
                 "Set another JOBDIR, finish the crawl without the add-on, or, if you trust the"
                 ' folder, set SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleLifoDiskQueue" and'
                 ' SCHEDULER_START_DISK_QUEUE = "scrapy.squeues.PickleFifoDiskQueue"',
@@ -188,8 +188,8 @@ class JobPlace:
         if self.has_scrapys_queue:
             raise StateError(
                 self._config.job_dir,
-                "Scrapy's own scheduler has begun the crawl in this JOBDIR",
-                "Set another JOBDIR, or go on with the settings with which it was begun",
+                "the crawl in this JOBDIR was started by Scrapy's own scheduler",
+                "Set another JOBDIR, or resume with the settings it was started with",
             )
 
     def check_free(self) -> None:

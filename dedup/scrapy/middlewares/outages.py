@@ -136,7 +136,7 @@ class Outages:
             return
         self._down.add(origin)
         self._job.urls.requests.frontier.pause(slot)
-        logger.warning("%s cannot be reached any more; it is waited for", origin)
+        logger.warning("%s is no longer reachable; waiting for it", origin)
         task = asyncio.ensure_future(self._wait(origin, slot))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -155,13 +155,11 @@ class Outages:
         self._failures.pop(origin, None)
         if is_there:
             self._returned.add(origin)
-            logger.warning("%s is there again after %.0f seconds", origin, passed)
+            logger.warning("%s is reachable again after %.0f seconds", origin, passed)
         elif not (self._job.pages.arrivals.is_closing or self._job.failure):
             self._given_up.add(origin)
             self._job.troubles.append(f"{origin} was given up")
-            logger.error(
-                "%s could not be reached for %.0f seconds, and is given up", origin, passed
-            )
+            logger.error("%s could not be reached for %.0f seconds; giving up", origin, passed)
         self._job.urls.requests.frontier.resume(slot)
 
 

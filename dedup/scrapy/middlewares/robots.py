@@ -176,7 +176,9 @@ class Robots:
                 rules = _Rules("", time.monotonic(), reason=kind)
                 break
             if n_tries == 1 and reason not in _NO_SERVER:
-                logger.warning("%s/robots.txt: %s; the host's URLs wait for it", origin, reason)
+                logger.warning(
+                    "%s/robots.txt: %s; the host's URLs wait until it is available", origin, reason
+                )
             await asyncio.sleep(min(seconds, left))
             seconds, n_tries = min(2 * seconds, _MAX_WAIT_SECONDS), n_tries + 1
             try:

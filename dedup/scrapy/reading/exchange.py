@@ -94,8 +94,8 @@ def question_for(raw: Raw, host: str | None, site: Site | None, known: dict[str,
 
 def unread_by_death(status: int, wanted: Wanted) -> Unread:
     if status == -signal.SIGPROF:
-        return Unread("too_complex", f"takes over {wanted.cpu_seconds:g} s of CPU")
-    return Unread("too_complex", f"the process that reads it ends with status {status}")
+        return Unread("too_complex", f"takes more than {wanted.cpu_seconds:g} s of CPU time")
+    return Unread("too_complex", f"the process reading it ended with status {status}")
 
 
 def worker_environment() -> dict[str, str]:

@@ -163,7 +163,7 @@ class ContentReader:
         """Read a page by what is known of its site; None: nothing is learned of sites."""
         n_tags = raw.body.count(b"<")
         if n_tags > MAX_TAGS:
-            raise TooComplexError(f"{n_tags:,} tags, of at most {MAX_TAGS:,}")
+            raise TooComplexError(f"{n_tags:,} tags; the limit is {MAX_TAGS:,}")
         decoded = decode(raw.body, raw.content_type or None, host_encoding=raw.host_encoding)
         html = bounded(decoded.text)
         page = parse_page(

@@ -187,7 +187,7 @@ class WorkerProcess:
             while not self._is_closing and await self._run_process():
                 pass
         except Exception:  # for example no memory: the crawl's process reads pages then
-            logger.exception("The process that reads pages cannot be used any more")
+            logger.exception("The page-reading process is no longer usable")
             self.abandon()
             if self._process is not None:
                 await self._process.wait()
@@ -247,7 +247,9 @@ class WorkerProcess:
                 continue
             first = self._waiting[0]
             if time.monotonic() - self._began_at > MAX_PAGE_SECONDS:
-                logger.error("Reading %s takes over %.0f seconds", first.raw.url, MAX_PAGE_SECONDS)
+                logger.error(
+                    "Reading %s takes more than %.0f seconds", first.raw.url, MAX_PAGE_SECONDS
+                )
                 with suppress(ProcessLookupError):  # it has just ended
                     process.kill()
                 return
@@ -295,13 +297,13 @@ class WorkerProcess:
 
     def _note_death(self, status: int, *, was_ready: bool) -> None:
         first = self._waiting[0] if was_ready and self._waiting else None
-        doing = f"while it read {first.raw.url}" if first else "with nothing to read"
+        doing = f"while reading {first.raw.url}" if first else "while idle"
         is_over = first is not None and status == -signal.SIGPROF
         logger.log(
             logging.WARNING if is_over else logging.ERROR,
-            "A process that reads pages ended with status %d %s",
+            "A page-reading process ended with status %d %s",
             status,
-            doing if was_ready else "before it could read",
+            doing if was_ready else "before it was ready",
         )
         if first is not None:
             first.deaths += 1

@@ -122,7 +122,7 @@ class PageReader:
         content = await self._read_page(raw, site)
         if content.n_links_left:
             logger.warning(
-                "%s: %d links are not followed, beyond the first %d",
+                "%s: %d links beyond the first %d are not followed",
                 response.url,
                 content.n_links_left,
                 len(content.links),
@@ -236,7 +236,7 @@ class PageReader:
             raise CloseSpider("shutdown")
         if _may_be_read_here(raw):
             return self._read_here(raw, site)
-        raise ReadingError(Unread("too_complex", "no process can be started to read it in"))
+        raise ReadingError(Unread("too_complex", "no process could be started to read it"))
 
     def _worker_for(self, raw: Raw) -> WorkerProcess | None:
         """The process that is to read a page; None: no other than this one."""

@@ -57,8 +57,7 @@ class HostShares:
         if debt > _MAX_DEBT_SECONDS and host not in self._told:
             self._told.add(host)
             logger.warning(
-                "%s takes more than its share of CPU time; now and again, its URLs wait for those"
-                " of other hosts",
+                "%s exceeds its share of CPU time; at times its URLs wait for those of other hosts",
                 host,
             )
         if len(self._debts) > _MANY_HOSTS:

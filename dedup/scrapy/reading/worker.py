@@ -99,7 +99,7 @@ def _answer(
     except SitemapError as error:
         return Unread("sitemap_error", str(error))
     except MemoryError:
-        return Unread("too_complex", "takes more memory than DEDUP_READ_MEMORY_MB allows")
+        return Unread("too_complex", "needs more memory than DEDUP_READ_MEMORY_MB allows")
     except Exception as error:  # noqa: BLE001 -- it concerns one page
         traceback = "".join(format_exception(error))
         return Unread("parse_error", f"{type(error).__name__}: {error}", traceback)

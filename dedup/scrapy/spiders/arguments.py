@@ -38,7 +38,7 @@ def whole_number(name: str, value: str | int) -> int:
     except ValueError:
         number = -1
     if number < 0:
-        raise ValueError(f"{name} must be a number of 0 or more, got {value!r}")
+        raise ValueError(f"{name} must be a number from 0 up, got {value!r}")
     return number
 
 

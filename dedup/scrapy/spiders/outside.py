@@ -61,15 +61,15 @@ class OutsideHosts:
             host, count = links.outside.most_common(1)[0]
             if count >= max(_FEW_LINKS, _NEARLY_ALL * links.n_found):
                 yield (
-                    f"{count:,} links of the {links.n_found:,} found lead to {host}, outside the"
+                    f"{count:,} of {links.n_found:,} links found lead to {host}, outside the"
                     " crawl: start there, or add it to -a url="
                 )
         if listed.outside:
             host, count = listed.outside.most_common(1)[0]
-            most = f"of {host}" if count == listed.n_outside else f"of other hosts, most of {host}"
+            most = f"on {host}" if count == listed.n_outside else f"on other hosts, mostly {host}"
             yield (
-                f"{listed.n_outside:,} URLs of the {listed.n_found:,} that sitemaps list were left"
-                f" out: they are {most}, outside the crawl: start there, or add it to -a url="
+                f"{listed.n_outside:,} of {listed.n_found:,} URLs listed in sitemaps were left out"
+                f" because they are {most}, outside the crawl: start there, or add it to -a url="
             )
 
 

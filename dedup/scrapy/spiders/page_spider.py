@@ -309,7 +309,7 @@ class PageSpider(Spider):
             return
         self._n_skipped += 1
         if self._n_skipped > max(_MIN_SKIPPED, _SKIPPED_FOR_A_PAGE * self.max_pages):
-            self.logger.warning("the crawl stops: most pages are skipped, as noindex or refresh")
+            self.logger.warning("stopping: most pages are skipped as noindex or refresh")
             raise CloseSpider("max_pages")
 
     def note_pages(self, n_pages: int) -> None:

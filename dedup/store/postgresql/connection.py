@@ -236,7 +236,7 @@ class Connection:
                 if wait == _FIRST_TRY_SECONDS:
                     logger.warning("%s: %s; waiting for it", self._place, failure.problem)
                 wait = _TRY_AGAIN_SECONDS
-        logger.warning("%s: the crawl goes on, after %.1f s", self._place, time.monotonic() - began)
+        logger.warning("%s: the crawl resumes after %.1f s", self._place, time.monotonic() - began)
 
     def _execute_again(self, reading: Cursor | None) -> None:
         if self._done is None:
@@ -251,8 +251,8 @@ class Connection:
         if mark != self._mark:
             raise StateError(
                 str(self._place),
-                "the connection was lost, and other workers have written since",
-                "Run the same command again: it joins anew",
+                "the connection was lost and other workers have written since",
+                "Rerun the same command to rejoin",
             )
         values = zip(_SEQUENCES, self._sequences[::2], self._sequences[1::2], strict=True)
         for sequence in values:  # name, last value, is it drawn?

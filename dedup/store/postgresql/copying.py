@@ -30,7 +30,7 @@ def copy_job(source: SqliteStore, place: Place) -> dict[str, int]:
     with reach(place) as connection, reporting(place):
         if job_exists(connection, place):
             raise StateError(
-                str(place), "there is a job or a schema of this name", "Choose another name"
+                str(place), "a job or schema with this name already exists", "Choose another name"
             )
         with connection.transaction():
             create(connection, place)

@@ -156,9 +156,9 @@ class Database(database.Database):
             self._abort()
             raise StateError(
                 str(self.place),
-                f"the database has lost records: {self._stored_number} were stored,"
-                f" {last_number} are there",
-                "Run the same command again: what was lost is fetched again",
+                f"the database has lost records: {self._stored_number} were stored, {last_number}"
+                " are left",
+                "Rerun the same command: it refetches what was lost",
             )
         self.last_number = self._stored_number = last_number
         self._group_began = time.monotonic()

@@ -9,8 +9,10 @@ from psycopg import errors
 from dedup.errors import StateError
 from dedup.store.postgresql.place import Place
 
-_REACH = "Check host, port, user and password (PGPASSWORD, ~/.pgpass), and that the server runs"
-_AGAIN = "Check the server and its log, then run the same command again"
+_REACH = (
+    "Check host, port, user and password (PGPASSWORD, ~/.pgpass), and that the server is running"
+)
+_AGAIN = "Check the server and its log, then rerun the same command"
 
 
 class UnreachableError(StateError):
@@ -49,14 +51,14 @@ def as_state_error(place: Place, error: psycopg.Error) -> StateError:
     if isinstance(error, errors.InsufficientPrivilege):
         return StateError(
             str(place),
-            f"the user lacks a right ({said})",
+            f"the user lacks a privilege ({said})",
             "Grant it: a job is a schema, which its user makes (CREATE on the database) and owns",
         )
     if isinstance(error, errors.DiskFull):
         return StateError(str(place), f"the server's disk is full ({said})", _AGAIN)
     if (error.sqlstate or "")[:2] in _OTHER_TABLES:
         remedy = "Restore the job from a copy, or crawl into a new one"
-        return StateError(str(place), f"its tables are not those of a job ({said})", remedy)
+        return StateError(str(place), f"its tables are not a job's ({said})", remedy)
     return StateError(str(place), f"the database cannot be used ({said})", _AGAIN)
 
 

@@ -90,7 +90,7 @@ def reach(place: Place) -> psycopg.Connection[Any]:
         )
     except psycopg.ProgrammingError:  # which quotes the address, with its password
         raise StateError(
-            str(place), "this is no address of a database", "Check its form, see docs/cluster.md"
+            str(place), "this is not a database address", "Check its form in docs/cluster.md"
         ) from None
     except psycopg.Error as error:
         raise not_reached(place, error) from None
@@ -119,7 +119,7 @@ def create(connection: psycopg.Connection[Any], place: Place) -> None:
         raise StateError(
             str(place),
             f"the database is encoded in {row and row[0]}",
-            "Make one in UTF8: createdb --encoding=UTF8 --template=template0 NAME",
+            "Create one in UTF8: createdb --encoding=UTF8 --template=template0 NAME",
         )
     connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(place.name)))
     connection.execute(SCHEMA)
@@ -127,14 +127,14 @@ def create(connection: psycopg.Connection[Any], place: Place) -> None:
 
 def _check(connection: psycopg.Connection[Any], place: Place) -> None:
     if not job_exists(connection, place):
-        raise StateError(str(place), "there is no such job", "Check the name of the job")
+        raise StateError(str(place), "job not found", "Check the name of the job")
     marked = (
         "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('job') AND attname = 'version'"
     )
     if connection.execute(marked).fetchone() is None:
         raise StateError(
             str(place),
-            "expected a job, found a schema of another program",
+            "expected a job, found another program's schema",
             "Choose another job name",
         )
     row = connection.execute("SELECT version FROM job").fetchone()
@@ -168,7 +168,7 @@ def lock(connection: psycopg.Connection[Any], place: Place, *, is_shared: bool =
     raise StateError(
         str(place),
         f"the job is in use by another process ({name})",
-        "Wait for it to end, or give this crawl another job name",
+        "Wait for it to end, or use another job name",
     )
 
 

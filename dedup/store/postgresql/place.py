@@ -48,9 +48,7 @@ def parse_place(text: str) -> Place:
     """
     dsn, _, name = text.partition("#")
     if not is_address(dsn) or not name:
-        raise ValueError(
-            f"a job in PostgreSQL must be {_FORM}#NAME, got {without_password(text)!r}"
-        )
+        raise ValueError(f"a PostgreSQL job must be {_FORM}#NAME, got {without_password(text)!r}")
     check_name(name)
     return Place(dsn, name)
 
@@ -63,8 +61,8 @@ def check_name(name: str) -> None:
     """
     if not JOB_NAME.fullmatch(name) or _RESERVED.fullmatch(name):
         raise ValueError(
-            "the name of a job in PostgreSQL must be 1 to 48 lower case letters, digits, _ and -,"
-            f" and no schema of PostgreSQL's own, got {name!r}"
+            "the name of a PostgreSQL job must be 1 to 48 lower case letters, digits, _ and -,"
+            f" and not a schema of PostgreSQL's own, got {name!r}"
         )
 
 

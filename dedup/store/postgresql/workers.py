@@ -287,8 +287,8 @@ class PostgresqlWorkers:
     def _shut_out(self) -> StateError:
         return StateError(
             self._database.location,
-            "this worker was not heard of for some time, and others have taken its hosts",
-            "Run the same command again: it joins anew",
+            "this worker gave no sign of life, and others have taken its hosts",
+            "Rerun the same command to rejoin",
         )
 
     def _note_own_changes(self) -> None:

@@ -282,7 +282,7 @@ class Database(ABC):
         # what the store does not, and there is no going on.
         if self._has_failed:
             raise StateError(
-                self.location, "an earlier write to the store failed", "Run the same command again"
+                self.location, "an earlier write to the store failed", "Rerun the same command"
             )
 
     def _begin_unit(self) -> None:

@@ -120,6 +120,6 @@ class ExplainQueries(Queries):
         try:
             told = tuple(map(str, json.loads(lines)))
         except (TypeError, ValueError) as error:
-            problem = f"what tells page {number} from another is damaged ({error})"
+            problem = f"the recorded difference of page {number} is damaged ({error})"
             raise DamageError(self._database.location, problem) from error
         return ApartPage(number, url, original, original_url, told)

@@ -142,5 +142,5 @@ class PageReader:
             return None if value is None else Rest.from_bytes(value)
         except (ValueError, TypeError) as error:
             raise DamageError(
-                self.database.location, f"what is rare on page {number} is damaged ({error})"
+                self.database.location, f"the rare shingles of page {number} are damaged ({error})"
             ) from error

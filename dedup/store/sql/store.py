@@ -121,8 +121,8 @@ class JobStore(PageReader, ABC):
         elif found != wanted:
             raise SchemeError(
                 self.location,
-                f"made with other settings: {_difference(self.schemes(of=of), schemes)}",
-                "Set them as they were, or crawl into a new job",
+                f"made with different settings: {_difference(self.schemes(of=of), schemes)}",
+                "Restore them, or crawl into a new job",
             )
 
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
@@ -248,9 +248,9 @@ def _difference(
     parts = []
     for stage in sorted({*found, *wanted}):
         if stage not in wanted:
-            parts.append(f"it has {stage!r}, now switched off")
+            parts.append(f"it has {stage!r}, which is now off")
         elif stage not in found:
-            parts.append(f"it lacks {stage!r}, now switched on")
+            parts.append(f"it lacks {stage!r}, which is now on")
         else:
             parts += [
                 f"{stage} {name} {found[stage].get(name)!r}, now {wanted[stage].get(name)!r}"

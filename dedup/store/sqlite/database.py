@@ -89,8 +89,8 @@ class Database(database.Database):
             self.connection.execute("ROLLBACK")
             raise StateError(
                 self.path,
-                "another process writes to the job: its lock does not hold on this file system",
-                "End the other one, and choose a folder on a local disk",
+                "another process writes to the job: locks do not work on this file system",
+                "End the other process, and choose a folder on a local disk",
             )
 
     def _data_version(self) -> int:

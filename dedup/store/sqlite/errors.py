@@ -11,8 +11,8 @@ from pathlib import Path
 from dedup.errors import StateError
 
 _DISK = "the store cannot be read or written", "Check the disk, its space and the permissions"
-_IN_USE = "the store is in use by another program", "Wait for it to end, and try again"
-_DAMAGE = "the store is damaged", "Restore it from a copy, or move it away and crawl again"
+_IN_USE = "the store is in use by another program", "Wait for it to end, then try again"
+_DAMAGE = "the store is damaged", "Restore it from a copy, or move it and crawl again"
 _PROBLEMS = {
     sqlite3.SQLITE_BUSY: _IN_USE,
     sqlite3.SQLITE_LOCKED: _IN_USE,

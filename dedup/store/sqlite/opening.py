@@ -83,7 +83,7 @@ def _check_header(path: Path, *, must_exist: bool) -> None:
             header = file.read(len(_SQLITE_MAGIC))
     except FileNotFoundError:
         if must_exist:
-            raise StateError(path, "there is no such job", "Check the name of the job") from None
+            raise StateError(path, "job not found", "Check the name of the job") from None
         header = b""
     except OSError as error:
         raise StateError(
@@ -93,13 +93,13 @@ def _check_header(path: Path, *, must_exist: bool) -> None:
         raise StateError(
             path,
             f"expected an SQLite file, found one that begins with {header!r}",
-            "Move it away, or choose another job name",
+            "Move it, or choose another job name",
         )
     if not header and _wal_size_bytes(path):  # which SQLite would delete
         raise StateError(
             path,
-            f"the file is missing or empty, but {path.name}-wal beside it holds pages of it",
-            "Restore the file from a copy, or move the other away too",
+            f"the file is missing or empty, but {path.name}-wal next to it holds some of its pages",
+            "Restore the file from a copy, or move the other file too",
         )
 
 
@@ -139,16 +139,16 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
     elif application_id != APPLICATION_ID:
         raise StateError(
             path,
-            "expected a crawl's store, found an SQLite database of another program",
-            "Move it away, or choose another job name",
+            "expected a crawl's store, found another program's SQLite database",
+            "Move it, or choose another job name",
         )
     elif version in READABLE_VERSIONS and version != SCHEMA_VERSION:
         if not read_only:
             raise StateError(
                 path,
-                "the job was made by an earlier release, which read other texts from pages",
-                "Its pages can be read and exported; to crawl, begin anew with -s DEDUP_RESTART=1,"
-                " or give this crawl another job name",
+                "the job was made by an earlier release, which extracted texts differently",
+                "Its pages can be read and exported; to crawl, start over with -s"
+                " DEDUP_RESTART=1, or use another job name",
             )
         programs = connection.execute(
             "SELECT name FROM sqlite_schema WHERE type NOT IN ('table', 'index')"
@@ -158,8 +158,8 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
         if programs:
             raise StateError(
                 path,
-                f"its tables are not those of a crawl's store ({programs[0][0]!r})",
-                "Use a store that this program has made",
+                f"its tables are not a crawl store's ({programs[0][0]!r})",
+                "Use a store made by this program",
             )
         for statement in OLD_JOBS[version].split(";"):
             connection.execute(statement)
@@ -199,7 +199,7 @@ def check_values(connection: sqlite3.Connection, path: Path) -> None:
         meta = connection.execute("SELECT name, value FROM main.meta")
         wrong += ["meta" for name, value in meta if not _is_right(name, value)]
     if wrong:
-        raise DamageError(path, f"the table {wrong[0]} holds values that are none of it")
+        raise DamageError(path, f"the table {wrong[0]} holds invalid values")
 
 
 def _is_right(name: str, value: str) -> bool:
@@ -223,8 +223,8 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
         names = sorted({name for _, name, _ in found ^ known})
         raise StateError(
             path,
-            f"its tables are not those of a crawl's store ({', '.join(map(repr, names[:5]))})",
-            "Use a store that this program has made",
+            f"its tables are not a crawl store's ({', '.join(map(repr, names[:5]))})",
+            "Use a store made by this program",
         )
 
 

@@ -40,6 +40,6 @@ def test_eval_prints_a_table(corpus, capsys):
 def test_eval_says_what_is_wrong(tmp_path, capsys):
     for arguments in (["nothere"], [str(tmp_path), "nothere"]):
         assert main(["eval", *arguments]) == 2
-        assert capsys.readouterr().err == "benchmarks: nothere: there is no such file\n"
+        assert capsys.readouterr().err == "benchmarks: nothere: file not found\n"
     assert main(["eval", str(tmp_path)]) == 2
     assert "expected documents, found none" in capsys.readouterr().err

@@ -99,7 +99,7 @@ def test_a_page_that_cannot_be_read_says_why_and_costs_no_other(tmp_path: Any) -
         "1",
         "ValueError: no page",
         "2",
-        "the process that reads it ends with status 9",
+        "the process reading it ended with status 9",
         "3",
     ]
 
@@ -128,8 +128,8 @@ def test_a_page_that_is_never_read_is_given_up(
     monkeypatch.setattr("dedup.scrapy.reading.process._LOOK_SECONDS", 0.1)
     command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
     titles, _ = run(lambda worker: _read_all(worker, ["1", "endless", "2"]), command)
-    assert titles == ["1", "the process that reads it ends with status -9", "2"]
-    assert caplog.text.count("Reading http://a.example/endless takes over 2 seconds") == 2
+    assert titles == ["1", "the process reading it ended with status -9", "2"]
+    assert caplog.text.count("Reading http://a.example/endless takes more than 2 seconds") == 2
 
 
 def test_a_page_is_read_though_its_first_process_was_stopped(
@@ -160,7 +160,7 @@ def test_a_process_that_is_waited_for_and_stopped_is_given_up(
     monkeypatch.setattr("dedup.scrapy.reading.blocking.MAX_PAGE_SECONDS", 2)
     mortal = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
     worker = BlockingWorker(WANTED, mortal if state == "reads" else STOPPED)
-    with pytest.raises(ReadingError, match="ends with status -9"):
+    with pytest.raises(ReadingError, match="ended with status -9"):
         worker.read(raw("stop"))
     worker.close()
 
@@ -176,7 +176,7 @@ def test_a_command_that_does_not_exist_is_given_up(caplog: pytest.LogCaptureFixt
     titles, worker = run(lambda worker: _read_all(worker, ["1", "2"]), ("/no/such/command",))
     assert titles == ["not read"] * 2
     assert (worker.is_ready, len(worker)) == (False, 0)
-    assert "cannot be used any more" in caplog.text
+    assert "no longer usable" in caplog.text
 
 
 def test_an_answer_that_cannot_be_understood_ends_it(caplog: pytest.LogCaptureFixture) -> None:
@@ -185,7 +185,7 @@ def test_an_answer_that_cannot_be_understood_ends_it(caplog: pytest.LogCaptureFi
     titles, worker = run(lambda worker: _read_all(worker, ["1", "2"]), command)
     assert titles == ["not read"] * 2
     assert (worker.is_ready, len(worker)) == (False, 0)
-    assert "cannot be used any more" in caplog.text
+    assert "no longer usable" in caplog.text
 
 
 def test_what_waits_for_an_abandoned_process_is_not_read() -> None:
@@ -257,9 +257,9 @@ def test_a_page_that_takes_too_much_cpu_time_is_given_up_at_once() -> None:
     reasons, _ = run(lambda worker: _reasons(worker, names), command, LIMITED)
     assert reasons == [
         "1",
-        "too_complex: takes over 0.5 s of CPU",
+        "too_complex: takes more than 0.5 s of CPU time",
         "2",
-        "too_complex: takes more memory than DEDUP_READ_MEMORY_MB allows",
+        "too_complex: needs more memory than DEDUP_READ_MEMORY_MB allows",
         "3",
     ]
 
@@ -267,7 +267,7 @@ def test_a_page_that_takes_too_much_cpu_time_is_given_up_at_once() -> None:
 def test_a_process_that_is_waited_for_has_the_same_bounds() -> None:
     worker = BlockingWorker(LIMITED, (sys.executable, "-c", HOSTILE))
     assert worker.read(raw("1")).page.title == "1"
-    with pytest.raises(ReadingError, match=r"takes over 0\.5 s of CPU"):
+    with pytest.raises(ReadingError, match=r"takes more than 0\.5 s of CPU"):
         worker.read(raw("endless"))
     assert worker.read(raw("2")).page.title == "2"
     worker.close()
@@ -280,7 +280,7 @@ def test_a_page_of_too_many_tags_costs_no_process() -> None:
         assert worker._process is not None
         pid = worker._process.pid
         page = raw("2")._replace(body=b"<p>" * 1_000_001)
-        with pytest.raises(ReadingError, match="tags, of at most") as caught:
+        with pytest.raises(ReadingError, match="tags; the limit is") as caught:
             await worker.read(page)
         assert caught.value.reason == "too_complex"
         await worker.read(raw("3"))

@@ -25,7 +25,7 @@ def test_a_host_beyond_its_share_is_put_off_until_time_has_paid(
         shares.charge("heavy", 2.0)
     assert not shares.is_put_off("ordinary")
     assert shares.is_put_off("heavy")
-    assert caplog.text.count("heavy takes more than its share") == 1
+    assert caplog.text.count("heavy exceeds its share") == 1
     clock.now = 19.0
     assert shares.is_put_off("heavy")
     clock.now = 20.0  # 5.94 s were too much, of which 1 s is no matter

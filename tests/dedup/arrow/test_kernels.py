@@ -154,7 +154,7 @@ LINES = [
     ('{"url": "http://a.example/", "text": ""}', '"http://a.example/"'),
     ('{"text": "\\ud800"}', None),  # half of a surrogate pair; the row's number names it
     ("[1]", "expected a JSON object, found list"),
-    ("{", "it is no JSON: Expecting property name enclosed in double quotes, at character 2"),
+    ("{", "invalid JSON: Expecting property name enclosed in double quotes, at character 2"),
     ('{"text": null}', "`text` is empty (null)"),
     (
         '{"txt": "a"}',

@@ -125,7 +125,7 @@ def test_filters_are_joined(job: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "says"),
     [
-        ("--since=yesterday", "--since must be a date or a time of ISO 8601, got 'yesterday'"),
+        ("--since=yesterday", "--since must be an ISO 8601 date or time, got 'yesterday'"),
         ("--url=(", "--url must be a regular expression, got '('"),
     ],
 )
@@ -174,7 +174,7 @@ def test_export_replaces_a_file_only_if_asked(
     path.write_text("my own\n")
     assert main(["export", str(job), option, str(path)]) == 2
     said = capsys.readouterr().err
-    assert f"{option}: '{path}' is there already; --overwrite replaces it" in said
+    assert f"{option}: '{path}' already exists; --overwrite replaces it" in said
     assert path.read_text() == "my own\n"
     assert main(["export", str(job), option, str(path), "--overwrite"]) == 0
     assert rows(path)
@@ -182,7 +182,7 @@ def test_export_replaces_a_file_only_if_asked(
 
 def test_export_refuses_an_unknown_ending(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(job), "-o", "pages.xls"]) == 2
-    assert "ending must be .jsonl" in capsys.readouterr().err
+    assert "extension must be .jsonl" in capsys.readouterr().err
 
 
 def test_arguments_that_are_no_utf8_are_found_nowhere(
@@ -190,10 +190,10 @@ def test_arguments_that_are_no_utf8_are_found_nowhere(
 ) -> None:
     for arguments in (["why", str(job)], ["pair", str(job), "http://example.com/a"]):
         assert main([*arguments, "a\udcb1"]) == 2
-        assert "URL must be that of a page, got 'a?'" in capsys.readouterr().err
+        assert "URL must be a page's URL, got 'a?'" in capsys.readouterr().err
     assert main(["export", str(job), "-o", str(job / "x.jsonl"), "--host", "a\udcb1"]) == 0
 
 
 def test_missing_job_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stats", str(tmp_path / "nothing")]) == 2
-    assert "there is no such job" in capsys.readouterr().err
+    assert "job not found" in capsys.readouterr().err

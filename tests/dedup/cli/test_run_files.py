@@ -55,7 +55,7 @@ def test_an_output_that_is_the_input_is_refused(
         os.link(source, other)
     path = {"same": str(source), "dotted": f"{source.parent}/./in.jsonl"}.get(way, str(other))
     said = refusal(capsys, source, option, path, "--overwrite")
-    assert f"{option} must be another file than IN" in said
+    assert f"{option} must not be the same file as IN" in said
     assert source.read_bytes() == before
 
 
@@ -65,7 +65,7 @@ def test_what_is_compared_with_is_never_replaced(
     old = write(source.with_name("old.jsonl"), ROWS)
     before = old.read_bytes()
     said = refusal(capsys, source, "--against", old, "-o", old, "--overwrite")
-    assert "-o must be another file than --against" in said
+    assert "-o must not be the same file as --against" in said
     assert old.read_bytes() == before
 
 
@@ -85,7 +85,7 @@ def test_an_output_that_is_there_stays_unless_told(
 ) -> None:
     path = source.with_name("x.jsonl")
     path.write_text("mine")
-    assert "is there already; --overwrite replaces it" in refusal(capsys, source, "-o", path)
+    assert "already exists; --overwrite replaces it" in refusal(capsys, source, "-o", path)
     assert path.read_text() == "mine"
     assert main(["run", str(source), "-o", str(path), "--overwrite"]) == 0
     assert read(path) == [ROWS[0], ROWS[2]]
@@ -123,7 +123,7 @@ def test_a_device_is_written_to_and_not_replaced(source: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
 def test_a_full_disk_is_one_sentence(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = refusal(capsys, source, "-o", "/dev/full")
-    assert said == "/dev/full: the disk is full; nothing was written there\n"
+    assert said == "/dev/full: the disk is full; nothing was written\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs limits of file sizes")
@@ -140,7 +140,7 @@ def test_a_full_temporary_folder_names_the_folder(source: Path) -> None:
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     assert "File too large" in done.stderr
-    assert "TMPDIR names another folder" in done.stderr
+    assert "set TMPDIR to use another folder" in done.stderr
 
 
 def test_broken_rows_go_to_a_file_of_their_own(source: Path) -> None:
@@ -161,19 +161,19 @@ def test_broken_rows_go_to_a_file_of_their_own(source: Path) -> None:
 
 # What stands in a file, and what is said of it.
 HOPELESS = {
-    "prose.jsonl": ("no JSON\nat all\n", "none of 2 rows is a document; the first, line 1"),
+    "prose.jsonl": ("no JSON\nat all\n", "none of 2 rows is valid; the first, line 1"),
     "wide.jsonl": (
         "\ufeff{}".encode("utf-16-le").decode("latin-1"),
-        "it is UTF-16; write it as UTF-8",
+        "UTF-16 is not supported; convert it to UTF-8",
     ),
-    "half.jsonl": ('{"id": 1, "text":\n', "it is no JSON: Expecting value, at character 18"),
+    "half.jsonl": ('{"id": 1, "text":\n', "invalid JSON: Expecting value, at character 18"),
     "other.jsonl": ('{"id": 1, "Text": "x"}\n', "expected a field `text` or `html`"),
     "near.jsonl": ('{"id": 1, "Text": "x"}\n', "the nearest is `Text`"),
-    "array.jsonl": ('[\n{"text": "x"},\n{"text": "y"},\n]\n', "none of 4 rows is a document"),
+    "array.jsonl": ('[\n{"text": "x"},\n{"text": "y"},\n]\n', "none of 4 rows is valid"),
     "x.csv": ("id,body\n1,x\n", "expected a field `text` or `html`"),
-    "twice.csv": ("text,text\n1,x\n", "columns must have different names"),
-    "x.warc": ("no archive\n", "expected an archive, which begins with WARC/"),
-    "x.parquet": ("no Parquet\n", "no Parquet file"),
+    "twice.csv": ("text,text\n1,x\n", "column names must be unique"),
+    "x.warc": ("no archive\n", "expected an archive that begins with WARC/"),
+    "x.parquet": ("no Parquet\n", "not a Parquet file"),
 }
 
 
@@ -193,26 +193,23 @@ def test_a_file_without_a_document_is_an_error_that_says_what_was_expected(
 def test_a_column_that_no_row_has_names_the_nearest(
     source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "no row has a column `idd`" in refusal(capsys, source, "--id", "idd")
+    assert "no row has column `idd`" in refusal(capsys, source, "--id", "idd")
     rows = [{"text": "x"}, {"text": "y", "sku": 1}, {"text": "z"}]
     said = refusal(capsys, write(source.with_name("some.jsonl"), rows), "--id", "sqk")
-    assert "no row has a column `sqk`; the nearest is `sku` (all: `text`, `sku`)" in said
+    assert "no row has column `sqk`; the nearest is `sku` (all: `text`, `sku`)" in said
     table = source.with_name("x.csv")
     table.write_text("ident,text\n1,x\n")
     said = refusal(capsys, table, "--id", "idend")
-    assert (
-        said
-        == f"{table}: there is no column `idend`; the nearest is `ident` (all: `ident`, `text`)\n"
-    )
+    assert said == f"{table}: no column `idend`; the nearest is `ident` (all: `ident`, `text`)\n"
 
 
 def test_a_folder_without_files_says_which_it_looks_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "notes.txt").write_text("x")
-    assert "the folder has no file that ends in .jsonl" in refusal(capsys, tmp_path)
-    assert "no file fits" in refusal(capsys, tmp_path / "*.jsonl")
-    assert "there is no such file" in refusal(capsys, tmp_path / "x.jsonl")
+    assert "the folder has no .jsonl" in refusal(capsys, tmp_path)
+    assert "no file matches" in refusal(capsys, tmp_path / "*.jsonl")
+    assert "file not found" in refusal(capsys, tmp_path / "x.jsonl")
 
 
 def test_an_output_that_is_a_folder_is_refused(
@@ -256,10 +253,10 @@ def test_ids_that_are_there_twice_are_told(
     source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", str(source)]) == 0
-    assert "have the id of another row" not in capsys.readouterr().err
+    assert "share an id with another row" not in capsys.readouterr().err
     write(source, [*ROWS, {"id": 3, "text": "Third."}, {"id": "3", "text": "Fourth."}])
     assert main(["run", str(source)]) == 0
-    assert "1 rows have the id of another row" in capsys.readouterr().err
+    assert "1 rows share an id with another row" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", [1, 30])
@@ -268,7 +265,7 @@ def test_a_missing_column_is_told_once(
 ) -> None:
     write(source, [{"id": n, "text": "x"} for n in range(count)])
     assert refusal(capsys, source, "--text", "txt") == (
-        f"{source}: none of {count} rows is a document; the first, line 1: expected a field `txt`"
+        f"{source}: none of {count} rows is valid; the first, line 1: expected a field `txt`"
         " or `html` that is a string; the nearest is `text` (all: `id`, `text`)\n"
     )
 
@@ -285,7 +282,7 @@ def test_each_reason_of_broken_rows_is_told_once(
         "/in.jsonl, line 1: expected a JSON object, found list",
         "/in.jsonl, line 3: expected a string in `text`, found int",
         "/in.jsonl, line 6: expected a string in `text`, found list",
-        "/z.jsonl, line 3: expected a field `text` or `html` that is a string; there are `t0`",
+        "/z.jsonl, line 3: expected a field `text` or `html` that is a string; columns: `t0`",
     ]
     assert len(told) == 10
 
@@ -331,7 +328,7 @@ def test_a_quote_that_is_not_closed_is_told_with_its_line(
     found = read(broken)
     assert len(found) == count
     assert found[-1]["place"] == place
-    assert f"the quote that is opened in line {opened} is never closed" in found[-1]["reason"]
+    assert f"the quote opened in line {opened} is never closed" in found[-1]["reason"]
     assert lines in found[-1]["reason"]
     assert f"{table}, {place}: the quote" in capsys.readouterr().err
 

@@ -149,7 +149,7 @@ def test_a_parquet_file_with_names_that_are_no_text_is_damaged(
     parquet.write_table(pyarrow.table({"text": ["a"], "name": ["b"]}), source, store_schema=False)
     source.write_bytes(source.read_bytes().replace(b"name", b"na\x9be"))
     assert main(["run", str(source), "-o", str(tmp_path / "out.jsonl")]) == 2
-    assert "in.parquet: the file is damaged, or no Parquet file" in capsys.readouterr().err
+    assert "in.parquet: the file is damaged or not a Parquet file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("column", ["day", "id"])

@@ -107,14 +107,14 @@ def test_another_collection_or_other_rules_are_refused(
     source, job = write(tmp_path / "in.jsonl", rows(30)), tmp_path / "job"
     assert main(["run", str(source), "--job", str(job)]) == 0
     assert main(["run", str(source), "--job", str(job), "--threshold", "0.9"]) == 2
-    assert "the job was begun with other threshold" in capsys.readouterr().err
+    assert "the job was started with different threshold" in capsys.readouterr().err
     for content in (
         source.read_bytes() + b'{"text": "one more"}\n',
         source.read_bytes().replace(b"a", b"o", 1),  # as many bytes
     ):
         source.write_bytes(content)
         assert main(["run", str(source), "--job", str(job)]) == 2
-        assert "the job was begun with other files" in capsys.readouterr().err
+        assert "the job was started with different files" in capsys.readouterr().err
 
 
 def test_another_baseline_of_the_same_name_is_refused(
@@ -127,7 +127,7 @@ def test_another_baseline_of_the_same_name_is_refused(
     assert main(command) == 0
     write(old, rows(6))
     assert main(command) == 2
-    assert "the job was begun with other against" in capsys.readouterr().err
+    assert "the job was started with different against" in capsys.readouterr().err
 
 
 def test_a_crawl_is_not_taken_for_a_collection(
@@ -140,7 +140,7 @@ def test_a_crawl_is_not_taken_for_a_collection(
     store.close()
     source = write(tmp_path / "in.jsonl", rows(3))
     assert main(["run", str(source), "--job", str(tmp_path)]) == 2
-    assert "the folder holds the job of a crawl" in capsys.readouterr().err
+    assert "the folder holds a crawl's job" in capsys.readouterr().err
 
 
 TEXT = " ".join(f"Letter {number} came by the evening post." for number in range(40))
@@ -180,7 +180,7 @@ def test_a_group_is_judged_alone_when_asked_again(
     said = capsys.readouterr().out
     assert "stored, as page 3" in said
     assert max(map(len, said.splitlines())) < 200  # in a pipe nothing is filled up with spaces
-    assert "This is not what the crawl decided" not in said
+    assert "The crawl decided otherwise" not in said
 
 
 def test_a_job_compares_pairs_and_counts(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,7 +205,7 @@ def test_the_threshold_is_known_to_who_asks(
     source, folder = write(tmp_path / "in.jsonl", found), tmp_path / "job"
     assert main(["run", str(source), "--job", str(folder), "--threshold", "0.5"]) == 0
     assert main(["why", str(folder), "2"]) == 0
-    assert "This is not what the crawl decided" not in capsys.readouterr().out
+    assert "The crawl decided otherwise" not in capsys.readouterr().out
 
 
 def test_a_row_that_is_not_there_is_told_as_a_row(
@@ -214,5 +214,5 @@ def test_a_row_that_is_not_there_is_told_as_a_row(
     for asked in ("17", "http://nowhere.example/"):
         assert main(["why", str(job), asked]) == 1
         said = capsys.readouterr().out
-        assert "not there: no row of the collection has this id or URL" in said
+        assert "not found: no row of the collection has this id or URL" in said
         assert "fetched" not in said

@@ -154,7 +154,7 @@ def test_a_column_that_is_no_time_is_an_error(
     assert main(["run", str(source), "--keep", "newest:day"]) == 2
     assert "found 'Monday'" in capsys.readouterr().err
     assert main(["run", str(source), "--keep", "newest:Day"]) == 2
-    assert "no row has a column `Day`" in capsys.readouterr().err
+    assert "no row has column `Day`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("keep", ["longest", "newest:n"])
@@ -272,7 +272,7 @@ def test_against_a_job_within_a_column_is_refused(
     job, base = tmp_path / "job", write(tmp_path / "base.jsonl", NEAR)
     assert main(["run", str(base), "--job", str(job)]) == 0
     assert main(["run", str(base), "--within", "id", "--against", str(job)]) == 2
-    assert "--within needs files for --against, as a job does not keep `id`" in (
+    assert "--within needs files for --against, because a job does not keep `id`" in (
         capsys.readouterr().err
     )
 
@@ -286,12 +286,12 @@ REFUSED = {
     "newest": (["--keep", "newest:"], "keep must be first, longest or newest:COLUMN"),
     "processes": (["--processes", "0"], "--processes must be auto or a whole number"),
     "mark": (["--mark"], "--mark needs -o OUT"),
-    "against": (["--against", "nowhere"], "there is no such file"),
+    "against": (["--against", "nowhere"], "file not found"),
     "empty column": (["--text", ""], "--text must not be empty"),
     "empty folder": (["--job", ""], "--job must not be empty"),
     "empty output": (["-o", ""], "-o must not be empty"),
     "empty input": ([""], "IN must not be empty"),
-    "within": (["--within", "txt"], "no row has a column `txt`; the nearest is `text`"),
+    "within": (["--within", "txt"], "no row has column `txt`; the nearest is `text`"),
 }
 
 
@@ -348,12 +348,12 @@ def test_columns_that_count_hold_for_what_is_known_and_for_a_job(tmp_path: Path)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--compare", "prise"), "no row has a column `prise`; the nearest is `price`"),
-        (("--compare", "price,"), "--compare must be names of columns, got 'price,'"),
-        (("--against", "{job}"), "compared by the same columns (--compare)"),
+        (("--compare", "prise"), "no row has column `prise`; the nearest is `price`"),
+        (("--compare", "price,"), "--compare must be column names, got 'price,'"),
+        (("--against", "{job}"), "with the same columns in --compare"),
         (("--against", "{job}", "--compare", "sku"), "compared by price, sku"),
-        (("--job", "{job}"), "the job was begun with other compare"),
-        (("--compare", "sku", "--engine", "spark"), "--compare is not for --engine spark"),
+        (("--job", "{job}"), "the job was started with different compare"),
+        (("--compare", "sku", "--engine", "spark"), "--compare cannot be used with --engine spark"),
     ],
 )
 def test_columns_that_cannot_be_compared_are_refused(

@@ -88,7 +88,7 @@ def test_warc_records_that_are_pages_are_read(tmp_path: Path, name: str, ending:
 
 
 @pytest.mark.parametrize(
-    ("ending", "says"), [(".warc", "expected an archive"), (".parquet", "no Parquet file")]
+    ("ending", "says"), [(".warc", "expected an archive"), (".parquet", "not a Parquet file")]
 )
 def test_another_format_is_an_error(tmp_path: Path, ending: str, says: str) -> None:
     path = tmp_path / f"x{ending}"

@@ -28,9 +28,12 @@ MANY = "a: b\r\n" * 100_000
 
 # The first of four records, and why it is broken.
 HOSTILE = {
-    "too long": (page(1, length=500), "it says to hold 500 bytes"),
-    "far too long": (page(1, length=10**12), "it says to hold 1,000,000,000,000 bytes, and ends"),
-    "too short": (page(1, length=40), "it says to hold 40 bytes, and goes on behind them"),
+    "too long": (page(1, length=500), "its declared length is 500 bytes"),
+    "far too long": (
+        page(1, length=10**12),
+        "its declared length is 1,000,000,000,000 bytes, but it ends",
+    ),
+    "too short": (page(1, length=40), "its declared length is 40 bytes, but it is longer"),
     "negative": (page(1, length=-5), "expected a Content-Length, found '-5'"),
     "no number": (page(1, length="²"), "expected a Content-Length, found '²'"),
     "digits": (page(1, length="9" * 5_000), "expected a Content-Length, found '9999"),
@@ -107,7 +110,7 @@ def test_of_an_archive_cut_off_the_whole_records_are_read(tmp_path: Path, way: s
     assert hosts == ["0", "1", "2"][: len(hosts)]
     assert len(hosts) == 3 or way == "one member"
     assert [each.reason for each in broken] == (
-        ["it says to hold 63 bytes, and ends after 37"]
+        ["its declared length is 63 bytes, but it ends after 37"]
         if way == "plain"
         else ["the compressed file is cut off"]
     )
@@ -150,4 +153,4 @@ def test_broken_records_without_end_are_given_up(
     monkeypatch.setattr(warc, "MAX_BROKEN_RECORDS", 3)
     hosts, broken = read(tmp_path / "x.warc", page(1) + page(2, length=9) * 5 + page(3))
     assert hosts == ["1"]
-    assert broken[-1].reason == "3 records are broken; what follows is not read"
+    assert broken[-1].reason == "3 records are broken; the rest is not read"

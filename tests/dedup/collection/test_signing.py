@@ -67,7 +67,7 @@ def test_a_process_that_dies_is_one_sentence(tmp_path: Path) -> None:
         next(results)
         for process in list(workers._pool._processes.values()):
             process.kill()
-        with pytest.raises(OSError, match="a process that computes signatures has ended"):
+        with pytest.raises(OSError, match="a signing process ended"):
             list(workers.sign([(number, []) for number in range(50)]))
     finally:
         workers.close()

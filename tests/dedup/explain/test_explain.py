@@ -118,7 +118,7 @@ def test_every_decision_is_the_same_when_made_again(store: SqliteStore, path: st
 
 # What is asked for, and a part of what is said.
 FATES = {
-    "/a": "stored, as page 1; dropped for it: body 1, minhash 1, sentences 1, simhash 1, text 1",
+    "/a": "stored, as page 1; its duplicates: body 1, minhash 1, sentences 1, simhash 1, text 1",
     "/copy": "dropped, found by body (resemblance 1.000), as a duplicate of http://site.example/a",
     "/upper": "found by text",
     "/more": "longest sentences shared",
@@ -129,7 +129,7 @@ FATES = {
     "/gone": "not compared: the server answered 404 (http_404)",
     "/old": "it redirects to http://site.example/more http://site.example/more dropped",
     "/later": "still queued",
-    "/waits": "waiting: fetched, and not judged before enough is known of its site",
+    "/waits": "waiting: fetched, but not judged until more is known of its site",
     "/done": "processed; no separate record",
     "/shorter": "never seen",
 }
@@ -162,7 +162,7 @@ def test_a_text_that_is_no_url_is_found_only_as_it_was_recorded(
 ) -> None:
     assert find_fate(store, "no url at all").reason == "invalid_url"
     assert main(["why", str(folder), "no url"]) == 2
-    assert "URL must be that of a page, got 'no url'" in capsys.readouterr().err
+    assert "URL must be a page's URL, got 'no url'" in capsys.readouterr().err
 
 
 def test_json_has_the_stages_with_candidates_and_figures(
@@ -287,17 +287,19 @@ def test_why_and_pair_know_the_keys_of_items(
         main(["why", str(keyed), SITE + path])
         said = " ".join(capsys.readouterr().out.split())
         assert "→ duplicate of page 2" in said
-        assert "This is not what the crawl decided" not in said
+        assert "The crawl decided otherwise" not in said
     main(["why", str(keyed), f"{SITE}/2"])
     said = " ".join(capsys.readouterr().out.split())
     assert "0 stored pages with the same digest of its text and the same fields" in said
-    other = f"It has the text of {SITE}/1, which differs in `product`: such items are not compared."
+    other = (
+        f"It has the same text as {SITE}/1 but differs in `product`, so the two are not compared."
+    )
     assert other in said
     assert "→ duplicate" not in said
     main(["pair", str(keyed), f"{SITE}/1", f"{SITE}/2"])
     said = " ".join(capsys.readouterr().out.split())
-    assert "the texts are the same, their fields differ: no candidate" in said
-    assert "they differ in `product`, which must be equal, too" in said
+    assert "the texts are the same, but their fields differ: no candidate" in said
+    assert "they differ in `product`, which must also be equal" in said
     assert "not a duplicate" in said
     main(["pair", str(keyed), f"{SITE}/2", f"{SITE}/2c"])
     assert "a duplicate." in capsys.readouterr().out

@@ -44,9 +44,9 @@ def test_no_two_reasons_have_the_same_words() -> None:
     ("reason", "expected"),
     [
         ("http_404", "--failed FILE"),
-        ("http_503", "dedup retry JOB has"),
+        ("http_503", "dedup retry JOB requeues"),
         ("http_403", "USER_AGENT"),
-        ("trap", "DEDUP_TRAP_PAGES pages"),
+        ("trap", "DEDUP_TRAP_PAGES"),
         ("host_pages", "--reason host_pages"),
         ("SomeError", "--reason SomeError"),
     ],

@@ -149,12 +149,12 @@ def test_similar_sets_differ_in_few_bits_and_other_sets_in_half():
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
-        (np.array([1, -2]), ValueError, "weights must be numbers and not negative, got .*-2"),
-        (np.array([1, np.nan]), ValueError, "weights must be numbers and not negative, got .*nan"),
-        (np.array([1, np.inf]), ValueError, r"weights of a document must be at most 6.87e\+10"),
-        (np.array([2**52, 1]), ValueError, r"weights of a document must be at most 4.5e\+15"),
-        (np.array([1, 1e308]), ValueError, r"weights of a document must be at most 6.87e\+10"),
-        (np.array([1]), ValueError, "weights must be one for each of the 2 hashes"),
+        (np.array([1, -2]), ValueError, "weights must be non-negative numbers, got .*-2"),
+        (np.array([1, np.nan]), ValueError, "weights must be non-negative numbers, got .*nan"),
+        (np.array([1, np.inf]), ValueError, r"a document's weights must sum to at most 6.87e\+10"),
+        (np.array([2**52, 1]), ValueError, r"a document's weights must sum to at most 4.5e\+15"),
+        (np.array([1, 1e308]), ValueError, r"a document's weights must sum to at most 6.87e\+10"),
+        (np.array([1]), ValueError, "weights must have one value for each of 2 hashes"),
         (np.array(["1", "2"]), TypeError, "weights must be numbers, got dtype"),
     ],
 )
@@ -192,6 +192,6 @@ def test_rejects_hashes_of_other_types_and_shapes():
     with pytest.raises(TypeError, match="hashes must be an array of uint64, got dtype int64"):
         simhash(np.array([1, 2]))  # type: ignore[arg-type]
     with pytest.raises(
-        ValueError, match=r"hashes must be an array of one dimension, got shape \(1, 2\)"
+        ValueError, match=r"hashes must be a one-dimensional array, got shape \(1, 2\)"
     ):
         simhash(as_array([[1, 2]]))  # type: ignore[list-item]

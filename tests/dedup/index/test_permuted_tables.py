@@ -345,7 +345,7 @@ def test_rejects_wrong_arrays():
         index.find_many(random_fingerprints(3, 128))
     with pytest.raises(ValueError, match=r"must have shape \(n, 2\), got \(3,\)"):
         PermutedTables(128).find_many(random_fingerprints(3))
-    with pytest.raises(ValueError, match="numbers must be one for each of 3 fingerprints"):
+    with pytest.raises(ValueError, match="numbers must have one value for each of 3 fingerprints"):
         index.add_many(random_fingerprints(3), np.array([1]))
     with pytest.raises(ValueError, match="numbers must be 0 to 4294967295, got"):
         index.add_many(random_fingerprints(2), np.array([1, -1]))
@@ -360,7 +360,7 @@ def test_rejects_a_distance_it_was_not_made_for(limit):
 
 
 def test_rejects_a_layout_for_other_fingerprints():
-    with pytest.raises(ValueError, match="layout must be one for 64 bits and distance 2"):
+    with pytest.raises(ValueError, match="layout must be for 64 bits and distance 2"):
         PermutedTables(64, 2, layout=Layout.from_blocks(64, 3, blocks=4))
 
 

@@ -134,5 +134,5 @@ def test_damage_is_a_clear_error(tmp_path):
     store = SqliteStore(tmp_path / "crawl.sqlite")
     store.database.connection.execute("DROP TABLE skipped")
     store.close()
-    with pytest.raises(StateError, match="tables are not those"):
+    with pytest.raises(StateError, match="tables are not"):
         report_of(tmp_path)

@@ -79,7 +79,7 @@ def test_filters_narrow_the_list(page):
     page.select_option("#resemblance", "0 0.99999")
     page.select_option("#order", "resemblance")
     alike = page.eval_on_selector_all("#list .badge", "nodes => nodes.map(n => n.textContent)")
-    shown = [float(text.split()[-1]) for text in alike if text.startswith("least alike")]
+    shown = [float(text.split()[-1]) for text in alike if text.startswith("lowest resemblance")]
     assert len(shown) > 3
     assert shown == sorted(shown)
 

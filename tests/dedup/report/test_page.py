@@ -98,10 +98,10 @@ def test_damaged_counts_are_a_clear_error(job, tmp_path):
 def test_a_job_without_pages_has_a_report(tmp_path):
     SqliteStore(tmp_path / "crawl.sqlite").close()
     text = write_report(tmp_path).read_text(encoding="utf-8")
-    assert "No page was dropped." in text
+    assert "No pages were dropped." in text
     assert "There are no duplicates." in text
 
 
 def test_a_missing_job_is_one_sentence(tmp_path, capsys):
     assert main(["report", str(tmp_path / "nothing")]) == 2
-    assert "there is no such job" in capsys.readouterr().err
+    assert "job not found" in capsys.readouterr().err

@@ -28,7 +28,7 @@ def test_a_job_of_whole_texts_has_no_signs(tmp_path: Path) -> None:
     assert found["verdict"] == (
         "No warning signs in texts, names, short drops and what the second look kept."
     )
-    assert found["checked"].startswith("12 pages of 1 host were looked at again. The median text")
+    assert found["checked"].startswith("12 pages of 1 host were checked. The median text")
     assert (found["signs"], found["unchecked"]) == ((), "")
 
 
@@ -40,9 +40,9 @@ def test_the_second_look_is_named_only_where_it_was_taken(tmp_path: Path) -> Non
 def test_small_texts_are_a_sign_with_three_examples(tmp_path: Path) -> None:
     pages = [replace(page, text=page.heading) for page in read_pages(12)]
     found = findings_of(job_of(tmp_path, pages))
-    assert found["verdict"] == "Not as it stands: there is a warning sign."
+    assert found["verdict"] == "Not yet: there is a warning sign."
     (sign,) = found["signs"]
-    assert "of 12 pages looked at, 12 have less than half" in sign["what"]
+    assert "of 12 pages checked, 12 have less than half" in sign["what"]
     assert len(sign["examples"]) == 3
     assert "rare words, in a text of" in sign["examples"][0][1]
     assert found["are_texts_doubtful"]
@@ -59,14 +59,14 @@ def test_pages_read_by_rules_alone_are_a_sign(tmp_path: Path) -> None:
     ("count", "changes", "words"),
     [
         (12, {"body": None}, "no page’s body is stored"),
-        (5, {}, "no host has ten pages of different names"),
+        (5, {}, "no host has ten pages with different names"),
     ],
 )
 def test_what_could_not_be_checked_is_said(
     tmp_path: Path, count: int, changes: dict[str, Any], words: str
 ) -> None:
     verdict = findings_of(job_of(tmp_path, read_pages(count, **changes)))["verdict"]
-    assert verdict.startswith("No warning signs in what could be looked at; the texts could not")
+    assert verdict.startswith("No warning signs in what could be checked; the texts could not")
     assert words in verdict
 
 
@@ -78,8 +78,8 @@ def test_many_short_drops_are_a_sign(tmp_path: Path) -> None:
         store.add_duplicate(page, Match(1, "text", resemblance=1.0))
     store.close()
     (sign,) = findings_of(tmp_path)["signs"]
-    assert sign["what"].startswith("25 pages, 68% of all, were dropped for a text of fewer than 20")
-    assert sign["examples"][0][1].startswith(f"dropped for http://{HOST}/0: “filter ")
+    assert sign["what"].startswith("25 pages, 68% of all, were dropped with texts of fewer than 20")
+    assert sign["examples"][0][1].startswith(f"duplicate of http://{HOST}/0: “filter ")
 
 
 def test_drops_of_long_texts_are_no_sign(tmp_path: Path) -> None:
@@ -117,10 +117,10 @@ def test_pages_kept_by_the_second_look_are_listed_and_counted(
     text = write_report(folder).read_text(encoding="utf-8")
     assert "4 pages were kept by the second look:" in text
     assert "Line &lt;b&gt; of 3" in text
-    assert "not told: its body is large" in text
+    assert "not shown: the body is large" in text
     assert main(["stats", str(folder)]) == 0
     said = capsys.readouterr().out
-    assert "kept by the second look, for lines of their own: 4 of the unique pages" in said
+    assert "kept by the second look for their own lines: 4 of the unique pages" in said
     assert main(["stats", str(folder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["kept_apart"] == 4
     assert main(["stats", str(folder), str(folder)]) == 0

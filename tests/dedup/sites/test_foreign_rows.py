@@ -87,7 +87,7 @@ def test_a_state_with_changed_bytes_is_refused_or_reads_pages(data: st.DataObjec
     ids=range(11),
 )
 def test_an_outline_that_is_none_is_a_clear_error(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ValueError, match="no outline"):
+    with pytest.raises(ValueError, match="invalid page outline"):
         Outline.from_json(text)
     store = SqliteStore(tmp_path / "crawl.sqlite")
     page = Page(id="", text="a", url="http://a.example/")

@@ -480,7 +480,7 @@ def test_a_damaged_state_is_learned_anew(
         assert not learner(store).site(HOST)
     (record,) = caplog.records
     assert record.getMessage().startswith(f"{HOST}: what was learned of a site is damaged")
-    assert record.getMessage().endswith("it is learned anew")
+    assert record.getMessage().endswith("it is learned again")
     learning = begun(store)
     assert learning.site(HOST)
     store.commit()

@@ -25,7 +25,7 @@ def test_boxes_that_are_left_out_are_told_with_what_is_known_of_them() -> None:
     assert menu.is_links
     assert str(footer) == (
         "div.footer, on 10 of the 10 pages counted, 30 words here (words), "
-        "100% of them on other pages, too"
+        "100% of them also on other pages"
     )
     assert str(menu).startswith(
         "div.sphinxsidebar, on 10 of the 10 pages counted, 180 words here (mostly links)"

@@ -129,7 +129,7 @@ def test_what_is_stored_comes_back(numbers: dict[int, int], is_whole: bool) -> N
 
 @pytest.mark.parametrize("data", [b"", b"\1" * 2, bytes(8), bytes(10)])
 def test_bytes_of_another_length_are_refused(data: bytes) -> None:
-    with pytest.raises(ValueError, match=f"takes 8 bytes a shingle, got {len(data)}"):
+    with pytest.raises(ValueError, match=f"must take 8 bytes each, got {len(data)}"):
         Rest.from_bytes(data)
 
 

@@ -157,7 +157,7 @@ def test_an_order_that_names_rows_twice_is_refused(session: SparkSession) -> Non
         deduplicate(frame, order="id")
     with pytest.raises(ValueError, match="whole numbers, got `text` of type string"):
         deduplicate(frame, order="text")
-    with pytest.raises(ValueError, match="there is no column `txt`; the nearest is `text`"):
+    with pytest.raises(ValueError, match="no column `txt`; the nearest is `text`"):
         deduplicate(frame, order="id", text="txt")
 
 
@@ -237,7 +237,7 @@ def test_files_are_those_of_one_machine(tmp_path: Path) -> None:
         [sys.executable, "-c", CODE, "run", *spark], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert "the first broken row, 51: it is no JSON: Expecting value, at character 1" in done.stderr
+    assert "the first broken row, 51: invalid JSON: Expecting value, at character 1" in done.stderr
     whole, told_of = tmp_path / "whole.jsonl", tmp_path / "told.jsonl"
     assert main(["run", *options, "-o", str(whole), "-d", str(told_of)]) == 0
     assert parts(out) == whole.read_bytes()
@@ -267,14 +267,14 @@ def test_parquet_comes_and_goes_as_parquet(tmp_path: Path) -> None:
 
 # Options that Spark has no answer to, and what is said.
 REFUSED = [
-    (["--job", "j"], "--job is not for --engine spark"),
+    (["--job", "j"], "--job cannot be used with --engine spark"),
     (
         ["--against", "old-job"],
         "--against must be files with --engine spark, got the job 'old-job'",
     ),
-    (["--broken", "b.jsonl"], "--broken is not for --engine spark"),
-    (["--processes", "2"], "--processes is not for --engine spark"),
-    (["--keep", "newest:id"], "--keep newest is not for --engine spark"),
+    (["--broken", "b.jsonl"], "--broken cannot be used with --engine spark"),
+    (["--processes", "2"], "--processes cannot be used with --engine spark"),
+    (["--keep", "newest:id"], "--keep newest cannot be used with --engine spark"),
     (["-o", "-"], "reads and writes files and folders, not standard input"),
     (["-o", "out.parquet"], "-o must be a folder of jsonl, which rows of JSON Lines, CSV and web"),
     (["more.parquet"], "reads Parquet, or other formats, not both at once"),

@@ -402,7 +402,9 @@ def test_a_damaged_account_of_a_page_that_was_kept_apart_is_a_clear_error(
     job.note_apart(numbers[1], numbers[0], ["Once."])
     with job.unit() as connection:
         connection.execute("UPDATE apart SET lines = ?", ["[1"])
-    with pytest.raises(StateError, match=f"what tells page {numbers[1]} from another is damaged"):
+    with pytest.raises(
+        StateError, match=f"the recorded difference of page {numbers[1]} is damaged"
+    ):
         job.explain.apart(numbers[1])
     with pytest.raises(StateError, match="is damaged"):
         list(job.explain.all_apart())

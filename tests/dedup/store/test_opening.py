@@ -38,7 +38,7 @@ def test_store_is_found_by_folder_and_by_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [{"read_only": True}, {"must_exist": True}])
 def test_no_store_is_made_where_one_is_wanted(tmp_path: Path, options: dict[str, bool]) -> None:
-    with pytest.raises(StateError, match="there is no such job"):
+    with pytest.raises(StateError, match="job not found"):
         open_store(tmp_path / "job", **options)
     assert not (tmp_path / "job").exists()
 

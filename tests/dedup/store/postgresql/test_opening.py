@@ -67,7 +67,7 @@ def test_no_job_is_made_where_one_is_wanted(
 ) -> None:
     place = new_place()
     for _ in range(2):
-        with pytest.raises(StateError, match="there is no such job"):
+        with pytest.raises(StateError, match="job not found"):
             open_store(place, **options)
 
 
@@ -80,7 +80,7 @@ def test_unreachable_server_is_one_sentence_without_the_password() -> None:
 
 
 def test_address_that_is_none_is_not_quoted() -> None:
-    with pytest.raises(StateError, match="no address of a database") as caught:
+    with pytest.raises(StateError, match="not a database address") as caught:
         open_store("postgresql://me:secret@db/crawls?no_such_option=secret#news")
     assert "secret" not in str(caught.value).replace("no_such_option=secret", "")
 
@@ -99,16 +99,18 @@ def test_user_without_rights_is_told_which(new_place: Callable[[], str]) -> None
     execute(place, f"CREATE ROLE {name} LOGIN")
     as_guest = place.replace("crawler@", f"{name}@")
     for wanted in (as_guest, new_place().replace("crawler@", f"{name}@")):
-        with pytest.raises(StateError, match=r"lacks a right \(permission denied|expected a job"):
+        with pytest.raises(
+            StateError, match=r"lacks a privilege \(permission denied|expected a job"
+        ):
             open_store(wanted)
 
 
 def test_schema_of_another_program_is_left_alone(new_place: Callable[[], str]) -> None:
     place = new_place()
     execute(place, f'CREATE SCHEMA "{parse_place(place).name}"')
-    with pytest.raises(StateError, match="found a schema of another program"):
+    with pytest.raises(StateError, match="found another program's schema"):
         open_store(place)
-    with pytest.raises(StateError, match="found a schema of another program"):
+    with pytest.raises(StateError, match="found another program's schema"):
         open_store(place, read_only=True)
 
 

@@ -140,7 +140,7 @@ def test_job_is_copied_whole(
         assert row is not None
         assert row.id > 2
     assert main(["copy", str(folder), place]) == 2
-    assert "there is a job or a schema of this name" in capsys.readouterr().err
+    assert "a job or schema with this name already exists" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

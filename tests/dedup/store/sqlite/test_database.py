@@ -231,12 +231,12 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_was(tmp_path, make, m
 def test_pages_left_beside_a_file_that_is_gone_are_not_deleted(tmp_path):
     log = tmp_path / "crawl.sqlite-wal"
     log.write_bytes(b"committed, and not yet copied")
-    with pytest.raises(StateError, match=r"crawl\.sqlite-wal beside it holds pages"):
+    with pytest.raises(StateError, match=r"crawl\.sqlite-wal next to it holds some"):
         Database(tmp_path / "crawl.sqlite")
     assert log.read_bytes() == b"committed, and not yet copied"
 
 
-@pytest.mark.parametrize(("content", "message"), [(None, "no such job"), (b"", "store is empty")])
+@pytest.mark.parametrize(("content", "message"), [(None, "job not found"), (b"", "store is empty")])
 def test_a_reader_finds_no_job_and_makes_none(tmp_path, content, message):
     path = tmp_path / "crawl.sqlite"
     if content is not None:

@@ -172,10 +172,10 @@ def test_other_schemes_are_refused_and_named(path):
     store.check_schemes({"body": {"hash": "x"}, "simhash": {"bits": 64}})  # the order is no matter
     store.close()
     store = SqliteStore(path)
-    message = "it lacks 'minhash', now switched on; simhash bits 64, now 128"
+    message = "it lacks 'minhash', which is now on; simhash bits 64, now 128"
     with pytest.raises(SchemeError, match=message):
         store.check_schemes({"body": {"hash": "x"}, "simhash": {"bits": 128}, "minhash": {}})
-    with pytest.raises(SchemeError, match="it has 'body', now switched off"):
+    with pytest.raises(SchemeError, match="it has 'body', which is now off"):
         store.check_schemes({"simhash": {"bits": 64}})
     store.close()
 
@@ -208,7 +208,7 @@ def test_a_store_damaged_where_opening_looks_lets_go_of_its_lock(path):
     store.database.connection.execute("DROP TABLE skipped")
     store.close()
     for _ in range(2):
-        with pytest.raises(StateError, match="not those of a crawl's store"):
+        with pytest.raises(StateError, match="not a crawl store's"):
             SqliteStore(path)
 
 

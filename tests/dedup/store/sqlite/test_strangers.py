@@ -51,7 +51,7 @@ OTHER_TABLES = {
 def test_tables_that_are_none_of_a_store_are_refused(path, statements):
     change(path, *statements)
     for read_only in (True, False):
-        with pytest.raises(StateError, match="not those of a crawl's store"):
+        with pytest.raises(StateError, match="not a crawl store's"):
             SqliteStore(path, read_only=read_only)
 
 
@@ -59,7 +59,7 @@ def test_tables_that_are_none_of_a_store_are_refused(path, statements):
 @pytest.mark.parametrize("version", OLD_JOBS)
 def test_what_runs_in_a_job_of_an_earlier_version_is_refused(path, statements, version):
     change(path, *statements, (f"PRAGMA user_version = {version}",))
-    with pytest.raises(StateError, match="not those of a crawl's store"):
+    with pytest.raises(StateError, match="not a crawl store's"):
         SqliteStore(path, read_only=True)
     with pytest.raises(StateError, match="earlier release"):
         SqliteStore(path)
@@ -83,7 +83,7 @@ def test_values_that_are_none_of_their_columns_are_refused(path, statement, caps
     store.check_schemes({"simhash": {"bits": 64}})
     store.close()
     change(path, statement)
-    with pytest.raises(StateError, match="holds values that are none of it"):
+    with pytest.raises(StateError, match="holds invalid values"):
         SqliteStore(path)
     assert main(["why", str(path), "http://a.example/"]) in (0, 2)
     assert "Traceback" not in capsys.readouterr().err
@@ -99,7 +99,7 @@ def test_a_source_that_is_none_is_shown(path, capsys):
 def test_an_error_in_a_job_of_an_earlier_version_is_told(path, version, capsys):
     change(path, VALUES["bytes for text"], (f"PRAGMA user_version = {version}",))
     assert main(["pair", str(path), "http://a.example/", "http://a.example/"]) == 2
-    assert "the table pages holds values" in capsys.readouterr().err
+    assert "the table pages holds invalid values" in capsys.readouterr().err
 
 
 def test_what_was_analysed_by_sqlite_stays_usable(path):
