@@ -60,7 +60,7 @@ WRONG = {
     "negative": Wrong("max_pages must be .*'-1'", arguments={"url": _URL, "max_pages": "-1"}),
     "other argument": Wrong("spider arguments must be .*ur1", arguments={"ur1": _URL}),
     "other argument of demo": Wrong("spider arguments must be .*url", "demo"),
-    "other spider": Wrong("there is no spider 'sites'; there are: demo, site", "sites"),
+    "other spider": Wrong("unknown spider 'sites'; available: demo, site", "sites"),
     "no file": Wrong("file is missing", "urls", arguments={}),
     "file not found": Wrong("file must be .*'nowhere'", "urls", arguments={"file": "nowhere"}),
     "resemblance": Wrong(
@@ -78,7 +78,7 @@ RULES = ("-s", "DEDUP_URL_RULES=www")
 
 WRONG_JOBS = {
     "text": Wrong("expected an SQLite file, found one that begins with b'notes"),
-    "foreign": Wrong("an SQLite database of another program"),
+    "foreign": Wrong("another program's SQLite database"),
     "damaged": Wrong("the store is damaged"),
     "later": Wrong("expected schema version"),
     "in-use": Wrong("the job is in use by another process"),

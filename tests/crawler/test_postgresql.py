@@ -195,7 +195,7 @@ def test_restart_keeps_the_old_job_beside_the_new_one(
     for _ in range(2):
         found = crawl("site", "-s", setting, url=pages.url, restart=1, max_pages=5, **job)
         assert found.status == 0, found.output
-    assert f"is kept in {place}-old-1" in found.output
+    assert f"was moved to {place}-old-1" in found.output
     for each in (place, f"{place}-old-1"):
         with open_store(each, read_only=True) as store:
             assert store.exports.count("pages") > 0

@@ -114,7 +114,7 @@ class _Dangerous:
     ("stored", "message"),
     [
         (pickle.dumps(_Dangerous()), "pickles of earlier releases are not read"),
-        (b"", "no JSON"),
+        (b"", "not JSON"),
         (b'{"_class": "this.Unimportable"}', "not a request class"),
         (b'{"_class": "os.system"}', "not a request class"),
         (b'{"_class": "subprocess.Popen"}', "not a request class"),

@@ -112,7 +112,7 @@ def test_counts_of_stats_database_and_feed_agree(crawled: Crawled) -> None:
     assert crawled.stats["reason"] == "finished"
     assert crawled.stats["urls"]["queued"] == 0
     assert crawled.stats["urls"]["nofollow"] == 2  # to /only-there and /never
-    assert "2 nofollow links left alone" in crawled.output
+    assert "2 nofollow links not followed" in crawled.output
 
 
 def test_every_page_is_fetched_once(crawled: Crawled, served: WebSite) -> None:

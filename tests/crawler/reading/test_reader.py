@@ -99,7 +99,7 @@ def test_slow_pages_never_hold_all_readers(
     n_workers = asyncio.run(read_all())
     assert n_workers <= max(processes + 1, 2)
     assert sorted(ended) == sorted(names)
-    assert reasons == ["too_complex: takes more than 3 s of CPU"] * 3
+    assert reasons == ["too_complex: takes more than 3 s of CPU time"] * 3
     kinds = "".join(name[0] for name in ended)
     assert "e" not in kinds[: kinds.rindex("s")], ended
     assert kinds[: kinds.rindex("m")].count("e") <= 2, ended
