@@ -153,7 +153,7 @@ def test_chains_in_order_are_decided_by_their_components(session: SparkSession) 
 
 def test_an_order_that_names_rows_twice_is_refused(session: SparkSession) -> None:
     frame = session.createDataFrame([(1, "a"), (1, "b")], "id bigint, text string")
-    with pytest.raises(ValueError, match="order must name each row once, got 1 names of 2 rows"):
+    with pytest.raises(ValueError, match="order must be unique per row, got 1 values for 2 rows"):
         deduplicate(frame, order="id")
     with pytest.raises(ValueError, match="whole numbers, got `text` of type string"):
         deduplicate(frame, order="text")
@@ -237,7 +237,7 @@ def test_files_are_those_of_one_machine(tmp_path: Path) -> None:
         [sys.executable, "-c", CODE, "run", *spark], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert "the first broken row, 51: invalid JSON: Expecting value, at character 1" in done.stderr
+    assert "first broken row, 51: invalid JSON: Expecting value, at character 1" in done.stderr
     whole, told_of = tmp_path / "whole.jsonl", tmp_path / "told.jsonl"
     assert main(["run", *options, "-o", str(whole), "-d", str(told_of)]) == 0
     assert parts(out) == whole.read_bytes()
@@ -276,8 +276,8 @@ REFUSED = [
     (["--processes", "2"], "--processes cannot be used with --engine spark"),
     (["--keep", "newest:id"], "--keep newest cannot be used with --engine spark"),
     (["-o", "-"], "reads and writes files and folders, not standard input"),
-    (["-o", "out.parquet"], "-o must be a folder of jsonl, which rows of JSON Lines, CSV and web"),
-    (["more.parquet"], "reads Parquet, or other formats, not both at once"),
+    (["-o", "out.parquet"], "-o must be a folder of jsonl for rows of JSON Lines, CSV and web"),
+    (["more.parquet"], "reads either Parquet or other formats, not both"),
 ]
 
 
@@ -331,10 +331,10 @@ def test_master_is_for_spark(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["-o", "in.jsonl"], "-o must be another folder than IN"),
-        (["-o", "data/../in.jsonl"], "-o must be another folder than IN"),
-        (["data/more.jsonl", "-o", "data"], "-o must be another folder than IN"),
-        (["-o", "out/kept", "-d", "out"], "-d must be another folder than -o"),
+        (["-o", "in.jsonl"], "-o and IN must be different folders"),
+        (["-o", "data/../in.jsonl"], "-o and IN must be different folders"),
+        (["data/more.jsonl", "-o", "data"], "-o and IN must be different folders"),
+        (["-o", "out/kept", "-d", "out"], "-d and -o must be different folders"),
         (["-o", "data"], "'data' was not written by an earlier run"),
     ],
 )
@@ -365,7 +365,7 @@ def test_rows_that_are_not_utf8_are_broken_not_equal(
     options = ["--engine", "spark", "--master", "local[1]", "-o", str(tmp_path / "out")]
     assert main(["run", str(source), *options]) == 0
     told = capsys.readouterr().err
-    assert "the first broken row, 1: it is not UTF-8" in told
+    assert "first broken row, 1: it is not UTF-8" in told
     assert "broken" in told.splitlines()[-2]
     kept = [path.read_text() for path in sorted((tmp_path / "out").glob("part-*"))]
     assert "".join(kept) == '{"id": 3, "text": "Maerz"}\n'
