@@ -142,6 +142,7 @@ def test_what_is_not_to_be_filtered_is_fetched_each_time_also_after_a_restart(op
     for _ in range(3):
         assert scheduler.enqueue_request(Request("http://a.com/", dont_filter=True))
     assert scheduler.next_request().url == "http://a.com/"
+    assert Job.of(scheduler.crawler).urls.seen.count == 0  # the filter has not been asked
     scheduler.shut()
     assert drain(opened()) == ["http://a.com/"] * 3  # the one in flight is queued again
 

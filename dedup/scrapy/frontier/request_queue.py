@@ -39,6 +39,7 @@ class RequestQueue:
 
     Attributes:
         length: how many requests are queued or in flight; for display.
+        is_shared: do other processes work on the job?
     """
 
     def __init__(
@@ -53,16 +54,16 @@ class RequestQueue:
         """URLs that are queued in the next turn, where others share the job."""
         self.hosts: set[str] = set()
         """Of a shared job, those that this process fetches from."""
-        self._is_shared = store.workers.is_shared
+        self.is_shared = store.workers.is_shared
         store.workers.before_commit(self._queue_later)
-        n_lost = 0 if self._is_shared else store.urls.drop_held()
+        n_lost = 0 if self.is_shared else store.urls.drop_held()
         if n_lost:
             logger.warning(
                 "%d queued requests could not be stored and were lost with the last process; they"
                 " are fetched if a page links to them again",
                 n_lost,
             )
-        self.frontier = Frontier(store.urls, () if self._is_shared else None)
+        self.frontier = Frontier(store.urls, () if self.is_shared else None)
         self.length = store.urls.count_queued()
 
     def add(self, request: Request) -> bool:
@@ -152,7 +153,7 @@ class RequestQueue:
         urls = self._store.urls
         if is_again:
             self._again.add(key)
-        if self._is_shared:
+        if self.is_shared:
             self._write_later(key, request, stored, is_again=is_again, is_held=is_held)
             return not is_held
         if is_again:
@@ -201,7 +202,7 @@ class RequestQueue:
 
     def is_ours(self, host: str) -> bool:
         """Does this process fetch from a host, at whatever port? Others learn of other hosts."""
-        return not self._is_shared or host_without_port(host) in self.hosts
+        return not self.is_shared or host_without_port(host) in self.hosts
 
     def take_up(self, slots: Iterable[str]) -> None:
         """Fetch from these hosts, too."""

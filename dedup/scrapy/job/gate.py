@@ -52,7 +52,7 @@ class Gate:
         return None
 
     def _request_of(self, row: QueuedUrl) -> Request | None:
-        if self._requests.hosts is not None:
+        if self._requests.is_shared:
             self._seen.mark([row.key])
         if not (self._requests.is_again(row) or is_revisit(row)):
             reason, detail = self._reason_to_leave_out(row)
