@@ -21,7 +21,7 @@ from dedup.detectors import SecondCheck, default_detectors
 from dedup.html.bounds import bounded
 from dedup.html.page_text import page_text
 from dedup.scrapy.reading.blocking import BlockingWorker
-from dedup.scrapy.reading.page import PageFacts, RawPage, Wanted
+from dedup.scrapy.reading.page import RawPage, Wanted
 from dedup.sites.learner import LearningStep, SiteLearner
 from dedup.store import Page, open_store
 
@@ -158,11 +158,9 @@ def read_large(crawl: Crawl, host: str, n_pages: int) -> None:
         raw = RawPage(body, url, "text/html", ())
         start -= time.process_time()
         found = worker.read(raw, host, learner.site(host))
-        said, title = found.extracted, found.page.title
-        page = Page(id="", text=said.text, url=url, title=title, body=body, size_bytes=len(body))
-        verdict = deduplicator.process(
-            PageFacts(said.text, title, body, said, found.features).give(page)
-        )
+        said = found.extracted
+        page = found.complete(Page(id="", text="", url=url, body=body, size_bytes=len(body)))
+        verdict = deduplicator.process(page)
         if said.contribution is not None:
             learner.add(url, said.contribution)
         if verdict.number is not None and said.outline is not None:

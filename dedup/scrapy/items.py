@@ -1,10 +1,25 @@
 """What the project's spiders yield."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import Any
+
+
+class _Known:
+    """Refers to what a job knows of the item; not by a field, so no export contains it."""
+
+    __slots__ = ("_entry",)
+
+    def known_as(self, entry: Any) -> Any:
+        """Refer to another entry, once the item has arrived to none; return the one before."""
+        before = getattr(self, "_entry", None)
+        self._entry = entry
+        return before
 
 
 @dataclass(slots=True)
-class PageItem:
+class PageItem(_Known):
     """A fetched HTML page.
 
     Attributes:

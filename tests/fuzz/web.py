@@ -93,8 +93,8 @@ def _pages(_: Path) -> Run:
             return told(error)
         pickle.dumps(content)
         assert all(link.startswith(("http://", "https://")) for link in content.links)
-        item = reread(reading_of(response, raw, content), Site()).item
-        for value in (item.text, item.title, item.language, item.canonical_url):
+        page = reread(reading_of(response, raw, content), Site()).page
+        for value in (page.text, page.title, page.language, page.canonical_url):
             (value or "").encode()  # the store takes no lone surrogates
         return content._replace(features=None), content.features and content.features.signatures
 

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import fields
 
 from scrapy.http import Response
 
-from dedup.html.page_text import PageText
 from dedup.scrapy.frontier.meta import KEY
-from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.content import ContentIndex
-from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, page_of_item
+from dedup.scrapy.job.in_pipelines import Entry, item_of
 from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
-from dedup.scrapy.reading.page import PageFacts
+from dedup.scrapy.reading.reading import Reading
 from dedup.sites.learner import LearningStep, Ready, SiteLearner
 from dedup.sites.outline import Outline
 from dedup.sites.site import Site
 from dedup.store import JobStore, Page
-from dedup.store.records import PAGE_FIELDS
 from dedup.urls.parts import host_of
-
-_ITEM_FIELDS = tuple(
-    field.name for field in fields(PageItem) if field.name in PAGE_FIELDS and field.name != "url"
-)
 
 
 class Arrivals:
@@ -45,7 +37,6 @@ class Arrivals:
         store: JobStore,
         ledger: Ledger,
         content: ContentIndex,
-        items: ItemsInPipelines,
         learner: SiteLearner,
         *,
         is_learning: bool,
@@ -54,7 +45,6 @@ class Arrivals:
         self._store = store
         self._ledger = ledger
         self._content = content
-        self._items = items
         self._learner = learner
         self._is_learning = is_learning
         self._is_ours = is_ours
@@ -112,57 +102,45 @@ class Arrivals:
 
     # --- Pages -----------------------------------------------------------------------------------
 
-    def count(self, item: PageItem, facts: PageFacts) -> None:
-        """Count a page that was read by what is known of its site; more may be known then."""
-        if facts.extracted.contribution is None or not self._is_ours(host_of(item.url)):
-            return
-        with self._store.unit():
-            self._reread(self._learner.add(item.url, facts.extracted.contribution))
-
     def arrive(
-        self,
-        item: PageItem,
-        facts: PageFacts,
-        finishes: Sequence[FinishedUrl],
-        revisits: int | None = None,
-    ) -> list[PageItem]:
+        self, reading: Reading, finishes: Sequence[FinishedUrl], revisits: int | None = None
+    ) -> list[PageItem] | None:
         """Take a page; return the items that are ready to be judged.
 
         Either the page is among them, or it waits until more is known of its site. In both cases
-        its URLs are done.
+        its URLs are done. None: more is known of its site than when it was read, and it is not
+        taken.
 
         Args:
-            item: the page, as read by what is known of its site.
-            facts: what its reader found besides the item's fields.
-            finishes: the page's URLs.
+            reading: the page.
+            finishes: its URLs.
             revisits: the number of the stored page of which this is a new version.
         """
-        released = [self._item_of(ready) for ready in self._learner.release(item.url).ready]
-        entry = self._note(item, facts, finishes)
-        entry.revisits = revisits
-        if not self._is_ours(host_of(item.url)):
-            return [*released, item]
-        outline, page = facts.extracted.outline, page_of_item(item, ItemFields())
-        is_known = facts.extracted.contribution is not None
-        if is_known or outline is None or page is None or self.is_closing or revisits is not None:
-            entry.outline = outline
-            return [*released, item]
-        page = facts.give(page)
-        if self._content.is_copy(page):  # whatever its site repeats
-            return [*released, item]
-        self._items.forget(item)  # another item is made of the page later
-        return [*released, *self._wait(page, outline, finishes)]
+        page = reading.page
+        if revisits is None and self._is_current(reading):
+            self._count(reading)
+        if not self._is_current(reading):
+            return None
+        url = page.url or ""
+        released = [_item_of(ready) for ready in self._learner.release(url).ready]
+        outline = reading.outline if self._is_ours(host_of(url)) else None
+        is_known = reading.contribution is not None or revisits is not None
+        if outline is not None and not (is_known or self.is_closing):
+            if not self._content.is_copy(page):
+                return [*released, *self._wait(page, outline, finishes)]
+            outline = None  # it is a copy, whatever its site repeats
+        return [*released, _item_of(Ready(page, None, outline), finishes, revisits)]
 
     def resume(self) -> list[PageItem]:
         """The items that were ready when an earlier process ended."""
-        return [self._item_of(ready) for ready in self._learner.resume().ready]
+        return [_item_of(ready) for ready in self._learner.resume().ready]
 
     def finish(self) -> list[PageItem]:
         """Some of the items that still wait, to be judged by what is known; []: none wait."""
         with self._store.unit():
             progress = self._learner.finish()
             self._reread(progress)
-        return [self._item_of(ready) for ready in progress.ready]
+        return [_item_of(ready) for ready in progress.ready]
 
     # --- Outcomes --------------------------------------------------------------------
 
@@ -185,39 +163,41 @@ class Arrivals:
             progress = self._learner.arrive(page, outline)
             if any(ready.place is None for ready in progress.ready):  # it need not wait
                 (ready,) = progress.ready
-                return [self._item_of(ready, finishes)]
+                return [_item_of(ready, finishes)]
             self._ledger.record(
                 Outcome(kind="waiting", url=page.url or "", finishes=tuple(finishes))
             )
             self._reread(progress)
-        return [self._item_of(ready) for ready in progress.ready]
+        return [_item_of(ready) for ready in progress.ready]
 
-    def _item_of(self, ready: Ready, finishes: Sequence[FinishedUrl] = ()) -> PageItem:
-        page = ready.page
-        item = PageItem(
-            url=page.url or "",
-            text=page.text,
-            body=page.body or b"",
-            **{name: getattr(page, name) for name in _ITEM_FIELDS},
-        )
-        page_text = PageText(
-            page.text,
-            page.heading,
-            page.title if page.own_title is None else page.own_title,
-            page.source,
-            page.site_version or 0,
-            page.rest,
-        )
-        facts = PageFacts(item.text, item.title, item.body, page_text, None)
-        entry = self._note(item, facts, finishes)
-        entry.place, entry.outline = ready.place, ready.outline
-        return item
+    def _is_current(self, reading: Reading) -> bool:
+        """Was a page read by what is known of its site now?"""
+        site = self.site(reading.page.url or "")
+        return site is None or site.version == reading.site_version
 
-    def _note(self, item: PageItem, facts: PageFacts, finishes: Sequence[FinishedUrl]) -> Entry:
-        entry = self._items.note(item)
-        entry.is_ours, entry.facts, entry.finishes = True, facts, tuple(finishes)
-        return entry
+    def _count(self, reading: Reading) -> None:
+        """Count a page that was read by what is known of its site; more may be known then."""
+        url = reading.page.url or ""
+        if reading.contribution is None or not self._is_ours(host_of(url)):
+            return
+        with self._store.unit():
+            self._reread(self._learner.add(url, reading.contribution))
 
     def _reread(self, progress: LearningStep) -> None:
         for number, own in progress.reread:
             self._content.change(number, own)
+
+
+def _item_of(
+    ready: Ready, finishes: Sequence[FinishedUrl] = (), revisits: int | None = None
+) -> PageItem:
+    entry = Entry(
+        read=ready.page,
+        finishes=tuple(finishes),
+        revisits=revisits,
+        place=ready.place,
+        outline=ready.outline,
+    )
+    item = item_of(ready.page)
+    item.known_as(entry)
+    return item

@@ -9,9 +9,7 @@ from scrapy.statscollectors import StatsCollector
 
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.request_queue import RequestQueue
-from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.job.content import ContentIndex, first_match
-from dedup.scrapy.job.in_pipelines import page_of_item
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.spiders.own import is_own
 from dedup.scrapy.url_keys import UrlKeys
@@ -77,14 +75,9 @@ class DuplicateLinks:
 
         A page of a site of which nothing is known yet has one only if the bodies are the same.
         """
-        page = page_of_item(reading.item, ItemFields())
-        if page is None:
-            return False
-        page = reading.facts.give(page)
-        read = reading.facts.extracted
-        if read.outline is not None and read.contribution is None:
-            return self._content.is_copy(page)
-        return first_match(self._content.detectors, page) is not None
+        if reading.outline is not None and reading.contribution is None:
+            return self._content.is_copy(reading.page)
+        return first_match(self._content.detectors, reading.page) is not None
 
     def put_off(self, page: bytes, links: list[bytes], *, n_new: int) -> None:
         """Note the links on a duplicate, seen and new ones; the new ones are to be queued late."""

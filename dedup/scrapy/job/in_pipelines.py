@@ -8,19 +8,15 @@ not at the object.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 from dedup.scrapy.item_fields import ItemFields, get
+from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.outcome import FinishedUrl
-from dedup.scrapy.reading.page import PageFacts
 from dedup.sites.outline import Outline
 from dedup.store import Page
-
-_MAX_NOTED = 1_000
-"""Entries of items that have not arrived; one stays if a spider middleware drops its item."""
 
 _MAX_WHOLE = 2**31
 """What an INTEGER of PostgreSQL holds; greater numbers are no status and no depth."""
@@ -29,17 +25,20 @@ _YEAR_10000 = 253_402_300_800
 """In seconds since 1970; what is later is no time of a fetch."""
 
 
-@dataclass(slots=True, eq=False)
+_ITEM_FIELDS = tuple(field.name for field in fields(PageItem) if field.name not in ("id", "body"))
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
 class Entry:
     """What is known of an item.
 
     Attributes:
         objects: all objects that the item has been. They are kept, so that `id` stays unique.
+        read: the page, as it was read; None: it was not read here.
         finishes: the URLs that need no fetching any more when the page is recorded.
         revisits: number of the stored page of which this is a new version.
-        is_ours: does it come from one of the project's own spiders?
-        extracted: values that were read from its HTML, by field; for fields that the item lacks.
-        facts: what its reader found besides its fields.
+        extracted: values that were read from the HTML of another project's item, by field; for
+            fields that the item lacks.
         place: its number among the pages that wait; None: it did not wait.
         outline: from which it is read again once more is known of its site.
         page: the item as a document; None: it is not a page, or not analysed yet.
@@ -50,11 +49,10 @@ class Entry:
     """
 
     objects: list[object] = field(default_factory=list)
+    read: Page | None = None
     finishes: tuple[FinishedUrl, ...] = ()
     revisits: int | None = None
-    is_ours: bool = False
     extracted: Mapping[str, object] = field(default_factory=dict)
-    facts: PageFacts | None = None
     place: int | None = None
     outline: Outline | None = None
     page: Page | None = None
@@ -63,35 +61,28 @@ class Entry:
     is_recorded: bool = False
     has_left: bool = False
 
+    @property
+    def is_ours(self) -> bool:
+        """Does the item come from one of the project's own spiders?"""
+        return self.read is not None and not self.extracted
+
 
 _CURRENT: ContextVar[tuple[ItemsInPipelines, Entry] | None] = ContextVar("item", default=None)
 
 
 class ItemsInPipelines:
-    """The entries of items, from the spider to the end of the pipelines."""
+    """The entries of the items that are in the pipelines."""
 
     def __init__(self) -> None:
-        self._noted: OrderedDict[int, Entry] = OrderedDict()
         self._arrived: dict[int, Entry] = {}
 
-    def note(self, item: object) -> Entry:
-        """The entry of an item that is not in the pipelines yet."""
-        entry = self._noted.get(id(item))
-        if entry is None:
-            entry = self._noted[id(item)] = Entry([item])
-            if len(self._noted) > _MAX_NOTED:
-                self._noted.popitem(last=False)
-        return entry
-
-    def forget(self, item: object) -> None:
-        """Remove the entry of an item that does not go to the pipelines."""
-        self._noted.pop(id(item), None)
-
-    def arrive(self, item: object) -> None:
+    def arrive(self, item: object) -> Entry:
         """Note that an item arrives at the pipelines; called before all other pipelines."""
-        entry = self._noted.pop(id(item), None) or Entry([item])
+        entry = (isinstance(item, PageItem) and item.known_as(None)) or Entry()
+        entry.objects.append(item)
         self._arrived[id(item)] = entry
         _CURRENT.set((self, entry))
+        return entry
 
     def entry(self, item: object) -> Entry:
         """The entry of an item in the pipelines, also if pipelines have replaced the object."""
@@ -107,10 +98,7 @@ class ItemsInPipelines:
                 current.objects.append(item)
                 self._arrived[id(item)] = current
                 return current
-        if found is None:
-            found = self._noted.pop(id(item), None) or Entry([item])
-            self._arrived[id(item)] = found
-        return found
+        return self.arrive(item) if found is None else found
 
     def leave(self, item: object) -> Entry:
         """Remove and return the entry of an item that leaves the pipelines."""
@@ -122,12 +110,21 @@ class ItemsInPipelines:
         return entry
 
 
-def page_of_item(
-    item: object, fields: ItemFields, extracted: Mapping[str, object] | None = None
-) -> Page | None:
-    """The item as a document without a key; None: it has no text, and none was extracted."""
-    extracted = extracted or {}
-    text = fields.text_of(item)
+def item_of(page: Page) -> PageItem:
+    """The item of a page that was read."""
+    found = {name: getattr(page, name) for name in _ITEM_FIELDS}
+    return PageItem(**{**found, "url": page.url or "", "body": page.body or b""})
+
+
+def page_of_item(item: object, names: ItemFields, entry: Entry) -> Page | None:
+    """The item as a document without a key; None: it has no text, and none was extracted.
+
+    What was read from the page besides its text holds unless a pipeline has changed the text.
+    """
+    read, extracted = entry.read, entry.extracted
+    if read is not None and isinstance(item, PageItem) and _is_unchanged(item, read):
+        return read
+    text = names.text_of(item)
     if not (text or "").strip():
         found = extracted.get("text")
         text = found if isinstance(found, str) else text
@@ -144,11 +141,11 @@ def page_of_item(
 
     body = get(item, "body")
     body = body if isinstance(body, bytes) else None
-    return Page(
+    page = Page(
         id="",
         text=text,
-        url=fields.url_of(item),
-        title="" if "title" in fields.ignored else word("title"),
+        url=names.url_of(item),
+        title="" if "title" in names.ignored else word("title"),
         body=body,
         language=word("language"),
         canonical_url=word("canonical_url") or None,
@@ -161,6 +158,22 @@ def page_of_item(
         depth=whole("depth") or 0,
         size_bytes=len(body) if body is not None else len(text.encode("utf-8", "replace")),
     )
+    if read is None or text is not read.text:
+        return page
+    return replace(
+        page,
+        heading=read.heading,
+        own_title=read.own_title if page.title is read.title else None,
+        source=read.source,
+        site_version=read.site_version,
+        rest=read.rest,
+    )
+
+
+def _is_unchanged(item: PageItem, read: Page) -> bool:
+    """Has an item the values of the page that it was made of?"""
+    is_body = item.body is read.body or (not item.body and read.body is None)
+    return is_body and all(getattr(item, name) is getattr(read, name) for name in _ITEM_FIELDS)
 
 
 def _seconds(value: object) -> float | None:

@@ -278,7 +278,6 @@ def _assemble(job: Job, crawler: Crawler) -> None:
         store,
         ledger,
         content,
-        items,
         learner,
         is_learning=config.extractor == "content",
         is_ours=requests.is_ours,

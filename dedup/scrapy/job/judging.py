@@ -22,7 +22,7 @@ from dedup.scrapy.job.drops import Drop, DropLog
 from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, page_of_item
 from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
-from dedup.scrapy.reading.page import PageFacts
+from dedup.scrapy.reading.page import with_extracted
 from dedup.store import JobStore, Page
 
 logger = logging.getLogger(__name__)
@@ -136,23 +136,11 @@ class ItemJudge:
         """Identify the item from here on, also if other pipelines replace the object."""
         self._items.arrive(item)
 
-    def has_text(self, item: object) -> bool:
-        """Has the item a text of its own?"""
-        text = self._fields_of(self._items.entry(item)).text_of(item)
-        return text is not None and bool(text.strip())
-
     def note_extracted(self, item: object, found: Mapping[str, object], text: PageText) -> None:
         """Note the values that were read from the item's HTML, by field."""
         entry = self._items.entry(item)
         entry.extracted, entry.outline = found, text.outline
-        body, title = get(item, "body"), found["title"]
-        entry.facts = PageFacts(
-            text.text,
-            title if isinstance(title, str) else "",
-            body if isinstance(body, bytes) else None,
-            text,
-            None,
-        )
+        entry.read = with_extracted(Page(id="", text="", title=str(found["title"])), text)
 
     def record_unread(self, item: object, reason: str, detail: str) -> None:
         """Record an item whose page could not be read."""
@@ -193,10 +181,8 @@ class ItemJudge:
         """The item as a page, which is made once for all pipelines; None: it has no text."""
         if entry.page is None and not entry.is_unreadable:
             self._names.note(item)
-            page = page_of_item(item, self._fields_of(entry), entry.extracted)
+            page = page_of_item(item, self._fields_of(entry), entry)
             entry.pages_before = self._content.additions
-            if page is not None and entry.facts is not None:
-                page = entry.facts.give(page)
             if page is not None and not (entry.is_ours or isinstance(item, PageItem)):
                 page = self._with_key(page, item, entry)
             entry.page = page

@@ -11,6 +11,7 @@ from scrapy.crawler import Crawler
 from dedup.html import HtmlPage, bounded, decode, parse_page
 from dedup.html.page_text import PageText, page_text
 from dedup.scrapy.item_fields import fill, get
+from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.reading.blocking import BlockingWorker
 from dedup.scrapy.reading.exchange import ReadingError
@@ -53,7 +54,7 @@ class ExtractText:
         return cls(crawler)
 
     def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- 2.13
-        if self._job.pages.judge.has_text(item):
+        if isinstance(item, PageItem) or (self._fields.text_of(item) or "").strip():
             return item
         html, body = get(item, "html"), get(item, "body")
         if isinstance(html, str):

@@ -88,40 +88,6 @@ class Features(NamedTuple):
     packed_body: bytes | None
 
 
-class PageFacts(NamedTuple):
-    """Facts about an item besides its fields, and the values of the fields that they concern.
-
-    Attributes:
-        extracted: heading, source and so on of the text.
-        features: None: no detector needs any.
-    """
-
-    text: str
-    title: str
-    body: bytes | None
-    extracted: PageText
-    features: Features | None
-
-    def give(self, page: Page) -> Page:
-        """The page with these facts; without them if a pipeline has changed its text."""
-        if page.text is not self.text:
-            return page
-        extracted = self.extracted
-        page = replace(
-            page,
-            heading=extracted.heading,
-            own_title=extracted.title if page.title is self.title else None,
-            source=extracted.source,
-            site_version=extracted.site_version or None,
-            rest=extracted.rest,
-        )
-        if self.features and page.title is self.title and page.body is self.body:
-            features = self.features
-            page.take(shingles=features.shingles, signatures=features.signatures)
-            page.take_packed(features.packed_text, features.packed_body)
-        return page
-
-
 class Content(NamedTuple):
     """What was read from a page.
 
@@ -145,6 +111,33 @@ class Content(NamedTuple):
     n_links_left: int
     features: Features | None
     site_version: int
+
+    def complete(self, page: Page) -> Page:
+        """A page of which the response's own facts are known, with what was read from it."""
+        page = replace(
+            with_extracted(page, self.extracted),
+            title=self.page.title,
+            language=self.page.language or page.language,
+            canonical_url=self.page.canonical_url,
+            encoding=self.encoding,
+        )
+        if self.features:
+            page.take(shingles=self.features.shingles, signatures=self.features.signatures)
+            page.take_packed(self.features.packed_text, self.features.packed_body)
+        return page
+
+
+def with_extracted(page: Page, extracted: PageText) -> Page:
+    """The page with a text that was extracted from it."""
+    return replace(
+        page,
+        text=extracted.text,
+        heading=extracted.heading,
+        own_title=extracted.title,
+        source=extracted.source,
+        site_version=extracted.site_version or None,
+        rest=extracted.rest,
+    )
 
 
 class ContentReader:

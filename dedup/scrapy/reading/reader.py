@@ -16,7 +16,7 @@ from scrapy.http import HtmlResponse, Response
 
 from dedup.scrapy.reading.blocking import BlockingWorker
 from dedup.scrapy.reading.exchange import Found, NotReadError, Raw, ReadingError, TooSlowError
-from dedup.scrapy.reading.page import Content, ContentReader, PageFacts, RawPage, Unread, Wanted
+from dedup.scrapy.reading.page import Content, ContentReader, RawPage, Unread, Wanted
 from dedup.scrapy.reading.process import WorkerProcess
 from dedup.scrapy.reading.reading import Reading, header, reading_of
 from dedup.scrapy.reading.shares import HostShares
@@ -147,9 +147,12 @@ class PageReader:
             ReadingError, CloseSpider: as `read`.
         """
         content = await self._read_now(reading.raw, site)
-        item = replace(reading.item, text=content.extracted.text)
-        facts = PageFacts(item.text, item.title, item.body, content.extracted, content.features)
-        return reading._replace(item=item, facts=facts, site_version=content.site_version)
+        return reading._replace(
+            page=content.complete(reading.page),
+            outline=content.extracted.outline,
+            contribution=content.extracted.contribution,
+            site_version=content.site_version,
+        )
 
     def abandon(self) -> None:
         """Stop reading: for the pages that wait, `read` raises CloseSpider."""

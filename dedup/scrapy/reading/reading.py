@@ -1,36 +1,42 @@
-"""A page as it was read: its item, its links, and what else is known of it."""
+"""A page as it was read, its links, and what else is known of it."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import NamedTuple
 
 from scrapy.http import Response
 
 from dedup.html import HtmlPage
-from dedup.html.page_text import text_by_site
-from dedup.scrapy.items import PageItem
-from dedup.scrapy.reading.page import Content, PageFacts, RawPage
+from dedup.scrapy.reading.page import Content, RawPage
+from dedup.sites.counts import Contribution
+from dedup.sites.learner import with_text
+from dedup.sites.outline import Outline
 from dedup.sites.site import Site
+from dedup.store import Page
 
 
 class Reading(NamedTuple):
-    """An HTML page: its item, its metadata, its links, and the facts about its item.
+    """An HTML page that was read.
 
     Attributes:
+        page: as it is judged and stored.
+        html: what its markup declares.
         links: those to follow.
         nofollow_links: those that the page asks robots not to follow.
+        outline: from which it can be read again once more is known of its site.
+        contribution: what it adds to what is known of its site; None: nothing is known yet.
         raw: the page as received.
         is_encoding_sure: see `Decoded`.
         site_version: of what was known of its site when it was read.
     """
 
-    item: PageItem
-    page: HtmlPage
+    page: Page
+    html: HtmlPage
     links: list[str]
     nofollow_links: list[str]
-    facts: PageFacts
+    outline: Outline | None
+    contribution: Contribution | None
     raw: RawPage
     is_encoding_sure: bool
     site_version: int
@@ -42,13 +48,27 @@ def header(response: Response, name: str) -> str:
 
 
 def reading_of(response: Response, raw: RawPage, content: Content) -> Reading:
-    item = _item(response, raw, content)
+    page = Page(
+        id="",
+        text="",
+        url=response.url,
+        body=raw.body,
+        size_bytes=len(raw.body),
+        language=header(response, "Content-Language"),
+        status=response.status,
+        content_type=raw.content_type,
+        fetched_at=time.time(),
+        depth=response.meta.get("depth", 0),
+        etag=header(response, "ETag") or None,
+        last_modified=header(response, "Last-Modified") or None,
+    )
     return Reading(
-        item=item,
-        page=content.page,
+        page=content.complete(page),
+        html=content.page,
         links=content.links,
         nofollow_links=content.nofollow_links,
-        facts=PageFacts(item.text, item.title, item.body, content.extracted, content.features),
+        outline=content.extracted.outline,
+        contribution=content.extracted.contribution,
         raw=raw,
         is_encoding_sure=content.is_encoding_sure,
         site_version=content.site_version,
@@ -57,36 +77,14 @@ def reading_of(response: Response, raw: RawPage, content: Content) -> Reading:
 
 def reread(reading: Reading, site: Site) -> Reading:
     """A page that was read with its outline, by what is known of its site now."""
-    extracted, item = reading.facts.extracted, reading.item
-    own = None
-    if extracted.outline is not None:
-        own = site.read(extracted.outline, item.title, item.url)
+    page, own = reading.page, None
+    if reading.outline is not None:
+        own = site.read(reading.outline, page.title, page.url or "")
     if own is None:
         return reading._replace(site_version=site.version)
-    item = replace(item, text=own.text)
-    facts = PageFacts(
-        item.text,
-        item.title,
-        item.body,
-        text_by_site(own, None if site.is_settled else extracted.outline),
-        None,
-    )
-    return reading._replace(item=item, facts=facts, site_version=site.version)
-
-
-def _item(response: Response, raw: RawPage, content: Content) -> PageItem:
-    return PageItem(
-        url=response.url,
-        text=content.extracted.text,
-        title=content.page.title,
-        language=content.page.language or header(response, "Content-Language"),
-        canonical_url=content.page.canonical_url,
-        status=response.status,
-        content_type=raw.content_type,
-        encoding=content.encoding,
-        fetched_at=time.time(),
-        depth=response.meta.get("depth", 0),
-        body=raw.body,
-        etag=header(response, "ETag") or None,
-        last_modified=header(response, "Last-Modified") or None,
+    return reading._replace(
+        page=with_text(page, own),
+        outline=None if site.is_settled else reading.outline,
+        contribution=own.contribution,
+        site_version=site.version,
     )

@@ -21,6 +21,7 @@ from dedup.scrapy.frontier.meta import KEY, REVISIT
 from dedup.scrapy.internals.engine import send_items, start_coroutine
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.failures import NotSentError
+from dedup.scrapy.job.in_pipelines import item_of
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import Outcome
 from dedup.scrapy.job.urls import first_url
@@ -182,7 +183,7 @@ class PageSpider(Spider):
         elif self._is_unchanged(reading, response):
             self._visited(response, "unchanged")
         elif reason := self._reason_to_skip(reading):
-            self._skip(response, reason, reading.page.refresh_url or "")
+            self._skip(response, reason, reading.html.refresh_url or "")
         else:
             for item in self._sent_together(await self._ready(reading, response)):
                 yield item
@@ -221,8 +222,8 @@ class PageSpider(Spider):
             url = response.meta["redirect_urls"][0]
             self.dedup_job.record(Outcome(kind="visited", url=url, reason="moved"))
             return False
-        item = reading.item
-        return self.dedup_job.urls.revisits.is_as_stored(number, item.title, item.text)
+        page = reading.page
+        return self.dedup_job.urls.revisits.is_as_stored(number, page.title, page.text)
 
     def _visited(self, response: Response, result: str) -> None:
         if self.dedup_job is not None:
@@ -322,15 +323,15 @@ class PageSpider(Spider):
 
     def _links_of(self, reading: Reading, response: Response, is_duplicate: bool) -> list[str]:
         """The links that are to be requested."""
-        page = reading.page
+        html = reading.html
         if not self.follows_links:
             return []
         if reading.nofollow_links:
             self._links.leave_alone(reading.nofollow_links, response)
-        if self._is_robots_meta_obeyed and page.is_nofollow:
+        if self._is_robots_meta_obeyed and html.is_nofollow:
             return []
         links = reading.links
-        links = [page.refresh_url, *links] if page.refresh_url else links
+        links = [html.refresh_url, *links] if html.refresh_url else links
         self.outside.note_links(links)
         return self._new_links(links, response, is_duplicate=is_duplicate)
 
@@ -346,9 +347,9 @@ class PageSpider(Spider):
         return found
 
     def _reason_to_skip(self, reading: Reading) -> str:
-        if self._is_robots_meta_obeyed and reading.page.is_noindex:
+        if self._is_robots_meta_obeyed and reading.html.is_noindex:
             return "noindex"
-        if reading.page.refresh_url and len(reading.item.text) < _MAX_REFRESH_CHARACTERS:
+        if reading.html.refresh_url and len(reading.page.text) < _MAX_REFRESH_CHARACTERS:
             return "refresh"
         return ""
 
@@ -360,7 +361,7 @@ class PageSpider(Spider):
         """The items that are ready to be judged: the page, unless it waits, and other pages."""
         job = self.dedup_job
         if job is None:
-            return [reading.item]
+            return [item_of(reading.page)]
         ready = None
         while ready is None:
             reading = await self._reader.update(reading, response)
@@ -369,11 +370,10 @@ class PageSpider(Spider):
 
     def _arrive(self, job: Job, reading: Reading, response: Response) -> list[PageItem] | None:
         """The items that are ready; None: more is known of the site than when the page was read."""
-        item, urls = reading.item, job.urls.of_responses
+        page, urls = reading.page, job.urls.of_responses
         revisits = None if "redirect_urls" in response.meta else response.meta.get(REVISIT)
-        if self._reader.is_current(reading, response) and revisits is None:
-            job.pages.arrivals.count(item, reading.facts)
-        if not self._reader.is_current(reading, response):
-            return None
-        finishes = (*urls.finished(response), *urls.canonical(item.url, item.canonical_url))
-        return job.pages.arrivals.arrive(item, reading.facts, finishes, revisits)
+        finishes = (
+            *urls.finished(response),
+            *urls.canonical(page.url or "", page.canonical_url),
+        )
+        return job.pages.arrivals.arrive(reading, finishes, revisits)

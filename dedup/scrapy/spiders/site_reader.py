@@ -73,7 +73,7 @@ class SiteReader:
             site = arrivals.site(response.url)
             reading = await self._pages.decode_again(reading, response, site, encoding)
         if reading.is_encoding_sure:
-            arrivals.note_encoding(response, reading.item.encoding)
+            arrivals.note_encoding(response, reading.page.encoding)
         return reading
 
     async def read_sitemap(self, response: Response) -> Sitemap:
@@ -93,19 +93,14 @@ class SiteReader:
             CloseSpider: the crawl stops.
         """
         site = None if self._job is None else self._job.pages.arrivals.site(response.url)
-        if site is None or self.is_current(reading, response):
+        if site is None or site.version == reading.site_version:
             return reading
-        if reading.facts.extracted.outline is not None:
+        if reading.outline is not None:
             return reread(reading, site)
         try:
             return await self._pages.read_again(reading, site)
         except ReadingError:
             return reading._replace(site_version=site.version)
-
-    def is_current(self, reading: Reading, response: Response) -> bool:
-        """Was a page read by what is known of its site now?"""
-        site = None if self._job is None else self._job.pages.arrivals.site(response.url)
-        return site is None or site.version == reading.site_version
 
     async def close(self) -> None:
         """End the processes that read pages."""

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from dedup.config import DedupConfig
 from dedup.detectors import default_detectors
-from dedup.scrapy.reading.page import ContentReader, PageFacts, RawPage, Wanted
+from dedup.scrapy.item_fields import ItemFields
+from dedup.scrapy.job.in_pipelines import Entry, item_of, page_of_item
+from dedup.scrapy.reading.page import ContentReader, RawPage, Wanted
 from dedup.store import Page
 
 STAGES = ("body", "text", "sentences", "simhash", "minhash")
@@ -39,11 +41,8 @@ def test_signatures_are_those_of_the_detectors() -> None:
         raw = _raw(text)
         content = pickle.loads(pickle.dumps(ContentReader(WANTED).read(raw)))
         assert content.features is not None
-        page = Page(id="", text=content.extracted.text, title=content.page.title, body=raw.body)
+        page = content.complete(Page(id="", text="", body=raw.body))
         alone = replace(page)
-        page = PageFacts(page.text, page.title, raw.body, content.extracted, content.features).give(
-            page
-        )
         assert {key.partition(" ")[0] for key in page.signatures} == set(STAGES), name
         for given, computed in zip(
             default_detectors(_nothing), default_detectors(_nothing), strict=True
@@ -76,15 +75,16 @@ def test_links_that_robots_are_asked_not_to_follow() -> None:
 def test_features_are_not_those_of_a_page_that_a_pipeline_has_changed() -> None:
     raw = _raw(SENTENCES)
     content = ContentReader(WANTED).read(raw)
-    assert content.features is not None
-    text = content.extracted.text
-    known = PageFacts(text, content.page.title, raw.body, content.extracted, content.features)
-    for changed in (
-        Page(id="", text=text.upper(), title=content.page.title, body=raw.body),
-        Page(id="", text=text, title="Another", body=raw.body),
-        Page(id="", text=text, title=content.page.title, body=b"other"),
-    ):
-        assert not known.give(changed).signatures
+    read = content.complete(Page(id="", text="", url=raw.url, body=raw.body))
+    item = item_of(read)
+    page = page_of_item(item, ItemFields(), Entry(read=read))
+    assert page is not None
+    assert page.signatures
+    for change in ({"text": read.text.upper()}, {"title": "Another"}, {"body": b"other"}):
+        changed = page_of_item(replace(item, **change), ItemFields(), Entry(read=read))
+        assert changed is not None
+        assert not changed.signatures
+        assert changed.own_title == (read.own_title if "body" in change else None)
 
 
 def test_only_what_is_wanted_is_computed() -> None:
