@@ -362,14 +362,14 @@ class PageSpider(Spider):
         job = self.dedup_job
         if job is None:
             return [item_of(reading.page)]
-        ready = None
-        while ready is None:
-            reading = await self._reader.update(reading, response)
-            ready = await job.turns.run(partial(self._arrive, job, reading, response))
-        return ready
+        while True:
+            arrive = partial(self._arrive, job, reading, response)
+            if (ready := await job.turns.run(arrive)) is not None:
+                return ready
+            reading = await self._reader.read_again(reading, response)
 
     def _arrive(self, job: Job, reading: Reading, response: Response) -> list[PageItem] | None:
-        """The items that are ready; None: more is known of the site than when the page was read."""
+        """The items that are ready; None: the page has to be read again first."""
         page, urls = reading.page, job.urls.of_responses
         revisits = None if "redirect_urls" in response.meta else response.meta.get(REVISIT)
         finishes = (

@@ -84,8 +84,8 @@ class SiteReader:
         """
         return await self._pages.read_sitemap(response)
 
-    async def update(self, reading: Reading, response: Response) -> Reading:
-        """Read a page again if more is known of its site now.
+    async def read_again(self, reading: Reading, response: Response) -> Reading:
+        """Read a page again, by what is known of its site now.
 
         If it cannot be read again, the first reading counts.
 
@@ -93,7 +93,7 @@ class SiteReader:
             CloseSpider: the crawl stops.
         """
         site = None if self._job is None else self._job.pages.arrivals.site(response.url)
-        if site is None or site.version == reading.site_version:
+        if site is None:
             return reading
         if reading.outline is not None:
             return reread(reading, site)
