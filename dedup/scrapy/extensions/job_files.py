@@ -8,12 +8,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from scrapy import signals
-from scrapy.crawler import Crawler
-
 from dedup.errors import StateError
 from dedup.files import write_atomically
-from dedup.scrapy.internals.reactor import Timer, call_every
+from dedup.scrapy.extensions.base import Extension
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.stats_json import stats_json
 from dedup.scrapy.spiders.own import is_own
@@ -21,33 +18,21 @@ from dedup.scrapy.spiders.own import is_own
 logger = logging.getLogger(__name__)
 
 
-class JobFiles:
+class JobFiles(Extension):
     """Records the end of the job, and writes its files, when the spider closes.
 
     Handlers of `spider_closed` run in no fixed order: other components compute the numbers
     themselves, by `account_of`.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._timer: Timer | None = None
-        crawler.signals.connect(self._spider_opened, signals.spider_opened)
-        crawler.signals.connect(self._spider_closed, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> JobFiles:
-        return cls(crawler)
-
     def _spider_opened(self) -> None:
-        self._timer = call_every(0.5, self._commit_if_due)
+        self._call_every(0.5, self._commit_if_due)
 
     def _commit_if_due(self) -> None:
         with suppress(StateError):  # the job notes it, and the crawl stops
             Job.of(self._crawler).store.commit_if_due()
 
     def _spider_closed(self, reason: str) -> None:
-        if self._timer is not None:
-            self._timer.stop()
         job = Job.of(self._crawler)
         if job.failure or (job.is_finished and (job.folder / "stats.json").exists()):
             return

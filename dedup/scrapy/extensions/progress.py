@@ -12,14 +12,13 @@ import time
 from functools import cached_property
 from typing import TYPE_CHECKING, TextIO
 
-from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
+from dedup.scrapy.extensions.base import Extension
 from dedup.scrapy.extensions.figures import CrawlFigures
 from dedup.scrapy.extensions.item_counts import item_counts
-from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.stats_json import stats_json
 from dedup.scrapy.spiders.outside import OutsideHosts
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 _SECONDS = {"live": 0.5, "plain": 60.0}
 
 
-class Progress:
+class Progress(Extension):
     """Shows a panel that is updated twice a second (`live`), or a line a minute (`plain`).
 
     When the crawl ends it shows a table; with `table` it shows nothing before, and no table where
@@ -45,20 +44,13 @@ class Progress:
         mode = Job.of(crawler).config.progress
         if mode == "off" or (mode == "table" and not crawler.settings.getbool("LOG_ENABLED")):
             raise NotConfigured  # `--nolog`: nothing is to be shown
-        self._crawler = crawler
+        super().__init__(crawler)
         is_live = mode in {"auto", "live"} and self._console.is_terminal
         self._mode = "live" if is_live else "table" if mode == "table" else "plain"
         self._live: Live | None = None
         self._width = 0
-        self._timer: Timer | None = None
         self._figures: CrawlFigures | None = None
         self._log_streams: list[tuple[logging.StreamHandler[TextIO], TextIO]] = []
-        crawler.signals.connect(self._spider_opened, signals.spider_opened)
-        crawler.signals.connect(self._spider_closed, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Progress:
-        return cls(crawler)
 
     @cached_property
     def _console(self) -> TerminalConsole:
@@ -92,7 +84,7 @@ class Progress:
         self._figures = CrawlFigures(self._crawler, with_details=self._mode == "live")
         if self._mode == "live":
             self._begin_live()
-        self._timer = call_every(_SECONDS[self._mode], self._update)
+        self._call_every(_SECONDS[self._mode], self._update)
 
     def _begin_live(self) -> None:
         from rich.live import Live
@@ -142,8 +134,6 @@ class Progress:
             self._live.update(frame, refresh=True)
 
     def _spider_closed(self, reason: str) -> None:
-        if self._timer is not None:
-            self._timer.stop()
         self._end_live()
         job = Job.of(self._crawler)
         if job.failure:

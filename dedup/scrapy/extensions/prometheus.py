@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from dedup.extras import load_extra
 from dedup.files import replacing
+from dedup.scrapy.extensions.base import Extension
 from dedup.scrapy.extensions.figures import CrawlFigures, Snapshot
-from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.job import Job
 
 _WRITE_SECONDS = 15.0
 """As often as Prometheus usually asks."""
 
 
-class PrometheusFile:
+class PrometheusFile(Extension):
     """Writes `DEDUP_PROMETHEUS_FILE` every 15 seconds, and when the crawl ends.
 
     The file is replaced as a whole, so a reader never sees a part of it. docs/stats.md has the
@@ -30,27 +29,18 @@ class PrometheusFile:
         config = Job.of(crawler).config
         if not config.prometheus_file:
             raise NotConfigured
-        self._crawler = crawler
+        super().__init__(crawler)
         name = "DEDUP_PROMETHEUS_FILE"
         self._client = load_extra("prometheus_client", extra="prometheus", purpose=name)
         self._core = load_extra("prometheus_client.core", extra="prometheus", purpose=name)
         self._path = Job.of(crawler).folder / config.prometheus_file
         self._figures: CrawlFigures | None = None
-        self._timer: Timer | None = None
-        crawler.signals.connect(self._spider_opened, signals.spider_opened)
-        crawler.signals.connect(self._spider_closed, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> PrometheusFile:
-        return cls(crawler)
 
     def _spider_opened(self) -> None:
         self._figures = CrawlFigures(self._crawler, with_details=False)
-        self._timer = call_every(_WRITE_SECONDS, self._write)
+        self._call_every(_WRITE_SECONDS, self._write)
 
     def _spider_closed(self) -> None:
-        if self._timer is not None:
-            self._timer.stop()
         self._write(is_running=False)
 
     def _write(self, *, is_running: bool = True) -> None:

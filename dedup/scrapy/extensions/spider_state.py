@@ -6,13 +6,14 @@ import json
 import logging
 from pathlib import Path
 
-from scrapy import Spider, signals
+from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.job import job_dir
 
 from dedup.errors import StateError
 from dedup.files import read_json, write_atomically
+from dedup.scrapy.extensions.base import Extension
 from dedup.scrapy.internals.refusal import refusing
 
 logger = logging.getLogger(__name__)
@@ -22,7 +23,7 @@ PICKLE_NAME = "spider.state"
 """Scrapy's own file. It is a pickle, and reading a pickle runs the code in it."""
 
 
-class SpiderState:
+class SpiderState(Extension):
     """Keeps `spider.state` in `JOBDIR/spider_state.json`, in place of Scrapy's extension.
 
     A value that JSON cannot hold as it is, such as a set, is not kept; an error names it. A state
@@ -36,15 +37,10 @@ class SpiderState:
         folder = job_dir(crawler.settings)
         if not folder:
             raise NotConfigured
+        super().__init__(crawler)
         self._path = Path(folder, STATE_NAME)
         with refusing():
             self._state = self._read()
-        crawler.signals.connect(self._spider_opened, signals.spider_opened)
-        crawler.signals.connect(self._spider_closed, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> SpiderState:
-        return cls(crawler)
 
     def _read(self) -> dict[str, object]:
         try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from scrapy import signals
 from scrapy.crawler import Crawler
 
+from dedup.scrapy.extensions.base import Extension
 from dedup.scrapy.internals.downloads import drop_unsent
 from dedup.scrapy.internals.engine import (
     close_if_no_requests,
@@ -15,7 +15,6 @@ from dedup.scrapy.internals.engine import (
     is_spider_closing,
     is_spider_open,
 )
-from dedup.scrapy.internals.reactor import Timer, call_every
 from dedup.scrapy.job.failures import NotSentError
 from dedup.scrapy.job.job import Job
 
@@ -26,7 +25,7 @@ STOP_SECONDS = 5.0
 within a second; a silent server would hold the crawl up until DOWNLOAD_TIMEOUT."""
 
 
-class Stopping:
+class Stopping(Extension):
     """Drops the requests under way when the spider closes; closes the spider if the store fails.
 
     Scrapy waits for all requests that are in the downloader: for those that wait for the delay of a
@@ -35,22 +34,11 @@ class Stopping:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         self._closing_since: float | None = None
-        self._timer: Timer | None = None
-        crawler.signals.connect(self._spider_opened, signals.spider_opened)
-        crawler.signals.connect(self._spider_closed, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Stopping:
-        return cls(crawler)
 
     def _spider_opened(self) -> None:
-        self._timer = call_every(_LOOK_SECONDS, self._look)
-
-    def _spider_closed(self) -> None:
-        if self._timer is not None:
-            self._timer.stop()
+        self._call_every(_LOOK_SECONDS, self._look)
 
     def _look(self) -> None:
         crawler, job = self._crawler, Job.of(self._crawler)

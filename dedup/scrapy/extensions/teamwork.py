@@ -11,15 +11,14 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
-from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from dedup.errors import StateError
 from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.extensions.base import Extension
 from dedup.scrapy.internals.downloads import delay_left, max_delay
 from dedup.scrapy.internals.engine import request_next, send_items, start_coroutine
-from dedup.scrapy.internals.reactor import call_every
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.spiders.own import is_own
 from dedup.store.interface import Workers
@@ -31,30 +30,18 @@ _HOSTS_PER_REQUEST = 4
 that waits costs nothing."""
 
 
-class Teamwork:
+class Teamwork(Extension):
     """Takes hosts and gives them back, once a second, with a sign of life."""
 
     def __init__(self, crawler: Crawler) -> None:
         if not CrawlConfig.of(crawler).store:
             raise NotConfigured
-        self._crawler = crawler
-        self._task: Any = None
+        super().__init__(crawler)
         self._is_asked = False
-        crawler.signals.connect(self._spider_opened, signals.spider_opened)
-        crawler.signals.connect(self._spider_idle, signals.spider_idle)
-        crawler.signals.connect(self._spider_closed, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Teamwork:
-        return cls(crawler)
 
     def _spider_opened(self) -> None:
-        self._task = call_every(_LOOK_SECONDS, self._ask)
+        self._call_every(_LOOK_SECONDS, self._ask)
         self._ask()
-
-    def _spider_closed(self) -> None:
-        if self._task is not None:
-            self._task.stop()
 
     def _ask(self) -> None:
         job = Job.of(self._crawler)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from dedup.errors import StateError
+from dedup.scrapy.extensions.base import Extension
 from dedup.scrapy.extensions.stopping import STOP_SECONDS
 from dedup.scrapy.internals.engine import (
     before_closing,
@@ -21,7 +21,7 @@ from dedup.scrapy.job.job import Job
 from dedup.scrapy.spiders.own import is_own
 
 
-class WaitingPages:
+class WaitingPages(Extension):
     """Sends the pages that still wait to the pipelines when all is fetched, or the crawl stops.
 
     A crawl that is asked to stop ends within five seconds: pages that are not judged by
@@ -31,15 +31,9 @@ class WaitingPages:
     def __init__(self, crawler: Crawler) -> None:
         if not is_own(crawler.spider):
             raise NotConfigured  # only pages of the project's own spiders wait
-        self._crawler = crawler
+        super().__init__(crawler)
         self._is_sending = False
         self._has_failed = False
-        crawler.signals.connect(self._spider_opened, signals.spider_opened)
-        crawler.signals.connect(self._spider_idle, signals.spider_idle)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> WaitingPages:
-        return cls(crawler)
 
     def _spider_opened(self) -> None:
         before_closing(self._crawler, self._before_closing)
