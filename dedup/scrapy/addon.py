@@ -45,7 +45,7 @@ _SCRAPYS = ("requests.*", "requests.queue/**/*")
 
 
 class DedupAddon:
-    """Sets the components of this package; what the project has set itself stays as it is.
+    """Sets the components of this package; the project's own settings have precedence.
 
     It changes crawls alone: `scrapy shell`, `fetch`, `parse`, `check` and `bench`, and crawlers
     that a test makes without a spider, work as without the add-on.

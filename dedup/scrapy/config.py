@@ -144,7 +144,7 @@ def _prometheus_file(values: SettingValues) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CrawlConfig:
-    """The settings as values. `default_settings.py` says what each of them means.
+    """The settings as values; `default_settings.py` documents each of them.
 
     Attributes:
         is_enabled: is the add-on in use, and switched on?
@@ -218,7 +218,7 @@ class CrawlConfig:
 
     @property
     def verdict_settings(self) -> dict[str, object]:
-        """The settings that say what a job's verdicts mean, by name.
+        """The settings on which a job's verdicts depend, by name.
 
         The detectors' schemes have the settings of the detectors.
         """

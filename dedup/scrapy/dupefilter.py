@@ -16,7 +16,7 @@ from dedup.scrapy.url_keys import UrlKeys
 
 
 class CanonicalDupeFilter(RFPDupeFilter):
-    """Scrapy's dupefilter by the keys of `UrlKeys`, beside Scrapy's own scheduler."""
+    """Scrapy's dupefilter by the keys of `UrlKeys`, together with Scrapy's own scheduler."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -1,4 +1,4 @@
-"""The fields of items of any kind: which of them hold text and URL, and which tell items apart."""
+"""The fields of items of any kind: which hold the text and the URL, and which distinguish items."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class ItemFields:
     Attributes:
         text: of the fields whose values together are the text.
         url: of the field whose value is the URL.
-        key: of the fields that alone tell items apart, besides the text; (): all but `ignored`, and
-            those that differ between copies by nature.
-        ignored: of fields that tell nothing apart.
+        key: of the only fields that, with the text, distinguish items; (): all except `ignored` and
+            those that always differ between copies.
+        ignored: of fields that do not distinguish items.
     """
 
     text: tuple[str, ...] = ("text",)
@@ -52,7 +52,7 @@ class ItemFields:
         return url if isinstance(url, str) else None
 
     def own_of(self, item: object, extracted: Mapping[str, object]) -> dict[str, object]:
-        """What tells the item from others of its text: the fields that its owner has put into it.
+        """The fields that distinguish the item from others with its text: those its spider has set.
 
         {}: the item is a page.
 
@@ -72,10 +72,10 @@ class ItemFields:
         return own if own.keys() - {"title"} else {}
 
     def key_of(self, own: Mapping[str, object], item: object, *, is_short: bool) -> str:
-        """The key of an item with these fields of its own.
+        """The key of an item with these fields.
 
-        A short text says nothing alone: there the URL counts, too, unless the fields that count are
-        named.
+        A short text does not identify a page. So the URL counts, too, unless a setting names the
+        fields that count.
 
         Raises:
             RecursionError: a value contains itself.
@@ -121,7 +121,7 @@ class SeenNames:
 
 
 def get(item: object, name: str) -> object:
-    """The value of a field; None: there is none. Of an object that is not an item, an attribute."""
+    """The value of a field, or of an attribute if the object is not an item; None: missing."""
     if isinstance(item, dict):  # most items are, and an adapter is slow
         return item.get(name)
     if isinstance(item, PageItem):
@@ -142,7 +142,7 @@ def members(value: object) -> Mapping[str, object] | None:
 
 
 def fields_of(item: object) -> Iterator[tuple[str, object]]:
-    """All fields of an item with their values; of an object that is no item, all attributes."""
+    """All fields of an item with their values; of an object that is not an item, its attributes."""
     if isinstance(item, (dict, Mapping)):
         for name, value in item.items():
             yield str(name), value
@@ -158,7 +158,7 @@ def fields_of(item: object) -> Iterator[tuple[str, object]]:
 
 
 def _is_time_of_fetch(name: str, value: object) -> bool:
-    """Does a field tell when its item was fetched: by its name, and as a time?"""
+    """Is a field, by its name and value, the time at which its item was fetched?"""
     if not _is_time_name(name):
         return False
     if isinstance(value, date | datetime):

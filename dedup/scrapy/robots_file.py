@@ -1,4 +1,4 @@
-"""What a robots.txt says to one crawler, in time and memory in proportion to what is read of it.
+"""The rules of a robots.txt for one crawler, in time and memory proportional to its size.
 
 The parser (Protego) stores each rule once for each user agent of its group, and matches a URL
 against all wildcards. So it is given the rules of one group alone, and these have a bound.
@@ -35,8 +35,8 @@ class TooManyWildcardsError(ValueError):
 def rules_for(agent: str, body: bytes) -> str:
     r"""The rules of the groups that are for `agent`, as one group for all; "": there are none.
 
-    Of several user agents in the file that the name has in it, the longest decides; if there is
-    none, `*` does. Lines that are neither a user agent nor a rule do not end a group.
+    Of the file's user agents that occur in `agent`, the longest decides; if none does, `*` decides.
+    Lines that are neither a user agent nor a rule do not end a group.
 
     >>> rules_for("our-bot", b"User-agent: *\nDisallow: /\n\nUser-agent: Our-Bot\nDisallow: /a\n")
     'User-agent: *\nDisallow: /a'
@@ -75,7 +75,7 @@ def sitemaps_in_robots(body: bytes) -> list[str]:
 
 
 class RuleBook:
-    """The parsed rules of those hosts that were asked for last.
+    """The parsed rules of the hosts that were asked for last.
 
     Args:
         max_characters: of rules that are parsed, all hosts together; an object of the parser takes
@@ -92,7 +92,7 @@ class RuleBook:
         return not rules or self._parser(rules).can_fetch(url, "*")
 
     def delay_seconds(self, rules: str) -> float:
-        """The `Crawl-delay`; 0: there is none."""
+        """The `Crawl-delay`; 0: not given."""
         return float(self._parser(rules).crawl_delay("*") or 0) if rules else 0.0
 
     def _parser(self, rules: str) -> Protego:

@@ -17,7 +17,7 @@ from dedup.scrapy.extensions.figures import Snapshot
 from dedup.terminal.plain import plain
 
 _MIN_WIDE_COLUMNS = 100
-"""Width of the terminal from which hosts and memory are shown beside each other."""
+"""Width of the terminal from which hosts and memory are shown side by side."""
 
 _MIN_RATE = 1e-12
 """Smaller estimates come from an almost empty filter, and have no meaning."""

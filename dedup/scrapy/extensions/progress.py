@@ -129,7 +129,7 @@ class Progress(Extension):
             width, height = self._console.size
             note_width(self._live, self._width, width)
             self._width = width
-            # The cursor stands in a line of its own: the ^C that a terminal echoes there is erased.
+            # The cursor has its own line, where the terminal's echo of ^C is erased.
             frame = Group(panel(snapshot, width=width, height=height - 1), Text())
             self._live.update(frame, refresh=True)
 

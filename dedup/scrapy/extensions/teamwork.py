@@ -1,8 +1,8 @@
 """Extension: which hosts this process fetches from, where others share its job.
 
-A host belongs to one process at a time, so its delay, its robots.txt, its pauses and what has been
-learned of its pages are one process's affair. It is given back when nothing of it is left, or when
-others have less; who takes it next waits for the delay first.
+A host belongs to one process at a time. That process alone keeps its delay, its robots.txt, its
+pauses, and what was learned from its pages. It gives the host back when nothing of it is left, or
+when other processes have fewer hosts; the next process first waits for the delay.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Teamwork(Extension):
         self._is_asked = False
 
     def _spider_idle(self) -> None:
-        """Stay while anything of the job is left: a host may come free, or a page link to ours."""
+        """Keep the spider open while the job has work: a host may become free."""
         job = Job.of(self._crawler)
         workers = job.store.workers
         if job.failure is not None or job.is_finished or not job.has_queue:
@@ -126,7 +126,7 @@ class Teamwork(Extension):
             await send_items(self._crawler, items, at_once=job.turns.items_at_once)
 
     def _note_pages(self, job: Job) -> None:
-        """Tell a spider that stops after so many pages how many all processes have found."""
+        """Pass the number of pages of all processes to a spider with `max_pages`."""
         spider: Any = self._crawler.spider
         if getattr(spider, "max_pages", 0) and hasattr(spider, "note_pages"):
             spider.note_pages(job.store.stats.pages())

@@ -108,8 +108,8 @@ class Arrivals:
         """Take a page; return the items that are ready to be judged.
 
         Either the page is among them, or it waits until more is known of its site. In both cases
-        its URLs are done. None: more is known of its site than when it was read, and it is not
-        taken.
+        its URLs are done. None: the page is not taken, because it was read with an earlier version
+        of what is known of its site.
 
         Args:
             reading: the page.
@@ -128,7 +128,7 @@ class Arrivals:
         if outline is not None and not (is_known or self.is_closing):
             if not self._content.is_copy(page):
                 return [*released, *self._wait(page, outline, finishes)]
-            outline = None  # it is a copy, whatever its site repeats
+            outline = None  # equal bodies are duplicates, with or without knowledge of the site
         return [*released, _item_of(Ready(page, None, outline), finishes, revisits)]
 
     def resume(self) -> list[PageItem]:
@@ -136,7 +136,7 @@ class Arrivals:
         return [_item_of(ready) for ready in self._learner.resume().ready]
 
     def finish(self) -> list[PageItem]:
-        """Some of the items that still wait, to be judged by what is known; []: none wait."""
+        """Some of the waiting items, read with what is known of their sites now; []: none wait."""
         with self._store.unit():
             progress = self._learner.finish()
             self._reread(progress)
@@ -171,12 +171,12 @@ class Arrivals:
         return [_item_of(ready) for ready in progress.ready]
 
     def _is_current(self, reading: Reading) -> bool:
-        """Was a page read by what is known of its site now?"""
+        """Was the page read with the current knowledge of its site?"""
         site = self.site(reading.page.url or "")
         return site is None or site.version == reading.site_version
 
     def _count(self, reading: Reading) -> None:
-        """Count a page that was read by what is known of its site; more may be known then."""
+        """Count a page that was read with knowledge of its site; more may be known after it."""
         url = reading.page.url or ""
         if reading.contribution is None or not self._is_ours(host_of(url)):
             return

@@ -23,8 +23,8 @@ from dedup.store import JobStore, Page
 from dedup.store.records import as_kept, storable
 
 _MAX_COMPARED_CHARACTERS = 16_000_000
-"""What a page is compared with by its text, itself counted each time: about two seconds. It is no
-bound for pages of 125,000 characters; it is for those that are made to hold a crawl up."""
+"""Characters of all texts compared for one page, its own text counted each time: about two seconds.
+Pages of 125,000 characters never reach it; pages made to hold a crawl up do."""
 
 
 class ContentIndex:
@@ -92,7 +92,7 @@ class ContentIndex:
         return number
 
     def change(self, number: int, own: OwnText) -> None:
-        """Change the text of a stored page to the one by what is known of its site now."""
+        """Replace the text of a stored page by the one read with what is known of its site now."""
         before = self._store.page(number)
         page = with_text(before, own)
         self._store.change_text(number, page)
@@ -112,7 +112,7 @@ class ContentIndex:
         return {stage: value for stage, value in found.items() if value is not None}
 
     def note_apart(self, number: int, page: Page) -> bool:
-        """Note why a page is kept whose text resembles another's; False: there is none such."""
+        """Note why a page was kept although its text resembles another page's; False: none does."""
         found = self._check.told_apart(page)
         if found is None:
             return False
@@ -139,7 +139,7 @@ class ContentIndex:
         return any(each.stage == "body" and each.find(page) for each in self.detectors)
 
     def _take_up(self, stage: str, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
-        """Have pages found that another process has added, or has given another text."""
+        """Index pages that another process has added, or whose text it has changed."""
         for detector in self.detectors:
             if detector.stage == stage:
                 detector.load(numbers, signatures)

@@ -1,4 +1,4 @@
-"""The items that were dropped: what is logged of them, and told at the end."""
+"""The dropped items: what is logged about them, and reported at the end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOLD = 3
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """An item that was dropped, and the one that it duplicates; URLs are None where there is none.
+    """A dropped item and the one it duplicates; an unknown URL is None.
 
     >>> str(Drop("http://a.example/", None, Match(7, "simhash", 2, 0.9)))
     'http://a.example/ duplicates item 7 (simhash, resemblance 0.90)'

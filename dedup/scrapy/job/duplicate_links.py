@@ -25,10 +25,10 @@ from dedup.store.records import (
 class DuplicateLinks:
     """Puts off links that were found on duplicates alone.
 
-    A page's links are queued before the page is judged, so that a kill loses none. So they are
-    queued by what the detectors say of the page now. If it is kept after all, they are queued as
-    any others in the unit that stores the page; and each of them is as soon as a page links to it
-    that is no duplicate, also if it was skipped meanwhile.
+    A page's links are queued before the page is judged, so that a kill loses none of them. Whether
+    they are put off therefore depends on what the detectors find at that moment. If the page is
+    stored after all, its links return to their normal places in the transaction that stores it.
+    So does each link as soon as a unique page contains it, even if it has been skipped meanwhile.
 
     Args:
         skips: are they recorded, not fetched, once nothing else is left?
@@ -71,9 +71,9 @@ class DuplicateLinks:
         """Keys of links by the key of the page that they were found on, until it is judged."""
 
     def is_duplicate(self, reading: Reading) -> bool:
-        """Has a page an original, as far as can be said before it is judged?
+        """Does the page have an original, as far as is known before it is judged?
 
-        A page of a site of which nothing is known yet has one only if the bodies are the same.
+        While nothing is known of its site, only an equal body counts.
         """
         if reading.outline is not None and reading.contribution is None:
             return self._content.is_copy(reading.page)
@@ -86,7 +86,7 @@ class DuplicateLinks:
             self._stats.inc_value(f"dedup/url/deferred/{DUPLICATE_LINK}", n_new)
 
     def found(self, links: Sequence[bytes]) -> None:
-        """Note links on a page that is no duplicate: those that were put off are queued as new."""
+        """Note the links of a unique page: those put off before are queued as new."""
         if not links:
             return
         for slot, n_more in self._store.urls.queue_found(links, with_skipped=self._skips).items():

@@ -22,7 +22,7 @@ _MAX_WHOLE = 2**31
 """What an INTEGER of PostgreSQL holds; greater numbers are no status and no depth."""
 
 _YEAR_10000 = 253_402_300_800
-"""In seconds since 1970; what is later is no time of a fetch."""
+"""In seconds since 1970; a later value is not the time of a fetch."""
 
 
 _ITEM_FIELDS = tuple(field.name for field in fields(PageItem) if field.name not in ("id", "body"))
@@ -119,7 +119,7 @@ def item_of(page: Page) -> PageItem:
 def page_of_item(item: object, names: ItemFields, entry: Entry) -> Page | None:
     """The item as a document without a key; None: it has no text, and none was extracted.
 
-    What was read from the page besides its text holds unless a pipeline has changed the text.
+    If a pipeline has changed the text, what else was read from the page no longer applies.
     """
     read, extracted = entry.read, entry.extracted
     if read is not None and isinstance(item, PageItem) and _is_unchanged(item, read):

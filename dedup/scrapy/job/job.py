@@ -59,7 +59,7 @@ class UrlSide:
         requests: their queue.
         shares: counts the CPU time that each host takes.
         gate: makes the next request of the queue.
-        of_responses: tells which URLs a response finishes.
+        of_responses: which URLs a response finishes.
         budgets: of traps and hosts.
         revisits: the pages that a refresh judges again.
         duplicate_links: puts off links on duplicates; None: they are followed as any other.
@@ -95,7 +95,7 @@ class Job:
 
     Attributes:
         place: its folder and name.
-        store: it has all that is stored of the job.
+        store: holds everything stored of the job.
         urls, pages: the parts that work on each.
         ledger: records each outcome.
         turns: when this process writes, where others share the job.
@@ -225,7 +225,7 @@ class Job:
     def _note_begin(self) -> None:
         if not self.is_resumed:
             self.store.set_meta("started", repr(self.started_at))
-        if not self.is_finished:  # for those who read the store
+        if not self.is_finished:  # for readers of the store
             self.store.set_meta("settings", json.dumps(self.dedup_settings, default=str))
 
     def fail(self, error: StateError) -> None:

@@ -125,7 +125,7 @@ class ItemJudge:
         return first_match(self._shares[share], page) is not None
 
     def follow_signals(self, all_signals: SignalManager) -> None:
-        """Have items leave at the end of the pipelines, whatever becomes of them."""
+        """Follow Scrapy's signals, so that each item leaves at the end of the pipelines."""
         all_signals.connect(self._item_scraped, signals.item_scraped)
         all_signals.connect(self._item_dropped, signals.item_dropped)
         all_signals.connect(self._item_error, signals.item_error)
@@ -133,7 +133,7 @@ class ItemJudge:
     # --- For the other pipelines -----------------------------------------------------------------
 
     def follow(self, item: object) -> None:
-        """Identify the item from here on, also if other pipelines replace the object."""
+        """Identify the item from here on, even if other pipelines replace the object."""
         self._items.arrive(item)
 
     def note_extracted(self, item: object, found: Mapping[str, object], text: PageText) -> None:
@@ -189,7 +189,7 @@ class ItemJudge:
         return entry.page
 
     def _with_key(self, page: Page, item: object, entry: Entry) -> Page | None:
-        """The page with what else its item says; None: that cannot be compared."""
+        """The page with a key of the item's other fields; None: they cannot be compared."""
         try:
             own = self._fields.own_of(item, entry.extracted)
             if not own:

@@ -43,8 +43,8 @@ class Outcome:
         page: of `unique`, `version` and `duplicate`.
         reason: of `skipped` and `failed`, why; of `alias`, the role; of `visited`, what was found,
             one of `VISIT_RESULTS`.
-        detail: what else is recorded of `skipped` and `failed`.
-        size_bytes: of the response's body, where there is no page.
+        detail: recorded with the reason of `skipped` and `failed`.
+        size_bytes: of the response's body, if there is no page.
         has_waited: the page was counted as fetched before, when it began to wait.
     """
 

@@ -63,7 +63,7 @@ class JobPlace:
 
     @property
     def is_always_new(self) -> bool:
-        """Is each crawl of the spider a job of its own?"""
+        """Does each crawl of the spider start a new job?"""
         return self._own is not None and self._own.always_new
 
     @cached_property
@@ -107,7 +107,7 @@ class JobPlace:
         return next(path for path in chain([folder], later) if not path.exists())
 
     def is_finished(self) -> bool:
-        """Is there a finished job that this crawl leaves as it is?"""
+        """Is there a finished job that this crawl must not change?"""
         if not self.is_kept or self.is_restarted or self.is_always_new or self.is_refreshed:
             return False
         if not job_exists(self.store_place):
@@ -159,12 +159,12 @@ class JobPlace:
         return Path(self._config.job_dir, "requests.queue").exists()
 
     def check_requests(self) -> None:
-        """Look whether Scrapy has begun the crawl in `JOBDIR` by itself, and left requests there.
+        """Check that Scrapy has not left pickled requests of this crawl in `JOBDIR`.
 
-        They are pickles, which are not read: what a job's folder has must not run.
+        Pickles are not read: nothing in a job's folder may run as code.
 
         Raises:
-            StateError: it has.
+            StateError: there are pickled requests.
         """
         if not self.has_scrapys_queue or job_exists(self.store_place):
             return
@@ -180,7 +180,7 @@ class JobPlace:
             )
 
     def check_queue(self) -> None:
-        """Look whether the requests of the job can be queued in its store.
+        """Check that the requests of the job can be queued in its store.
 
         Raises:
             StateError: Scrapy's own scheduler has queued requests in `JOBDIR`.
@@ -193,10 +193,10 @@ class JobPlace:
             )
 
     def check_free(self) -> None:
-        """Look whether another process uses the job.
+        """Check that no other process uses the job.
 
         Raises:
-            StateError: one does, or the store cannot be used.
+            StateError: another process uses it, or the store cannot be used.
         """
         if isinstance(self.store_place, str):
             if job_exists(self.store_place):
@@ -205,7 +205,7 @@ class JobPlace:
             lock(store_path(self.store_place)).release()
 
     def move_aside(self) -> str | None:
-        """Rename an existing job; return where it is now. None: there is no job.
+        """Rename an existing job and return its new location; None: there is no job.
 
         Raises:
             StateError: a process uses the job.

@@ -1,10 +1,10 @@
 """When a process that shares its job with others writes: in turns, many pages in each.
 
-One process writes at a time (see `dedup.store.interface.Workers`), and what it stores it has
-compared with all that the others had stored before. So what is to be written waits for a turn. A
-turn is one call, of some milliseconds: it judges and writes all that waits, and commits; then those
-that waited go on. Pages are fetched and read between the turns, by all processes at the same time.
-A job of one process alone has no turns: nobody waits.
+One process writes at a time (see `dedup.store.interface.Workers`). Before it stores a page, it
+compares it with everything that the others have stored. So writes wait for a turn: one call of some
+milliseconds that judges and writes everything waiting, and commits; then the waiting coroutines
+continue. Between turns, all processes fetch and read pages at the same time. A job of a single
+process has no turns, and nothing waits.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ITEMS_IN_A_TURN = 100
 
 _TRY_AGAIN_SECONDS = 0.01
 _MAX_TRIES_SECONDS = 1.0
-"""Then this process waits in the server's queue, where nobody is overlooked."""
+"""After this the process waits in the server's queue, which is served in order."""
 
 
 class Turns:
@@ -53,7 +53,7 @@ class Turns:
         self.n_processes = 1
         self._workers = workers
         self._first: dict[object, Callable[[], object]] = {}
-        """What nobody waits for; it comes before the calls."""
+        """Functions whose results nothing awaits; they run before the calls."""
         self._calls: list[tuple[Callable[[], object], Deferred[Any]]] = []
         self._is_asked = False
         self._is_open = False
@@ -89,7 +89,7 @@ class Turns:
         return await maybe_deferred_to_future(done)
 
     def call(self, key: object, function: Callable[[], object]) -> None:
-        """Call a function now, or in the next turn; of those with one key, the last."""
+        """Call a function now, or in the next turn; of functions with equal keys only the last."""
         if self.is_needed:
             self._first[key] = function
             self.ask()
@@ -109,8 +109,8 @@ class Turns:
         if not self._is_closed:
             self._is_closed = True
             with suppress(StateError):  # the job notes it
-                for tell in self._write():
-                    tell()
+                for resolve in self._write():
+                    resolve()
 
     # --- Private ---------------------------------------------------------------------------------
 
@@ -130,11 +130,11 @@ class Turns:
             self._calls = []
             results = [partial(done.errback, error) for _, done in waiting]
         self._is_asked = self._is_open = False
-        for tell in results:
-            tell()
+        for resolve in results:
+            resolve()
 
     def _write(self) -> list[Callable[[], None]]:
-        """Write all that waits; return what tells those that wait how it went."""
+        """Write everything that waits; return calls that resolve the waiting coroutines."""
         first, self._first = self._first, {}
         for function in first.values():
             function()

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 class FollowItem:
-    """Changes nothing, and tells at the end of fields that settings name and no item had.
+    """Changes nothing; at the end it warns of fields named in settings that no item had.
 
     Without it, an object that replaces an item counts as another item.
     """

@@ -1,4 +1,4 @@
-"""Reads pages in another process and waits for each: where there is no asyncio event loop."""
+"""Reads pages in another process and blocks until each is read; needs no asyncio event loop."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Question(NamedTuple):
         host: the host of the page; None: its site is not known, and nothing is learned of it.
         site: what is known of the site; None: the same as in an earlier question.
         is_first: the process forgets the sites of all earlier questions.
-        cpu_seconds: CPU time that is left for the page; None: all that a page may take.
+        cpu_seconds: CPU time left for the page; None: the whole limit of a page.
     """
 
     raw: Raw

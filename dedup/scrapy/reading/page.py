@@ -153,7 +153,7 @@ class ContentReader:
         self._signers = [each for each in signers if each.stage in wanted.stages]
 
     def read(self, raw: RawPage, site: Site | None = None) -> Content:
-        """Read a page by what is known of its site; None: nothing is learned of sites."""
+        """Read a page with the knowledge of its site; None: nothing is learned of sites."""
         n_tags = raw.body.count(b"<")
         if n_tags > MAX_TAGS:
             raise TooComplexError(f"{n_tags:,} tags; the limit is {MAX_TAGS:,}")

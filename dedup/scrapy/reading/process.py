@@ -138,14 +138,14 @@ class WorkerProcess:
         is_slow: bool = False,
         note_seconds: Callable[[float], None] = lambda seconds: None,  # noqa: ARG005 -- by default nobody asks
     ) -> Found:
-        """Read a page by what is known of its site.
+        """Read a page with the knowledge of its site.
 
         Args:
             raw: the page.
             host: of the page.
             site: what is known of it.
             lane: the page takes it when it turns out to be slow.
-            cpu_seconds: CPU time that is left for the page; None: all that a page may take.
+            cpu_seconds: CPU time left for the page; None: the whole limit of a page.
             is_slow: is the page known to be slow?
             note_seconds: called with the time that the page has taken.
 

@@ -63,11 +63,11 @@ class PageReader:
 
     Args:
         wanted: what is to be read from pages.
-        processes: maximum number of processes that read pages beside this one. The first starts
+        processes: maximum number of processes that read pages, besides this one. The first starts
             with the first page, others when they are needed. 0: this process reads small pages,
             and one process the others. Without an asyncio event loop this process waits for each
             page that is not small.
-        shares: counts what hosts take; None: nobody else counts.
+        shares: counts the CPU time of each host; None: only this reader counts it.
     """
 
     def __init__(self, wanted: Wanted, processes: int, shares: HostShares | None = None) -> None:
@@ -96,7 +96,7 @@ class PageReader:
     async def read(
         self, response: Response, site: Site | None = None, host_encoding: str | None = None
     ) -> Reading | None:
-        """Read a page by what is known of its site; None: it is not HTML.
+        """Read a page with the knowledge of its site; None: it is not HTML.
 
         Args:
             response: of the page.
@@ -141,7 +141,7 @@ class PageReader:
         return reading_of(response, raw, await self._read_now(raw, site))
 
     async def read_again(self, reading: Reading, site: Site) -> Reading:
-        """Read a page again, by what is known of its site now.
+        """Read a page again, with the current knowledge of its site.
 
         Raises:
             ReadingError, CloseSpider: as `read`.

@@ -1,4 +1,4 @@
-"""A page as it was read, its links, and what else is known of it."""
+"""A page that was read, and its links."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def reading_of(response: Response, raw: RawPage, content: Content) -> Reading:
 
 
 def reread(reading: Reading, site: Site) -> Reading:
-    """A page that was read with its outline, by what is known of its site now."""
+    """Read a page again from its outline, with the current knowledge of its site."""
     page, own = reading.page, None
     if reading.outline is not None:
         own = site.read(reading.outline, page.title, page.url or "")
