@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -116,8 +115,7 @@ class Box(NamedTuple):
 class Outline:
     """Boxes and lines, both in document order; a box comes after the box around it.
 
-    What is computed of it is remembered: nothing may be added once it has been asked. One that
-    comes from another process is decoded when its boxes or lines are asked for: most are only
+    An outline from another process is decoded when its boxes or lines are read: most are only
     stored.
     """
 
@@ -133,45 +131,16 @@ class Outline:
         self.boxes, self.lines = _decoded(vars(self)[_JSON])
         return self.boxes if name == "boxes" else self.lines
 
-    @cached_property
-    def children(self) -> list[list[int]]:
-        """The boxes directly in each box."""
-        found: list[list[int]] = [[] for _ in self.boxes]
-        for number, box in enumerate(self.boxes):
-            if box.parent >= 0:
-                found[box.parent].append(number)
-        return found
-
-    def sums(self, values: list[int]) -> list[int]:
-        """For each box the sum of its own value and of those of all boxes in it."""
-        sums = list(values)
-        for number in range(len(sums) - 1, 0, -1):
-            sums[self.boxes[number].parent] += sums[number]
-        return sums
-
-    @cached_property
-    def characters(self) -> list[int]:
-        """Length of all lines in each box."""
-        lengths = [0] * len(self.boxes)
-        for line in self.lines:
-            lengths[line.box] += len(line.text)
-        return self.sums(lengths)
-
-    def inside(self, root: int, *, without: frozenset[int] = frozenset()) -> Iterator[Line]:
-        """The lines in a box, those left out that stand in a box of `without`."""
-        boxes = {root}
-        for number in range(root + 1, len(self.boxes)):
-            if self.boxes[number].parent in boxes and number not in without:
-                boxes.add(number)
-        return (line for line in self.lines if line.box in boxes)
-
     def without_inner_boxes(self) -> Outline:
         """The same lines, and of very many boxes the outermost: the others become part of these."""
         if len(self.boxes) <= _MAX_BOXES:
             return self
+        children: dict[int, list[int]] = {}
+        for number, box in enumerate(self.boxes):
+            children.setdefault(box.parent, []).append(number)
         kept = [BODY]
         for number in kept:
-            kept += self.children[number][: _MAX_BOXES - len(kept)]
+            kept += children.get(number, [])[: _MAX_BOXES - len(kept)]
         kept.sort()
         places: dict[int, int] = {number: place for place, number in enumerate(kept)}
         for number, box in enumerate(self.boxes):
