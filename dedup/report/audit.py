@@ -124,7 +124,7 @@ def _audited(host: str, pages: Sequence[SampledPage]) -> HostAudit | None:
 
 def _share(site: Site, sampled: SampledPage) -> TextShare | None:
     page, lines = sampled.page, PageLines(sampled.outline)
-    rarity = site.rarity(lines.keys, name_key(sampled.outline, page.title, page.url or ""))
+    rarity = site.known_of(lines, name_key(sampled.outline, page.title, page.url or "")).rarity
     weights = (lines.sizes - lines.linked) * rarity
     total = float(weights.sum())
     if total < MIN_WORDS:

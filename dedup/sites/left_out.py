@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from dedup.sites.lines import PageLines
 from dedup.sites.outline import BODY, Box, Outline
-from dedup.sites.own_text import OwnLines
+from dedup.sites.own_text import Knowledge, Mask, Measured
 from dedup.sites.site import Site, name_key
 
 
@@ -61,11 +62,11 @@ def text_place(site: Site, page: Outline, title: str, url: str) -> TextPlace | N
     if not site or not page.lines:
         return None
     lines = PageLines(page)
-    name = name_key(page, title, url)
-    own = site.own_lines(lines, name)
-    weights = lines.sizes * site.rarity(lines.keys, name)
+    known = site.known_of(lines, name_key(page, title, url))
+    own = Measured(lines, known).own()
+    weights = lines.sizes * known.rarity
     total = float(weights.sum())
-    left_out = tuple(_left_out(site, lines, page, own, name))
+    left_out = tuple(_left_out(known, lines, own.is_own))
     n_words = round(float(lines.sizes[~own.is_own].sum()))
     return TextPlace(
         way_to(page, int(lines.boxes[own.core])),
@@ -75,13 +76,10 @@ def text_place(site: Site, page: Outline, title: str, url: str) -> TextPlace | N
     )
 
 
-def _left_out(
-    site: Site, lines: PageLines, page: Outline, own: OwnLines, name: int
-) -> list[LeftOut]:
+def _left_out(known: Knowledge, lines: PageLines, is_own: Mask) -> Iterator[LeftOut]:
     """The outermost boxes none of whose lines are in the text, in document order."""
-    is_out = lines.sums(own.is_own.astype(np.float64)) == 0
-    counts, end, found = site.kind_counts(lines.kinds), 0, []
-    rarity = site.rarity(lines.keys, name)
+    is_out = lines.sums(is_own.astype(np.float64)) == 0
+    end = 0
     for box in np.flatnonzero(is_out).tolist():
         if lines.first[box] < end:
             continue
@@ -89,17 +87,15 @@ def _left_out(
         part = slice(lines.first[box], end)
         words = float(lines.sizes[part].sum())
         if words:
-            found.append(
-                LeftOut(
-                    box=selector(page.boxes[int(lines.boxes[box])]),
-                    words=round(words),
-                    n_pages=min(int(counts[box]), site.n_names),
-                    n_names=site.n_names,
-                    repeated_share=float((lines.sizes[part] * (rarity[part] < 1)).sum()) / words,
-                    is_links=bool(2 * lines.linked[part].sum() >= words),
-                )
+            repeated = float((lines.sizes[part] * (known.rarity[part] < 1)).sum())
+            yield LeftOut(
+                box=selector(lines.outline.boxes[int(lines.boxes[box])]),
+                words=round(words),
+                n_pages=min(int(known.n_pages[box]), known.n_names),
+                n_names=known.n_names,
+                repeated_share=repeated / words,
+                is_links=bool(2 * lines.linked[part].sum() >= words),
             )
-    return found
 
 
 def way_to(page: Outline, box: int) -> str:

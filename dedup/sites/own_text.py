@@ -19,12 +19,12 @@ is judged by the boxes of the same place on other pages).
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.sites.lines import Keys, Numbers, PageLines
+from dedup.sites.lines import Numbers, PageLines
 
 Mask = NDArray[np.bool_]
 
@@ -50,21 +50,22 @@ _MIN_FURNITURE_WORDS = 12
 _MAX_PROSE_WORDS = 100
 
 
-class Knowledge(Protocol):
-    """What is known of the kinds of boxes and the lines of a site."""
+class Knowledge(NamedTuple):
+    """What is known of the lines and boxes of a page.
 
-    @property
-    def n_names(self) -> int:
-        """How many pages were counted."""
+    Attributes:
+        n_names: how many pages of the site were counted.
+        counts: on how many pages each line stands.
+        rarity: of each line: 1 if no other page has it, 0 if half of the pages have it.
+        n_pages: of each box: how many pages have a box of its kind.
+        means: of each box: the means of the figures of its kind.
+    """
 
-    def rarity(self, keys: Keys) -> Numbers:
-        """1 for a line that no other page has, 0 for one that half of the pages have."""
-
-    def counts(self, keys: Keys) -> Numbers:
-        """On how many pages each line stands."""
-
-    def of_kinds(self, kinds: Keys) -> tuple[Numbers, Numbers]:
-        """How many pages have a box of each kind; the means of its figures, one row a kind."""
+    n_names: int
+    counts: Numbers
+    rarity: Numbers
+    n_pages: Numbers
+    means: Numbers
 
 
 class OwnLines(NamedTuple):
@@ -86,8 +87,7 @@ class Measured:
 
     def __init__(self, page: PageLines, known: Knowledge) -> None:
         self._page, self._known = page, known
-        self._rarity = known.rarity(page.keys)
-        self._n_pages, self._means = known.of_kinds(page.kinds)
+        self._rarity, self._n_pages, self._means = known.rarity, known.n_pages, known.means
         plain = (page.sizes - page.linked) * self._rarity
         self._words = page.sums(page.sizes)
         kinds, places, times = np.unique(page.kinds, return_inverse=True, return_counts=True)
@@ -212,7 +212,7 @@ class Measured:
         page, n_core = self._page, float(self._n_pages[core])
         if n_core < max(_AT_LEAST_PAGES, _HALF * self._known.n_names):
             return []
-        counts = self._known.counts(page.keys)
+        counts = self._known.counts
         is_same = (counts >= _NEARLY_ALL * n_core) & (counts * _NEARLY_ALL <= n_core)
         same = page.sums(np.where(is_same, page.sizes, 0.0))
         is_furniture = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import compress
 from math import log
 
 import numpy as np
@@ -13,7 +14,7 @@ from dedup.names import is_in_title, name_of, own_title, split_title, url_file_n
 from dedup.sites.counts import Contribution, SiteCounts, contribution, mean_figures, title_parts
 from dedup.sites.lines import Keys, Numbers, PageLines, outer_kinds
 from dedup.sites.outline import Line, Outline, text_of
-from dedup.sites.own_text import Measured, OwnLines
+from dedup.sites.own_text import Knowledge, Mask, Measured
 from dedup.sites.rest import Rest, rest_of
 
 NAMES = 10
@@ -75,7 +76,7 @@ class Site:
         self.version = version if counts.n_names else 0
         self.n_names = counts.n_names
         is_repeated = counts.line_counts > 1
-        self._names = np.sort(counts.names)
+        self._names = counts.names
         self._lines, self._counts = counts.lines[is_repeated], counts.line_counts[is_repeated]
         is_common = (self._counts >= _COMMON * self.n_names) & ((self._lines & 1) == 0)
         self._n_common = int(is_common.sum())
@@ -102,30 +103,36 @@ class Site:
             return None
         lines = PageLines(page)
         name = name_key(page, title, url)
-        known = self._counted_with(name)
+        known = self.known_of(lines, name)
         measured = Measured(lines, known)
-        counts = known.counts(lines.keys)
         return OwnText(
-            **self._text(lines, measured.own(), counts, title),
+            **self._text(lines, measured.own().is_own, known.counts, title),
             version=self.version,
-            rest=rest_of(lines, counts <= self.rare_limit),
+            rest=rest_of(lines, known.counts <= self.rare_limit),
             contribution=contribution(lines, name, title, measured),
         )
 
-    def own_lines(self, page: PageLines, name: int) -> OwnLines:
-        """Which lines of a page are its own."""
-        return Measured(page, self._counted_with(name)).own()
+    def known_of(self, page: PageLines, name: int | None) -> Knowledge:
+        """What is known of a page's lines and boxes, with the page itself counted.
 
-    def rarity(self, keys: Keys, name: int) -> Numbers:
-        """How rare the lines of a page of this name are: 1, no other page has it, to 0."""
-        return self._counted_with(name).rarity(keys)
+        `name`: the page's, see `name_key`; None: its name has been counted.
+        """
+        is_new = name is not None and not bool((self._names == name).any())
+        counts = np.maximum(self.line_counts(page.keys) + is_new, 1)
+        return Knowledge(
+            n_names=self.n_names,
+            counts=counts,
+            rarity=self._rarity(page.keys, counts, max(2, self.n_names + is_new)),
+            n_pages=_looked_up(self._kinds, self._kind_counts, page.kinds),
+            means=_looked_up(self._kinds, self._kind_means, page.kinds),
+        )
 
     @property
     def rare_limit(self) -> int:
         """Lines on the pages of more names are not rare."""
         return max(_RARE_AT_LEAST, self.n_names // _RARE_SHARE)
 
-    def is_rare(self, keys: Keys) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def is_rare(self, keys: Keys) -> Mask:
         """Which lines hardly any page has."""
         return self.line_counts(keys) <= self.rare_limit
 
@@ -133,24 +140,26 @@ class Site:
         """On the pages of how many names each line stands; 0 for one that is not on two."""
         return _looked_up(self._lines, self._counts, keys)
 
-    def kind_counts(self, kinds: Keys) -> Numbers:
-        """On how many pages each kind of box stands."""
-        return _looked_up(self._kinds, self._kind_counts, kinds)
-
-    def _counted_with(self, name: int) -> _Counted:
-        return _Counted(self, is_new=not _contains(self._names, name))
+    def _rarity(self, keys: Keys, counts: Numbers, n_names: int) -> Numbers:
+        if n_names <= _SMALL:
+            return (counts < 2).astype(np.float64)
+        found: Numbers = np.maximum(0, 1 - np.log(counts) / log(_COMMON * n_names))
+        if self._n_common >= _MANY_COMMON_LINES:
+            is_common = (counts >= _COMMON * n_names) & ((keys & 1) == 0)
+            if len(np.unique(keys[is_common])) < _COMPANY * self._n_common:
+                found[is_common] = 1.0
+        return found
 
     def _own_title(self, title: str) -> str:
         """The title without the site's part; "" if many pages have all of the rest."""
         own = own_title(title, self._parts)
         return "" if all(part in self._no_names for part in split_title(own)) else own
 
-    def _text(self, page: PageLines, own: OwnLines, counts: Numbers, title: str) -> dict[str, str]:
-        lines = page.lines
+    def _text(self, page: PageLines, is_own: Mask, counts: Numbers, title: str) -> dict[str, str]:
         is_heading = counts < max(_RARE_AT_LEAST, _HEADING_SHARE * self.n_names)
-        mine = [line for line, is_own in zip(lines, own.is_own.tolist(), strict=True) if is_own]
-        heading = _h1(self._own(lines, own.is_own & is_heading), title)
-        beside = None if heading else _h1(self._own(lines, is_heading), title)
+        mine = list(compress(page.lines, is_own.tolist()))
+        heading = _h1(compress(page.lines, (is_own & is_heading).tolist()), title)
+        beside = None if heading else _h1(compress(page.lines, is_heading.tolist()), title)
         if not (heading or beside):
             # "Part 1" and "Part 2" count as one and the same line, and are two names.
             numbered = [line for line in mine if any(map(str.isdigit, line.text))]
@@ -163,49 +172,6 @@ class Site:
             "heading": heading or beside or "",
             "title": self._own_title(title),
         }
-
-    @staticmethod
-    def _own(
-        lines: Iterable[Line], which: np.ndarray[tuple[int], np.dtype[np.bool_]]
-    ) -> list[Line]:
-        return [line for line, is_it in zip(lines, which.tolist(), strict=True) if is_it]
-
-
-class _Counted:
-    """What is known of a site, and the page that is read counted with it."""
-
-    def __init__(self, site: Site, *, is_new: bool) -> None:
-        self._site, self._is_new = site, is_new
-
-    @property
-    def n_names(self) -> int:
-        return self._site.n_names
-
-    def counts(self, keys: Keys) -> Numbers:
-        return np.maximum(self._site.line_counts(keys) + self._is_new, 1)
-
-    def rarity(self, keys: Keys) -> Numbers:
-        counts, n_names = self.counts(keys), max(2, self._site.n_names + self._is_new)
-        if n_names <= _SMALL:
-            return (counts < 2).astype(np.float64)
-        found: Numbers = np.maximum(0, 1 - np.log(counts) / log(_COMMON * n_names))
-        if self._site._n_common >= _MANY_COMMON_LINES:
-            is_common = (counts >= _COMMON * n_names) & ((keys & 1) == 0)
-            n_common = len(np.unique(keys[is_common]))
-            if n_common < _COMPANY * self._site._n_common:
-                found[is_common] = 1.0
-        return found
-
-    def of_kinds(self, kinds: Keys) -> tuple[Numbers, Numbers]:
-        site = self._site
-        if not len(site._kinds):
-            return np.zeros(len(kinds)), np.zeros((len(kinds), site._kind_means.shape[1]))
-        at = np.minimum(np.searchsorted(site._kinds, kinds), len(site._kinds) - 1)
-        is_known = site._kinds[at] == kinds
-        return (
-            np.where(is_known, site._kind_counts[at], 0.0),
-            np.where(is_known[:, None], site._kind_means[at], 0.0),
-        )
 
 
 def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:
@@ -220,10 +186,10 @@ def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:
         if counts.add_lines(name, lines.distinct_keys(), title_parts(title)):
             new.append((lines, name, title))
     site = Site(counts, version=1)
-    known = _Counted(site, is_new=False)
-    first = [contribution(lines, name, title, Measured(lines, known)) for lines, name, title in new]
-    for each in first:
-        counts.add_kinds(each.kinds, each.figures)
+    for lines, name, title in new:
+        measured = Measured(lines, site.known_of(lines, None))
+        first = contribution(lines, name, title, measured)
+        counts.add_kinds(first.kinds, first.figures)
     return counts
 
 
@@ -261,13 +227,11 @@ def _h1(lines: Iterable[Line], title: str) -> str | None:
     return next((heading for heading in headings if is_in_title(heading, title)), headings[0])
 
 
-def _contains(ascending: Keys, key: int) -> bool:
-    place = int(np.searchsorted(ascending, np.uint32(key)))
-    return place < len(ascending) and int(ascending[place]) == key
-
-
 def _looked_up(ascending: Keys, values: Keys | Numbers, keys: Keys) -> Numbers:
+    """The values, or rows, of some keys; 0 for a key that is not there."""
     if not len(ascending):
-        return np.zeros(len(keys))
+        return np.zeros((len(keys), *values.shape[1:]))
     at = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
-    return np.where(ascending[at] == keys, values[at], 0.0)
+    found = values[at].astype(np.float64)
+    found[ascending[at] != keys] = 0.0
+    return found

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dedup.sites.lines import Keys, PageLines
 from dedup.sites.outline import Outline
-from dedup.sites.own_text import N_FIGURES, Measured
+from dedup.sites.own_text import N_FIGURES, Knowledge, Measured
 from dedup.sites.site import Site, learn, name_key
 from tests.dedup.sites.conftest import (
     FOOTER,
@@ -270,26 +270,17 @@ def test_a_wrapper_more_changes_nothing() -> None:
 # --- Any page, and the same in plain Python -------------------------------------------------------
 
 
-class Nothing:
+def nothing(page: PageLines) -> Knowledge:
     """Knowledge of a site of which all is new."""
-
-    n_names = 0
-
-    def rarity(self, keys: Keys) -> np.ndarray:
-        return np.ones(len(keys))
-
-    def counts(self, keys: Keys) -> np.ndarray:
-        return np.ones(len(keys))
-
-    def of_kinds(self, kinds: Keys) -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros(len(kinds)), np.zeros((len(kinds), N_FIGURES))
+    ones, n_boxes = np.ones(len(page)), len(page.kinds)
+    return Knowledge(0, ones, ones, np.zeros(n_boxes), np.zeros((n_boxes, N_FIGURES)))
 
 
 @settings(deadline=None)
 @given(outlines())
 def test_where_nothing_is_known_all_words_of_some_box_are_own(page: Outline) -> None:
     lines = PageLines(page)
-    own = Measured(lines, Nothing()).own()
+    own = Measured(lines, nothing(lines)).own()
     words = lines.sizes * np.where(own.is_own, 1.0, 0.0)
     assert 2 * words.sum() >= len(lines.distinct_keys())
     assert own.left_out == []
@@ -350,8 +341,11 @@ class Counted:
         n = self.n_names
         return np.array([max(0, 1 - log(count) / log(0.5 * n)) for count in self.counts(keys)])
 
-    def of_kinds(self, kinds: Keys) -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros(len(kinds)), np.zeros((len(kinds), N_FIGURES))
+    def of(self, page: PageLines) -> Knowledge:
+        known = nothing(page)
+        return known._replace(
+            n_names=self.n_names, counts=self.counts(page.keys), rarity=self.rarity(page.keys)
+        )
 
 
 def test_figures_of_boxes_are_those_of_plain_python(page: Page) -> None:
@@ -367,7 +361,7 @@ def test_figures_of_boxes_are_those_of_plain_python(page: Page) -> None:
         said.add(int(lines.keys[number]) >> 1)
         worth.append((number, lines.sizes[number] * is_new))
     sizes = np.array([size for _, size in sorted(worth)])
-    found = Measured(lines, known).figures()
+    found = Measured(lines, known.of(lines)).figures()
     kinds = lines.kinds.tolist()
     for box, (first, end) in enumerate(zip(lines.first, lines.end, strict=True)):
         if kinds.count(kinds[box]) > 1:

@@ -171,7 +171,7 @@ def test_rarity_falls_from_one_page_to_half_of_all(n_pages: int) -> None:
 
     site = learned(*map(of, range(n_pages)))
     page = PageLines(parsed("<p>on most<p>on half<p>on some<p>new"))
-    most, half, some, new = site.rarity(page.keys, name=0).tolist()
+    most, half, some, new = site.known_of(page, 0).rarity.tolist()
     assert new == 1
     assert 0 == most <= half <= some < 1 or n_pages <= 4
     assert {most, half, some, new} <= {0, 1} or n_pages > 4
@@ -182,7 +182,7 @@ def test_a_page_that_was_counted_is_no_repetition_of_itself() -> None:
     page = parsed(sphinx(3))
     lines = PageLines(page)
     own = next(n for n, line in enumerate(lines.lines) if line.text == prose(3))
-    rarity = site.rarity(lines.keys, name_key(page, title_of(3), url_of(3)))
+    rarity = site.known_of(lines, name_key(page, title_of(3), url_of(3))).rarity
     assert rarity[own] == 1
 
 
