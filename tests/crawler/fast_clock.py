@@ -13,9 +13,11 @@ from types import SimpleNamespace
 def main() -> None:
     sys.path.insert(0, "")
     factor = float(sys.argv[1])
-    from dedup.scrapy.middlewares import outages  # found by the line above
+    from dedup.scrapy.middlewares import base, outages, robots  # found by the line above
 
-    outages.time = SimpleNamespace(monotonic=lambda: time.monotonic() * factor)
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() * factor)
+    base.time = outages.time = clock
+    robots._MAX_UNAVAILABLE_SECONDS *= factor
     outages.asyncio = SimpleNamespace(
         **{**vars(asyncio), "sleep": lambda seconds: asyncio.sleep(seconds / factor)}
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
+
+from dedup.scrapy.middlewares.base import Middleware
 
 MAX_COOKIE_BYTES = 4096  # name, value and attributes: RFC 6265, section 6.1, and browsers
 MAX_COOKIES_PER_HOST = 180  # Chrome
@@ -17,7 +19,7 @@ MAX_HEADER_BYTES = 8000
 _MAX_HOSTS = 100_000
 
 
-class BoundedCookies:
+class BoundedCookies(Middleware):
     """Bounds the cookies that Scrapy's `CookiesMiddleware`, which comes before it, takes and sends.
 
     It removes cookies that are too large and those after the 180th of a host; from a request, those
@@ -27,14 +29,10 @@ class BoundedCookies:
     def __init__(self, crawler: Crawler) -> None:
         if not crawler.settings.getbool("COOKIES_ENABLED"):
             raise NotConfigured
-        self._stats = crawler.stats
+        super().__init__(crawler)
         self._names: dict[str, set[bytes]] = {}
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> BoundedCookies:
-        return cls(crawler)
-
-    def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
+    def process_request(self, request: Request, **_: object) -> None:
         cookie = request.headers.get("Cookie")
         if cookie is None or len(cookie) <= MAX_HEADER_BYTES:
             return
@@ -45,12 +43,7 @@ class BoundedCookies:
                 kept.append(each)
         request.headers["Cookie"] = b"; ".join(kept)
 
-    def process_response(
-        self,
-        request: Request,
-        response: Response,
-        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
-    ) -> Response:
+    def process_response(self, request: Request, response: Response, **_: object) -> Response:
         cookies = response.headers.getlist("Set-Cookie")
         if not cookies:
             return response
@@ -60,7 +53,7 @@ class BoundedCookies:
         names = self._names.setdefault(host, set())
         kept = [each for each in cookies if self._is_kept(each, names)]
         if len(kept) < len(cookies):
-            self._stats.inc_value("dedup/cookies/dropped", len(cookies) - len(kept))
+            self.crawler.stats.inc_value("dedup/cookies/dropped", len(cookies) - len(kept))
             response.headers.setlist("Set-Cookie", kept)
         return response
 

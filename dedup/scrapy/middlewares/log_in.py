@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from w3lib.http import basic_auth_header
 
+from dedup.scrapy.middlewares.base import Middleware
+
 _HEADER = "Authorization"
 _SENT = "_dedup_logged_in"
 
 
-class LogIn:
+class LogIn(Middleware):
     """Adds the `Authorization` header while a request is sent, and removes it afterwards.
 
     Scrapy's own middleware leaves the header in the request: a retry would be stored with it.
     """
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         credentials: Mapping[str, tuple[str, str]] = getattr(crawler.spider, "credentials", {})
         self._headers = {
             urlsplit(url).netloc: basic_auth_header(*name_and_password)
@@ -30,31 +33,17 @@ class LogIn:
         if not self._headers:
             raise NotConfigured
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> LogIn:
-        return cls(crawler)
-
-    def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
+    def process_request(self, request: Request, **_: object) -> None:
         header = self._headers.get(urlsplit(request.url).netloc)
         if header is not None and _HEADER not in request.headers:
             request.headers[_HEADER] = header
             request.meta[_SENT] = True
 
-    def process_response(
-        self,
-        request: Request,
-        response: Response,
-        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
-    ) -> Response:
+    def process_response(self, request: Request, response: Response, **_: object) -> Response:
         _remove_header(request)
         return response
 
-    def process_exception(
-        self,
-        request: Request,
-        exception: Exception,  # noqa: ARG002 -- Scrapy's signature
-        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
-    ) -> None:
+    def process_exception(self, request: Request, **_: object) -> None:
         _remove_header(request)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 
-from scrapy import Request, Spider, signals
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
@@ -20,43 +20,32 @@ from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
+from dedup.scrapy.middlewares.base import Middleware
 from dedup.scrapy.spiders.own import is_own
 
 
-class WatchOutputs:
+class WatchOutputs(Middleware):
     """Counts the unprocessed outputs of each request, and records the request as done at zero."""
 
     def __init__(self, crawler: Crawler) -> None:
-        if not CrawlConfig.of(crawler).is_url_enabled:
+        if not CrawlConfig.of(crawler).is_url_enabled or is_own(crawler.spider):
             raise NotConfigured
-        if is_own(crawler.spider):
-            raise NotConfigured
+        super().__init__(crawler)
         self._job = Job.of(crawler)
         self._open: dict[bytes, int] = {}
         self._responses: dict[bytes, Response] = {}
-        crawler.signals.connect(self._item_left, signals.item_scraped)
-        crawler.signals.connect(self._item_left, signals.item_dropped)
-        crawler.signals.connect(self._item_left, signals.item_error)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> WatchOutputs:
-        return cls(crawler)
+        for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
+            crawler.signals.connect(self._item_left, signal)
 
     def process_spider_output(
-        self,
-        response: Response,
-        result: Iterable[object],
-        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
+        self, response: Response, result: Iterable[object], **_: object
     ) -> Iterator[object]:
         with self._watching(response) as key:
             for output in result:
                 yield self._add(key, output)
 
     async def process_spider_output_async(
-        self,
-        response: Response,
-        result: AsyncIterable[object],
-        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
+        self, response: Response, result: AsyncIterable[object], **_: object
     ) -> AsyncIterator[object]:
         with self._watching(response) as key:
             async for output in result:

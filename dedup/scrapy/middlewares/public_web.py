@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urljoin, urlsplit
 
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
@@ -12,28 +12,26 @@ from w3lib.url import safe_url_string
 
 from dedup.scrapy.addresses import AddressPolicy, GuardedResolver, resolved_host
 from dedup.scrapy.internals.reactor import installed_reactor
+from dedup.scrapy.middlewares.base import Middleware
 from dedup.scrapy.middlewares.redirect import NotFollowed
 
 _SCHEMES = ("http", "https")
 
 
-class PublicWeb:
+class PublicWeb(Middleware):
     """Refuses requests that do not go to the public web, those for robots.txt too.
 
     This middleware decides by the name of the host; `GuardedResolver` decides by its addresses.
     """
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         self._policy = AddressPolicy.of(crawler)
         if self._policy.is_open:
             raise NotConfigured
         self._is_guarded = False
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> PublicWeb:
-        return cls(crawler)
-
-    def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
+    def process_request(self, request: Request, **_: object) -> None:
         if not self._is_guarded:
             self._guard()
         if urlsplit(request.url).scheme not in _SCHEMES:
@@ -41,12 +39,7 @@ class PublicWeb:
         if not self._policy.may_connect(resolved_host(request.url)):
             raise NotFollowed("private_address", request.url)
 
-    def process_response(
-        self,
-        request: Request,
-        response: Response,
-        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
-    ) -> Response:
+    def process_response(self, request: Request, response: Response, **_: object) -> Response:
         location = response.headers.get("Location")
         if not location or not 300 <= response.status < 400:
             return response
@@ -58,12 +51,7 @@ class PublicWeb:
             raise NotFollowed("redirect_private", target)
         return response
 
-    def process_exception(
-        self,
-        request: Request,
-        exception: Exception,
-        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
-    ) -> None:
+    def process_exception(self, request: Request, exception: Exception, **_: object) -> None:
         if self._policy.was_refused(resolved_host(request.url)):
             raise NotFollowed("private_address", request.url) from exception
 

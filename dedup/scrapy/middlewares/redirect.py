@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
@@ -12,6 +12,7 @@ from scrapy.http import Response
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.middlewares.base import Middleware
 from dedup.scrapy.url_keys import UrlKeys
 from dedup.store.records import DONE, QUEUED
 from dedup.urls.credentials import without_credentials
@@ -39,7 +40,7 @@ class AlreadyRecorded(IgnoreRequest):
         self.target = target
 
 
-class RedirectGuard:
+class RedirectGuard(Middleware):
     """Decides about redirects before Scrapy's own middleware follows them.
 
     It decides for the requests that the dupefilter has seen, so not for those for robots.txt.
@@ -55,25 +56,18 @@ class RedirectGuard:
     def __init__(self, crawler: Crawler) -> None:
         if not CrawlConfig.of(crawler).is_url_enabled:
             raise NotConfigured
-        self._crawler = crawler
+        super().__init__(crawler)
         self._job = Job.of(crawler)
         self._keys = UrlKeys.of(crawler)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> RedirectGuard:
-        return cls(crawler)
-
-    def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
+    def process_request(self, request: Request, **_: object) -> None:
         """Drop a queued URL that has been recorded since, as the target of a redirect."""
         key = request.meta.get(KEY)
         if key and "redirect_times" not in request.meta and self._job.store.urls.is_done(key):
             raise AlreadyRecorded(request.url)
 
     def process_response(
-        self,
-        request: Request,
-        response: Response,
-        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
+        self, request: Request, response: Response, **_: object
     ) -> Request | Response:
         location = response.headers.get("Location")
         if response.status not in _REDIRECT_STATUSES or not location or KEY not in request.meta:
@@ -85,7 +79,7 @@ class RedirectGuard:
             raise NotFollowed("redirect_invalid", repr(location)) from None
         if scheme not in {"http", "https"}:
             raise NotFollowed("redirect_scheme", target)
-        is_in_scope = getattr(self._crawler.spider, "is_in_scope", None)
+        is_in_scope = getattr(self.crawler.spider, "is_in_scope", None)
         if is_in_scope is not None and not is_in_scope(target, request):
             raise NotFollowed("redirect_offsite", target)
         if not self._has_passed(request, target):

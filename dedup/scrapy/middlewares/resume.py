@@ -11,10 +11,11 @@ from scrapy.exceptions import NotConfigured
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.middlewares.base import Middleware
 from dedup.scrapy.url_keys import UrlKeys
 
 
-class ResumeMiddleware:
+class ResumeMiddleware(Middleware):
     """Drops the start requests that the job has seen; of a finished job, all of them.
 
     The requests that an interrupted job left are queued in its store, and the scheduler takes them
@@ -24,13 +25,10 @@ class ResumeMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         if not CrawlConfig.of(crawler).is_url_enabled:
             raise NotConfigured
+        super().__init__(crawler)
         self._job = Job.of(crawler)
         self._keys = UrlKeys.of(crawler)
         self._policy = AddressPolicy.of(crawler)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> ResumeMiddleware:
-        return cls(crawler)
 
     async def process_start(self, start: AsyncIterator[object]) -> AsyncIterator[object]:
         async for request in start:

@@ -8,11 +8,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from dedup.scrapy.internals.downloads import has_slot, postpone
+from dedup.scrapy.middlewares.base import Middleware
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ _MIN_DELAY_SECONDS = 0.01
 without a delay."""
 
 
-class RetryAfter:
+class RetryAfter(Middleware):
     """Pauses a host that answers 429, or 503 with `Retry-After`, for as long as the header says.
 
     Scrapy's own retries (`RETRY_TIMES`) and all other requests to the host wait until the pause
@@ -49,20 +50,11 @@ class RetryAfter:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         self._until: dict[str, float] = {}
         self._n_pauses: dict[str, int] = {}
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> RetryAfter:
-        return cls(crawler)
-
-    def process_response(
-        self,
-        request: Request,
-        response: Response,
-        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
-    ) -> Response:
+    def process_response(self, request: Request, response: Response, **_: object) -> Response:
         host = request.meta.get("download_slot", "")
         if response.status not in (_TOO_MANY_REQUESTS, _UNAVAILABLE):
             self._n_pauses.pop(host, None)
@@ -80,13 +72,13 @@ class RetryAfter:
     def _pause(self, host: str, seconds: float) -> None:
         now = time.monotonic()
         more = now + seconds - max(self._until.get(host, now), now)
-        if more < _MIN_PAUSE_SECONDS or not has_slot(self._crawler, host):
+        if more < _MIN_PAUSE_SECONDS or not has_slot(self.crawler, host):
             return
         level = logging.WARNING if seconds >= _WARNING_SECONDS else logging.INFO
         logger.log(level, "%s asks for a pause of %.0f seconds", host, seconds)
         self._until[host] = now + seconds
         self._n_pauses[host] = self._n_pauses.get(host, 0) + 1
-        postpone(self._crawler, host, more, min_delay_seconds=_MIN_DELAY_SECONDS)
+        postpone(self.crawler, host, more, min_delay_seconds=_MIN_DELAY_SECONDS)
 
 
 def seconds_of(retry_after: bytes, date: bytes = b"") -> float | None:

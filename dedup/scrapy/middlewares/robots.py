@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from scrapy import Request, Spider, signals
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
@@ -19,7 +20,7 @@ from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.internals.downloads import raise_delay
 from dedup.scrapy.internals.engine import download
 from dedup.scrapy.job.failures import reason_of
-from dedup.scrapy.job.job import Job
+from dedup.scrapy.middlewares.base import HostMiddleware, origin_of
 from dedup.scrapy.middlewares.redirect import NotFollowed
 from dedup.scrapy.robots_file import RuleBook, TooManyWildcardsError, rules_for
 
@@ -33,9 +34,6 @@ _PRIORITY = 1000
 _MAX_ORIGINS = 100_000
 _MAX_CHARACTERS = 64 << 20
 """Of the rules of all hosts; the host whose rules have been kept for longest is asked again."""
-
-_MIN_WAIT_SECONDS, _MAX_WAIT_SECONDS = 1.0, 60.0
-"""Between two tries: the first wait; it doubles up to the second value."""
 
 _MAX_UNAVAILABLE_SECONDS = 300.0
 """Time without an answer after which the host's URLs are recorded; a server restarts sooner."""
@@ -62,7 +60,7 @@ class _UnreachableError(Exception):
         self.reason = reason
 
 
-class Robots:
+class Robots(HostMiddleware[_Rules | None]):
     """Fetches robots.txt of each host once a day, and obeys it.
 
     After an answer of 4xx, or more than five redirects, the host has no robots.txt, and everything
@@ -82,54 +80,36 @@ class Robots:
         settings = crawler.settings
         if not settings.getbool("ROBOTSTXT_OBEY") or not CrawlConfig.of(crawler).is_url_enabled:
             raise NotConfigured
-        self._crawler = crawler
-        self._job = Job.of(crawler)
+        super().__init__(crawler)
         self._agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
         self._rules: dict[str, _Rules] = {}
         self._n_characters = 0
         self._book = RuleBook()
-        self._requests: dict[str, asyncio.Future[_Rules | None]] = {}
         self._waiting: set[str] = set()
-        self._tasks: set[asyncio.Future[None]] = set()
-        crawler.signals.connect(self._spider_closed, signals.spider_closed)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Robots:
-        return cls(crawler)
-
-    async def process_request(
-        self,
-        request: Request,
-        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
-    ) -> Request | None:
-        parts = urlsplit(request.url)
-        if request.meta.get("dont_obey_robotstxt") or parts.scheme not in ("http", "https"):
+    async def process_request(self, request: Request, **_: object) -> Request | None:
+        host = str(urlsplit(request.url).hostname)
+        if request.meta.get("dont_obey_robotstxt") or not _is_web(request.url):
             return None
-        origin = f"{parts.scheme}://{parts.netloc}"
+        origin = origin_of(request.url)
         rules = self._rules.get(origin)
         if rules is None or time.monotonic() - rules.fetched_at > _VALID_SECONDS:
-            rules = await self._ask(origin, str(parts.hostname)) or rules
+            rules = await self._ask(origin, host) or rules
         if rules is None:
             return request.replace(dont_filter=True)  # it returns to the queue
         if rules.reason:
             raise NotFollowed(rules.reason, request.url)
         began = time.process_time()
         is_allowed = self._book.may_fetch(request.url, rules.text)
-        self._job.urls.shares.charge(str(parts.hostname), time.process_time() - began)
+        self.job.urls.shares.charge(host, time.process_time() - began)
         if not is_allowed:
-            self._crawler.stats.inc_value("robotstxt/forbidden")
+            self.crawler.stats.inc_value("robotstxt/forbidden")
             raise IgnoreRequest("Forbidden by robots.txt")
         self._hold_delay(request, rules)
         return None
 
-    def process_response(
-        self,
-        request: Request,
-        response: Response,
-        spider: Spider | None = None,  # noqa: ARG002 -- Scrapy 2.13
-    ) -> Response:
-        parts = urlsplit(request.url)
-        rules = self._rules.get(f"{parts.scheme}://{parts.netloc}")
+    def process_response(self, request: Request, response: Response, **_: object) -> Response:
+        rules = self._rules.get(origin_of(request.url))
         if rules is not None:
             self._hold_delay(request, rules)
         return response
@@ -137,17 +117,13 @@ class Robots:
     def _hold_delay(self, request: Request, rules: _Rules) -> None:
         """Keep the delay between the host's requests at least as long as the host asks for."""
         if rules.crawl_delay:
-            raise_delay(self._crawler, request, rules.crawl_delay)
+            raise_delay(self.crawler, request, rules.crawl_delay)
 
     async def _ask(self, origin: str, slot: str) -> _Rules | None:
-        """The rules; None: the host is paused until it has them. Callers share one request."""
+        """The rules; None: the host is paused until it has them."""
         if origin in self._waiting:
             return None
-        asked = self._requests.get(origin)
-        if asked is None:
-            asked = self._requests[origin] = asyncio.ensure_future(self._fetch_first(origin, slot))
-            asked.add_done_callback(lambda _: self._requests.pop(origin))
-        return await asyncio.shield(asked)
+        return await self.ask_once(origin, partial(self._fetch_first, origin, slot))
 
     async def _fetch_first(self, origin: str, slot: str) -> _Rules | None:
         try:
@@ -157,38 +133,31 @@ class Robots:
             if old is not None:  # section 2.4: the cached rules may be used
                 return self._keep(origin, old._replace(fetched_at=time.monotonic()))
             self._waiting.add(origin)
-            self._job.urls.requests.frontier.pause(slot)
-            task = asyncio.ensure_future(self._wait(origin, slot, error.reason))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self.pause(slot, self._wait(origin, error.reason))
             return None
 
-    async def _wait(self, origin: str, slot: str, reason: str) -> None:
-        began, seconds, n_tries = time.monotonic(), _MIN_WAIT_SECONDS, 1
+    async def _wait(self, origin: str, reason: str) -> None:
+        if reason not in _NO_SERVER and not self.is_ending:
+            logger.warning(
+                "%s/robots.txt: %s; the host's URLs wait until it is available", origin, reason
+            )
         rules: _Rules | None = None
-        while rules is None:
-            left = began + _MAX_UNAVAILABLE_SECONDS - time.monotonic()
-            if self._job.pages.arrivals.is_closing or self._job.failure:
-                break
-            if left <= 0 or (reason in _NO_SERVER and n_tries >= _MAX_TRIES_WITHOUT_SERVER):
-                kind = reason if reason in _NO_SERVER else "robots_unavailable"
-                logger.error("%s/robots.txt could not be read: %s", origin, reason)
-                rules = _Rules("", time.monotonic(), reason=kind)
-                break
-            if n_tries == 1 and reason not in _NO_SERVER:
-                logger.warning(
-                    "%s/robots.txt: %s; the host's URLs wait until it is available", origin, reason
-                )
-            await asyncio.sleep(min(seconds, left))
-            seconds, n_tries = min(2 * seconds, _MAX_WAIT_SECONDS), n_tries + 1
+        for n_tries, seconds in enumerate(self.waits(_MAX_UNAVAILABLE_SECONDS), start=2):
+            await asyncio.sleep(seconds)
             try:
                 rules = await self._fetch(origin)
+                break
             except _UnreachableError as error:
                 reason = error.reason
+            if reason in _NO_SERVER and n_tries >= _MAX_TRIES_WITHOUT_SERVER:
+                break
+        if rules is None and not self.is_ending:
+            kind = reason if reason in _NO_SERVER else "robots_unavailable"
+            logger.error("%s/robots.txt could not be read: %s", origin, reason)
+            rules = _Rules("", time.monotonic(), reason=kind)
         self._waiting.discard(origin)
         if rules is not None:
             self._keep(origin, rules)
-        self._job.urls.requests.frontier.resume(slot)
 
     def _keep(self, origin: str, rules: _Rules) -> _Rules:
         self._forget(origin)
@@ -209,7 +178,7 @@ class Robots:
             if response is None:
                 break
             status = response.status
-            self._crawler.stats.inc_value(f"robotstxt/response_status_count/{status}")
+            self.crawler.stats.inc_value(f"robotstxt/response_status_count/{status}")
             if status >= 500 or status == _TOO_MANY_REQUESTS:
                 raise _UnreachableError(f"http_{status}")
             if 200 <= status < 300:
@@ -219,10 +188,9 @@ class Robots:
                 break
             try:
                 url = urljoin(url, safe_url_string(location))
-                is_web = urlsplit(url).scheme in ("http", "https")
+                if not _is_web(url):
+                    break
             except ValueError:
-                break
-            if not is_web:
                 break
         return _Rules("", time.monotonic())
 
@@ -235,10 +203,10 @@ class Robots:
             "download_maxsize": _MAX_DOWNLOAD_BYTES,
             "handle_httpstatus_all": True,
         }
-        self._crawler.stats.inc_value("robotstxt/request_count")
+        self.crawler.stats.inc_value("robotstxt/request_count")
         request = Request(url, meta=meta, callback=NO_CALLBACK, priority=_PRIORITY)
         try:
-            return await download(self._crawler, request)
+            return await download(self.crawler, request)
         except IgnoreRequest:
             return None
         except Exception as error:
@@ -252,6 +220,6 @@ class Robots:
         delay = min(self._book.delay_seconds(text), _MAX_DELAY_SECONDS)
         return _Rules(text, time.monotonic(), delay)
 
-    def _spider_closed(self) -> None:
-        for task in self._tasks:
-            task.cancel()
+
+def _is_web(url: str) -> bool:
+    return urlsplit(url).scheme in ("http", "https")
