@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -22,7 +22,6 @@ from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer  # type: ignore[import-untyped]
 
 from dedup.scrapy.config import CrawlConfig
-from dedup.scrapy.internals.reactor import Reactor, ResolutionReceiver, ResolvedAddress, Resolver
 from dedup.urls.parts import plain_origin
 
 _MAX_HOSTS = 100_000
@@ -114,21 +113,21 @@ class GuardedResolver:
 
     policies: ClassVar[WeakSet[AddressPolicy]] = WeakSet()
 
-    def __init__(self, resolver: Resolver) -> None:
+    def __init__(self, resolver: Any) -> None:
         self._resolver = resolver
 
     def resolveHostName(
         self,
-        resolutionReceiver: ResolutionReceiver,
+        resolutionReceiver: Any,
         hostName: str,
         *args: object,
         **kwargs: object,
-    ) -> object:
+    ) -> Any:
         receiver = _GuardedReceiver(resolutionReceiver, lambda address: _may_use(hostName, address))
         return self._resolver.resolveHostName(receiver, hostName, *args, **kwargs)
 
     @classmethod
-    def install(cls, reactor: Reactor, policy: AddressPolicy) -> None:
+    def install(cls, reactor: Any, policy: AddressPolicy) -> None:
         """Replace the reactor's resolver by a guarded one, unless it is one already."""
         cls.policies.add(policy)
         if not isinstance(reactor.nameResolver, cls):
@@ -137,14 +136,14 @@ class GuardedResolver:
 
 @implementer(IResolutionReceiver)
 class _GuardedReceiver:
-    def __init__(self, receiver: ResolutionReceiver, may_use: Callable[[str], bool]) -> None:
+    def __init__(self, receiver: Any, may_use: Callable[[str], bool]) -> None:
         self._receiver = receiver
         self._may_use = may_use
 
     def resolutionBegan(self, resolutionInProgress: object) -> None:
         self._receiver.resolutionBegan(resolutionInProgress)
 
-    def addressResolved(self, address: ResolvedAddress) -> None:
+    def addressResolved(self, address: Any) -> None:
         if self._may_use(address.host):
             self._receiver.addressResolved(address)
 

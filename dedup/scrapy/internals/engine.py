@@ -3,43 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Protocol, cast
+from typing import Any
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred, DeferredList
-
-
-class _NextCall(Protocol):
-    def schedule(self) -> None: ...
-
-
-class _SpiderSlot(Protocol):
-    """What the engine knows of its spider."""
-
-    closing: Deferred[None] | None
-    inprogress: set[Request]
-    nextcall: _NextCall
-
-    def _maybe_fire_closing(self) -> None: ...
-
-
-class _OldScraper(Protocol):
-    """The scraper of Scrapy 2.13."""
-
-    def start_itemproc(self, item: object, *, response: Response | None) -> Deferred[object]: ...
-
-
-class _OldEngine(Protocol):
-    """The engine of Scrapy 2.13."""
-
-    slot: _SpiderSlot | None
-
-    def download(self, request: Request) -> Deferred[Response]: ...
-
-    def close_spider(self, spider: Spider, reason: str) -> Deferred[None]: ...
 
 
 async def send_items(crawler: Crawler, items: Sequence[object], *, at_once: int) -> None:
@@ -53,9 +23,8 @@ async def _send(crawler: Crawler, item: object) -> None:
     scraper = crawler.engine.scraper
     if hasattr(scraper, "start_itemproc_async"):
         await scraper.start_itemproc_async(item, response=None)
-    else:
-        old = cast("_OldScraper", scraper)
-        await maybe_deferred_to_future(old.start_itemproc(item, response=None))
+    else:  # Scrapy 2.13
+        await maybe_deferred_to_future(scraper.start_itemproc(item, response=None))
 
 
 async def download(crawler: Crawler, request: Request) -> Response:
@@ -63,7 +32,7 @@ async def download(crawler: Crawler, request: Request) -> Response:
     engine = crawler.engine
     if hasattr(engine, "download_async"):
         return await engine.download_async(request)
-    return await maybe_deferred_to_future(cast("_OldEngine", engine).download(request))
+    return await maybe_deferred_to_future(engine.download(request))  # Scrapy 2.13
 
 
 def start_coroutine(coroutine: Coroutine[Deferred[object], object, None]) -> None:
@@ -91,7 +60,7 @@ def close_spider(crawler: Crawler, reason: str) -> None:
     if hasattr(engine, "close_spider_async"):
         deferred_from_coro(engine.close_spider_async(reason=reason))
     elif crawler.spider is not None:
-        cast("_OldEngine", engine).close_spider(crawler.spider, reason)
+        engine.close_spider(crawler.spider, reason)  # Scrapy 2.13
 
 
 def forget_requests(crawler: Crawler) -> None:
@@ -119,9 +88,9 @@ def before_closing(crawler: Crawler, prepare: Callable[[], Awaitable[None]]) -> 
     Several components may close the spider at the same time; all of them wait for it.
     """
     once = _Once(prepare)
-    engine = crawler.engine
+    engine: Any = crawler.engine
     if not hasattr(engine, "close_spider_async"):
-        _before_old_closing(cast("_OldEngine", engine), once)
+        _before_old_closing(engine, once)
         return
     close = engine.close_spider_async
 
@@ -129,20 +98,21 @@ def before_closing(crawler: Crawler, prepare: Callable[[], Awaitable[None]]) -> 
         await once()
         await close(reason=reason)
 
-    engine.close_spider_async = close_spider_async  # type: ignore[method-assign] # the only way
+    engine.close_spider_async = close_spider_async
 
 
-def _before_old_closing(engine: _OldEngine, once: Callable[[], Awaitable[None]]) -> None:
+def _before_old_closing(engine: Any, once: _Once) -> None:
+    """The same for Scrapy 2.13."""
     close = engine.close_spider
 
+    async def prepare_and_close(spider: Spider, reason: str) -> None:
+        await once()
+        await maybe_deferred_to_future(close(spider, reason))
+
     def close_spider(spider: Spider, reason: str = "cancelled") -> Deferred[None]:
-        async def prepare_and_close() -> None:
-            await once()
-            await maybe_deferred_to_future(close(spider, reason))
+        return deferred_from_coro(prepare_and_close(spider, reason))
 
-        return deferred_from_coro(prepare_and_close())
-
-    engine.close_spider = close_spider  # type: ignore[method-assign] # the only way
+    engine.close_spider = close_spider
 
 
 class _Once:
@@ -181,8 +151,7 @@ def count_in_spider(crawler: Crawler) -> int:
     return 0 if slot is None else len(slot.queue) + len(slot.active)
 
 
-def _slot_of(crawler: Crawler) -> _SpiderSlot | None:
-    engine = crawler.engine
-    if hasattr(engine, "_slot"):
-        return cast("_SpiderSlot | None", engine._slot)
-    return cast("_OldEngine", engine).slot
+def _slot_of(crawler: Crawler) -> Any:
+    """What the engine knows of its spider; None: the spider is not open."""
+    engine: Any = crawler.engine
+    return engine._slot if hasattr(engine, "_slot") else engine.slot  # Scrapy 2.13

@@ -1,14 +1,12 @@
 """Twisted's reactor: its timers, its resolver, and calling a function repeatedly."""
 
-# ruff: noqa: N802, N803 -- names of Twisted's interfaces
-
 from __future__ import annotations
 
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 from twisted.internet.base import ReactorBase
@@ -23,45 +21,6 @@ class Timer(Protocol):
     def start(self, interval: float, now: bool = True) -> object: ...
 
     def stop(self) -> None: ...
-
-
-class ResolvedAddress(Protocol):
-    """An address of a host: the used part of Twisted's `IAddress`."""
-
-    host: str
-
-
-class ResolutionReceiver(Protocol):
-    """Takes the addresses of a host: Twisted's `IResolutionReceiver`."""
-
-    def resolutionBegan(self, resolutionInProgress: object) -> None: ...
-
-    def addressResolved(self, address: ResolvedAddress) -> None: ...
-
-    def resolutionComplete(self) -> None: ...
-
-
-class Resolver(Protocol):
-    """Looks up the addresses of a host: the used part of Twisted's `IHostnameResolver`."""
-
-    def resolveHostName(
-        self,
-        resolutionReceiver: ResolutionReceiver,
-        hostName: str,
-        *args: object,
-        **kwargs: object,
-    ) -> object: ...
-
-
-class Reactor(Protocol):
-    """The parts of Twisted's reactor that are used here."""
-
-    @property
-    def nameResolver(self) -> Resolver: ...
-
-    def installNameResolver(self, resolver: Resolver) -> Resolver: ...
-
-    def getDelayedCalls(self) -> Sequence[object]: ...
 
 
 class _DaemonThread(threading.Thread):
@@ -101,9 +60,9 @@ def _timer(function: Callable[[], None]) -> Timer:
     return create_looping_call(function)
 
 
-def installed_reactor() -> Reactor | None:
+def installed_reactor() -> ReactorBase | None:
     """Twisted's reactor, if one is installed; asking for it installs none."""
-    return cast("Reactor | None", sys.modules.get("twisted.internet.reactor"))
+    return cast("ReactorBase | None", sys.modules.get("twisted.internet.reactor"))
 
 
 def leave_name_servers_unanswered() -> None:
@@ -113,7 +72,7 @@ def leave_name_servers_unanswered() -> None:
     name server that is silent holds each for half a minute or longer. To be called while the
     reactor runs. What else is done in threads, as storing feeds, is done before a crawl has ended.
     """
-    reactor = cast("ReactorBase | None", installed_reactor())
+    reactor = installed_reactor()
     if reactor is not None:
         pool = reactor.getThreadPool()
         pool.threadFactory = _DaemonThread
