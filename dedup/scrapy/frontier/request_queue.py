@@ -79,7 +79,7 @@ class RequestQueue:
             self.frontier.hold(_slot_of(request), -request.priority, None, request)
             return False
         if key is None or (request.dont_filter and not is_again):
-            key = request.meta[KEY] = _REPEAT + token_bytes(12)
+            key = request.meta[KEY] = _new_repeat()
         if not is_again:
             self.length += 1
         return self._write(key, request, is_again=is_again)
@@ -91,14 +91,10 @@ class RequestQueue:
         """
         self._crawler.stats.inc_value("dedup/url/too_deep")
         request = request.replace(meta={**request.meta, "depth": depth})
-        if request.dont_filter:
-            key = _REPEAT + token_bytes(12)
-        else:
-            key = UrlKeys.of(self._crawler).fingerprint(request)
+        key = _new_repeat() if request.dont_filter else self._key(request)
         try:
             stored = self._stored(request)
-        except UnserialisableError as error:
-            self._warn_unserialisable(request, error)
+        except UnserialisableError:
             return
         self._store.urls.note_too_deep(
             key, request.url, depth, stored, slot=_slot_of(request), rank=-request.priority
@@ -106,15 +102,12 @@ class RequestQueue:
 
     def is_waiting(self, url: str) -> bool:
         """Is the page queued or in flight?"""
-        request = own_spider(self._crawler).page_request(url)
-        key = UrlKeys.of(self._crawler).fingerprint(request)
-        return self._store.urls.is_queued(key)
+        return self._store.urls.is_queued(self._key(own_spider(self._crawler).page_request(url)))
 
     def add_known(self, url: str) -> None:
         """Queue a page that is recorded, so that it is fetched once more."""
         request = own_spider(self._crawler).page_request(url)
-        key = UrlKeys.of(self._crawler).fingerprint(request)
-        self._write(key, request, is_again=True)
+        self._write(self._key(request), request, is_again=True)
         self.length += 1
 
     def reload(self, slot: str, *, n_more: int) -> None:
@@ -142,24 +135,27 @@ class RequestQueue:
         return spider
 
     def _write(self, key: bytes, request: Request, *, is_again: bool) -> bool:
+        """Queue a request, in a shared job with others once nobody else writes.
+
+        One that cannot be stored stays with this process: others could not make it.
+        """
         slot, rank = _slot_of(request), -request.priority
-        stored = None
-        is_held = False
+        depth = 0 if is_repeat(key) else request.meta.get("depth", 0)
+        stored, is_held = None, False
         try:
             stored = self._stored(request)
-        except UnserialisableError as error:
+        except UnserialisableError:
             is_held = True
-            self._warn_unserialisable(request, error)
-        urls = self._store.urls
         if is_again:
             self._again.add(key)
+        urls, row = self._store.urls, None
         if self.is_shared:
-            self._write_later(key, request, stored, is_again=is_again, is_held=is_held)
-            return not is_held
-        if is_again:
+            if not is_held:
+                self._later[key] = NewUrl(key, request.url, depth, stored, slot, rank, is_again)
+                self._ask_for_turn()
+        elif is_again:
             row = urls.queue_again(key, stored, slot=slot, rank=rank, is_held=is_held)
         else:
-            depth = 0 if is_repeat(key) else request.meta.get("depth", 0)
             row = urls.queue(key, request.url, depth, stored, slot=slot, rank=rank, is_held=is_held)
         if is_held:
             self.frontier.hold(slot, rank, key, request)
@@ -167,28 +163,22 @@ class RequestQueue:
             self.frontier.push(slot, row)
         return not is_held
 
+    def _key(self, request: Request) -> bytes:
+        return UrlKeys.of(self._crawler).fingerprint(request)
+
     def _stored(self, request: Request) -> bytes | None:
         """The request as the store keeps it; None: the spider makes it from URL and depth.
 
         Raises:
-            UnserialisableError: JSON cannot hold it.
+            UnserialisableError: JSON cannot hold it; a warning has said so.
         """
-        return None if is_plain(request, self._crawler.spider) else to_bytes(request, self._spider)
-
-    def _write_later(
-        self, key: bytes, request: Request, stored: bytes | None, *, is_again: bool, is_held: bool
-    ) -> None:
-        """Have a request queued with others, once nobody else writes.
-
-        One that cannot be stored stays with this process: others could not make it.
-        """
-        slot, rank = _slot_of(request), -request.priority
-        if is_held:
-            self.frontier.hold(slot, rank, key, request)
-            return
-        depth = 0 if is_repeat(key) else request.meta.get("depth", 0)
-        self._later[key] = NewUrl(key, request.url, depth, stored, slot, rank, is_again)
-        self._ask_for_turn()
+        if is_plain(request, self._crawler.spider):
+            return None
+        try:
+            return to_bytes(request, self._spider)
+        except UnserialisableError as error:
+            self._warn_unserialisable(request, error)
+            raise
 
     def _queue_later(self) -> None:
         """Queue what waits for it, in the turn whose commit comes next."""
@@ -264,6 +254,10 @@ class RequestQueue:
         request.headers.update(self._store.refreshes.validators(number))
         request.meta[REVISIT] = number
         return request
+
+
+def _new_repeat() -> bytes:
+    return _REPEAT + token_bytes(12)
 
 
 def is_repeat(key: bytes) -> bool:
