@@ -6,6 +6,7 @@ Such a rule holds for one site, so it is given, and never on by itself.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from dedup.urls.parts import UrlParts, parameter_name
 
@@ -32,43 +33,32 @@ def named_rule(name: str) -> _Rule | None:
     kind, _, rest = name.partition(":")
     if kind == "drop" and rest:
         dropped, _, prefix = rest.partition("@")
-        return _dropping(dropped, prefix)
+        return partial(_drop, dropped, prefix)
     source, equals, target = rest.partition("=")
     if not equals or not source or (len(source), source) < (len(target), target):
         return None
     if kind == "folder" and all(_is_folder(each) for each in (source, target)):
-        return _moving(source, target)
-    return _renaming(source, target) if kind == "host" and target else None
+        return partial(_move, source, target)
+    return partial(_rename, source, target) if kind == "host" and target else None
 
 
-def _dropping(name: str, prefix: str) -> _Rule:
-    def drop(parts: UrlParts) -> UrlParts:
-        if not parts.query or not parts.path.startswith(prefix):
-            return parts
-        kept = [each for each in parts.query.split("&") if parameter_name(each) != name]
-        return parts._replace(query="&".join(kept))
-
-    return drop
+def _drop(name: str, prefix: str, parts: UrlParts) -> UrlParts:
+    if not parts.path.startswith(prefix):
+        return parts
+    return parts.without_fields(lambda field: parameter_name(field) == name)
 
 
-def _moving(source: str, target: str) -> _Rule:
-    def move(parts: UrlParts) -> UrlParts:
-        if not parts.path.startswith(source):
-            return parts
-        return parts._replace(path=target + parts.path[len(source) :])
-
-    return move
+def _move(source: str, target: str, parts: UrlParts) -> UrlParts:
+    if not parts.path.startswith(source):
+        return parts
+    return parts._replace(path=target + parts.path[len(source) :])
 
 
-def _renaming(source: str, target: str) -> _Rule:
+def _rename(source: str, target: str, parts: UrlParts) -> UrlParts:
+    if parts.host + parts.port != source:
+        return parts
     name, colon, port = target.partition(":")
-
-    def rename(parts: UrlParts) -> UrlParts:
-        if parts.host + parts.port != source:
-            return parts
-        return parts._replace(host=name, port=colon + port)
-
-    return rename
+    return parts._replace(host=name, port=colon + port)
 
 
 def _is_folder(path: str) -> bool:

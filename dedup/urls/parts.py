@@ -7,9 +7,13 @@ is settled here: equal are only what RFC 3986, section 6.2.2, and the form decod
 call equal.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from ipaddress import IPv6Address
+from itertools import filterfalse
 from typing import NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
@@ -73,6 +77,13 @@ class UrlParts(NamedTuple):
         scheme, userinfo, host, port, path, query = self
         mark = "?" if query else ""
         return f"{scheme}://{userinfo}{host}{port}{path}{mark}{query}"
+
+    def without_fields(self, is_dropped: Callable[[str], bool]) -> UrlParts:
+        """The address without some fields of its query."""
+        if not self.query:
+            return self
+        fields = self.query.split("&")
+        return self._replace(query="&".join(filterfalse(is_dropped, fields)))
 
 
 def split_canonical(url: str) -> UrlParts | None:

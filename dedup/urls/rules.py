@@ -78,7 +78,7 @@ def drop_session(parts: UrlParts) -> UrlParts:
     if ";" in parts.path or "/(" in parts.path:  # "..;jsessionid=1" leaves a dot segment
         path = remove_dot_segments(_SESSION_IN_PATH.sub("", parts.path))
         parts = parts._replace(path=path)
-    return _drop_fields(parts, _is_session)
+    return parts.without_fields(_is_session)
 
 
 def drop_tracking(parts: UrlParts) -> UrlParts:
@@ -86,7 +86,7 @@ def drop_tracking(parts: UrlParts) -> UrlParts:
 
     Safe nearly everywhere: sites that sign their query strings are the exception.
     """
-    return _drop_fields(parts, _is_tracking)
+    return parts.without_fields(_is_tracking)
 
 
 def drop_index(parts: UrlParts) -> UrlParts:
@@ -143,25 +143,8 @@ class UrlRules:
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         wanted = frozenset([names] if isinstance(names, str) else names)
-        others = {name: named_rule(name) for name in sorted(wanted - RULES.keys())}
-        if unknown := [name for name, rule in others.items() if rule is None]:
-            known = ", ".join(RULES)
-            raise ValueError(
-                f"rules must be among {known}, {DROP}NAME, bare-query, order, folder:/A/=/B/,"
-                f" host:A=B (the longer first), got {unknown[0]!r}"
-            )
-        plain_drops = [name for name in others if name.startswith(DROP) and "@" not in name]
-        named = [name for name in RULES if name in wanted]
-        self.names = (*named, *others)
-        self._functions: list[Callable[[UrlParts], UrlParts]] = [RULES[name] for name in named]
-        if plain_drops:
-            dropped = frozenset(name.removeprefix(DROP) for name in plain_drops)
-            self._functions.append(
-                lambda parts: _drop_fields(parts, lambda each: parameter_name(each) in dropped)
-            )
-        self._functions += [
-            rule for name, rule in others.items() if rule is not None and name not in plain_drops
-        ]
+        self.names = (*(name for name in RULES if name in wanted), *sorted(wanted - RULES.keys()))
+        self._functions = [_rule(name) for name in self.names]
 
     def __call__(self, parts: UrlParts) -> UrlParts:
         while True:
@@ -175,6 +158,17 @@ class UrlRules:
         return f"UrlRules({list(self.names)})"
 
 
+def _rule(name: str) -> Callable[[UrlParts], UrlParts]:
+    rule = RULES.get(name) or named_rule(name)
+    if rule is None:
+        known = ", ".join(RULES)
+        raise ValueError(
+            f"rules must be among {known}, {DROP}NAME, bare-query, order, folder:/A/=/B/,"
+            f" host:A=B (the longer first), got {name!r}"
+        )
+    return rule
+
+
 def _is_tracking(field: str) -> bool:
     name = parameter_name(field)
     return name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIXES)
@@ -185,11 +179,3 @@ def _is_session(field: str) -> bool:
     if name in _AMBIGUOUS_SESSION_PARAMETERS:
         return _SESSION_TOKEN.fullmatch(field.partition("=")[2]) is not None
     return name in _SESSION_PARAMETERS or name.startswith("aspsessionid")
-
-
-def _drop_fields(parts: UrlParts, is_dropped: Callable[[str], bool]) -> UrlParts:
-    if not parts.query:
-        return parts
-    fields = parts.query.split("&")
-    kept = [field for field in fields if not is_dropped(field)]
-    return parts._replace(query="&".join(kept)) if len(kept) < len(fields) else parts
