@@ -69,8 +69,6 @@ class LinkFilter:
         self._key = keys.key if keys.are_canonical else None
         self._remembered = lru_cache(_REMEMBERED_LINKS)(self._look_at)
         self._n_hosts = len(scope.hosts)
-        self._seen_of: dict[str, dict[str, bytes]] = {}
-        """By origin: keys of links from its pages to its pages, which have been seen."""
 
     def new(
         self, links: Sequence[str], found_on: Response, *, is_duplicate: bool = False
@@ -79,9 +77,7 @@ class LinkFilter:
 
         If the page `is_duplicate`, they are to be put off.
         """
-        seen = self._seen_of.setdefault(plain_origin(found_on.url), {})
-        seen_keys = set(map(seen.get, links))
-        pages = self._pages([url for url in links if url not in seen], found_on)
+        pages = self._pages(links, found_on)
         if self._job is None:
             return [url for url, _ in pages]
         if self._key is None:
@@ -97,14 +93,12 @@ class LinkFilter:
         for key in [key for key in doubtful if self._is_too_long(by_key[key])]:
             self._record_too_long(key, by_key.pop(key))
         unseen = self._job.urls.seen.unseen(by_key)
-        keys = {key for key in seen_keys.union(by_key) if key is not None}
         # In a refresh, links to seen URLs were counted in an earlier run.
         is_refresh = bool(self._job.urls.revisits.number)
-        self._note_count("links", found_on, len(unseen if is_refresh else keys))
-        if len(unseen) < len(keys):
-            self._stats.inc_value("dedup/url/filtered", len(keys) - len(unseen))
-        self._note_found(keys, unseen, found_on, is_duplicate=is_duplicate)
-        self._remember(pages, by_key.keys() - set(unseen), found_on)
+        self._note_count("links", found_on, len(unseen if is_refresh else by_key))
+        if len(unseen) < len(by_key):
+            self._stats.inc_value("dedup/url/filtered", len(by_key) - len(unseen))
+        self._note_found(by_key.keys(), unseen, found_on, is_duplicate=is_duplicate)
         return [by_key[key] for key in unseen]
 
     def leave_alone(self, links: Iterable[str], found_on: Response) -> None:
@@ -125,20 +119,6 @@ class LinkFilter:
             waiting.put_off(page, list(keys), n_new=len(unseen))
         else:
             waiting.found(list(keys - set(unseen)))
-
-    def _remember(
-        self, pages: Iterable[tuple[str, _Link]], seen: Set[bytes], found_on: Response
-    ) -> None:
-        """Remember links that have been seen, so that the next page's need not be looked at."""
-        if sum(map(len, self._seen_of.values())) > _REMEMBERED_LINKS:
-            self._seen_of.clear()
-        origin = plain_origin(found_on.url)
-        known = self._seen_of.setdefault(origin, {})
-        for url, link in pages:
-            key = link.key
-            is_short = len(url) <= _REMEMBERED_CHARACTERS
-            if key is not None and key in seen and link.origin == origin and is_short:
-                known[url] = key
 
     def _note_count(self, counter: str, found_on: Response, amount: int) -> None:
         """Count links of a page, to new and to seen URLs; they are stored when the page is.
