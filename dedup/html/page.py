@@ -7,7 +7,6 @@ links, and loses whatever follows `</html>`.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import quote, urldefrag, urlsplit
 
 import ada_url
@@ -25,11 +24,6 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PLAIN_ABSOLUTE = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,4})?(?:[/?][!-\[\]-~]*)?")
 _NOT_PLAIN = re.compile(r"[^!-~]+")
 _MAX_FOLDERS = 64  # a longer path is left to `urljoin`
-
-_REMEMBERED_FOLDERS = 8
-_REMEMBERED_LINKS = 4_000
-_REMEMBERED_CHARACTERS = 500
-"""Pages of a folder have most of their links in common. 10 MB when full, for links of 100."""
 
 MAX_LINKS = 50_000
 """Links of a page that count, in document order. Manuals in one page have some thousands."""
@@ -94,12 +88,11 @@ class HtmlPage:
     def bounded_links(self, *, with_nofollow: bool = False) -> tuple[list[str], int]:
         """The same, and how many targets are left out for those bounds."""
         resolve = _Resolver(self.base_url, self.encoding)
-        resolved = resolve.resolved
         left_out = frozenset() if with_nofollow else self.nofollow_hrefs
         found: dict[str, None] = {}
         n_characters = 0
         for n_targets, href in enumerate(self.hrefs):
-            url = None if href in left_out else resolved.get(href) or resolve(href)
+            url = None if href in left_out else resolve(href)
             if url is None or url in found:
                 continue
             n_characters += len(url)
@@ -260,26 +253,18 @@ class _Resolver:
             and "/." not in parts.path
             and len(self._folders) < _MAX_FOLDERS
         )
-        self.resolved = _resolved_in(self._folders[0]) if self._is_plain else {}
-        """What is known of links that mean the same on all pages of the base's folder."""
 
     def __call__(self, href: str) -> str | None:
         """The absolute http or https URL without fragment, or None if there is none.
 
         Without name and password: a page's links do not log the crawl in anywhere.
         """
-        link, href = href, href.partition("#")[0].rstrip(C0_AND_SPACE)
+        href = href.partition("#")[0].rstrip(C0_AND_SPACE)
         if _PLAIN_ABSOLUTE.fullmatch(href):
             return href
         is_plain = self._is_plain and "\\" not in href and href.isprintable()
         url = self._resolve_plain(href) if is_plain and href.isascii() else None
-        if url is None:
-            return self._resolve_slowly(href)
-        if href[0] != "?" and len(link) <= _REMEMBERED_CHARACTERS:
-            if len(self.resolved) >= _REMEMBERED_LINKS:
-                self.resolved.clear()
-            self.resolved[link] = url
-        return url
+        return url or self._resolve_slowly(href)
 
     def _resolve_plain(self, href: str) -> str | None:
         if href[:1] == "?":
@@ -307,11 +292,6 @@ class _Resolver:
         except ValueError:  # no host, "http://[" and the like; the base is no URL
             return None
         return without_credentials(url) if is_usable else None
-
-
-@lru_cache(_REMEMBERED_FOLDERS)
-def _resolved_in(folder: str) -> dict[str, str]:  # noqa: ARG001 -- by which it is remembered
-    return {}
 
 
 def _encoded(query: str, encoding: str) -> str:
