@@ -7,11 +7,12 @@ left alone: what looks like paragraphs there is a small part of what they say.
 """
 
 import re
+from collections import Counter
 
 from selectolax.lexbor import LexborNode
 
 from dedup.html.bounds import Bounded
-from dedup.html.shown import shown
+from dedup.html.shown import around, shown
 
 _CALLED = "article|(?<!ref)(?<!biblio)entry|post-?(?:content|body|text)|(?<!hi)story"
 """But not `history`, and not DocBook's `refentry`, which is a page of a manual as a whole."""
@@ -80,16 +81,14 @@ def find_article(page: Bounded, *, text_length: int) -> LexborNode | None:
     if body is None:
         return None
     are_beside: dict[int, bool] = {}
-    sizes: dict[int, int] = {}
+    sizes: Counter[int] = Counter()
     found: dict[int, tuple[int, LexborNode]] = {}
     total = 0
     for parent, size in _paragraphs_by_parent(body):
-        around = _elements_around(parent, are_beside)
-        if around is None:
-            continue
-        total += size
-        for depth, element in enumerate(reversed(around)):
-            sizes[element.mem_id] = sizes.get(element.mem_id, 0) + size
+        elements = _elements_around(parent, are_beside)
+        total += size if elements else 0
+        for depth, element in enumerate(reversed(elements)):
+            sizes[element.mem_id] += size
             found[element.mem_id] = depth, element
     if total < max(_ARTICLE_CHARACTERS, _SHARE_OF_TEXT * text_length):
         return None
@@ -137,26 +136,22 @@ def _paragraphs_by_parent(body: LexborNode) -> list[tuple[LexborNode, int]]:
     return list(parents.values())
 
 
-def _elements_around(
-    element: LexborNode | None, are_beside: dict[int, bool]
-) -> list[LexborNode] | None:
-    """The element and those around it, up to the body; None if one of them is beside an article.
+def _elements_around(element: LexborNode | None, are_beside: dict[int, bool]) -> list[LexborNode]:
+    """The element and those around it, the body too; none if one of them is beside an article.
 
     `are_beside` remembers of which elements that is known: paragraphs have most around them in
     common.
     """
-    around: list[LexborNode] = []
+    found: list[LexborNode] = []
     while element is not None and element.tag != "html":
         key = element.mem_id
         if key not in are_beside:
             are_beside[key] = _is_beside(element)
-        if are_beside[key]:
-            return None
-        if len(around) == _MAX_AROUND:
-            return None
-        around.append(element)
+        if are_beside[key] or len(found) == _MAX_AROUND:
+            return []
+        found.append(element)
         element = element.parent
-    return around
+    return found
 
 
 def _is_beside(element: LexborNode) -> bool:
@@ -167,15 +162,15 @@ def _is_beside(element: LexborNode) -> bool:
 
 def _declared(element: LexborNode) -> LexborNode | None:
     """The outermost element around `element` that is called an article; None if nothing is."""
-    outermost: LexborNode | None = None
-    ancestor: LexborNode | None = element
-    while ancestor is not None and ancestor.tag not in ("body", "html"):
-        if ancestor.tag == "article" or _DECLARATION.search(_names(ancestor)):
-            outermost = ancestor
-        ancestor = ancestor.parent
-    if outermost is None and element.css_first("article, [itemprop=articleBody]") is not None:
-        return element
-    return outermost
+    called = [
+        each
+        for each in around(element)
+        if each.tag == "article" or _DECLARATION.search(_names(each))
+    ]
+    if called:
+        return called[-1]
+    has_one = element.css_first("article, [itemprop=articleBody]") is not None
+    return element if has_one else None
 
 
 def without_what_is_beside(article: LexborNode) -> str:

@@ -7,7 +7,8 @@ import re
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dedup.html.bounds import Bounded
-from dedup.sites.outline import outline
+from dedup.html.shown import around
+from dedup.sites.outline import count_characters
 
 _NOTICE = re.compile(
     r"""(?ix) (?:^|[\s_-]) (?:
@@ -24,28 +25,17 @@ def without_notice(page: Bounded, article: LexborNode) -> str | None:
     A notice that has most of the page's text is the page. `article` is an element of the page's
     tree, which stays as it is.
     """
-    notice = _outermost(article)
-    body = page.tree.body
-    if notice is None or body is None:
+    notices = list(filter(_is_notice, around(article)))
+    if not notices:
         return None
-    length = _count_characters(notice)
-    if _count_characters(body) < 2 * length:
+    notice = notices[-1]
+    if count_characters(page.tree.body) < 2 * count_characters(notice):
         return None
     alike = page.tree.css(notice.tag or "*")
     place = next(n for n, each in enumerate(alike) if each.mem_id == notice.mem_id)
     copy = LexborHTMLParser(page.html, scripting=True)
     copy.css(notice.tag or "*")[place].decompose()
     return copy.html
-
-
-def _outermost(element: LexborNode) -> LexborNode | None:
-    found: LexborNode | None = None
-    around: LexborNode | None = element
-    while around is not None and around.tag not in ("body", "html"):
-        if _is_notice(around):
-            found = around
-        around = around.parent
-    return found
 
 
 def _is_notice(element: LexborNode) -> bool:
@@ -56,7 +46,3 @@ def _is_notice(element: LexborNode) -> bool:
         return True
     names = " ".join(attributes.get(name) or "" for name in ("class", "id"))
     return _NOTICE.search(names) is not None
-
-
-def _count_characters(element: LexborNode) -> int:
-    return sum(len(line.text) for line in outline(element, with_links=False).lines)

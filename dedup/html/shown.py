@@ -7,6 +7,7 @@ declares to be its main one these are tabs, notes, or the article itself behind 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
@@ -47,6 +48,13 @@ def shown(element: LexborNode) -> str:
         if is_mostly_links(node):
             node.decompose()
     return _ASIDE.sub(r"<\1div", copy.html or "")
+
+
+def around(element: LexborNode | None) -> Iterator[LexborNode]:
+    """The element and those around it, up to the body, which is not one of them."""
+    while element is not None and element.tag not in ("body", "html"):
+        yield element
+        element = element.parent
 
 
 def is_tab(element: LexborNode) -> bool:

@@ -10,7 +10,7 @@ import re
 from selectolax.lexbor import LexborHTMLParser
 
 from dedup.html.bounds import Bounded
-from dedup.sites.outline import Outline, outline
+from dedup.sites.outline import Outline, count_characters, outline
 
 _TEMPLATE_TAG = re.compile(r"<(/?)(?i:template)(?=[\s/>])")
 _SCRIPT = re.compile(r"<(?i:script)[^<>]*+>")
@@ -30,20 +30,14 @@ def unfolded(page: Bounded) -> LexborHTMLParser:
     if page.is_flat or not has_folded_content(page.html):
         return page.tree
     tree = LexborHTMLParser(_unfold(page.html), scripting=True)
-    n_shown, n_all = _count_characters(page.tree), _count_characters(tree)
-    return tree if n_all > 2 * n_shown else page.tree
+    is_more = count_characters(tree.body) > 2 * count_characters(page.tree.body)
+    return tree if is_more else page.tree
 
 
 def page_outline(page: Bounded) -> Outline | None:
     """The outline of the page unfolded; None: it has no body, or is flat."""
     body = None if page.is_flat else unfolded(page).body
     return None if body is None else outline(body).without_inner_boxes()
-
-
-def _count_characters(tree: LexborHTMLParser) -> int:
-    if tree.body is None:
-        return 0
-    return sum(len(line.text) for line in outline(tree.body, with_links=False).lines)
 
 
 def _unfold(html: str) -> str:

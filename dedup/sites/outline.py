@@ -242,6 +242,13 @@ def _are_line_numbers(texts: list[str]) -> bool:
     )
 
 
+def count_characters(root: LexborNode | None) -> int:
+    """The length of all lines of an element; 0: there is no element."""
+    return (
+        0 if root is None else sum(len(each.text) for each in outline(root, with_links=False).lines)
+    )
+
+
 def text_of(boxes: Sequence[Box], lines: Iterable[Line]) -> str:
     """The text of some lines of an outline: each on a line, and the cells of a row on one.
 
