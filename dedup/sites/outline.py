@@ -244,9 +244,9 @@ def _are_line_numbers(texts: list[str]) -> bool:
 
 def count_characters(root: LexborNode | None) -> int:
     """The length of all lines of an element; 0: there is no element."""
-    return (
-        0 if root is None else sum(len(each.text) for each in outline(root, with_links=False).lines)
-    )
+    if root is None:
+        return 0
+    return sum(len(line.text) for line in outline(root, with_links=False).lines)
 
 
 def text_of(boxes: Sequence[Box], lines: Iterable[Line]) -> str:

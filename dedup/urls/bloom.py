@@ -6,7 +6,7 @@ and go from bit to bit in Python: 20 µs for a key that is there. Here hashes ar
 filters, and a key's bits are read or set in one call.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import shake_128
 from math import prod
 from operator import add
@@ -72,10 +72,7 @@ class BloomPart:
     def false_positive_rate(self) -> float:
         """The product of the shares of bits set in each slice; it counts the bits."""
         width = self.slice_bits
-        fills: Iterator[float] = (
-            self.bits.count(1, start, start + width) / width for start in self._starts
-        )
-        return prod(fills)
+        return prod(float(self.bits.count(1, s, s + width)) / width for s in self._starts)
 
     def _places(self, hashes: Sequence[int]) -> list[int]:
         return list(map(add, map(self.slice_bits.__rmod__, hashes), self._starts))
