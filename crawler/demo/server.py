@@ -1,8 +1,8 @@
-"""A web server on loopback for a folder of files, with the oddities of real ones.
+"""A web server on loopback for the pages of the demo site, with the oddities of real servers.
 
-It answers as a common static server does: folders by their `index.html` or a listing, unknown query
-strings ignored, `ETag` and `Last-Modified` honoured, connections kept alive. What the demo site
-needs beyond that is in `ROUTES`. It speaks to this machine alone and is no server for the internet.
+It answers as a common static server does: a folder with its `index.html` or a listing; unknown
+query strings are ignored, `ETag` and `Last-Modified` honoured, connections kept alive. `ROUTES` has
+what the demo site needs beyond that. It accepts requests from this machine only.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import parse_qsl, quote, unquote
 
-SITE = Path(__file__).parent / "site"
+SITE = Path(__file__).resolve().parent / "site"
 """The pages of the demo site."""
 
 
@@ -56,14 +56,10 @@ ROUTES: dict[str, Redirect | DemoPage] = {
 
 
 class DemoServer:
-    """Serve `folder` at a free port of 127.0.0.1, from a background thread.
+    """Serves the demo site at a free port of 127.0.0.1, from a background thread.
 
-    Without a folder it is the demo site with its special routes; a folder is served as it is.
-    Use it in a `with` block, or call `start` and `stop`. After `stop` no thread and no socket is
-    left, whatever connections clients hold open; a stopped server can be started again.
-
-    Raises:
-        ValueError: `folder` is not a folder.
+    Use it in a `with` block, or call `start` and `stop`. `stop` ends all threads and closes all
+    connections, also those that clients hold open. A stopped server can be started again.
 
     >>> from urllib.request import urlopen
     >>> with DemoServer() as server, urlopen(server.url + "robots.txt") as response:
@@ -71,10 +67,7 @@ class DemoServer:
     b'User-agent: *'
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
-        if folder is not None and not folder.is_dir():
-            raise ValueError(f"folder must be an existing folder, got {str(folder)!r}")
-        self._files = _Files(folder or SITE, {} if folder else ROUTES)
+    def __init__(self) -> None:
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 
@@ -89,7 +82,7 @@ class DemoServer:
         """Open the port; requests are answered from now on."""
         if self._server is not None:
             raise RuntimeError(f"the server must be stopped before it is started: {self.url}")
-        self._server = _Server(self._files)
+        self._server = _Server()
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.02,), name="demo-server", daemon=True
         )
@@ -140,42 +133,38 @@ class _Answer:
 _NOT_FOUND = _Answer(HTTPStatus.NOT_FOUND, b"There is no such page.\n")
 
 
-class _Files:
-    """What to answer to which request target."""
+def _answer(target: str, server_url: str) -> _Answer:
+    """What to answer to a request target."""
+    path, _, query = target.partition("?")
+    path = unquote(path.partition(";")[0])  # what follows is a session id
+    route = _route(path, query)
+    if isinstance(route, Redirect):
+        return _Answer(route.status, location=route.location)
+    if isinstance(route, DemoPage):
+        return _page(SITE / route.file, route, server_url)
+    try:
+        return _file(path)
+    except (OSError, ValueError):  # a name too long, a NUL in it, a file gone since
+        return _NOT_FOUND
 
-    def __init__(self, folder: Path, routes: dict[str, Redirect | DemoPage]) -> None:
-        self.folder = folder.resolve()
-        self.routes = routes
 
-    def answer(self, target: str, server_url: str) -> _Answer:
-        path, _, query = target.partition("?")
-        path = unquote(path.partition(";")[0])  # what follows is a session id
-        route = self._route(path, query)
-        if isinstance(route, Redirect):
-            return _Answer(route.status, location=route.location)
-        if isinstance(route, DemoPage):
-            return _page(self.folder / route.file, route, server_url)
-        try:
-            return self._file(path)
-        except (OSError, ValueError):  # a name too long, a NUL in it, a file gone since
-            return _NOT_FOUND
+def _route(path: str, query: str) -> Redirect | DemoPage | None:
+    for name, value in parse_qsl(query):
+        if (key := f"{path}?{name}={value}") in ROUTES:
+            return ROUTES[key]
+    return ROUTES.get(path)
 
-    def _route(self, path: str, query: str) -> Redirect | DemoPage | None:
-        for name, value in parse_qsl(query):
-            if (key := f"{path}?{name}={value}") in self.routes:
-                return self.routes[key]
-        return self.routes.get(path)
 
-    def _file(self, path: str) -> _Answer:
-        file = (self.folder / path.lstrip("/")).resolve()
-        if not file.is_relative_to(self.folder):
-            return _NOT_FOUND
-        if file.is_dir():
-            if not path.endswith("/"):
-                return _Answer(HTTPStatus.MOVED_PERMANENTLY, location=f"/{quote(path.strip('/'))}/")
-            index = file / "index.html"
-            return _page(index) if index.is_file() else _listing(file, path)
-        return _page(file) if file.is_file() and not path.endswith("/") else _NOT_FOUND
+def _file(path: str) -> _Answer:
+    file = (SITE / path.lstrip("/")).resolve()
+    if not file.is_relative_to(SITE):
+        return _NOT_FOUND
+    if file.is_dir():
+        if not path.endswith("/"):
+            return _Answer(HTTPStatus.MOVED_PERMANENTLY, location=f"/{quote(path.strip('/'))}/")
+        index = file / "index.html"
+        return _page(index) if index.is_file() else _listing(file, path)
+    return _page(file) if file.is_file() and not path.endswith("/") else _NOT_FOUND
 
 
 def _page(file: Path, route: DemoPage | None = None, server_url: str = "") -> _Answer:
@@ -210,7 +199,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: "_Server"
 
     def do_GET(self) -> None:
-        answer = self.server.files.answer(self.path, self.server.url)
+        answer = _answer(self.path, self.server.url)
         known = answer.is_known(
             self.headers.get("If-None-Match"), self.headers.get("If-Modified-Since")
         )
@@ -236,8 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
 class _Server(ThreadingHTTPServer):
     request_queue_size = 128  # the default, 5, makes a burst of connections wait for a retry
 
-    def __init__(self, files: _Files) -> None:
-        self.files = files
+    def __init__(self) -> None:
         self._connections: dict[threading.Thread, socket.socket] = {}
         super().__init__(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self.server_port}/"

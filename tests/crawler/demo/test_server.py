@@ -169,23 +169,22 @@ def test_connection_is_kept_alive(connection: http.client.HTTPConnection) -> Non
     assert connection.sock is before
 
 
-def test_folder_is_served_as_it_is(tmp_path: Path) -> None:
+def test_a_folder_without_an_index_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "a&b c.html").write_text("{server}")
-    with DemoServer(tmp_path) as server:
+    monkeypatch.setattr("crawler.demo.server.SITE", tmp_path.resolve())
+    monkeypatch.setattr("crawler.demo.server.ROUTES", {})
+    with DemoServer() as server:
         client = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=10)
         _, listing = ask(client, "/")
         _, page = ask(client, "/a%26b%20c.html")
-        status = ask(client, "/tour")[0].status  # the demo site's routes are its own
+        status = ask(client, "/tour")[0].status
         client.close()
     assert b'<a href="a%26b%20c.html">a&amp;b c.html</a>' in listing
     assert b'<a href="sub/">sub/</a>' in listing
     assert (page, status) == (b"{server}", 404)
-
-
-def test_folder_that_is_none() -> None:
-    with pytest.raises(ValueError, match=r"folder must be an existing folder, got '.*none'"):
-        DemoServer(SITE / "none")
 
 
 def test_no_name_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
