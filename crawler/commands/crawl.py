@@ -60,9 +60,6 @@ class Command(CrawlCommand):
         self._check(args[0], opts.spargs)
         use_monotonic_timers()
         end_when_killed(self.crawler_process, _KILL_SECONDS)
-        # A host that cannot be reached is not an error of the program: no traceback.
-        robots_logger = logging.getLogger("scrapy.downloadermiddlewares.robotstxt")
-        robots_logger.addFilter(_drop_traceback)
         crawler = new_crawler(self, args[0])
         crawler.signals.connect(_be_brief_about_stores, signals.engine_started)
         crawler.signals.connect(leave_name_servers_unanswered, signals.engine_started)
@@ -122,11 +119,6 @@ def _be_brief_about_stores() -> None:
 def _is_no_state_error(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
     return not isinstance(error, StateError) and "StateError" not in record.getMessage()
-
-
-def _drop_traceback(record: logging.LogRecord) -> bool:
-    record.exc_info = None
-    return True
 
 
 def _check_writable(folder: Path) -> None:

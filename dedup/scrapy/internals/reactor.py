@@ -33,7 +33,15 @@ def call_every(seconds: float, function: Callable[[], None]) -> Timer:
 
     It works with and without a Twisted reactor.
     """
-    timer = _timer(function)
+    timer: Timer
+    try:
+        from scrapy.utils.asyncio import create_looping_call  # since Scrapy 2.14
+    except ImportError:
+        from twisted.internet.task import LoopingCall
+
+        timer = LoopingCall(function)
+    else:
+        timer = create_looping_call(function)
     timer.start(seconds, now=False)
     return timer
 
@@ -48,16 +56,6 @@ def call_later(seconds: float, function: Callable[[], None]) -> None:
         cast("ReactorBase", reactor).callLater(seconds, function)
     else:
         later(seconds, function)
-
-
-def _timer(function: Callable[[], None]) -> Timer:
-    try:
-        from scrapy.utils.asyncio import create_looping_call  # since Scrapy 2.14
-    except ImportError:
-        from twisted.internet.task import LoopingCall
-
-        return LoopingCall(function)
-    return create_looping_call(function)
 
 
 def installed_reactor() -> ReactorBase | None:

@@ -48,13 +48,11 @@ class OutsideHosts:
 
     def sentences(self, n_pages: int) -> Iterator[str]:
         """What to say at the end of a crawl whose job has so many pages."""
-        for url, (target, start) in list(self._redirects.items())[:1]:
+        if self._redirects:
+            url, (target, start) = next(iter(self._redirects.items()))
             n_more = len(self._redirects) - 1
-            if n_more:
-                others = "1 more start URL" if n_more == 1 else f"{n_more:,} more start URLs"
-                more = f" (and {others} to another host)"
-            else:
-                more = ""
+            others = "1 more start URL" if n_more == 1 else f"{n_more:,} more start URLs"
+            more = f" (and {others} to another host)" if n_more else ""
             yield f"{url} redirects to {target}, outside the crawl{more}: start with -a url={start}"
         links, listed = self._links, self._listed
         if max(n_pages, self._n_pages) <= _FEW_PAGES and links.outside:
