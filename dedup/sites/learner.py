@@ -24,7 +24,7 @@ from dedup.sites.rest import IsRare
 from dedup.sites.site import (
     FEW_NAMES,
     NAMES,
-    OwnText,
+    PageText,
     Site,
     learn,
     rest_by_itself,
@@ -81,7 +81,7 @@ class LearningStep:
     """
 
     ready: list[Ready] = field(default_factory=list)
-    reread: list[tuple[int, OwnText]] = field(default_factory=list)
+    reread: list[tuple[int, PageText]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -492,14 +492,14 @@ class SiteLearner:
             self._n_lines -= dropped.n_lines
 
 
-def with_text(page: Page, own: OwnText) -> Page:
+def with_text(page: Page, own: PageText) -> Page:
     """A page with the text that is its own by what is known of its site."""
     return replace(
         page,
         text=own.text,
         heading=own.heading,
         own_title=own.title,
-        source="box",
-        site_version=own.version,
+        source=own.source,
+        site_version=own.site_version or None,
         rest=own.rest,
     )

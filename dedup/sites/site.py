@@ -10,6 +10,7 @@ from math import log
 import numpy as np
 from xxhash import xxh32_intdigest
 
+from dedup.document import TextSource
 from dedup.names import is_in_title, name_of, own_title, split_title, url_file_name
 from dedup.sites.counts import Contribution, SiteCounts, contribution, mean_figures, title_parts
 from dedup.sites.lines import Keys, Numbers, PageLines, outer_kinds
@@ -43,24 +44,28 @@ _HEADING_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class OwnText:
-    """What a page says itself.
+class PageText:
+    """What a page says, and how that is known.
 
     Attributes:
-        text: a line for each line of its own; before them the heading, if it stands beside.
-        heading: the page's own; "" where it has none.
-        title: the page's title without the site's part.
-        version: of what was known of the site.
-        rest: what is rare on the page, for the second look.
-        contribution: what the page adds to what is known.
+        text: one line for each line of the page's own; a heading outside of them comes first.
+        heading: the page's own heading; "" if it has none.
+        title: the page's title without the site's part, as far as that is known.
+        source: see `Document.source`.
+        site_version: of what was known of the site; 0: nothing was.
+        rest: what is rare on the page, for the second look; None: its lines are not known.
+        contribution: what the page adds to what is known of its site.
+        outline: to learn from, and to read the page again when more is known; None: not needed.
     """
 
     text: str
     heading: str
     title: str
-    version: int
-    rest: Rest
-    contribution: Contribution
+    source: TextSource
+    site_version: int = 0
+    rest: Rest | None = None
+    contribution: Contribution | None = None
+    outline: Outline | None = None
 
 
 class Site:
@@ -97,7 +102,7 @@ class Site:
     def __bool__(self) -> bool:
         return self.version > 0
 
-    def read(self, page: Outline, title: str, url: str) -> OwnText | None:
+    def read(self, page: Outline, title: str, url: str) -> PageText | None:
         """The own text of a page; None: nothing is known, or the page has no text."""
         if not self or not page.lines:
             return None
@@ -105,9 +110,10 @@ class Site:
         name = name_key(page, title, url)
         known = self.known_of(lines, name)
         measured = Measured(lines, known)
-        return OwnText(
-            **self._text(lines, measured.own().is_own, known.counts, title),
-            version=self.version,
+        return PageText(
+            *self._text(lines, measured.own().is_own, known.counts, title),
+            source="box",
+            site_version=self.version,
             rest=rest_of(lines, known.counts <= self.rare_limit),
             contribution=contribution(lines, name, title, measured),
         )
@@ -155,7 +161,10 @@ class Site:
         own = own_title(title, self._parts)
         return "" if all(part in self._no_names for part in split_title(own)) else own
 
-    def _text(self, page: PageLines, is_own: Mask, counts: Numbers, title: str) -> dict[str, str]:
+    def _text(
+        self, page: PageLines, is_own: Mask, counts: Numbers, title: str
+    ) -> tuple[str, str, str]:
+        """The text, the heading and the title of a page."""
         is_heading = counts < max(_RARE_AT_LEAST, _HEADING_SHARE * self.n_names)
         mine = list(compress(page.lines, is_own.tolist()))
         heading = _h1(compress(page.lines, (is_own & is_heading).tolist()), title)
@@ -167,11 +176,9 @@ class Site:
         if not (heading or beside):
             heading = next((line.text for line in mine if line.block == "h2"), "")
         text = text_of(page.outline.boxes, mine)
-        return {
-            "text": f"{beside}\n{text}" if beside else text,
-            "heading": heading or beside or "",
-            "title": self._own_title(title),
-        }
+        if beside:
+            text = f"{beside}\n{text}"
+        return text, heading or beside or "", self._own_title(title)
 
 
 def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:

@@ -17,7 +17,7 @@ from dedup.errors import DamageError
 from dedup.keys import differing
 from dedup.scrapy.internals.refusal import refusing
 from dedup.sites.learner import SiteLearner, with_text
-from dedup.sites.site import OwnText
+from dedup.sites.site import PageText
 from dedup.sites.telling import lines_of_body
 from dedup.store import JobStore, Page
 from dedup.store.records import as_kept, storable
@@ -91,7 +91,7 @@ class ContentIndex:
         self._originals.keep(number, _as_fetched(page, number))
         return number
 
-    def change(self, number: int, own: OwnText) -> None:
+    def change(self, number: int, own: PageText) -> None:
         """Replace the text of a stored page by the one read with what is known of its site now."""
         before = self._store.page(number)
         page = with_text(before, own)

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from dedup.sites.counts import Contribution
 from dedup.sites.outline import Box, Line, Outline, outline
-from dedup.sites.site import OwnText, Site, learn
+from dedup.sites.site import PageText, Site, learn
 
 _WORDS = [f"{a}{b}{c}" for a in ("ba", "ke", "lo", "mi", "su") for b in "nrstv" for c in "aeiouy"]
 
@@ -49,7 +49,7 @@ def learned(*bodies: str) -> Site:
     return Site(learn(pages), version=1)
 
 
-def read(site: Site, body: str, number: int = 99) -> OwnText:
+def read(site: Site, body: str, number: int = 99) -> PageText:
     """What a page says itself; it is the same after its outline was stored."""
     page = parsed(body)
     own = site.read(page, title_of(number), url_of(number))

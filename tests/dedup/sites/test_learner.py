@@ -288,7 +288,9 @@ def test_early_pages_are_read_anew_by_each_version_until_the_site_is_settled(
         own = site.read(parsed(sphinx(number)), title_of(number), url_of(number))
         assert own is not None
         step = learning.add(url_of(number), own.contribution)
-        again += [(learning.site(HOST).n_names, place, each.version) for place, each in step.reread]
+        again += [
+            (learning.site(HOST).n_names, place, each.site_version) for place, each in step.reread
+        ]
     assert [place for _, place, _ in again] == [*range(1, NAMES + 1)] * 4
     assert list(dict.fromkeys(version for _, _, version in again)) == [2, 3, 4, 5]
     assert again[-1][0] >= SETTLED_NAMES
@@ -360,9 +362,9 @@ def contributed(learning: SiteLearner, numbers: range) -> list[int]:
         site = learning.site(HOST)
         own = site.read(parsed(sphinx(number)), title_of(number), url_of(number))
         assert own is not None
-        assert own.version == site.version
+        assert own.site_version == site.version
         learning.add(url_of(number), own.contribution)
-        found.append(own.version)
+        found.append(own.site_version)
     return found
 
 

@@ -35,7 +35,7 @@ def test_nothing_is_read_by_what_is_not_known() -> None:
 
 def test_a_text_tells_the_version_it_was_read_by() -> None:
     counts = learn((parsed(sphinx(n)), title_of(n), url_of(n)) for n in range(12))
-    assert read(Site(counts, version=7), sphinx(50), 50).version == 7
+    assert read(Site(counts, version=7), sphinx(50), 50).site_version == 7
 
 
 def test_a_site_does_not_change_with_its_counts() -> None:
