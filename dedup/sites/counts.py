@@ -1,8 +1,8 @@
-"""What is counted over the pages of a site, in bounded memory.
+"""Counts lines and boxes over the pages of a site, in bounded memory.
 
-Of each name the first page counts: versions and copies of a page are no repetition. A line that
-stands on the pages of many names is furniture; of each kind of box, the means of some figures tell
-whether the page's own words stand there. See `dedup.sites.own_text`.
+Only the first page of each name counts, so versions and copies of a page do not count as
+repetition. A line on the pages of many names is furniture. For each kind of box, the means of some
+figures show whether it usually contains a page's own words. See `dedup.sites.own_text`.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from dedup.sites.lines import Keys, Numbers, PageLines
 from dedup.sites.own_text import N_FIGURES, Measured
 
 MAX_LINES = 4_000
-"""Lines of a site that are counted. Beyond, those are forgotten that the fewest pages have, and of
-these the ones that were met longest ago."""
+"""The maximum of lines that are counted for a site. Beyond it, the lines on the fewest pages are
+forgotten, those seen longest ago first."""
 
 MAX_KINDS = 600
-"""Kinds of boxes, likewise."""
+"""The maximum of kinds of boxes; beyond it, those on the fewest pages are forgotten."""
 
 MAX_NAMES = 4_096
-"""Names that are remembered, the latest: those of a version of a manual, or of a large one's."""
+"""The latest names are remembered, up to this number: enough for one version of a manual."""
 
 MAX_PARTS = 64
 _MAX_PART_CHARACTERS = 100
 _MAX_LINES_A_PAGE = 2_000
 _MAX_KINDS_A_PAGE = 300
 _KEPT = 0.75
-"""What is left of a table that was full: so it is seldom cut."""
+"""The share of a full table that is kept when it is cut, so that it is seldom cut."""
 
 _FORMAT = 1
 
 
 class Contribution(NamedTuple):
-    """What a page adds to what is known of its site.
+    """What a page adds to the counts of its site.
 
     Attributes:
         name: a hash of the page's own name.
         lines: the keys of its lines, ascending.
-        kinds: of its boxes, ascending.
-        figures: `N_FIGURES` for each of these; of boxes of one kind their means.
-        parts: of its title, see `split_title`.
+        kinds: the kinds of its boxes, ascending.
+        figures: `N_FIGURES` for each kind; several boxes of one kind count by their means.
+        parts: the parts of its title, see `split_title`.
     """
 
     name: int
@@ -58,7 +58,7 @@ class Contribution(NamedTuple):
 
 
 def contribution(page: PageLines, name: int, title: str, measured: Measured) -> Contribution:
-    """Return what a page adds, as it is judged by what is known of its site."""
+    """Return what a page adds to the counts of its site; `measured`: the page's figures."""
     kinds, places, times = np.unique(page.kinds, return_inverse=True, return_counts=True)
     sums = np.zeros((len(kinds), N_FIGURES))
     np.add.at(sums, places, measured.figures())
@@ -86,13 +86,13 @@ class SiteCounts:
     """The counts of a site.
 
     Attributes:
-        n_names: pages of different names that were counted.
-        names: hashes of the names met last.
-        lines, line_counts, line_seen: of each line, ascending by its key: on the pages of how many
-            names it stands, and when it was met last.
-        kinds, kind_counts, kind_sums: of each kind of box, ascending: on how many pages it stands,
-            and the sums of its figures.
-        parts: on how many pages each part of a title stands.
+        n_names: the number of pages with different names that were counted.
+        names: hashes of the names seen last.
+        lines, line_counts, line_seen: for each line, ascending by key: its key, the number of names
+            whose pages have it, and when it was last seen.
+        kinds, kind_counts, kind_sums: for each kind of box, ascending: the kind, the number of
+            pages that have it, and the sums of its figures.
+        parts: the number of pages with each part of a title.
     """
 
     n_names: int = 0
@@ -108,18 +108,18 @@ class SiteCounts:
     parts: Counter[str] = field(default_factory=Counter)
 
     def has(self, name: int) -> bool:
-        """Was a page of this name counted, as far as that is remembered?"""
+        """Was a page of this name counted? Only the latest `MAX_NAMES` names are remembered."""
         return bool((self.names == name).any())
 
     def add(self, page: Contribution) -> bool:
-        """Count a page; False: one of its name was counted before."""
+        """Count a page; return False if a page of its name was counted before."""
         if not self.add_lines(page.name, page.lines, page.parts):
             return False
         self.add_kinds(page.kinds, page.figures)
         return True
 
     def add_lines(self, name: int, lines: Keys, parts: tuple[str, ...]) -> bool:
-        """Count the lines of a page; False: one of its name was counted before."""
+        """Count the lines of a page; return False if a page of its name was counted before."""
         if self.has(name):
             return False
         self.n_names += 1
@@ -152,7 +152,7 @@ class SiteCounts:
             self.kind_sums = self.kind_sums[kept]
 
     def to_bytes(self) -> bytes:
-        """As it is stored; numbers are little-endian."""
+        """Return the counts as they are stored; numbers are little-endian."""
         arrays = self._arrays()
         head = {
             "format": _FORMAT,
@@ -166,10 +166,10 @@ class SiteCounts:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SiteCounts:
-        """What `to_bytes` gave.
+        """Return the counts that `to_bytes` has written.
 
         Raises:
-            ValueError: it gave something else.
+            ValueError: the bytes are in another format, or damaged.
         """
         try:
             return cls._read(data)
@@ -214,7 +214,7 @@ class _Places(NamedTuple):
 
 
 def _with_new(known: Keys, found: Keys) -> tuple[Keys, _Places]:
-    """Both together, ascending, and where those of each stand now."""
+    """Return the keys of both, ascending, and the new places of each."""
     if len(known):
         at = np.minimum(np.searchsorted(known, found), len(known) - 1)
         new = found[known[at] != found]
@@ -225,7 +225,7 @@ def _with_new(known: Keys, found: Keys) -> tuple[Keys, _Places]:
 
 
 def _spread(values: NDArray[Any], places: NDArray[np.intp], length: int) -> NDArray[Any]:
-    """The values at their new places, and 0 elsewhere."""
+    """Return the values at their new places, with 0 elsewhere."""
     if len(values) == length:
         return values
     found = np.zeros((length, *values.shape[1:]), values.dtype)
@@ -234,6 +234,6 @@ def _spread(values: NDArray[Any], places: NDArray[np.intp], length: int) -> NDAr
 
 
 def mean_figures(counts: Keys, sums: NDArray[np.float32]) -> Numbers:
-    """The means of the figures of each kind."""
+    """Return the means of the figures of each kind."""
     found: Numbers = sums / np.maximum(counts, 1)[:, None].astype(np.float64)
     return found

@@ -1,10 +1,10 @@
-"""Learning what sites repeat while pages arrive: which pages wait, which are ready to be judged.
+"""Learns what sites repeat while their pages arrive, and decides which pages wait.
 
-What is learned, and by what each page is read, depends on the order of arrival alone: every
-decision is made of what the store holds, so an interrupted job goes on as if nothing had happened.
-What is known of a site has versions. The first is made of ten names, the next ones each time that
-there are twice as many; a version is in use from `_LAG` names after it was made, so that pages
-which are being read meanwhile need not be read again.
+What is learned, and which knowledge a page is read with, depends only on the order of arrival:
+every decision uses what is in the store, so an interrupted job resumes without a difference.
+The knowledge of a site has versions. The first version is made from ten names, and another one each
+time the number of names has doubled. A version is used from `_LAG` names after it was made, so that
+pages being read at that moment need not be read again.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from dedup.urls.parts import host_of, host_without_port
 logger = logging.getLogger(__name__)
 
 POOL_PAGES = 64
-"""Pages of a host that wait, at most."""
+"""The maximum of pages of a host that wait."""
 
 EARLY_PAGES = 256
-"""Pages of a host that are read again, at most: those stored before it is settled."""
+"""The maximum of pages of a host that are read again: those stored before the host is settled."""
 
 _GROWTH = 2
 _LAG = 16
 _SITES_IN_MEMORY = 200
-"""Some 150 to 230 kB each when they are full."""
+"""A full one takes 150 to 230 kB."""
 
 MAX_OUTLINE_BYTES = 1_000_000
-"""A page of more neither waits nor is read again: 5,000 lines, or a million characters. Some
-hundred pages of a host are in memory while it is learned what they repeat."""
+"""A page with a larger outline neither waits nor is read again: 5,000 lines, or a million
+characters. Some hundred pages of a host are in memory while their repetitions are learned."""
 
 _LINES_IN_MEMORY = 100_000
-"""Of outlines, some 230 bytes each."""
+"""Lines of outlines; each takes about 230 bytes."""
 
 _MAX_STATE_BYTES = 4_000_000
 
@@ -61,9 +61,9 @@ class Ready:
     """A page that is ready to be judged.
 
     Attributes:
-        page: with its final text.
-        place: its place among the pages that wait, where it has waited.
-        outline: of a page that is read again once more is known of its site.
+        page: the page with its final text.
+        place: its place among the waiting pages, if it has waited.
+        outline: set if the page is to be read again when more is known of its site.
     """
 
     page: Page
@@ -73,11 +73,11 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class LearningStep:
-    """What the arrival of a page has brought about.
+    """The results of a page's arrival.
 
     Attributes:
-        ready: the pages to be judged now, in this order.
-        reread: the numbers of early pages, and what they say by what is known now.
+        ready: the pages to judge now, in this order.
+        reread: the numbers of early pages, each with the text read with today's knowledge.
     """
 
     ready: list[Ready] = field(default_factory=list)
@@ -86,20 +86,20 @@ class LearningStep:
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """What was known at some time: the counts, as they are stored, and the site made of them."""
+    """The knowledge at some time: the counts, as they are stored, and the site made from them."""
 
     counts: SiteCounts
     site: Site
 
 
 class SiteState:
-    """What is learned of a site.
+    """What has been learned of a site.
 
     Args:
-        counts: of its pages.
-        used: the counts that make the version in use; None: nothing is known yet.
-        following: those that make the next version, which is in use from `next_from` names on.
-        version: of `used`.
+        counts: the counts of its pages.
+        used: the counts of the version in use; None: nothing is known yet.
+        following: the counts of the next version, which is used from `next_from` names on.
+        version: the number of the version in use.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class SiteState:
         return self._used.site if self._used else Site()
 
     def site_for(self, ahead: int) -> Site:
-        """The version by which the page is read that arrives after so many others."""
+        """The version that a page is read with if `ahead` other pages arrive before it."""
         if self._next and self.counts.n_names + ahead >= self._next_from:
             return self._next.site
         return self.site
@@ -132,7 +132,7 @@ class SiteState:
         self._used = _version(counts, 1)
 
     def add(self, page: Contribution) -> bool:
-        """Count a page; True: another version is in use from now on."""
+        """Count a page; return True if the next version is used from now on."""
         if self._used is None or not self.counts.add(page):
             return False
         n_names = self.counts.n_names
@@ -147,7 +147,7 @@ class SiteState:
         return True
 
     def to_bytes(self) -> bytes:
-        """As it is stored."""
+        """Return the state as it is stored."""
         versions = [each.counts.to_bytes() if each else b"" for each in (self._used, self._next)]
         parts = [self.counts.to_bytes(), *versions]
         head = json.dumps([self.site.version, self._next_from, *map(len, parts)]).encode()
@@ -155,10 +155,10 @@ class SiteState:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SiteState:
-        """What `to_bytes` gave.
+        """Return the state that `to_bytes` has written.
 
         Raises:
-            ValueError: it gave something else.
+            ValueError: the bytes are in another format, or damaged.
         """
         try:
             if get_frame_parameters(data).content_size > _MAX_STATE_BYTES:  # so is one not told
@@ -177,7 +177,7 @@ class SiteState:
 
 
 def read_state(host: str, data: bytes | None) -> SiteState:
-    """What the store has of a host; what is damaged counts as nothing, with a warning."""
+    """The stored state of a host; a damaged one is logged, and counts as none."""
     try:
         return SiteState() if data is None else SiteState.from_bytes(data)
     except ValueError as error:
@@ -191,7 +191,7 @@ def _size_bytes(outline: Outline) -> int:
 
 
 def _version(counts: SiteCounts, version: int) -> _Version:
-    """What pages are read by: lines that one page alone has say nothing."""
+    """Make a version, without the lines that only one page has: they carry no information."""
     found = deepcopy(counts)
     kept = found.line_counts > 1
     found.lines, found.line_counts = found.lines[kept], found.line_counts[kept]
@@ -201,10 +201,10 @@ def _version(counts: SiteCounts, version: int) -> _Version:
 
 @dataclass(slots=True)
 class _Pool:
-    """The pages of a host that wait, by place, and those stored early, by number.
+    """The waiting pages of a host, by place, and its early pages, by number.
 
     Attributes:
-        n_lines: of their outlines, when they were last counted.
+        n_lines: the lines of their outlines, when last counted.
     """
 
     waiting: dict[int, Outlined]
@@ -212,7 +212,7 @@ class _Pool:
     n_lines: int = 0
 
     def count(self) -> int:
-        """Count the lines anew; return how many more they are."""
+        """Count the lines again; return how many were added."""
         before = self.n_lines
         pages = (*self.waiting.values(), *self.early.values())
         self.n_lines = sum(len(page.outline.lines) for page in pages)
@@ -220,16 +220,16 @@ class _Pool:
 
 
 class SiteLearner:
-    """Decides for each page of a site of which nothing is known whether it waits.
+    """Decides which pages wait until enough is known of their site.
 
-    A page waits, unless it is very large (`MAX_OUTLINE_BYTES`), until pages of ten different names
-    have come; or until 64 other pages of its host
-    wait, or `max_waiting` pages of all hosts: then it goes on as it is.
+    A page waits until pages of ten different names have arrived. It goes on without that knowledge
+    if 64 other pages of its host wait, if `max_waiting` pages of all hosts wait, or if its outline
+    is very large (`MAX_OUTLINE_BYTES`).
 
     Args:
-        learned: where it is kept what is known, and the waiting pages.
-        max_waiting: pages that wait at the most; 0: none does.
-        is_shared: other processes learn of other hosts: this one of those that it takes up.
+        learned: the store of what is known, and of the waiting pages.
+        max_waiting: the maximum of waiting pages; 0: no page waits.
+        is_shared: other processes learn other hosts; this one learns only those it takes up.
     """
 
     def __init__(
@@ -239,29 +239,29 @@ class SiteLearner:
         self._max_waiting = max_waiting
         self._states: OrderedDict[str, SiteState] = OrderedDict()
         self._changed: set[str] = set()
-        """Hosts of which more is known than the store has."""
+        """Hosts whose state in memory is newer than in the store."""
         self._pools: OrderedDict[str, _Pool] = OrderedDict()
         self._n_lines = 0
-        """Of all pools."""
+        """The lines of all pools."""
         self._n_waiting = {} if is_shared else learned.count_waiting()
         self._released: set[str] = set()
-        """Hosts that have become known by an early page, and pages may wait for it."""
+        """Hosts that became known through an early page, and may have pages waiting for that."""
         self._on_their_way: dict[int, str] = {}
-        """Hosts by the places of pages that are being judged, and still wait in the store."""
+        """The hosts of pages being judged, by place; the store still has these as waiting."""
         learned.before_commit(self._write)
 
     @property
     def n_waiting(self) -> int:
-        """How many pages wait, those on their way left out."""
+        """How many pages wait, not counting those being judged."""
         return sum(self._n_waiting.values())
 
     @property
     def n_unjudged(self) -> int:
-        """How many pages have been fetched and are not judged yet, those on their way too."""
+        """How many fetched pages have no verdict yet, counting those being judged."""
         return self.n_waiting + len(self._on_their_way)
 
     def take_up(self, names: Collection[str]) -> None:
-        """Go on learning of hosts of these names, at whatever port, where another has stopped."""
+        """Continue to learn hosts of these names, at any port, where another process stopped."""
         self.give_up(names)
         found = self._learned.count_waiting()
         self._n_waiting.update(
@@ -269,7 +269,7 @@ class SiteLearner:
         )
 
     def give_up(self, names: Collection[str]) -> None:
-        """Forget hosts of these names: another process learns of them from here on."""
+        """Forget hosts of these names: another process learns them from now on."""
         for known in (self._states, self._pools, self._n_waiting):
             for host in [each for each in known if host_without_port(each) in names]:
                 del known[host]
@@ -278,24 +278,24 @@ class SiteLearner:
         self._changed = {each for each in self._changed if host_without_port(each) not in names}
 
     def names_waiting(self) -> set[str]:
-        """The names of hosts that have pages which wait."""
+        """The names of hosts with waiting pages."""
         return set(map(host_without_port, self._n_waiting))
 
     def names_judged(self) -> set[str]:
-        """The names of hosts that have pages which waited, and are being judged."""
+        """The names of hosts with pages that waited and are being judged."""
         return set(map(host_without_port, self._on_their_way.values()))
 
     def site(self, host: str, *, ahead: int = 0) -> Site:
-        """What is known of a host when a page is read before which `ahead` others arrive."""
+        """The knowledge to read a page with if `ahead` other pages of its host arrive before it."""
         return self._state(host).site_for(ahead)
 
     def rare_on(self, host: str) -> IsRare | None:
-        """Tells which lines are rare on a host; None: nothing is known of it."""
+        """A function that selects the rare lines of a host; None: nothing is known of the host."""
         site = self.site(host)
         return site.is_rare if site else None
 
     def add(self, url: str | None, page: Contribution) -> LearningStep:
-        """Count a page that was read by what is known of its site."""
+        """Count a page that was read with knowledge of its site."""
         host = host_of(url)
         progress = LearningStep()
         state = self._state(host)
@@ -308,7 +308,7 @@ class SiteLearner:
         return progress
 
     def arrive(self, page: Page, outline: Outline) -> LearningStep:
-        """Take a page of a site of which nothing was known when it was read."""
+        """Take a page that was read when nothing was known of its site."""
         host = host_of(page.url)
         progress = LearningStep()
         if not host or not self._max_waiting:
@@ -332,7 +332,7 @@ class SiteLearner:
         return progress
 
     def early(self, number: int, page: Page, outline: Outline) -> LearningStep:
-        """Take a page that was stored before enough was known: it is read anew once that is so."""
+        """Take a page that was stored early; it is read again when enough is known of its site."""
         host = host_of(page.url)
         progress = LearningStep()
         if not host or _size_bytes(outline) > MAX_OUTLINE_BYTES:
@@ -350,9 +350,9 @@ class SiteLearner:
         return progress
 
     def release(self, url: str) -> LearningStep:
-        """The pages that wait for what an early page of this host has made known.
+        """Return the pages that waited for what an early page of their host has made known.
 
-        To be asked for when the next page of the host arrives: these come before it.
+        Call it when the next page of the host arrives: the returned pages come before it.
         """
         host = host_of(url)
         progress = LearningStep()
@@ -362,14 +362,14 @@ class SiteLearner:
         return progress
 
     def done(self, place: int) -> None:
-        """Note that a page that was ready has been recorded."""
+        """Note that a ready page has been recorded."""
         self._learned.drop_waiting(place)
         host = self._on_their_way.pop(place, "")
         if host in self._pools:
             self._pools[host].waiting.pop(place, None)
 
     def resume(self) -> LearningStep:
-        """The pages that were ready when an earlier process ended."""
+        """Return the pages that were ready when an earlier process ended."""
         progress = LearningStep()
         for host in list(self._n_waiting):
             if self.site(host):
@@ -377,9 +377,9 @@ class SiteLearner:
         return progress
 
     def finish(self) -> LearningStep:
-        """The pages of one host that wait, by what is known; nothing: no page waits.
+        """Return the waiting pages of one host, read with what is known; empty: no page waits.
 
-        As few as four names are enough here, as no more will come.
+        Four names are enough here, because no more pages will arrive.
         """
         progress = LearningStep()
         while self._n_waiting and not progress.ready:
@@ -412,13 +412,13 @@ class SiteLearner:
         del self._states[host]
 
     def _write(self) -> None:
-        """Store what has been learned; it is durable with the pages that it was learned from."""
+        """Store what has been learned, in one transaction with the pages it was learned from."""
         changed, self._changed = self._changed, set()
         for host in sorted(changed):
             self._learned.set_site(host, self._states[host].to_bytes())
 
     def _learn(self, host: str, progress: LearningStep, *, min_names: int) -> bool:
-        """Begin with what is known of a site; False: there are too few names."""
+        """Make the first version of a site; return False if there are too few names."""
         pool = self._pool(host)
         pages = [*pool.early.values(), *self._still_waiting(host)]
         if self.site(host) or len({page.name for page in pages}) < min_names:
@@ -430,7 +430,7 @@ class SiteLearner:
         return True
 
     def _read_early(self, host: str, progress: LearningStep, *, keep: bool = False) -> None:
-        """Bring early pages to their texts; `keep`: they are read once more later."""
+        """Read early pages again; `keep`: they will be read once more later."""
         site = self.site(host)
         early = self._pool(host).early
         for page in list(early.values()):
@@ -442,7 +442,7 @@ class SiteLearner:
             early.clear()
 
     def _release(self, host: str, progress: LearningStep) -> None:
-        """Let go of the pages of a host of which enough is known."""
+        """Make the waiting pages of a host ready, if enough is known of it."""
         site = self.site(host)
         if not site:
             return
@@ -454,7 +454,7 @@ class SiteLearner:
             self._send(host, Ready(page, each.key, outline), progress)
 
     def _let_go(self, host: str, progress: LearningStep, *, at_most: int) -> None:
-        """Let the pages of a host that wait longest go on as they are."""
+        """Make the pages that have waited longest ready, without knowledge of their site."""
         for each in self._still_waiting(host)[:at_most]:
             page = self._learned.waiting_page(each.key)
             page = replace(page, rest=rest_by_itself(each.outline))
@@ -484,7 +484,7 @@ class SiteLearner:
         return pool
 
     def _count_lines(self, host: str) -> None:
-        """Count those of a host in memory anew; if all are too many, other hosts have to go."""
+        """Count the lines of a host again; if all pools have too many, drop those of others."""
         self._pools.move_to_end(host)
         self._n_lines += self._pools[host].count()
         while len(self._pools) > 1 and self._n_lines > _LINES_IN_MEMORY:
@@ -493,7 +493,7 @@ class SiteLearner:
 
 
 def with_text(page: Page, own: PageText) -> Page:
-    """A page with the text that is its own by what is known of its site."""
+    """Return the page with a text that was read from its outline."""
     return replace(
         page,
         text=own.text,

@@ -1,4 +1,4 @@
-"""What is left out of a page's text, in words for people."""
+"""Explains which boxes of a page are left out of its text."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dedup.sites.site import Site, name_key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A box that is no part of a page's text.
+    """A box that is not part of a page's text.
 
     Attributes:
         box: its tag, id and classes, as a CSS selector.
-        words: of its text on this page.
-        n_pages: on how many of the `n_names` pages that were counted such a box stands.
-        repeated_share: of its words those in lines that other pages have, too, 0 to 1.
+        words: the number of its words on this page.
+        n_pages: how many of the `n_names` counted pages have such a box.
+        repeated_share: the share of its words in lines that other pages also have, 0 to 1.
         is_links: is it mostly links?
     """
 
@@ -43,12 +43,12 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """Where the text of a page stands, and what is left out of it.
+    """The place of a page's text, and what is left out of it.
 
     Attributes:
-        box: the way to its box, as a CSS selector.
-        own_share: of the page's rare words those in its text, 0 to 1.
-        words_elsewhere: words that are in neither, such as those of a box of one or two lines.
+        box: the path to its box, as a CSS selector.
+        own_share: the share of the page's rare words that is in its text, 0 to 1.
+        words_elsewhere: the number of words outside both, such as in boxes of one or two lines.
     """
 
     box: str
@@ -58,7 +58,7 @@ class TextPlace:
 
 
 def text_place(site: Site, page: Outline, title: str, url: str) -> TextPlace | None:
-    """Tell where the text of a page stands; None: nothing is known of its site."""
+    """Find the place of a page's text; None: nothing is known of its site."""
     if not site or not page.lines:
         return None
     lines = PageLines(page)
@@ -77,7 +77,7 @@ def text_place(site: Site, page: Outline, title: str, url: str) -> TextPlace | N
 
 
 def _left_out(known: Knowledge, lines: PageLines, is_own: Mask) -> Iterator[LeftOut]:
-    """The outermost boxes none of whose lines are in the text, in document order."""
+    """The outermost boxes without any line in the text, in document order."""
     is_out = lines.sums(is_own.astype(np.float64)) == 0
     end = 0
     for box in np.flatnonzero(is_out).tolist():
@@ -99,7 +99,7 @@ def _left_out(known: Knowledge, lines: PageLines, is_own: Mask) -> Iterator[Left
 
 
 def way_to(page: Outline, box: int) -> str:
-    """The boxes from the body to a box, as a CSS selector."""
+    """The path from the body to a box, as a CSS selector."""
     way = [box]
     while way[-1] != BODY:
         way.append(page.boxes[way[-1]].parent)

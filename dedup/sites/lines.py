@@ -1,8 +1,8 @@
-"""The lines and boxes of a page as arrays: what is counted over the pages of a site.
+"""The lines and boxes of a page as arrays, to be counted over the pages of a site.
 
-A line is known by its words, and by whether it is mostly links: "Foo" in a menu is another line
-than the heading "Foo". Words that are numbers count as one and the same: dates and counters of
-views tell nothing apart. A box is known by its *kind*, the way to it from the body by tags, ids and
+A line is identified by its words, and by whether it is mostly links: "Foo" in a menu and "Foo" as a
+heading are different lines. All numbers count as the same word, so dates and view counters make no
+difference. A box is identified by its *kind*: the path to it from the body, with tags, ids and
 classes.
 """
 
@@ -26,11 +26,11 @@ Numbers = NDArray[np.float64]
 
 MIN_LINES = 3
 MIN_WORDS = 20
-"""A box of fewer lines and words is taken together with the one around it."""
+"""A box with fewer lines and fewer words counts as a part of the box around it."""
 
 _WORDS_A_SHINGLE = 3
 _NUMBER = np.uint64(0x2545F4914F6CDD1D)
-"""Stands for each word that consists of digits."""
+"""The hash of every word that consists of digits."""
 _MAX_CLASSES = 3
 _MAX_ID_CHARACTERS = 30
 _LINE_END = 10
@@ -40,8 +40,8 @@ class Words(NamedTuple):
     """The words of some lines.
 
     Attributes:
-        hashes: of each word, in order.
-        first: for each line, which word is its first; at the end, how many words there are.
+        hashes: the hash of each word, in order.
+        first: the number of each line's first word; at the end, the number of all words.
     """
 
     hashes: NDArray[np.uint64]
@@ -49,11 +49,11 @@ class Words(NamedTuple):
 
     @property
     def counts(self) -> NDArray[np.intp]:
-        """How many words each line has."""
+        """The number of words of each line."""
         return np.diff(self.first)
 
     def line_hashes(self) -> NDArray[np.uint64]:
-        """One hash for the words of each line; 0 where there are none."""
+        """One hash for the words of each line; 0 if it has none."""
         found, has_words = np.zeros(len(self.first) - 1, np.uint64), self.counts > 0
         starts, ends = self.first[:-1][has_words], self.first[1:][has_words]
         found[has_words] = hash_pieces(self.hashes, starts, ends)
@@ -72,16 +72,16 @@ class PageLines:
 
     Attributes:
         outline: the boxes and lines themselves.
-        lines: of the outline.
-        words: of the lines, as hashes.
-        keys: of each line; two lines with the same words, and as much in links, have the same key.
-            The last bit tells whether it is mostly links.
-        sizes: how many words each line has.
-        linked: how many of them are in links.
-        boxes: which boxes of the outline have `MIN_LINES` lines or `MIN_WORDS` words; the body
-            is always first.
-        kinds: of each of these.
-        first, end: which lines stand in each of these.
+        lines: the outline's lines.
+        words: the words of the lines, as hashes.
+        keys: the key of each line: a hash of its words, whose last bit says whether the line is
+            mostly links.
+        sizes: the number of words of each line.
+        linked: how many of these are in links.
+        boxes: the numbers of the boxes with `MIN_LINES` lines or `MIN_WORDS` words; the body is
+            always the first.
+        kinds: the kind of each of these boxes.
+        first, end: the first line of each of these boxes, and the line after its last.
     """
 
     def __init__(self, outline: Outline) -> None:
@@ -138,7 +138,7 @@ def words_of(texts: Sequence[str]) -> Words:
 
 
 def narrow(hashes: NDArray[np.uint64]) -> Keys:
-    """Hashes of 32 bits of hashes of 64."""
+    """Shorten hashes from 64 to 32 bits."""
     return mix(hashes.copy()).astype(np.uint32)
 
 
@@ -156,7 +156,7 @@ def _linked_shares(lines: Sequence[Line]) -> Numbers:
 def _boxes(
     outline: Outline, sizes: Numbers
 ) -> tuple[NDArray[np.intp], Keys, NDArray[np.intp], NDArray[np.intp]]:
-    """The boxes that count: their places in the outline, kinds, first lines, and ends."""
+    """Return the boxes that count: their places in the outline, kinds, first lines, and ends."""
     boxes = outline.boxes
     first, end = [len(outline.lines)] * len(boxes), [0] * len(boxes)
     for number, line in enumerate(outline.lines):
@@ -190,9 +190,9 @@ def _boxes(
 
 
 def outer_kinds(outline: Outline) -> list[str]:
-    """The classes of the boxes in the body, and of those in these, with their tags, each once.
+    """Return the tags and classes of the boxes in the outer two levels of the body, each once.
 
-    They tell one design from another. Boxes without a class come and go with what a page says.
+    They differ from design to design. Boxes without a class depend on a page's content.
     """
     outer = {BODY}
     found = set()
@@ -216,7 +216,7 @@ def _kind_of(outer: int, tag: str, names: tuple[str, ...]) -> int:
 
 
 def _name_of(tag: str, names: tuple[str, ...]) -> str:
-    """What a box is called on all pages: digits name a page, or a place on it."""
+    """The name of a box on all pages, without names that contain digits: these name one page."""
     kept = [name for name in names if not any(map(str.isdigit, name))]
     ids = [name for name in kept if name[0] == "#" and len(name) <= _MAX_ID_CHARACTERS]
     classes = sorted(name for name in kept if name[0] != "#")[:_MAX_CLASSES]

@@ -1,8 +1,8 @@
-"""What a page shows, line by line, and which elements stand around each line.
+"""The visible text of a page, line by line, and the elements around each line.
 
 The *boxes* of a page are the elements that structure it: divisions, sections, lists, tables and
-their cells. A *line* is what a browser shows on lines of its own, between the edges of blocks.
-What a site repeats is counted over outlines, and a page's own text is some of its lines.
+their cells. A *line* is text that a browser shows between the edges of blocks. Repetitions of a
+site are counted over outlines, and a page's own text consists of some of its lines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from selectolax.lexbor import LexborNode
 
 BODY = 0
-"""The box that holds all others."""
+"""The number of the box that contains all others."""
 
 _BOXES = frozenset(
     # what themes build pages from; a custom element (its name has a hyphen) is one, too
@@ -32,7 +32,7 @@ _INLINE = frozenset(
     rt ruby s samp small span strike strong sub sup time tt u var wbr
     """.split()  # noqa: SIM905 -- a list of quoted words reads worse
 )
-"""Elements that do not part the words before from those behind them."""
+"""Elements that do not separate the words before and after them."""
 
 _APART = frozenset(
     """
@@ -40,10 +40,10 @@ _APART = frozenset(
     picture select source svg textarea
     """.split()  # noqa: SIM905 -- a list of quoted words reads worse
 )
-"""Elements that do, on the same line."""
+"""Elements that separate words, but stay on the same line."""
 
 _FLAT = frozenset(["caption", "h1", "h2", "h3", "h4", "h5", "h6", "legend", "option", "p", "pre"])
-"""Boxes inside of these are blocks, but no boxes."""
+"""Elements inside which boxes count only as blocks."""
 
 _UNSEEN = frozenset(
     """
@@ -85,11 +85,11 @@ class Line(NamedTuple):
     """A line of text.
 
     Attributes:
-        box: the innermost box that it stands in.
-        text: white space folded, but for the indentation in `<pre>`.
-        plain: the text without its links' words; the text itself where it has no link, or links
+        box: the innermost box around it.
+        text: with white space folded, except for the indentation in `<pre>`.
+        plain: the text without the words in links; the text itself if it has no links, or links
             were not asked for.
-        block: the block that it stands in: `p`, `h1`, `li`, `pre`, …; "" for the box itself.
+        block: the block around it, such as `p`, `h1`, `li` or `pre`; "" for the box itself.
     """
 
     box: int
@@ -102,8 +102,8 @@ class Box(NamedTuple):
     """An element that structures a page.
 
     Attributes:
-        parent: the box around it; -1 for the first one.
-        names: its id, with a leading "#", and its classes, as the page has them.
+        parent: the box around it; -1 for the first box.
+        names: its id, with a leading "#", and its classes, as in the page.
     """
 
     parent: int
@@ -132,7 +132,7 @@ class Outline:
         return self.boxes if name == "boxes" else self.lines
 
     def without_inner_boxes(self) -> Outline:
-        """The same lines, and of very many boxes the outermost: the others become part of these."""
+        """The same lines in fewer boxes: if there are very many, inner ones join outer ones."""
         if len(self.boxes) <= _MAX_BOXES:
             return self
         children: dict[int, list[int]] = {}
@@ -163,10 +163,10 @@ class Outline:
 
     @classmethod
     def from_json(cls, text: str) -> Outline:
-        """What `to_json` gave.
+        """Return the outline that `to_json` has written.
 
         Raises:
-            ValueError: it gave something else.
+            ValueError: the text is not an outline.
         """
         try:
             boxes, lines = _decoded(text)
@@ -183,7 +183,7 @@ class Outline:
 
 
 _JSON = "json"
-"""The attribute of an outline that was made of its JSON."""
+"""The attribute of an outline that is not decoded yet."""
 
 
 def _encoded(text: str) -> Outline:
@@ -201,11 +201,11 @@ def _decoded(text: str) -> tuple[list[Box], list[Line]]:
 
 
 def outline(root: LexborNode, *, with_links: bool = True) -> Outline:
-    """Return the boxes and lines of an element, itself the first box.
+    """Return the boxes and lines of an element, which is the first box.
 
-    In one pass, in linear time, whatever the depth. Scripts, styles, what scripts unfold and what
-    browsers show only without scripts is left out, elements that are hidden until somebody clicks
-    are not. Where only text is wanted, lines need not tell what is in links (`with_links`).
+    It takes one pass, in linear time at any depth. Scripts, styles, templates, and what browsers
+    show only without scripts are left out; elements that are hidden until somebody clicks are kept.
+    If only the text is needed, lines do not record which words are in links (`with_links`).
     """
     found = Outline([Box(-1, root.tag or "", names_of(root))])
     _Walk(found, with_links=with_links).run(root)
@@ -214,7 +214,7 @@ def outline(root: LexborNode, *, with_links: bool = True) -> Outline:
 
 
 def _drop_line_numbers(found: Outline) -> None:
-    """Leave out the boxes that hold nothing but the numbers of a program's lines."""
+    """Drop the boxes that contain only the line numbers of a program."""
     numbers: dict[int, list[str]] = {}
     for line in found.lines:
         if line.block == "pre" and line.text.isdecimal():
@@ -250,10 +250,10 @@ def count_characters(root: LexborNode | None) -> int:
 
 
 def text_of(boxes: Sequence[Box], lines: Iterable[Line]) -> str:
-    """The text of some lines of an outline: each on a line, and the cells of a row on one.
+    """Return the text of some lines of an outline, with the cells of a row on one line.
 
-    Cells are apart by a tab. Of tables that lay out a page, whose cells have several lines, each
-    line stays one.
+    Tabs separate cells. If the cells of a row have several lines, as in tables used for layout,
+    each of these stays a line.
     """
     chosen = list(lines)
     rows = [_row_of(boxes, line.box) for line in chosen]
@@ -270,7 +270,7 @@ def text_of(boxes: Sequence[Box], lines: Iterable[Line]) -> str:
 
 
 def _row_of(boxes: Sequence[Box], box: int) -> int:
-    """The row of a table that a cell stands in; -1: the box is none."""
+    """The row of a table cell; -1: the box is not a cell in a row."""
     is_cell = boxes[box].tag in ("td", "th")
     return boxes[box].parent if is_cell and boxes[boxes[box].parent].tag == "tr" else -1
 

@@ -1,15 +1,15 @@
-"""Which lines of a page are its own, by what is known of its site.
+"""Selects the lines of a page that are its own, with what is known of its site.
 
-1. *Beside*: a box is beside the content if next to none of its words are rare outside of links, on
-   this page and on others that have a box of its kind, while enough such words stand elsewhere.
-2. *Core*: of what is not beside, the box that has the page's rare words and little else; together
-   with the box that has them on other pages.
-3. The text is all of the core; of the boxes beside in it, those are left out that recur with it:
-   contents lists, indexes and summaries, which few pages of a template have, are content. So is
-   what no other page has, and a box goes that has the same words on nearly all pages.
+1. *Beside*: a box is beside the content if almost none of its words outside links are rare, on this
+   page and on others with a box of its kind, while the rest of the page has enough rare words.
+2. *Core*: of the rest, the box that has the page's rare words and little else, together with the
+   box that has them on other pages.
+3. The text is the whole core, without those boxes beside the content that recur with it. Contents
+   lists, indexes and summaries, which few pages of a template have, are content, and so is text
+   that no other page has. A box with the same words on nearly all pages is left out.
 
-A page is judged by itself and by the mean of at most three others that have a box of the same kind,
-so that no page, and no ten pages, decide for all others.
+A page is judged by its own figures and by the mean of at most three other pages with a box of the
+same kind, so that neither one page nor ten decide for all others.
 
 Source: Gibson, Punera, Tomkins, The volume and evolution of web page templates, WWW 2005 (counting
 lines over a host's pages); Yi, Liu, Li, Eliminating noisy information in web pages, KDD 2003 (a box
@@ -29,15 +29,15 @@ from dedup.sites.lines import Numbers, PageLines
 Mask = NDArray[np.bool_]
 
 N_FIGURES = 4
-"""What is measured of a box: share of rare words outside of links; how many such words stand
-elsewhere on the page; share of the page's rare words; mean rarity of its words."""
+"""The figures of a box: the share of its words that are rare and outside links; the number of such
+words elsewhere on the page; its share of the page's rare words; the mean rarity of its words."""
 
 _MIN_WORDS = 7
 _BESIDE = 0.15
 _ENOUGH = 50
 _ENOUGH_FOR_LINKS = 40
 _AT_MOST = 200
-"""A page counts for as many rare words elsewhere: one long page does not decide for its kind."""
+"""The maximum of rare words elsewhere that count, so that one long page does not decide."""
 _OTHERS = 3
 _RECALL_WEIGHT = 4
 _HALF = 0.5
@@ -72,9 +72,9 @@ class OwnLines(NamedTuple):
     """The lines of a page that are its own.
 
     Attributes:
-        is_own: of each line.
+        is_own: for each line, whether it is the page's own.
         core: which of the page's boxes has them.
-        left_out: the boxes in the core that are left out, and those beside it.
+        left_out: the boxes in the core that are left out.
     """
 
     is_own: Mask
@@ -83,7 +83,7 @@ class OwnLines(NamedTuple):
 
 
 class Measured:
-    """A page as it is judged by what is known of its site."""
+    """The figures of a page, given what is known of its site."""
 
     def __init__(self, page: PageLines, known: Knowledge) -> None:
         self._page, self._known = page, known
@@ -101,11 +101,11 @@ class Measured:
         self._beside = self._find_beside()
 
     def figures(self) -> Numbers:
-        """What is learned of the page's boxes: `N_FIGURES` for each."""
+        """The figures of the page's boxes, to be learned: `N_FIGURES` for each box."""
         return np.column_stack((self._bare, self._elsewhere, *self._of_rest))
 
     def own(self) -> OwnLines:
-        """Tell which lines of the page are its own."""
+        """Select the lines that are the page's own."""
         page = self._page
         core = self._find_core()
         first, end = int(page.first[core]), int(page.end[core])
@@ -121,9 +121,10 @@ class Measured:
 
     @cached_property
     def _of_rest(self) -> tuple[Numbers, Numbers]:
-        """Of each box its share of the page's rare words, and the mean rarity of its words.
+        """For each box, its share of the page's rare words, and the mean rarity of its words.
 
-        Without what is beside; of equal lines on the page one counts, rather one outside of links.
+        Boxes beside the content do not count. Of equal lines on the page only one counts,
+        preferably one outside links.
         """
         page = self._page
         is_out = np.zeros(len(page), np.bool_)
@@ -139,7 +140,7 @@ class Measured:
         return in_boxes / (total or 1), in_boxes / np.maximum(page.sums(sizes), 1)
 
     def _with_others(self, column: int, own: Numbers) -> Numbers:
-        """A figure of this page together with the mean of at most three others."""
+        """A figure of this page, averaged with at most three other pages."""
         weight = np.minimum(self._n_pages, _OTHERS)
         found: Numbers = (own + weight * self._means[:, column]) / (1 + weight)
         return found
@@ -153,7 +154,7 @@ class Measured:
             & (self._n_pages >= 2)
             & (self._with_others(0, self._bare) < _BESIDE)
             & (self._with_others(1, self._elsewhere) >= enough)
-            # What is said on this very page counts, whatever others have posted:
+            # This page's own figures count, whatever others have posted on other pages:
             & (self._bare < 2 * _BESIDE)
             & (self._plain <= _HALF * self._total_plain)
         )
@@ -169,11 +170,11 @@ class Measured:
         return found
 
     def _find_core(self) -> int:
-        """The box of the best F-score, in which recall counts most; of equals the innermost.
+        """The box with the best F-score, weighted towards recall; of equal boxes the innermost.
 
-        It has half of the page's rare words. Where other pages have most of theirs in another box,
-        beside this one, this page's own words may have been repeated by somebody else: the text is
-        then all of the innermost box that has both.
+        It has half of the page's rare words. If other pages have most of their rare words in
+        another box next to this one, somebody else may have repeated this page's words: the text is
+        then the innermost box that contains both.
         """
         share, mean = self._of_rest
         recall, precision = self._with_others(2, share), self._with_others(3, mean)
@@ -197,7 +198,7 @@ class Measured:
         )
 
     def _recurs(self, box: int, core: int) -> bool:
-        """Has a box beside furniture, and no part of what a few pages of the template list?"""
+        """Does a box beside the content recur as furniture, unlike lists on a few pages?"""
         if not self._is_inside(box, core):
             return False
         if 2 * self._linked[box] < self._words[box] > _MAX_PROSE_WORDS:
@@ -208,7 +209,7 @@ class Measured:
         return bool(self._n_pages[box] >= _RECURS * self._n_pages[core]) or rarity < _COMMON
 
     def _same_on_all(self, core: int) -> list[int]:
-        """The boxes in the core that have the same words on nearly all pages with such a core."""
+        """The boxes in the core with the same words on nearly all pages that have this core."""
         page, n_core = self._page, float(self._n_pages[core])
         if n_core < max(_AT_LEAST_PAGES, _HALF * self._known.n_names):
             return []
@@ -229,6 +230,6 @@ class Measured:
 
 
 def _best(score: Numbers) -> int:
-    """The last of the boxes of the best score; 0, the whole page, where none is above 0."""
+    """The last box with the best score; 0, the whole page, if no score is above 0."""
     best = np.flatnonzero(score >= score.max())
     return int(best[-1]) if score.max() > 0 else 0

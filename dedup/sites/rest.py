@@ -1,10 +1,10 @@
-"""The second look: does what stands elsewhere on two pages tell them apart?
+"""The second look: do two pages differ outside their main texts?
 
-A page's text may lack what tells it from another: a breadcrumb, the answers below a question. So
-before a page is dropped, all of both pages is looked at, as far as it is *rare*: lines that hardly
-any page of the site has, wherever on the page they stand. Known furniture does not count; neither
-do numbers, such as dates and counters of views. The look has both sides: a print view, a page
-without its side bar, and a copy with one line more are still copies.
+Two pages may differ only outside their texts: in a breadcrumb, or in the answers below a question.
+So before a page is dropped, the *rare* lines of both pages are compared, wherever they are: lines
+that hardly any page of the site has. Known furniture does not count, nor do numbers such as dates
+and view counters. Both pages must differ: a print view, a page without its side bar, and a copy
+with one more line are still copies.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from dedup.sites.lines import Keys, PageLines, Words, narrow, words_of
 from dedup.text.codepoints import hash_windows
 
 KEPT_SHINGLES = 128
-"""Shingles that are stored with a page, those of the lowest hashes: 1,024 bytes at most."""
+"""The maximum of shingles stored with a page, those with the lowest hashes: up to 1,024 bytes."""
 
 SEEN_SHINGLES = 1_024
-"""Shingles of a page that is looked at, at most."""
+"""The maximum of shingles that are compared of a page."""
 
 _WIDTH = 3
 _SHORT_TEXT = 50
@@ -32,10 +32,10 @@ IsRare = Callable[[Keys], NDArray[np.bool_]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rest:
-    """The rare shingles of a page, ascending, and the line that each stands in.
+    """The rare shingles of a page, ascending, and the line of each.
 
     Attributes:
-        is_whole: are these all? Else those of the lowest hashes.
+        is_whole: are these all rare shingles? If not, they are those with the lowest hashes.
     """
 
     shingles: Keys
@@ -43,23 +43,23 @@ class Rest:
     is_whole: bool = True
 
     def kept(self) -> Rest:
-        """What is stored of it."""
+        """The part that is stored."""
         if len(self.shingles) <= KEPT_SHINGLES:
             return self
         shingles, lines = self.shingles[:KEPT_SHINGLES], self.lines[:KEPT_SHINGLES]
         return Rest(shingles.copy(), lines.copy(), is_whole=False)
 
     def to_bytes(self) -> bytes:
-        """A flag, the shingles, and their lines: 1,025 bytes at most of what is stored."""
+        """Return a flag, the shingles, and their lines; of a stored part at most 1,025 bytes."""
         arrays = (self.shingles.astype("<u4"), self.lines.astype("<u4"))
         return bytes([self.is_whole]) + b"".join(each.tobytes() for each in arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Rest:
-        """What `to_bytes` gave.
+        """Return what `to_bytes` has written.
 
         Raises:
-            ValueError: it gave something else.
+            ValueError: the length is wrong.
         """
         if len(data) % 8 != 1:
             raise ValueError(f"rare shingles must take 8 bytes each, got {len(data)}")
@@ -68,7 +68,7 @@ class Rest:
         return cls(numbers[:half], numbers[half:], is_whole=bool(data[0]))
 
     def still_rare(self, is_rare: IsRare | None) -> Rest:
-        """Without the lines that have turned out to be furniture since."""
+        """The same without lines that have since turned out to be furniture."""
         if is_rare is None or not len(self.lines):
             return self
         lines, places = np.unique(self.lines, return_inverse=True)
@@ -76,7 +76,7 @@ class Rest:
         return Rest(self.shingles[stays], self.lines[stays], is_whole=self.is_whole)
 
     def reach(self) -> int:
-        """Up to which shingle it has all; where nothing is left of a part, nothing is known."""
+        """The hash up to which it has all rare shingles; -1 if no shingle of a part is left."""
         if self.is_whole:
             return 1 << 32
         return int(self.shingles[-1]) if len(self.shingles) else -1
@@ -95,13 +95,13 @@ def rest_of(page: PageLines, is_rare: NDArray[np.bool_]) -> Rest:
 
 
 def count_shingles(text: str) -> int:
-    """How many different shingles of this kind the lines of a text have."""
+    """Count the different shingles of this kind in the lines of a text."""
     words = words_of(text.split("\n"))
     return len(np.unique(_shingles(words, np.ones(len(words.counts), np.bool_))[0]))
 
 
 def _shingles(words: Words, which: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.intp]]:
-    """The shingles of some of the lines, and the line of each."""
+    """Return the shingles of the selected lines, and the line of each."""
     sizes = words.counts
     line_of = np.repeat(np.arange(len(sizes)), sizes)
     windows = hash_windows(words.hashes, _WIDTH)
@@ -114,11 +114,12 @@ def _shingles(words: Words, which: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difference:
-    """What tells two pages apart.
+    """How the rare parts of two pages differ.
 
     Attributes:
-        only_first, only_second, shared: rare shingles that one of the pages has, and both have.
-        lines: the keys of lines of the first page with shingles that the second has not.
+        only_first, only_second, shared: the numbers of rare shingles that only the first page, only
+            the second page, and both pages have.
+        lines: the keys of the first page's lines with shingles that the second page lacks.
     """
 
     only_first: int
@@ -127,10 +128,11 @@ class Difference:
     lines: Keys
 
     def tells_apart(self, *, have_same_name: bool, n_shingles: int) -> bool:
-        """Are they two pages? `n_shingles`: of the original, in its text, and rare.
+        """Are these two different pages? `n_shingles`: of the original, in its text, and rare.
 
-        Each page has to say something that the other does not; the shorter their text, and the
-        less their names agree, the less is enough. Or the page says much that the original has not.
+        Each page must have something that the other lacks. The shorter their text, and the less
+        their names agree, the less is enough. A page with much that its original lacks is also
+        different.
         """
         lesser, more = min(self.only_first, self.only_second), self.only_first
         is_mostly_other = 2 * self.shared < self.only_first + self.only_second + self.shared
@@ -142,7 +144,7 @@ class Difference:
 
 
 def difference(page: Rest, original: Rest) -> Difference:
-    """Compare what is rare on a page and on its original, as far as both are known."""
+    """Compare the rare shingles of a page and of its original, in the range known of both."""
     reach = min(page.reach(), original.reach())
     first = page.shingles[page.shingles <= reach]
     second = original.shingles[original.shingles <= reach]

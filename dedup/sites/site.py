@@ -1,4 +1,4 @@
-"""What is known of a site at some time, and how its pages are read by that."""
+"""The knowledge of a site at some time, and how its pages are read with it."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from dedup.sites.own_text import Knowledge, Mask, Measured
 from dedup.sites.rest import Rest, rest_of
 
 NAMES = 10
-"""Pages of so many different names tell what a site repeats."""
+"""Pages with this number of different names are enough to learn what a site repeats."""
 
 FEW_NAMES = 4
-"""From so few where no more will come."""
+"""This number is enough if no more pages will arrive."""
 
 SETTLED_NAMES = 128
-"""From so many on texts hardly change any more: pages read before are read once again."""
+"""From this number on texts hardly change any more; earlier pages are read one last time."""
 
 _COMMON = 0.5
-"""A line on the pages of half of all names has no rarity."""
+"""A line on the pages of half of all names has a rarity of 0."""
 
 _MANY_COMMON_LINES = 20
 _COMPANY = 0.2
-"""A page that has fewer of a site's many common lines is not of the pages that have them: lines of
-its own may have been repeated by somebody else."""
+"""A page with a smaller share of a site's many common lines does not belong to their template: its
+common lines may be its own, repeated by somebody else."""
 
 _SMALL = 4
 _TITLE_PART = 0.6
@@ -72,8 +72,8 @@ class Site:
     """What is known of a site; it does not change.
 
     Args:
-        counts: of its pages; it is taken as it is now.
-        version: 0: nothing is known.
+        counts: the counts of its pages; later changes to them have no effect.
+        version: its number; 0: nothing is known.
     """
 
     def __init__(self, counts: SiteCounts | None = None, *, version: int = 0) -> None:
@@ -96,14 +96,14 @@ class Site:
 
     @property
     def is_settled(self) -> bool:
-        """Is so much known that texts hardly change any more?"""
+        """Is enough known, so that texts hardly change any more?"""
         return self.n_names >= SETTLED_NAMES
 
     def __bool__(self) -> bool:
         return self.version > 0
 
     def read(self, page: Outline, title: str, url: str) -> PageText | None:
-        """The own text of a page; None: nothing is known, or the page has no text."""
+        """Read a page's own text; None: nothing is known, or the page has no text."""
         if not self or not page.lines:
             return None
         lines = PageLines(page)
@@ -135,15 +135,15 @@ class Site:
 
     @property
     def rare_limit(self) -> int:
-        """Lines on the pages of more names are not rare."""
+        """The maximum of names whose pages have a rare line."""
         return max(_RARE_AT_LEAST, self.n_names // _RARE_SHARE)
 
     def is_rare(self, keys: Keys) -> Mask:
-        """Which lines hardly any page has."""
+        """Select the lines that hardly any page has."""
         return self.line_counts(keys) <= self.rare_limit
 
     def line_counts(self, keys: Keys) -> Numbers:
-        """On the pages of how many names each line stands; 0 for one that is not on two."""
+        """The number of names whose pages have each line; 0 for a line of fewer than two names."""
         return _looked_up(self._lines, self._counts, keys)
 
     def _rarity(self, keys: Keys, counts: Numbers, n_names: int) -> Numbers:
@@ -157,7 +157,7 @@ class Site:
         return found
 
     def _own_title(self, title: str) -> str:
-        """The title without the site's part; "" if many pages have all of the rest."""
+        """The title without the site's part; "" if many pages share all parts of the rest."""
         own = own_title(title, self._parts)
         return "" if all(part in self._no_names for part in split_title(own)) else own
 
@@ -170,7 +170,7 @@ class Site:
         heading = _h1(compress(page.lines, (is_own & is_heading).tolist()), title)
         beside = None if heading else _h1(compress(page.lines, is_heading.tolist()), title)
         if not (heading or beside):
-            # "Part 1" and "Part 2" count as one and the same line, and are two names.
+            # "Part 1" and "Part 2" count as the same line, but are two names.
             numbered = [line for line in mine if any(map(str.isdigit, line.text))]
             heading = _h1(numbered, title)
         if not (heading or beside):
@@ -182,9 +182,9 @@ class Site:
 
 
 def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:
-    """Count pages when none were counted before: outline, title and URL of each.
+    """Count the first pages of a site, given the outline, title and URL of each.
 
-    All lines are counted first: before, each of them would be rare.
+    All lines are counted before the boxes are measured; without that every line would be rare.
     """
     counts = SiteCounts()
     new = []
@@ -201,24 +201,24 @@ def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:
 
 
 def rest_by_itself(page: Outline) -> Rest:
-    """What is rare on a page of a site of which nothing is known: all of it."""
+    """The rare shingles of a page if nothing is known of its site: all of them."""
     lines = PageLines(page)
     return rest_of(lines, np.ones(len(lines), np.bool_))
 
 
 def name_key(page: Outline, title: str, url: str) -> int:
-    """A hash of a page's own name: what tells it from all pages that are no copies of it.
+    """Return a hash of a page's own name: copies of a page share it, other pages do not.
 
-    Its title and first heading, without versions, and its file's name, as all pages of some sites
-    have the same title and heading. And what boxes it consists of: the versions of a
-    manual have the same names, and another design has other furniture.
+    The name consists of the title and first heading, without versions; the name of the file, as
+    all pages of some sites have the same title and heading; and the outer boxes, as versions of a
+    manual share all names, but differ in design and furniture.
     """
     parts = (name_of(title, first_heading(page)), url_file_name(url), *outer_kinds(page))
     return xxh32_intdigest("\n".join(parts).encode(errors="replace"))
 
 
 def first_heading(page: Outline) -> str:
-    """The first `<h1>`, or else the first `<h2>`; "" where there is none."""
+    """The first `<h1>`, or else the first `<h2>`; "" if there is neither."""
     for block in ("h1", "h2"):
         for line in page.lines:
             if line.block == block:
@@ -227,7 +227,7 @@ def first_heading(page: Outline) -> str:
 
 
 def _h1(lines: Iterable[Line], title: str) -> str | None:
-    """The first heading; of several, one that the title has, too."""
+    """The first heading; of several, the first one that is also in the title."""
     headings = [line.text for line in lines if line.block == "h1"]
     if len(headings) < 2:
         return headings[0] if headings else None
@@ -235,7 +235,7 @@ def _h1(lines: Iterable[Line], title: str) -> str | None:
 
 
 def _looked_up(ascending: Keys, values: Keys | Numbers, keys: Keys) -> Numbers:
-    """The values, or rows, of some keys; 0 for a key that is not there."""
+    """The values, or rows, of some keys; 0 for a missing key."""
     if not len(ascending):
         return np.zeros((len(keys), *values.shape[1:]))
     at = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)

@@ -1,4 +1,4 @@
-"""What a stored page is made of, from its body."""
+"""The outline of a stored page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dedup.store.records import Page
 
 
 def outline_of(page: Page) -> Outline | None:
-    """The outline of a page; None: its body is not kept, or has none."""
+    """Return the outline of a page; None: its body was not kept, or has no outline."""
     if not page.body:
         return None
     html = decode(page.body, page.content_type or None, host_encoding=page.encoding or None).text

@@ -1,4 +1,4 @@
-"""The lines of a page that tell it from another, in words."""
+"""The text of lines in which a page differs from another one."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dedup.sites.stored import outline_of
 from dedup.store.records import Page
 
 _MAX_BYTES = 500_000
-"""Of a page that is parsed for this; it is done in the crawl's own process."""
+"""Larger pages are not parsed for this, as it happens in the crawl's own process."""
 
 _MAX_LINES = 3
 _MAX_CHARACTERS = 200
 
 
 def lines_of_body(page: Page, keys: Keys) -> list[str]:
-    """Return up to three of the lines of these keys, as the page's body has them.
+    """Return the text of up to three lines with these keys, from the page's body.
 
-    There are none where the body is large, or not kept.
+    The list is empty if the body is large, or was not kept.
     """
     outline = outline_of(page) if page.body and len(page.body) <= _MAX_BYTES else None
     if outline is None:
