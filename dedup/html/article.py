@@ -1,9 +1,9 @@
-"""The article of a page that declares one, without the comments and teasers around it.
+"""Finds the article of a page that declares one, without the comments and teasers around it.
 
-Templates of news sites and blogs put more text beside an article than many an article has: readers'
-comments, the beginnings of other articles, pleas to subscribe. With them, two sites' copies of one
-article are no near duplicates. Pages that declare no article (documentation, lists, forums) are
-left alone: what looks like paragraphs there is a small part of what they say.
+Templates of news sites and blogs often put more text beside an article than the article has:
+readers' comments, the beginnings of other articles, requests to subscribe. With that text, copies
+of one article on two sites are not near duplicates. Pages that declare no article (documentation,
+lists, forums) are left unchanged, because paragraphs are only a small part of their text.
 """
 
 import re
@@ -15,19 +15,19 @@ from dedup.html.bounds import Bounded
 from dedup.html.shown import around, shown
 
 _CALLED = "article|(?<!ref)(?<!biblio)entry|post-?(?:content|body|text)|(?<!hi)story"
-"""But not `history`, and not DocBook's `refentry`, which is a page of a manual as a whole."""
+"""But not `history`, nor DocBook's `refentry`, which is a whole page of a manual."""
 
 _DECLARATION = re.compile(rf"(?i){_CALLED}")
-"""In the names of the article's element, or of one around it."""
+"""A match in the names of the article's element, or of one around it."""
 
 _WORDS_CALLED = (b"article", b"entry", b"post", b"story")
-"""One of them is in whatever matches `_CALLED`."""
+"""Every match of `_CALLED` contains one of them."""
 
 _TAG_CALLED = re.compile(
     rf"""<article\b|\b(?:class|id|itemprop)\s*=\s*(?:"[^"]*?(?:{_CALLED})"""
     rf"""|'[^']*?(?:{_CALLED})|[^\s"'>]*?(?:{_CALLED}))""".encode()
 )
-"""In a tag, in lower case, whose element is called so."""
+"""A match within a lower-case tag whose element has such a name."""
 
 _BESIDE = re.compile(
     r"""(?ix) (?:^|[\s_-]) (?:
@@ -39,7 +39,7 @@ _BESIDE = re.compile(
         | (?<![\w-])(?:sidebar|widget)(?![\w-])  # alone: in compounds it is often the page's grid
         ) (?:$|[\s_-])"""
 )
-"""What templates call the elements beside an article, in class names and ids."""
+"""Class names and ids that templates give to elements beside an article."""
 
 _NOTE = re.compile(
     r"""(?ix) (?:^|[\s_-]) (?:
@@ -48,14 +48,14 @@ _NOTE = re.compile(
         | (?:pull-?|block-?)?quotes? | footnotes? | sidenotes? | marginnotes? | doc-\w+
         ) (?:$|[\s_-])"""
 )
-"""What an `<aside>` is called that belongs to an article."""
+"""Class names of an `<aside>` that belongs to an article."""
 
 _TAGS_BESIDE = frozenset(["aside", "dialog", "footer", "form", "header", "nav"])
 _WHOLE_PAGE = frozenset(["article", "body", "html", "main"])
 _PARAGRAPHS = "p, pre, blockquote, div:has(> br)"
 _PARAGRAPH_CHARACTERS = 40
 _MAX_AROUND = 200
-"""Elements around a paragraph. What is nested deeper is no article, and would take seconds."""
+"""The maximum of elements around a paragraph; deeper ones are ignored, as they take seconds."""
 
 _ARTICLE_CHARACTERS = 500
 _SHARE_OF_PARAGRAPHS = 0.8
@@ -63,17 +63,17 @@ _SHARE_OF_TEXT = 0.2
 
 
 def find_article(page: Bounded, *, text_length: int) -> LexborNode | None:
-    """Return the page's article, or None where nothing tells which it is.
+    """Return the page's article; None: the page does not declare one.
 
-    Where the article is, the smallest element tells that has four fifths of the text in paragraphs,
-    those in comments, menus and the like left out. It, an element around it or one in it must be
-    called an article, entry, post or story; the article is the outermost of those around it, so
-    that sections of lists and tables stay with the paragraphs.
+    It looks for the smallest element with four fifths of the text in paragraphs, not counting those
+    in comments, menus and similar elements. This element, one around it or one in it must be called
+    an article, entry, post or story. The article is the outermost such element around it, so that
+    sections with lists and tables stay with the paragraphs.
 
     Args:
-        page: of bounded depth.
-        text_length: characters of main text that the page has as a whole. If less than a fifth of
-            that is in paragraphs, the article is not what the page is about.
+        page: a page of bounded depth.
+        text_length: the length of the page's whole main text. If less than a fifth of it is in
+            paragraphs, the page is not about the article.
     """
     if not _may_declare(page.html):
         return None
@@ -97,10 +97,10 @@ def find_article(page: Bounded, *, text_length: int) -> LexborNode | None:
 
 
 def _may_declare(html: str) -> bool:
-    """Is an element called an article? Most pages of documentation need no closer look.
+    """May an element be called an article? Most pages of documentation need no closer look.
 
-    Words are looked for first, as bytes, and then their tags: a search for the tags alone takes
-    tens of times as long.
+    The words are searched for first, as bytes, and then their tags: searching for the tags alone
+    takes tens of times as long.
     """
     markup = html.encode().lower()
     return any(_is_called(markup, word) for word in _WORDS_CALLED)
@@ -121,7 +121,7 @@ def _is_called(markup: bytes, word: bytes) -> bool:
 
 
 def _paragraphs_by_parent(body: LexborNode) -> list[tuple[LexborNode, int]]:
-    """The elements that hold paragraphs, and how many characters that are not of links."""
+    """The parents of paragraphs, and the number of their characters outside links."""
     parents: dict[int, tuple[LexborNode, int]] = {}
     for paragraph in body.css(_PARAGRAPHS):
         length = len(paragraph.text().strip())
@@ -137,10 +137,9 @@ def _paragraphs_by_parent(body: LexborNode) -> list[tuple[LexborNode, int]]:
 
 
 def _elements_around(element: LexborNode | None, are_beside: dict[int, bool]) -> list[LexborNode]:
-    """The element and those around it, the body too; none if one of them is beside an article.
+    """The element and those around it, with the body; empty if one of them is beside an article.
 
-    `are_beside` remembers of which elements that is known: paragraphs have most around them in
-    common.
+    `are_beside` remembers the results: paragraphs share most of the elements around them.
     """
     found: list[LexborNode] = []
     while element is not None and element.tag != "html":
@@ -174,7 +173,7 @@ def _declared(element: LexborNode) -> LexborNode | None:
 
 
 def without_what_is_beside(article: LexborNode) -> str:
-    """The article's markup without what is beside it by its name; its tree stays as it is."""
+    """The article's markup without elements named as beside it; the tree is not changed."""
     if any(map(_is_beside_within, _elements_in(article))):
         article = article.clone()  # the tree is others' too
         for element in _elements_in(article):
@@ -184,7 +183,7 @@ def without_what_is_beside(article: LexborNode) -> str:
 
 
 def _is_beside_within(element: LexborNode) -> bool:
-    """The same within an article, where an `<aside>` without a class, or called so, is a note."""
+    """The same within an article, where an `<aside>` without a class, or named so, is a note."""
     if element.tag != "aside":
         return _is_beside(element)
     if not element.attributes.get("class"):
@@ -194,7 +193,7 @@ def _is_beside_within(element: LexborNode) -> bool:
 
 
 def _elements_in(article: LexborNode) -> list[LexborNode]:
-    """The elements in the article that may be beside it by tag or name, not the article itself."""
+    """The elements in the article whose tag or names may mark them as beside it."""
     found = article.css("aside, dialog, footer, form, header, nav, [class], [id]")
     return [element for element in found if element.mem_id != article.mem_id]
 

@@ -1,17 +1,17 @@
-"""Keeps a parser's time in bounds on pages made of very deep nesting or very large tags.
+"""Bounds a parser's time on pages with very deep nesting or very large tags.
 
-HTML5 parsers take time quadratic in the depth of nesting (each block element looks for an open
-`<p>` through all that is open), in the number of attributes of one tag, of options in a `<select>`,
-of formatting elements left open (all are opened anew in each block), and of repeated `<body>` tags
-(attributes are merged). 100,000 nested `<div>`
-took lexbor 13 s, resiliparse more than 15 s for the main content and 0.1 s for plain text; one tag
-of 100,000 attributes took both more than 15 s. Parsing crashed neither, but lexbor's serialiser
-overflows the stack on 100,000 nested `<template>`. lxml, and so trafilatura, drops what is nested
-deeper than 256. Browsers flatten such pages too (Blink at a depth of 512). 11,000 `<option>` took
-lexbor and resiliparse 0.6 s each, 50 tags of 10,000 attributes 20 s together.
+HTML5 parsers take time quadratic in the depth of nesting (each block element searches all open
+elements for a `<p>`), in the number of attributes of one tag, of options in a `<select>`, of
+formatting elements left open (all are reopened in each block), and of repeated `<body>` tags
+(attributes are merged). 100,000 nested `<div>` took lexbor 13 s, resiliparse more than 15 s for the
+main content and 0.1 s for plain text; one tag of 100,000 attributes took both more than 15 s.
+Parsing crashed neither, but lexbor's serialiser overflows the stack on 100,000 nested `<template>`.
+lxml, and so trafilatura, drops what is nested deeper than 256. Browsers flatten such pages too
+(Blink at a depth of 512). 11,000 `<option>` took lexbor and resiliparse 0.6 s each, 50 tags of
+10,000 attributes 20 s together.
 
-What is linear here and heavy all the same (10 MB of `<p>` take 16 s) is for who reads pages to
-bound: see `dedup.scrapy.reading`.
+Pages that are heavy although their time is linear (10 MB of `<p>` take 16 s) are bounded by the
+process that reads them: see `dedup.scrapy.reading`.
 """
 
 import re
@@ -23,10 +23,10 @@ from selectolax.lexbor import LexborHTMLParser
 
 MAX_DEPTH = 1_000
 MAX_TAG_CHARACTERS = 100_000
-"""A page that holds a longer tag (an image as `data:`, a script's state) loses that tag."""
+"""A longer tag (an image as `data:`, a script's state) is dropped."""
 
 MAX_ATTRIBUTES = 256
-"""A tag loses those that come later."""
+"""Later attributes of a tag are dropped."""
 
 _MAX_OPTIONS = 5_000
 _MAX_OPEN_FORMATTING = 1_000
@@ -35,9 +35,8 @@ _HARMLESS_CHARACTERS = 16_384  # no tag in them has attributes for more than 0.1
 
 _HARMLESS_OPEN_TAGS = 5_000
 _HARMLESS_WORK = 250_000_000
-"""Pages that can nest no deeper, of which all tags times that is no more, are not looked at: they
-parse in half a second. Tags count, too: each `</p>` without a `<p>` looks through all that is open.
-"""
+"""Pages up to these bounds are not examined: they parse in half a second. The work is the number of
+all tags times that of open ones, since each `</p>` without a `<p>` searches all open elements."""
 
 _GROWING = {"&nGt;": "\u226b\u20d2", "&nLt;": "\u226a\u20d2"}
 """The references whose characters have more bytes in UTF-8 than their names: lexbor writes the
@@ -84,8 +83,8 @@ _SHALLOW = re.compile(
          (?:[ ][a-z-]++="[^"<>]*+")*+>[^<]*+</\1>)""",
     re.VERBOSE,
 )
-"""Tags that add nothing to the depth: those that do not nest, and elements that hold only text.
-Where a parser takes such an element for something else (a comment, a script), it opens none."""
+"""Tags that do not add to the depth: those that do not nest, and elements that contain only text.
+If a parser takes such an element for something else (a comment, a script), it opens none."""
 
 _KEPT_WHEN_FLAT = frozenset(["a", "area", "base", "frame", "link", "meta"])
 _KEPT_ONCE = frozenset(["body", "head", "html"])
@@ -93,26 +92,26 @@ _KEPT_ONCE = frozenset(["body", "head", "html"])
 
 @dataclass(frozen=True)
 class Bounded:
-    """A page that parses in bounded time; `is_flat`: its structure was given up for that."""
+    """A page that parses in bounded time; `is_flat`: its structure was dropped for that."""
 
     html: str
     is_flat: bool
 
     @cached_property
     def tree(self) -> LexborHTMLParser:
-        """The page, parsed once for all who read it; nobody may change it.
+        """The parsed page, which is shared and must not be changed.
 
-        Parsed as a browser with scripts does: otherwise an image in `<noscript>`, as trackers put
-        there, ends the head, and what follows it would no longer count as the head's.
+        It is parsed as by a browser with scripts: otherwise an image in `<noscript>`, where
+        trackers put it, would end the head, and what follows would not belong to the head.
         """
         return LexborHTMLParser(self.html, scripting=True)
 
 
 def bounded(html: str | Bounded) -> Bounded:
-    """Return the page itself or, where it would take a parser seconds, what parses fast.
+    """Return the page, changed if it would take a parser seconds.
 
-    Lone surrogates become U+FFFD, and references that grow their characters. What is bounded
-    already is returned as it is: who both parses a page and extracts its text bounds it once.
+    Lone surrogates become U+FFFD, and references that grow become their characters. A bounded page
+    is returned unchanged, so that a caller who parses it and extracts its text bounds it once.
 
     A tag longer than `MAX_TAG_CHARACTERS` is dropped, and a tag's attributes beyond
     `MAX_ATTRIBUTES`. A page nested deeper than `MAX_DEPTH`, or of thousands of options or of
@@ -143,7 +142,7 @@ def _without_surrogates(html: str) -> str:
 
 
 def _is_deep(html: str, n_tags: int) -> bool:
-    """The page has more tags than are harmless; do they nest deeper than parsers can bear?"""
+    """Do the tags nest deeper than parsers can bear? The page has more tags than are harmless."""
     n_open = n_tags - html.count("</")
     if n_open > _HARMLESS_OPEN_TAGS:
         n_open -= len(_SHALLOW.findall(html))
@@ -168,7 +167,7 @@ def _is_deep(html: str, n_tags: int) -> bool:
 
 
 def _is_entangled(html: str) -> bool:
-    """Has the page what takes parsers time quadratic in its number, whatever the depth?"""
+    """Has the page too many tags of a kind that takes parsers quadratic time at any depth?"""
     began = _by_name(_ENTANGLING, html)
     if sum(began[name] for name in _OPTIONS) > _MAX_OPTIONS:
         return True

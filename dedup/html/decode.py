@@ -1,8 +1,8 @@
-"""Bytes of a page to text: what a browser would show, or better where the declaration is wrong.
+"""Decodes the bytes of a page as a browser does, or better if the declaration is wrong.
 
-A browser believes the byte order mark, then the HTTP header, then the page. A crawler meets pages
-whose declaration is wrong, and mojibake makes every copy of a page look unique; so a declaration
-counts for as long as the bytes fit it.
+A browser trusts the byte order mark, then the HTTP header, then the page. But some pages declare a
+wrong encoding, and then the wrong characters make every copy of a page look unique. So a
+declaration counts only if the bytes fit it.
 
 Why detection is not left to `bs4.UnicodeDammit`: on 1,040 short pages in 21 combinations of
 language and encoding without a declaration it was right on 6% by itself, on 93% with
@@ -48,19 +48,20 @@ _MISSING_LABELS = {
 """Labels of the Encoding Standard that are met in old pages and that `resolve_encoding` lacks."""
 
 _MAX_DAMAGE = 0.1
-"""The share of broken characters, among those outside ASCII, up to which an encoding still fits.
+"""The maximum share of broken characters, among those outside ASCII, for an encoding that fits.
 Text in another encoding read as UTF-8 or EUC breaks far more (two GBK bytes are valid UTF-8 one
 time in ten); a page with titles cut in the middle of a character breaks far less."""
 
 _FEW_BYTES = 16
-"""So few bytes outside ASCII may be valid UTF-8 by accident: the declaration is asked."""
+"""Up to this number of bytes outside ASCII may be valid UTF-8 by accident; then the declaration
+counts."""
 
 _META = re.compile(rb"<\s{0,9}meta(?=[\s/])[^<>]*+", re.IGNORECASE)
 _META_BYTES = 1024
 
 _SHORT_BYTES = 128
-"""From so few bytes outside ASCII the encoding is not detected for sure: 4 to 40 Chinese characters
-were taken for Greek on 188 of the 8,000 pages of one site."""
+"""Up to this number of bytes outside ASCII detection is not reliable: on 188 of the 8,000 pages of
+one site, 4 to 40 Chinese characters were taken for Greek."""
 
 _ISO_2022_ESCAPE = b"\x1b$"
 _DETECT_BYTES = 131_072
@@ -77,7 +78,7 @@ class Decoded:
         source: who said so: `bom`, `http`, `meta` (also an XML declaration), `utf-8` (the bytes are
             UTF-8, whatever was declared), `detected`, `host` (by the host's other pages), or
             `default`.
-        is_sure: False: nothing is declared, and there is not enough text to tell by.
+        is_sure: False: nothing is declared, and there is too little text to detect it reliably.
     """
 
     text: str
@@ -123,7 +124,7 @@ def decode(
 
 
 def _may_be_accident(body: bytes, utf8_text: str, content_type: str | None) -> bool:
-    """Can bytes that are valid UTF-8 still be in another encoding?"""
+    """May bytes that are valid UTF-8 be in another encoding?"""
     if _ISO_2022_ESCAPE in body:
         return True
     if not 0 < len(body) - len(utf8_text) <= _FEW_BYTES:
@@ -181,7 +182,7 @@ def _vote(body: bytes, fitting: list[str], declared: dict[str, str]) -> tuple[st
 
 
 def _declared(body: bytes, content_type: str | None) -> dict[str, str]:
-    """The encodings declared, first the one to be believed first, each with its source."""
+    """The declared encodings, each with its source, the most trusted first."""
     header_label = re.search(r"charset\s*=\s*[\"']?([\w.:-]+)", content_type or "", re.IGNORECASE)
     page_label = _label_anywhere(body)
     candidates = (
@@ -220,7 +221,7 @@ def _resolve(label: str) -> str | None:
 
 
 def _detect(body: bytes) -> str | None:
-    """The encoding that the frequencies of the bytes speak for, or None."""
+    """The encoding that the byte frequencies suggest, or None."""
     from resiliparse.parse.encoding import detect_encoding
 
     label = detect_encoding(body, max_len=_DETECT_BYTES, html5_compatible=False)

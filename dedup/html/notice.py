@@ -1,4 +1,4 @@
-"""Notices in front of a page: about cookies, age or payment. They are not what it is about."""
+"""Removes notices in front of a page: about cookies, age or payment."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _NOTICE = re.compile(
 
 
 def without_notice(page: Bounded, article: LexborNode) -> str | None:
-    """Return the page without the notice that was taken for its article; None if it is none.
+    """Return the page without the notice that was taken for its article.
 
-    A notice that has most of the page's text is the page. `article` is an element of the page's
-    tree, which stays as it is.
+    None: `article` is not a notice, or the notice has most of the page's text and so is the page.
+    `article` is an element of the page's tree, which is not changed.
     """
     notices = list(filter(_is_notice, around(article)))
     if not notices:

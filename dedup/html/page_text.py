@@ -1,4 +1,4 @@
-"""The text of a page of a site: by what its other pages repeat, where that is known."""
+"""The text of a page: read with knowledge of its site, or from the page alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dedup.sites.site import PageText, Site, rest_by_itself
 __all__ = ["PageText", "heading_of", "page_text"]
 
 _MAX_LINES = 20_000
-"""A page of more lines or boxes does not wait, nor is it read again from its outline."""
+"""A page with more lines or boxes neither waits nor is read again from its outline."""
 
 
 def page_text(
@@ -27,15 +27,14 @@ def page_text(
     site: Site | None = None,
     url: str = "",
 ) -> PageText:
-    """Read a page's text: by `site`, or by what the page itself tells.
+    """Read a page's text, with knowledge of its site or from the page alone.
 
     Args:
-        page: of bounded depth.
+        page: a page of bounded depth.
         title: the page's `<title>`.
-        extractor: see `extract_text`; only `content` knows of sites.
-        site: what is known of the page's site; None: the site is not known, and nothing is to be
-            learned of it.
-        url: of the page; its file's name may be all that names it.
+        extractor: see `extract_text`; only `content` uses knowledge of sites.
+        site: what is known of the page's site; None: nothing is learned of sites.
+        url: the page's URL; the name of its file may be the page's only name.
     """
     may_learn = extractor == "content" and site is not None
     found = page_outline(page) if may_learn else None
@@ -45,7 +44,7 @@ def page_text(
         if own is not None:
             return replace(own, outline=None if site.is_settled or not is_usual else found)
     text, is_declared = main_text(page, extractor=extractor)
-    source: TextSource = "given"  # of another extractor, which the user vouches for
+    source: TextSource = "given"  # by another extractor, which the user has chosen
     if extractor == "content":
         source = "landmark" if is_declared else "page"
     if not is_usual:

@@ -1,7 +1,7 @@
-"""The markup of a page's main part, with what is hidden in it until somebody clicks.
+"""The markup of a page's main part, including what is hidden until somebody clicks.
 
-Rules for main text leave out whatever is hidden, and all of `<aside>`. In the part that a page
-declares to be its main one these are tabs, notes, or the article itself behind a notice.
+Rules for main text leave out everything hidden, and every `<aside>`. In a declared main part these
+are tabs, notes, or the article itself behind a notice.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ _ASIDE = re.compile(r"<(/?)(?i:aside)(?=[\s/>])")
 _LARGE_SHARE = 0.5
 _LOOKS = 4
 _LOOK_CHARACTERS = 100
-"""Texts of elements that may stand in each other are looked at for so many times the whole text; an
-element counts as so many characters more."""
+"""Hidden elements may be nested, so reading their texts is limited to `_LOOKS` times the length of
+the whole text; each element also counts as `_LOOK_CHARACTERS`."""
 
 
 def shown(element: LexborNode) -> str:
-    """The element's markup; the element itself, tabs and what has half of its text are not hidden.
+    """Return the element's markup, in which main parts are no longer hidden.
 
-    What is in `<aside>` stays, too, unless it is mostly links. The tree stays as it is.
+    These are the element itself, tabs, and elements with half of its text. `<aside>` is kept, too,
+    unless it is mostly links. The tree is not changed.
     """
     copy = element.clone()
     _show(copy)
@@ -65,14 +66,14 @@ def is_tab(element: LexborNode) -> bool:
 
 
 def is_mostly_links(element: LexborNode) -> bool:
-    """Is half of the text, or more, in links? Without text: yes."""
+    """Is at least half of the text in links? True if there is no text."""
     length = len("".join(element.text().split()))
     in_links = sum(len("".join(link.text().split())) for link in element.css("a"))
     return 2 * in_links >= length
 
 
 def _show(element: LexborNode) -> None:
-    """Remove what hides an element; rules for main text go by the other names and attributes."""
+    """Remove what hides an element; rules for main text use the other names and attributes."""
     for name, value in element.attributes.items():
         words = (value or "").lower()
         if (

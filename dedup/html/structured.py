@@ -1,6 +1,6 @@
-"""The text of an article that the page tells search engines, in JSON-LD.
+"""The text of an article in JSON-LD, which pages contain for search engines.
 
-Where an article is for subscribers, the page may show a notice, and have all of the text there.
+A page for subscribers may show only a notice, and have the whole text there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SHARE = 0.5
 
 
 def hidden_article(page: Bounded, text: str) -> str:
-    """Return the article's text by JSON-LD, if most of it is missing in `text`; else "".
+    """Return the article's text from JSON-LD if most of it is missing in `text`; else "".
 
     Source: https://schema.org/articleBody.
     """
@@ -67,7 +67,7 @@ def _plain(markup: str) -> str:
 
 
 def _is_mostly_in(body: str, text: str) -> bool:
-    """Are most of some pieces of the one in the other? Only letters and digits count."""
+    """Are most of some pieces of `body` in `text`? Only letters and digits count."""
     letters, others = _NOT_WORD.sub("", body).lower(), _NOT_WORD.sub("", text).lower()
     step = max(1, (len(letters) - _SNIPPET_CHARACTERS) // (_SNIPPETS - 1))
     starts = range(0, max(1, len(letters) - _SNIPPET_CHARACTERS + 1), step)

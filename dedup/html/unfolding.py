@@ -1,6 +1,6 @@
-"""Content that waits for a script to unfold it: in `<template>`, or in a script that is none.
+"""Content that a script would unfold: in `<template>`, or in a `<script>` that contains markup.
 
-Some manuals keep whole chapters so, and show next to nothing without scripts.
+Some manuals keep whole chapters there, and show almost nothing without scripts.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _TYPE = re.compile(r"""(?i)(?<![\w-])type\s*=\s*["']?\s*+[^"'\s<>]{0,80}?(?:temp
 
 
 def has_folded_content(html: str) -> bool:
-    """May the page have markup that scripts unfold? In linear time."""
+    """May the page have markup that scripts unfold? It takes linear time."""
     return _TEMPLATE_TAG.search(html) is not None or any(
         _TYPE.search(tag[0]) is not None for tag in _SCRIPT.finditer(html)
     )
 
 
 def unfolded(page: Bounded) -> LexborHTMLParser:
-    """The page's tree, or where more text waits than shows, the tree of the page unfolded."""
+    """The page's tree; if more text is folded than shown, the tree of the unfolded page."""
     if page.is_flat or not has_folded_content(page.html):
         return page.tree
     tree = LexborHTMLParser(_unfold(page.html), scripting=True)
@@ -35,7 +35,7 @@ def unfolded(page: Bounded) -> LexborHTMLParser:
 
 
 def page_outline(page: Bounded) -> Outline | None:
-    """The outline of the page unfolded; None: it has no body, or is flat."""
+    """The outline of the unfolded page; None: it has no body, or is flat."""
     body = None if page.is_flat else unfolded(page).body
     return None if body is None else outline(body).without_inner_boxes()
 

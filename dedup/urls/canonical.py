@@ -29,7 +29,7 @@ def canonical_url(url: str, rules: Sequence[str] | UrlRules = ()) -> str:
 
     Raises:
         ValueError: not an absolute http or https URL, or without a usable host or port; or a name
-            that is no rule's.
+            that is not a rule.
 
     >>> canonical_url("HTTP://Example.com:80/a/../b?z=1&y=%7e#top")
     'http://example.com/b?y=~&z=1'

@@ -1,6 +1,6 @@
-"""URL rules that are named with what they are about: a parameter, two folders, two hosts.
+"""URL rules whose names contain what they apply to: a parameter, two folders, two hosts.
 
-Such a rule holds for one site, so it is given, and never on by itself.
+Such a rule is right for one site, so it applies only if the user names it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _Rule = Callable[[UrlParts], UrlParts]
 
 
 def named_rule(name: str) -> _Rule | None:
-    """Return the rule of a name; None: it is no rule's.
+    """Return the rule of a name; None: there is no such rule.
 
     `drop:NAME`; `drop:NAME@/PREFIX/`, below a folder alone; `bare-query`, which drops a query
     without "="; `order`, by which the order of a parameter's values does not count;

@@ -89,8 +89,8 @@ class UrlParts(NamedTuple):
 def split_canonical(url: str) -> UrlParts | None:
     """Split a plain address that is spelt canonically but perhaps for the order of its query.
 
-    None tells nothing but that the pattern cannot vouch for it; `split_url` can split it. Where
-    there is an answer, it is the same as `split_url`'s, at a sixth of the cost.
+    None only means that the pattern does not match; `split_url` may be able to split the address.
+    The result is the same as that of `split_url`, at a sixth of the cost.
     """
     match = _CANONICAL.fullmatch(url)
     if match is None:
@@ -129,7 +129,7 @@ def split_url(url: str) -> UrlParts:
 
 
 def trimmed(url: str) -> str:
-    """The URL as browsers begin with it: without blanks around, or tabs and line ends inside."""
+    """The URL as browsers first read it: without blanks around it, or tabs and line ends in it."""
     url = url.strip(C0_AND_SPACE)
     return url if url.isprintable() else url.translate(_WITHOUT_NEWLINES)
 
@@ -261,7 +261,7 @@ def _complaint(rule: str, url: str, reason: str = "") -> str:
 
 
 def host_of(url: str | None) -> str:
-    """Host and port of a URL, lower case; "" where there is none.
+    """Host and port of a URL in lower case; "" if it has no host.
 
     >>> host_of("https://Example.org:8080/a")
     'example.org:8080'

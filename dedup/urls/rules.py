@@ -126,16 +126,16 @@ RULES = MappingProxyType(
 class UrlRules:
     """The rules switched on for a job; callable on the parts of an address.
 
-    Beside `RULES` there are those that name what they are about, see `named_rule`: `drop:NAME` for
-    a parameter that changes nothing on the site at hand, and others. NAME is as in the query after
-    decoding, upper and lower case told apart.
+    Besides `RULES` there are rules with an argument, see `named_rule`, such as `drop:NAME` for a
+    parameter that changes nothing on a site. NAME is the decoded name in the query, and case
+    matters.
 
-    The order in which rules are named changes nothing but for `folder` and `host`, and what has
-    been through the rules once comes through a second time unchanged: they are applied until
-    nothing moves (each shortens, sorts, or turns http into https, so that is soon).
+    The order of the names has no effect, except for `folder` and `host`. Applying the rules twice
+    changes nothing more: they are repeated until nothing changes, which is soon, as each of them
+    shortens, sorts, or turns http into https.
 
     Raises:
-        ValueError: a name that is no rule's.
+        ValueError: a name that is not a rule.
 
     >>> UrlRules(["slash", "drop:sort", "index"]).names
     ('index', 'slash', 'drop:sort')

@@ -1,7 +1,7 @@
-"""URLs that look like a trap for crawlers: without end, and without anything new.
+"""Recognises URLs that look like a trap for crawlers: an endless number without new content.
 
-Calendars that go on for ever, paths that grow by their own links, session numbers that make one
-page many. Nothing here is certain, so such URLs are put off and not dropped: see `TrapWatch`.
+Examples are endless calendars, paths that grow with each link, and session numbers that give one
+page many URLs. None of this is certain, so such URLs are deferred, not dropped: see `TrapWatch`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from dedup.urls.parts import host_of
 
 MAX_DEPTH = 200
-"""Links from the start. Only chains of "next" links are so long on a site that has an end."""
+"""Links from the start. On a finite site only chains of "next" links are longer."""
 
 MAX_SEGMENTS = 30
 MAX_REPEATS = 4  # of one segment in a path, such as /a/b/a/b/a/b/a
@@ -39,7 +39,7 @@ _CALENDAR = re.compile(r"(?i)calend|event|month|year|date|archive|day")
 
 
 def suspicion(url: str, *, depth: int, year: int) -> str:
-    """Return what is suspicious of a URL by itself, in a word; "": nothing.
+    """Return in one word why a URL alone is suspicious; "": it is not.
 
     >>> suspicion("http://a.example/x/y/x/y/x/y/x", depth=3, year=2026)
     'repetition'
@@ -83,14 +83,14 @@ def pattern_of(url: str) -> str:
 
 
 class TrapWatch:
-    """Tells which URLs are to be put off, and when enough of a kind has been fetched.
+    """Decides which URLs are deferred, and when enough of a pattern have been fetched.
 
-    Besides a URL's own looks it counts what came of the pages of a pattern: where nearly all are
-    duplicates, others of the pattern are put off too.
+    It looks at the URL itself, and counts the pages of each pattern: if nearly all are duplicates,
+    other URLs of the pattern are deferred, too.
 
     Args:
-        budget: how many pages of one host and pattern are fetched of those put off.
-        year: the present one.
+        budget: how many deferred URLs of one host and pattern are fetched.
+        year: the current year.
     """
 
     def __init__(self, *, budget: int, year: int) -> None:
@@ -101,7 +101,7 @@ class TrapWatch:
         self._taken: Counter[str] = Counter()
 
     def reason_to_defer(self, url: str, depth: int) -> str:
-        """Why the URL is to be fetched last, in a word; "": it is not."""
+        """Return in one word why the URL is fetched last; "": it is not deferred."""
         if found := suspicion(url, depth=depth, year=self._year):
             return found
         if not self._duplicates:
@@ -116,7 +116,7 @@ class TrapWatch:
         return ""
 
     def note(self, url: str, *, is_duplicate: bool) -> None:
-        """Note what came of a page."""
+        """Count a page that has been judged."""
         pattern = pattern_of(url)
         if pattern in self._pages or len(self._pages) < _MAX_PATTERNS:
             self._pages[pattern] += 1
@@ -125,7 +125,7 @@ class TrapWatch:
     def restore(
         self, taken: Iterable[str], pages: Iterable[str], duplicates: Iterable[str]
     ) -> None:
-        """Note what an earlier process has fetched: of those put off, and otherwise of late."""
+        """Count what an earlier process has fetched: deferred URLs, and recent pages."""
         for url in taken:
             self.take(url)
         for url in pages:
@@ -134,7 +134,7 @@ class TrapWatch:
             self.note(url, is_duplicate=True)
 
     def take(self, url: str) -> bool:
-        """May one more URL be fetched of those put off? If so, it counts."""
+        """May one more deferred URL be fetched? If so, it is counted."""
         pattern = pattern_of(url)
         if pattern not in self._taken and len(self._taken) >= _MAX_PATTERNS:
             pattern = urlsplit(url).netloc
@@ -145,11 +145,11 @@ class TrapWatch:
 
 
 class HostBudget:
-    """Tells when enough pages of a host have been fetched.
+    """Decides when enough pages of a host have been fetched.
 
     Args:
-        pages: that are fetched of each host.
-        fetched: how many have been, by host.
+        pages: the maximum of pages of each host.
+        fetched: the pages fetched so far, by host.
     """
 
     def __init__(self, pages: int, fetched: Mapping[str, int]) -> None:
@@ -157,11 +157,11 @@ class HostBudget:
         self._taken = Counter(fetched)
 
     def note(self, fetched: Mapping[str, int]) -> None:
-        """Count what others have fetched, too: of each host so many at least, in all."""
+        """Count what other processes have fetched; `fetched` has a lower bound of each total."""
         self._taken |= Counter(fetched)
 
     def take(self, url: str) -> bool:
-        """May one more URL of its host be fetched? If so, it counts."""
+        """May one more URL of its host be fetched? If so, it is counted."""
         host = host_of(url)
         if self._taken[host] >= self.pages:
             return False
