@@ -10,15 +10,15 @@ from urllib.parse import urlsplit
 from dedup.text import normalise
 
 _VERSION = re.compile(r"(?i)\bv?\d+(?:\.\d+)+\w*|\bv\d+\b")
-"""`3.5.1`, `v2`, `1.0rc1`; not a year, which is often all that two names differ in."""
+"""`3.5.1`, `v2`, `1.0rc1`; not a year, which is often the only difference between two names."""
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-"""In what all titles of a site have in common it is a version, too."""
+"""In the common part of a site's titles, a year is a version, too."""
 
 _BETWEEN_PARTS = re.compile(
     r"\s+[-:/~\u2010-\u2015]+\s+|\s*[|\u00a6\u00ab\u00bb\u00b7\u2022\u203a\u2039\u2014]+\s*"
 )
-"""What stands between the parts of a title: dashes and the like with blanks, bars without, too."""
+"""Separates the parts of a title: dashes between blanks, and bars with or without blanks."""
 
 _INDEX_FILE = re.compile(r"/(?:index|default)\.\w{2,5}$", re.IGNORECASE)
 
@@ -45,7 +45,7 @@ def is_in_title(heading: str, title: str) -> bool:
 
 
 def own_title(title: str, site_parts: Collection[str]) -> str:
-    """The title without the parts that the site's titles have in common; "" if none is left.
+    """The title without the parts common to the site's titles; "" if nothing is left.
 
     >>> own_title("Indexing — pandas 1.5.3 documentation", {"pandas documentation"})
     'Indexing'
@@ -62,7 +62,7 @@ def _site_part(part: str) -> str:
 
 
 def comparable_name(name: str, *, versions: bool = False) -> str:
-    r"""A title or heading in lower case but for signs of one letter; `versions` leaves these in.
+    r"""A name in lower case, except for signs of one letter; `versions` keeps its versions.
 
     >>> comparable_name("Guide (Kafka 3.3.2 API)") == comparable_name("GUIDE (Kafka 3.5 API)")
     True
@@ -75,20 +75,20 @@ def comparable_name(name: str, *, versions: bool = False) -> str:
 
 
 def _is_sign(word: str, words: list[str]) -> bool:
-    """Is it a letter with a sign, as options and escapes are, or all of a name?"""
+    """Is it one letter with a sign, like an option or an escape, or one letter as a whole name?"""
     has_one_letter = sum(map(str.isalpha, word)) == 1
     return has_one_letter and (len(word) > 1 or len(words) == 1)
 
 
 def name_of(title: str, heading: str) -> str:
-    """What tells a page from all others of its site that are no copies of it."""
+    """The name that a page shares only with its copies, among the pages of its site."""
     return f"{comparable_name(title)}\n{comparable_name(heading)}"
 
 
 def do_agree(first: str, second: str, *, versions: bool = False) -> bool:
-    """Are two titles, or headings, the same but for versions? A missing one is no difference.
+    """Are two titles, or headings, the same except for versions? A missing one agrees with any.
 
-    With `versions`, these have to be the same, too.
+    With `versions`, the versions must be the same, too.
     """
     if first == second or not first or not second:
         return True
@@ -97,6 +97,6 @@ def do_agree(first: str, second: str, *, versions: bool = False) -> bool:
 
 
 def url_file_name(url: str | None) -> str:
-    """The last part of the path without its ending; the folder's for an index."""
+    """The last part of the path without its extension; for an index, the name of its folder."""
     path = _INDEX_FILE.sub("", urlsplit(url or "").path)
     return _ENDING.sub("", path.rstrip("/").rpartition("/")[2])

@@ -1,4 +1,4 @@
-"""Which characters words are made of, and which of those stand without spaces between words."""
+"""The characters of words, and those of scripts without spaces between words."""
 
 import re
 

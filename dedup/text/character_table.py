@@ -1,4 +1,4 @@
-"""A property of characters, computed as texts come that have them."""
+"""A property of characters, computed when a character first occurs."""
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar

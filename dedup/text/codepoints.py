@@ -132,7 +132,7 @@ _BASE = 0x9E3779B97F4A7C15
 """Odd, so that it has an inverse: 2^64 over the golden ratio, the increment of SplitMix64."""
 
 _CODES_AT_ONCE = 1 << 20
-"""Of a longer text the sums are computed in portions: 8 bytes a character would be ten times it."""
+"""The sums of a longer text are computed in portions, since they take 8 bytes a character."""
 
 _PORTION_CHARACTERS = 1 << 16
 """Joined texts: arrays of 8 bytes a character that stay in the cache."""

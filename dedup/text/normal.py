@@ -17,7 +17,7 @@ _MARKS_KEPT = 30
 """Combining marks kept in a row: the Stream-Safe Text Format of Unicode Annex 15, section 13."""
 
 _INVOLVED = np.uint32(0xFFFF_FFFE)
-"""In the table of simple characters: normalise this one by the book, with its neighbours."""
+"""Marks a character that has to be normalised in full, together with its neighbours."""
 
 _TABLE_SIZE = 0x1_0000
 
@@ -61,7 +61,7 @@ def is_unspaced(normal_text: str) -> bool:
     (True, False, False)
     """
     try:
-        normal_text.encode("latin-1")  # the fastest way to tell that there is none of them
+        normal_text.encode("latin-1")  # the fastest way to find that it has none of them
     except UnicodeEncodeError:
         pass
     else:
@@ -73,7 +73,7 @@ def is_unspaced(normal_text: str) -> bool:
 def is_traditional(text: str) -> bool:
     """Tell whether over a twentieth of the Chinese characters have another simplified form.
 
-    In traditional texts it is a third, in simplified ones next to none.
+    In traditional texts it is a third, in simplified ones almost none.
 
     >>> is_traditional("簡體與繁體"), is_traditional("简体与繁体"), is_traditional("kanji")
     (True, False, False)

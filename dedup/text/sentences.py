@@ -1,4 +1,4 @@
-"""Sentences, as the method of the longest sentences wants them: those that carry content."""
+"""Sentences with content, for the method of the longest sentences."""
 
 import re
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _NOTICES = (
     "icp证",
     "公网安备",
 )
-"""Notices that stand on every page of a site."""
+"""Notices that are on every page of a site."""
 
 _DIGITS = re.compile(r"\d+")
 

@@ -1,4 +1,4 @@
-"""One Bloom filter of fixed size, of those that `SeenUrls` is made of: pybloom-live's, read in C.
+"""A Bloom filter of fixed size, read in C; `SeenUrls` consists of several.
 
 pybloom-live sizes the filter and holds the bits. Its own look-ups hash the key anew for each filter
 (with 16-bit hashes, and up to 1.5 times the false positives, where a slice has some 25,000 bits),
@@ -19,7 +19,7 @@ _PROBES = 3  # bits that are read one by one: a new key passes one filter in eig
 
 
 class HashMaker:
-    """The first `count` hashes of a key; with a greater count, they begin with the same."""
+    """Makes the first `count` hashes of a key; a greater count only adds hashes."""
 
     def __init__(self, count: int) -> None:
         layout = Struct(f"<{count}I")
@@ -36,8 +36,8 @@ class BloomPart:
     bits: a filter of 7 * 10^8 keys has 1.2 times its error rate, one of 10^8 none to speak of.
 
     Attributes:
-        count: keys that were added.
-        n_hashes: hashes that are used, of those given the first; 4 or more.
+        count: the number of keys added.
+        n_hashes: the number of hashes used, of those given the first; at least 4.
 
     Raises:
         ValueError: an error rate of more than 1/8, or a capacity below 1.
@@ -56,7 +56,7 @@ class BloomPart:
         self._starts = range(0, filter_.num_bits, self.slice_bits)
 
     def add(self, hashes: Sequence[int]) -> None:
-        """Add a key, which should not be there: it takes room."""
+        """Add a key. A repeated key takes room again."""
         self.bits[self._places(hashes)] = 1
         self.count += 1
 
@@ -79,7 +79,7 @@ class BloomPart:
 
 
 def any_has(parts: Sequence[BloomPart], hashes: Sequence[int]) -> bool:
-    """Is the key in one of the filters? They are asked in their order."""
+    """Is the key in one of the filters? They are asked in order."""
     first, second, third = hashes[:_PROBES]
     for part in parts:
         bits, width = part.bits, part.slice_bits

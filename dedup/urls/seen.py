@@ -1,8 +1,8 @@
 """The URLs a crawl has seen: a Bloom filter in memory in front of the exact set in the store.
 
-Of the links of a page most have been seen and the rest are new. The filter settles the new ones
-without a look at the disk, a memory of recent answers most of the others; what remains goes to
-the store in one batch. Writing to the store is its caller's business.
+Most links of a page have been seen, and the others are new. The filter recognises the new ones
+without reading from disk, and a memory of recent answers most of the seen ones. The store is asked
+for the rest in one batch. The caller writes to the store.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -23,32 +23,32 @@ _RECENT_KEYS = 50_000  # two generations of them: some 10 MB
 
 
 class KnownKeys(Protocol):
-    """The exact set of URL keys, as far as `SeenUrls` needs it."""
+    """The exact set of URL keys: the part that `SeenUrls` needs."""
 
     def known(self, keys: Sequence[bytes]) -> Collection[bytes]:
-        """Those of `keys` that were ever stored, writes not yet committed among them.
+        """Those of `keys` that were ever stored, including writes that are not committed yet.
 
-        What was known once must stay so; the answer supports a fast `in` (a set).
+        A key that was known must stay known. The result supports a fast `in`, as a set does.
         """
 
 
 class SeenUrls:
-    """The set of URL keys already seen, in little memory, growing by itself.
+    """The set of seen URL keys, in little memory; it grows as needed.
 
-    With a store, answers are exact: the filter has no false negatives, and whatever it takes for
-    seen is confirmed. Without one, a new URL is taken for seen, and lost, with a probability of at
-    most `error_rate_target`, whatever the number of keys.
+    With a store, answers are exact: the filter has no false negatives, and the store confirms each
+    positive. Without a store, a new URL is taken for seen, and lost, with a probability of at most
+    `error_rate_target`, for any number of keys.
 
     At a rate of 1e-6 a full sub-filter takes 4.2 bytes a key (the first) to 4.8 (the twentieth).
     Right after growing there is room for 0.7 times as many keys again: 7.2 bytes a key at 10^5
-    keys, 7.4 at 10^7, 7.6 at 10^9. The first sub-filter takes 0.4 MB however few the keys, recent
-    answers up to 10 MB.
+    keys, 7.4 at 10^7, 7.6 at 10^9. The first sub-filter takes 0.4 MB for any number of keys, and
+    recent answers up to 10 MB.
 
     Args:
-        store: where to confirm; None for the filter alone.
+        store: confirms positives; None: only the filter is used.
         error_rate_target: false positives as a share of new keys, 0 to 1.
-        initial_capacity: keys in the first sub-filter. The number of keys expected, where it is
-            known, makes look-ups faster: there is one sub-filter to ask, not several.
+        initial_capacity: keys in the first sub-filter. If the expected number of keys is known,
+            giving it makes look-ups faster: only one sub-filter is asked.
 
     Raises:
         ValueError: a rate outside (0, 1) or a capacity below 1.
@@ -82,7 +82,7 @@ class SeenUrls:
         self._grow(initial_capacity, error_rate_target * (1 - _TIGHTENING))
 
     def unseen(self, keys: Iterable[bytes]) -> list[bytes]:
-        """Return the keys not seen, each once, in the order of `keys`. Marks nothing."""
+        """Return the unseen keys, each once, in the order of `keys`, without marking them."""
         recent, older = self._recent, self._older
         open_keys = [key for key in dict.fromkeys(keys) if key not in recent and key not in older]
         doubtful = [key for key in open_keys if self._may_contain(key)]
@@ -93,18 +93,18 @@ class SeenUrls:
         return [key for key in open_keys if key not in seen]
 
     def mark(self, keys: Iterable[bytes]) -> None:
-        """Note that the keys are seen; with a store, the caller stores them too.
+        """Mark keys as seen; with a store, the caller also stores them.
 
-        A key marked but never stored is unseen still: a crash between the two loses no URL.
+        A key that was marked but never stored is still unseen, so a crash in between loses no URL.
         """
         for key in keys:
             if not self._may_contain(key):
                 self._add(key)
 
     def load(self, batches: Iterable[Iterable[bytes]]) -> None:
-        """Mark all that the store holds, after a restart. Keys should be distinct.
+        """Mark all keys of the store, after a restart. Keys should be distinct.
 
-        A repeated key costs room, which `mark` would save by looking first.
+        A repeated key takes room; `mark` avoids this by looking first.
         """
         for batch in batches:
             for key in batch:
@@ -112,12 +112,12 @@ class SeenUrls:
 
     @property
     def capacity(self) -> int:
-        """Keys there is room for before the filter grows again."""
+        """The number of keys that fit before the filter grows again."""
         return sum(part.capacity for part in self._filters)
 
     @property
     def count(self) -> int:
-        """Keys in the filter; those that `mark` took for marked already are not counted."""
+        """Keys in the filter, except those that `mark` took for marked already."""
         return sum(part.count for part in self._filters)
 
     @property

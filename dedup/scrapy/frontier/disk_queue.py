@@ -44,7 +44,7 @@ class JsonFifoDiskQueue:
         self._stored.push(to_bytes(request, self._spider))
 
     def pop(self) -> Request | None:
-        """Take a request; what is none is counted as `dedup/requests/unreadable` and left out."""
+        """Take a request; skip unreadable ones, counted as `dedup/requests/unreadable`."""
         while stored := self._stored.pop():
             try:
                 return from_bytes(stored, self._spider)

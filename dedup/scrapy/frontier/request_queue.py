@@ -191,7 +191,7 @@ class RequestQueue:
         self.frontier.done([key for key, each in later.items() if each.is_again])
 
     def is_ours(self, host: str) -> bool:
-        """Does this process fetch from a host, at whatever port? Others learn of other hosts."""
+        """Does this process fetch from a host, at any port? Others learn the other hosts."""
         return not self.is_shared or host_without_port(host) in self.hosts
 
     def take_up(self, slots: Iterable[str]) -> None:

@@ -75,7 +75,7 @@ class Frontier:
         names = urls.slots() if slots is None else slots
         self._slots = OrderedDict((name, _Slot(_IN_STORE)) for name in names)
         self._late: OrderedDict[str, _Slot] = OrderedDict()
-        """Slots that have only deferred URLs, as far as their rows are in memory."""
+        """Slots whose rows in memory are all deferred."""
         self._order = count()
         self._n_held = 0
         self.in_flight: dict[bytes, str] = {}
@@ -100,7 +100,7 @@ class Frontier:
         self._late.pop(slot_name, None)
 
     def has(self, slot_name: str) -> bool:
-        """Is there anything to hand out of a slot, as far as has been looked?"""
+        """May a slot have something to hand out? The store may have new rows of other slots."""
         return slot_name in self._slots or slot_name in self._late
 
     def busy_slots(self) -> set[str]:

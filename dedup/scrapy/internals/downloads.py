@@ -69,14 +69,14 @@ def has_slot(crawler: Crawler, name: str) -> bool:
 
 
 def postpone(crawler: Crawler, name: str, seconds: float, *, min_delay_seconds: float) -> None:
-    """Have a slot send its next request so many seconds later than it would.
+    """Have a slot send its next request later, by a number of seconds.
 
     Args:
         crawler: whose downloader has the slot.
         name: of the slot.
         seconds: are added to the time from which the slot counts its delay.
-        min_delay_seconds: the slot's delay is raised to this. It is to be above 0: a slot without
-            delay sends at once, whatever that time is.
+        min_delay_seconds: the slot's delay is raised to this. It must be above 0: a slot without
+            delay sends at once.
     """
     slot = crawler.engine.downloader.slots[name]
     slot.delay = max(slot.delay, min_delay_seconds)
@@ -84,9 +84,9 @@ def postpone(crawler: Crawler, name: str, seconds: float, *, min_delay_seconds: 
 
 
 def raise_delay(crawler: Crawler, request: Request, min_seconds: float) -> None:
-    """Have the slot of a request leave at least so many seconds between two requests.
+    """Have the slot of a request wait at least `min_seconds` between two requests.
 
-    The delay is not varied at random any more: that could halve it.
+    The delay is no longer varied at random, as that could halve it.
     """
     _, slot = crawler.engine.downloader._get_slot(request)
     slot.delay = max(slot.delay, min_seconds)
@@ -97,7 +97,7 @@ def raise_delay(crawler: Crawler, request: Request, min_seconds: float) -> None:
 
 
 _MAX_DELAY_FACTOR = 1.5
-"""Scrapy waits for up to so many times a slot's delay."""
+"""Scrapy waits for up to this multiple of a slot's delay."""
 
 
 def max_delay(crawler: Crawler, name: str) -> float:

@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred, DeferredList
 
 
 async def send_items(crawler: Crawler, items: Sequence[object], *, at_once: int) -> None:
-    """Send items through the item pipelines, in their order, so many at a time."""
+    """Send items through the item pipelines, in order, at most `at_once` at a time."""
     for start in range(0, len(items), at_once):
         sent = [deferred_from_coro(_send(crawler, each)) for each in items[start : start + at_once]]
         await maybe_deferred_to_future(DeferredList(sent))

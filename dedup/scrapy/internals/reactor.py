@@ -78,7 +78,7 @@ def leave_name_servers_unanswered() -> None:
 
 
 def end_when_killed(process: Any, seconds: float) -> None:
-    """Let the second Ctrl-C end this process after so many seconds, whatever it waits for.
+    """Let the second Ctrl-C end this process after `seconds`, even if it waits for something.
 
     Scrapy then stops the reactor, which does not happen while a database does not answer.
 

@@ -1,7 +1,6 @@
-"""What the project's middlewares have in common: they are made from a crawler, for hosts and URLs.
+"""The base classes of the project's middlewares.
 
-Scrapy 2.13 calls the methods of middlewares with one argument more, the spider: theirs end with
-`**_`, which takes it.
+Scrapy 2.13 also passes the spider to their methods. The parameter `**_` takes it.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ class Middleware:
 
 
 class HostMiddleware(Middleware, Generic[T]):
-    """A middleware that asks hosts for something, and pauses those that do not answer.
+    """A middleware that asks hosts for something, and pauses hosts that do not answer.
 
-    `T` is what a host answers. A host is known by its origin: scheme, name and port.
+    `T` is the type of the answers. A host is identified by its origin: scheme, name and port.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -48,7 +47,7 @@ class HostMiddleware(Middleware, Generic[T]):
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
 
     async def ask_once(self, origin: str, ask: Callable[[], Coroutine[object, object, T]]) -> T:
-        """Await what a host answers; callers at the same time share one question."""
+        """Ask a host and await its answer; simultaneous callers share one question."""
         asked = self._asked.get(origin)
         if asked is None:
             asked = self._asked[origin] = asyncio.ensure_future(ask())
@@ -56,7 +55,7 @@ class HostMiddleware(Middleware, Generic[T]):
         return await asyncio.shield(asked)
 
     def pause(self, slot: str, until: Coroutine[object, object, None]) -> None:
-        """Send no request to a slot until a coroutine, which is started, has ended."""
+        """Start a coroutine, and send no request to a slot until it has ended."""
         self.job.urls.requests.frontier.pause(slot)
         task = asyncio.ensure_future(self._run(slot, until))
         self._tasks.add(task)
@@ -71,7 +70,7 @@ class HostMiddleware(Middleware, Generic[T]):
 
     @property
     def is_ending(self) -> bool:
-        """Does the crawl end, so that no host is waited for?"""
+        """Is the crawl ending? Then no host is waited for."""
         return self.job.pages.arrivals.is_closing or self.job.failure is not None
 
     async def _run(self, slot: str, until: Coroutine[object, object, None]) -> None:

@@ -27,7 +27,7 @@ class NoteTooDeep(BaseSpiderMiddleware):
         self._requests = Job.of(crawler).urls.requests
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request:
-        """The request as it is; `response` is None for requests to start from."""
+        """Return the request unchanged; `response` is None for start requests."""
         if response is not None and (depth := response.meta.get("depth", 0) + 1) > self._limit:
             self._requests.note_too_deep(request, depth)
         return request

@@ -1,7 +1,7 @@
-"""What a crawl has met of hosts outside its scope, in sentences for its end.
+"""Counts the hosts outside a crawl's scope, and describes them at the end of the crawl.
 
-A crawl that ends with next to no page has often begun at another host than the site's own. What
-this process has met counts, and no more: it is told to whom waits for the crawl.
+A crawl that ends with almost no pages has often started at another host than the site's own. Only
+what this process has seen counts: the sentences are for the user who waits for it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _FEW_PAGES = 5
 """A crawl of more pages has found its site. Links of more pages are not looked at."""
 
 _FEW_LINKS = 3
-"""Fewer tell nothing: a page may have no link but one to the program that made it."""
+"""Fewer links mean nothing: a page's only link may lead to the program that made it."""
 
 _NEARLY_ALL = 0.9
 _MAX_HOSTS = 1_000
@@ -47,7 +47,7 @@ class OutsideHosts:
         self._redirects.setdefault(url, (target, start))
 
     def sentences(self, n_pages: int) -> Iterator[str]:
-        """What to say at the end of a crawl whose job has so many pages."""
+        """The sentences for the end of a crawl whose job has `n_pages`."""
         if self._redirects:
             url, (target, start) = next(iter(self._redirects.items()))
             n_more = len(self._redirects) - 1
