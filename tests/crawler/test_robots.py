@@ -21,6 +21,17 @@ def pages(site: WebSite, make: SimpleNamespace) -> WebSite:
     return site
 
 
+@pytest.mark.parametrize("switch", ["DEDUP_ENABLED", "DEDUP_URL_ENABLED"])
+def test_robots_txt_is_obeyed_without_deduplication(
+    switch: str, crawl: Crawler, pages: WebSite, make: SimpleNamespace
+) -> None:
+    rules = b"User-agent: *\nDisallow: /2\n"
+    pages.routes["/robots.txt"] = make.Answer(rules, content_type="text/plain")
+    crawled = crawl("site", "-s", f"{switch}=0", url=pages.url)
+    assert crawled.status == 0, crawled.output
+    assert sorted(pages.asked) == ["/", "/1", "/robots.txt"]
+
+
 @pytest.mark.parametrize("status", [401, 403, 404, 410])
 def test_an_answer_of_4xx_allows_all(
     status: int, crawl: Crawler, pages: WebSite, make: SimpleNamespace

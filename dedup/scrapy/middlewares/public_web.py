@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from urllib.parse import urljoin, urlsplit
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from w3lib.url import safe_url_string
 
 from dedup.scrapy.addresses import AddressPolicy, GuardedResolver, resolved_host
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.internals.reactor import installed_reactor
 from dedup.scrapy.middlewares.base import Middleware
 from dedup.scrapy.middlewares.redirect import NotFollowed
@@ -30,6 +31,8 @@ class PublicWeb(Middleware):
         if self._policy.is_open:
             raise NotConfigured
         self._is_guarded = False
+        if not CrawlConfig.of(crawler).is_url_enabled:  # else `ResumeMiddleware` does so
+            crawler.signals.connect(self._allow_start, signals.request_scheduled)
 
     def process_request(self, request: Request, **_: object) -> None:
         if not self._is_guarded:
@@ -54,6 +57,10 @@ class PublicWeb(Middleware):
     def process_exception(self, request: Request, exception: Exception, **_: object) -> None:
         if self._policy.was_refused(resolved_host(request.url)):
             raise NotFollowed("private_address", request.url) from exception
+
+    def _allow_start(self, request: Request) -> None:
+        if request.meta.get("is_start_request") and "redirect_urls" not in request.meta:
+            self._policy.start(request.url)
 
     def _guard(self) -> None:
         self._is_guarded = True

@@ -6,11 +6,12 @@ import asyncio
 import logging
 import time
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from urllib.parse import urljoin, urlsplit
 
 from scrapy import Request
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
@@ -73,12 +74,20 @@ class Robots(HostMiddleware[_Rules | None]):
 
     `Crawl-delay` is a lower bound of the delay between requests, up to a minute.
 
+    Without a queue of the job's to pause hosts in, Scrapy's own middleware takes its place.
+
     Source: RFC 9309. `Crawl-delay` is not part of it, but many sites have it.
     """
 
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self | RobotsTxtMiddleware:  # type: ignore[override] # see above
+        if not CrawlConfig.of(crawler).is_url_enabled:
+            return RobotsTxtMiddleware.from_crawler(crawler)
+        return super().from_crawler(crawler)
+
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
-        if not settings.getbool("ROBOTSTXT_OBEY") or not CrawlConfig.of(crawler).is_url_enabled:
+        if not settings.getbool("ROBOTSTXT_OBEY"):
             raise NotConfigured
         super().__init__(crawler)
         self._agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
