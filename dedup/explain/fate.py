@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
 from os.path import commonprefix
 from typing import Any, Literal
@@ -140,17 +140,9 @@ def _has_key(canonical: Canonicaliser, key: bytes) -> Callable[[str], bool]:
 
 
 def _fate(store: JobStore, asked: str, found: FoundRecord) -> Fate:
-    read: Mapping[str, Callable[[int], Any]] = {
-        "stored": store.explain.stored,
-        "duplicate": store.explain.duplicate,
-        "skipped": store.explain.skipped,
-        "waiting": store.explain.waiting,
-    }
     outcome, number = found
-    fate = Fate(asked=asked, outcome=outcome, number=number, **read[outcome](number)._asdict())
-    if outcome == "stored":
-        return replace(fate, apart=store.explain.apart(number))
-    return fate
+    details = store.explain.details(outcome, number)
+    return Fate(asked=asked, outcome=outcome, number=number, **details)
 
 
 def _nearest(store: JobStore, url: str) -> tuple[str, ...]:

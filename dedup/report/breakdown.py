@@ -15,11 +15,6 @@ Row = Mapping[str, Any]
 
 _SHOWN_ROWS = 30
 
-_STAGE_COLUMNS = (
-    *("name", "duplicates", "bytes", "originals"),
-    *("resemblance_least", "resemblance_mean", "distance_greatest"),
-)
-
 
 def breakdown(store: JobStore, by: str) -> list[dict[str, Any]]:
     """Return a row for each host (of the 1,000 with most pages), stage or pattern.
@@ -125,10 +120,6 @@ def _by_host(store: JobStore) -> list[dict[str, Any]]:
     return rows
 
 
-def _by_stage(store: JobStore) -> list[dict[str, Any]]:
-    return [dict(zip(_STAGE_COLUMNS, row, strict=True)) for row in store.report.stages()]
-
-
 def _by_pattern(store: JobStore) -> list[dict[str, Any]]:
     return [
         {
@@ -145,6 +136,6 @@ def _by_pattern(store: JobStore) -> list[dict[str, Any]]:
 
 BY: Mapping[str, Callable[[JobStore], list[dict[str, Any]]]] = {
     "host": _by_host,
-    "stage": _by_stage,
+    "stage": lambda store: store.report.stages(),
     "pattern": _by_pattern,
 }

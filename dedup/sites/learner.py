@@ -29,8 +29,8 @@ from dedup.sites.site import (
     learn,
     rest_by_itself,
 )
-from dedup.store.interface import HostKnowledge
 from dedup.store.records import Outlined, Page
+from dedup.store.sql.learned import HostKnowledge
 from dedup.urls.parts import host_of, host_without_port
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,6 @@
 Times are seconds since 1970, UTC; distances are bits; resemblances are 0 to 1.
 """
 
-from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 Outcome = Literal["stored", "duplicate", "skipped", "waiting"]
@@ -16,40 +15,6 @@ class Count(NamedTuple):
 
     pages: int
     size_bytes: int
-
-
-class UrlCounts(NamedTuple):
-    """URLs by what became of them.
-
-    Attributes:
-        not_linked: those that no page led to, such as start URLs.
-        aliases: URLs that lead to another page's.
-        too_deep: those that `DEPTH_LIMIT` left out; they do not count as seen.
-    """
-
-    seen: int
-    not_linked: int
-    queued: int
-    aliases: int
-    too_deep: int
-
-
-class HostCounts(NamedTuple):
-    """The pages of one host; `size_bytes` is of all of them."""
-
-    host: str
-    unique: int
-    duplicates: int
-    skipped: int
-    waiting: int
-    size_bytes: int
-
-
-class Refreshed(NamedTuple):
-    """A refresh by its number, and its pages by outcome."""
-
-    number: int
-    outcomes: Mapping[str, int]
 
 
 class ApartPage(NamedTuple):
@@ -85,59 +50,6 @@ class WorkerRow(NamedTuple):
 
 
 # --- For the report ------------------------------------------------------------------------------
-
-
-class StageCounts(NamedTuple):
-    """The duplicates that one stage found.
-
-    Attributes:
-        originals: how many different pages they are duplicates of.
-        min_resemblance, mean_resemblance: None where the stage computes none.
-        max_distance: None where the stage has none.
-    """
-
-    stage: str
-    duplicates: int
-    size_bytes: float
-    originals: int
-    min_resemblance: float | None
-    mean_resemblance: float | None
-    max_distance: int | None
-
-
-class TimeCounts(NamedTuple):
-    """Pages fetched within one step of time; `place` is the number of the step, from 0."""
-
-    place: int
-    fetched: int
-    unique: int
-    duplicates: int
-
-
-class UrlPair(NamedTuple):
-    """The URLs of a duplicate and of its original; `size_bytes` is the duplicate's body."""
-
-    url: str
-    original_url: str
-    size_bytes: int
-
-
-class FetchedUrl(NamedTuple):
-    """A URL that was fetched; `content` is the number of the stored page that has its content."""
-
-    number: int
-    url: str
-    content: int
-
-
-class PairNames(NamedTuple):
-    """The names of a near duplicate and of its original."""
-
-    is_one_host: bool
-    title: str
-    heading: str
-    original_title: str
-    original_heading: str
 
 
 class PageNames(NamedTuple):
@@ -207,28 +119,6 @@ class FoundRecord(NamedTuple):
     number: int
 
 
-class StoredRecord(NamedTuple):
-    """A stored page; `duplicates` counts those dropped for it, by stage."""
-
-    url: str | None
-    title: str
-    seen_at: float
-    duplicates: Mapping[str, int]
-
-
-class DroppedRecord(NamedTuple):
-    """A duplicate, and what it is a duplicate of."""
-
-    url: str | None
-    title: str
-    seen_at: float
-    original: int
-    original_url: str | None
-    stage: str
-    distance: int | None
-    resemblance: float | None
-
-
 class SkippedRecord(NamedTuple):
     """A URL that gave no page to compare; `is_fetched`: a response arrived."""
 
@@ -237,14 +127,6 @@ class SkippedRecord(NamedTuple):
     reason: str
     detail: str
     is_fetched: bool
-
-
-class WaitingRecord(NamedTuple):
-    """A page that waits until enough is known of its host."""
-
-    url: str | None
-    title: str
-    seen_at: float
 
 
 class AliasRecord(NamedTuple):

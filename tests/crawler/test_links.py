@@ -155,7 +155,7 @@ def test_links_that_are_too_long_are_recorded_once_and_count_for_nothing_else(
     chinese, folded = f"{SITE}?q={'长' * 6}", f"{SITE}{'a/../' * 20}"
     assert link_filter(crawler).new([short, long, chinese, folded], PAGE) == [short, folded]
     job = Job.of(crawler)
-    rows = job.store.database.rows("SELECT url, reason, is_fetched FROM skipped")
+    rows = job.store.database.all("SELECT url, reason, is_fetched FROM skipped")
     assert [tuple(row) for row in rows] == [
         (long, "url_too_long", 0),
         (chinese, "url_too_long", 0),

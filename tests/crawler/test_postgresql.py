@@ -140,7 +140,7 @@ def _rests(place: str) -> float:
     try:
         with open_store(place, read_only=True) as store:
             query = "SELECT extract(epoch FROM free_at - now())::double precision FROM hosts"
-            return max((seconds for (seconds,) in store.database.rows(query)), default=0.0)
+            return max((seconds for (seconds,) in store.database.all(query)), default=0.0)
     except StateError:  # there is no job yet
         return 0.0
 

@@ -224,4 +224,4 @@ def test_a_server_that_ends_long_statements_lets_a_worker_wait(
     with psycopg.connect(address, autocommit=True) as admin:
         admin.execute(f"ALTER ROLE {name} SET statement_timeout = '100ms'")
     with open_store(f"{address}#{job}", is_shared=True) as store:
-        list(store.database.rows("SELECT pg_sleep(0.3)"))
+        list(store.database.all("SELECT pg_sleep(0.3)"))

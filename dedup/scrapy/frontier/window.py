@@ -14,8 +14,8 @@ from itertools import count
 
 from scrapy import Request
 
-from dedup.store.interface import UrlQueue
 from dedup.store.records import DUPLICATE_LINK_RANK, QueuedUrl
+from dedup.store.sql.url_table import UrlTable
 
 _ROWS_IN_MEMORY = 20_000
 """Of all slots together: about 10 MB. Each slot has an equal share, and at least one row."""
@@ -70,7 +70,7 @@ class Frontier:
         in_flight: slots by the keys of requests that `pop` has returned and that are not `done`.
     """
 
-    def __init__(self, urls: UrlQueue, slots: Iterable[str] | None = None) -> None:
+    def __init__(self, urls: UrlTable, slots: Iterable[str] | None = None) -> None:
         self._urls = urls
         names = urls.slots() if slots is None else slots
         self._slots = OrderedDict((name, _Slot(_IN_STORE)) for name in names)

@@ -11,7 +11,7 @@ from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.frontier.request_queue import is_repeat
 from dedup.scrapy.job.outcome import FinishedUrl
 from dedup.scrapy.url_keys import UrlKeys
-from dedup.store.interface import UrlQueue
+from dedup.store.sql.url_table import UrlTable
 from dedup.urls import RULES, Canonicaliser, SeenUrls
 
 _CAPACITY = 100_000
@@ -22,7 +22,7 @@ _ERROR_RATE = 1e-6
 at 1e-3 it would take half."""
 
 
-def seen_urls(urls: UrlQueue, config: CrawlConfig) -> SeenUrls:
+def seen_urls(urls: UrlTable, config: CrawlConfig) -> SeenUrls:
     """The filter of a job's URLs. That of a resumed job has room for a quarter more."""
     seen = SeenUrls(
         urls if config.url_exact else None,

@@ -47,10 +47,6 @@ class Cursor:
         self._query, self._parameters, self._is_many = query, parameters, is_many
         self._rows: psycopg.Cursor[Any] | None = None
 
-    @property
-    def description(self) -> list[psycopg.Column] | None:
-        return None if self._rows is None else self._rows.description
-
     def fetchone(self) -> Any:
         return self._read(lambda rows: rows.fetchone())
 

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import count
 from typing import Any, Unpack
@@ -21,15 +21,6 @@ _ROWS_AT_ONCE = 5_000
 _ALL_CHANGES = 2**63 - 1
 
 
-class Row(tuple[Any, ...]):
-    """A row by place or by the names of its columns, as `sqlite3.Row`."""
-
-    names: Mapping[str, int]
-
-    def __getitem__(self, place: Any) -> Any:
-        return super().__getitem__(self.names[place] if isinstance(place, str) else place)
-
-
 class Database(database.Database):
     """A job's schema.
 
@@ -42,6 +33,10 @@ class Database(database.Database):
     """
 
     connection: Connection
+
+    floor = "floor({expression})::bigint"
+    slot = "split_part(found.host, ':', 1)"
+    revisit = """convert_to('{"revisit": ' || found.number || '}', 'UTF8')"""
 
     def __init__(
         self,
@@ -67,14 +62,6 @@ class Database(database.Database):
     @property
     def is_in_transaction(self) -> bool:
         return self.connection.is_in_transaction
-
-    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Row]:
-        with self.reporting():
-            cursor = self.connection.execute(query, parameters)
-            found = cursor.fetchall()  # before which a pipeline knows no names
-            names = {column.name: place for place, column in enumerate(cursor.description or ())}
-            kind = type("Row", (Row,), {"names": names})
-            yield from map(kind, found)
 
     def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
         """The rows of a query. The server keeps them, not a snapshot of the tables."""

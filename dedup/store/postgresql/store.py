@@ -13,8 +13,6 @@ from dedup.store.postgresql.workers import PostgresqlWorkers
 from dedup.store.records import TOO_DEEP
 from dedup.store.results import WorkerRow
 from dedup.store.sql.database import Options
-from dedup.store.sql.refresh import Refreshes, Replace
-from dedup.store.sql.report import ReportQueries
 from dedup.store.sql.stats import StatsQueries
 from dedup.store.sql.store import JobStore
 from dedup.store.sql.url_table import UrlTable
@@ -57,17 +55,14 @@ class PostgresqlStore(JobStore):
         **options: Unpack[Options],
     ) -> None:
         database = Database(place, must_exist=must_exist, is_shared=is_shared, **options)
-        super().__init__(database, keep_bodies=keep_bodies)
+        try:
+            workers = PostgresqlWorkers(database, lease_seconds) if is_shared else Workers()
+        except BaseException:
+            database.close()
+            raise
+        super().__init__(database, workers, keep_bodies=keep_bodies)
         self.urls = PostgresqlUrlTable(database)
-        self.report = PostgresqlReportQueries(database)
         self.stats = PostgresqlStatsQueries(database)
-        if is_shared:
-            try:
-                self.workers = PostgresqlWorkers(database, lease_seconds)
-            except BaseException:
-                database.close()
-                raise
-        self.refreshes = PostgresqlRefreshes(database, self._write_page, self.workers)
 
     def signatures(
         self, stage: str, *, after: int = -1
@@ -100,26 +95,6 @@ class PostgresqlUrlTable(UrlTable):
         return {key for (key,) in self._database.all(query, (list(keys),))}
 
 
-class PostgresqlRefreshes(Refreshes):
-    def __init__(self, database: Database, replace: Replace, workers: Workers) -> None:
-        super().__init__(database, replace)
-        self._workers = workers
-
-    def begin(self) -> int:
-        with self._database.unit():
-            number = super().begin()
-            self._workers.note_hosts()
-        return number
-
-    _slot = "split_part(found.host, ':', 1)"
-    _revisit = """convert_to('{"revisit": ' || found.number || '}', 'UTF8')"""
-
-
 class PostgresqlStatsQueries(StatsQueries):
     def workers(self) -> list[WorkerRow]:
         return list(map(WorkerRow._make, self._database.each(_WORKERS)))
-
-
-class PostgresqlReportQueries(ReportQueries):
-    def _floor(self, expression: str) -> str:
-        return f"floor({expression})::bigint"

@@ -16,6 +16,7 @@ import psycopg
 from numpy.typing import NDArray
 
 from dedup.errors import StateError
+from dedup.store.interface import Workers
 from dedup.store.lock import process_name
 from dedup.store.postgresql.database import Database
 from dedup.store.postgresql.opening import LOCKS
@@ -104,8 +105,8 @@ WHERE slot = found.name AND worker = ?
 """
 
 
-class PostgresqlWorkers:
-    """Implements `dedup.store.interface.Workers`; made when the process joins, without hosts."""
+class PostgresqlWorkers(Workers):
+    """Those of a shared job; made when the process joins, without hosts."""
 
     is_shared = True
 
@@ -163,14 +164,11 @@ class PostgresqlWorkers:
         with self._database.unit(weight=0) as connection:
             rows = []
             if new:
-                columns = (
-                    [each.key for each in new],
-                    [each.rank for each in new],
-                    [each.depth for each in new],
-                    [storable(each.slot) for each in new],
-                    [storable(each.url) for each in new],
-                    [each.request for each in new],
+                found = (
+                    (key, rank, depth, storable(slot), storable(url), request)
+                    for key, url, depth, request, slot, rank, _ in new
                 )
+                columns = [list(column) for column in zip(*found, strict=True)]
                 rows += connection.execute(_QUEUE, columns).fetchall()
             for each in urls:
                 if each.is_again:
@@ -207,18 +205,19 @@ class PostgresqlWorkers:
             connection.execute(_FREE, (list(pauses), list(pauses.values()), self._id))
 
     def queued_hosts(self) -> list[str]:
-        return [slot for (slot,) in self._database.rows(_QUEUED_HOSTS, (self._id,))]
+        return [slot for (slot,) in self._database.all(_QUEUED_HOSTS, (self._id,))]
 
     def fair_share(self) -> int:
         query = "SELECT (SELECT count(*) FROM hosts WHERE has_work), (SELECT count(*) FROM workers)"
-        ((hosts, workers),) = self._database.rows(query)
+        hosts, workers = self._database.first(query)
         return max(1, -(-int(hosts) // max(int(workers), 1)))
 
     def has_queued(self) -> bool:
-        return self._exists(f"SELECT EXISTS (SELECT 1 FROM urls WHERE state = {QUEUED})")  # noqa: S608 -- a constant
+        query = f"SELECT EXISTS (SELECT 1 FROM urls WHERE state = {QUEUED})"  # noqa: S608 -- a constant
+        return bool(self._database.value(query))
 
     def has_waiting(self) -> bool:
-        return self._exists("SELECT EXISTS (SELECT 1 FROM waiting)")
+        return bool(self._database.value("SELECT EXISTS (SELECT 1 FROM waiting)"))
 
     def leave(self, pauses: Mapping[str, float]) -> None:
         if self._has_left or not self._database.is_usable:
@@ -294,12 +293,7 @@ class PostgresqlWorkers:
     def _note_own_changes(self) -> None:
         """What is there now was read when the transaction began, or was written by this process."""
         if self._call is not None:
-            ((last,),) = self._database.rows(_LAST_CHANGE)
-            self._database.change = int(last)
-
-    def _exists(self, query: str) -> bool:
-        ((is_there,),) = self._database.rows(query)
-        return bool(is_there)
+            self._database.change = int(self._database.value(_LAST_CHANGE))
 
 
 _LAST_CHANGE = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM changes"

@@ -67,6 +67,15 @@ class Database(ABC):
 
     connection: Connection
 
+    floor: str
+    """The SQL of an `{expression}` that is not negative, rounded down."""
+
+    slot: str
+    """The SQL of the host of a record `found`, without its port."""
+
+    revisit: str
+    """The SQL of the request that visits the page `found` again."""
+
     def __init__(
         self,
         location: str,
@@ -111,10 +120,6 @@ class Database(ABC):
     @abstractmethod
     def _translating(self) -> AbstractContextManager[None]:
         """Raise `StateError` for what is wrong with the database."""
-
-    @abstractmethod
-    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
-        """The rows of a query, one after the other, by place or by the names of their columns."""
 
     @abstractmethod
     def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
@@ -203,6 +208,17 @@ class Database(ABC):
         """The first row of a query, or None."""
         with self.reporting():
             return self.connection.execute(query, parameters).fetchone()
+
+    def record(self, query: str, number: int) -> Any:
+        """The row that a query finds by a number.
+
+        Raises:
+            KeyError: there is none.
+        """
+        row = self.first(query, (number,))
+        if row is None:
+            raise KeyError(number)
+        return row
 
     def value(self, query: str, parameters: Parameters = ()) -> Any:
         """The first column of a query's first row; None where there is no row."""

@@ -1,18 +1,16 @@
 """What `dedup why` asks of a job's store: where a URL is on record."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dedup.errors import DamageError
 from dedup.store.results import (
     AliasRecord,
     ApartPage,
-    DroppedRecord,
     FoundRecord,
+    Outcome,
     SkippedRecord,
-    StoredRecord,
-    WaitingRecord,
 )
 from dedup.store.sql.database import Queries
 
@@ -39,6 +37,17 @@ _DUPLICATE = """
 SELECT d.url, d.title, d.fetched_at, d.original, p.url, d.stage, d.distance, d.resemblance
 FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = ?
 """
+_SKIPPED = "SELECT url, seen_at, reason, detail, is_fetched FROM skipped WHERE number = ?"
+
+_PAGE = ("url", "title", "seen_at")
+_MATCH = ("original", "original_url", "stage", "distance", "resemblance")
+_DETAILS: Mapping[Outcome, tuple[tuple[str, ...], str]] = {
+    "stored": (_PAGE, "SELECT url, title, fetched_at FROM pages WHERE number = ?"),
+    "waiting": (_PAGE, "SELECT url, title, fetched_at FROM waiting WHERE place = ?"),
+    "duplicate": ((*_PAGE, *_MATCH), _DUPLICATE),
+    "skipped": (SkippedRecord._fields, _SKIPPED),
+}
+"""By outcome: what is known of a record, and the query that finds it."""
 
 
 class ExplainQueries(Queries):
@@ -68,10 +77,17 @@ class ExplainQueries(Queries):
         found = [(number, outcome) for outcome, number, url in every if is_same(url)]
         return FoundRecord(*reversed(max(found))) if found else None
 
-    def stored(self, number: int) -> StoredRecord:
-        row = self._row("SELECT url, title, fetched_at FROM pages WHERE number = ?", number)
-        query = "SELECT stage, count(*) FROM duplicates WHERE original = ? GROUP BY stage"
-        return StoredRecord._make([*row, self._database.pairs(query, (number,))])
+    def details(self, outcome: Outcome, number: int) -> dict[str, Any]:
+        """What is known of a record, by the names of `Fate`."""
+        names, query = _DETAILS[outcome]
+        found = dict(zip(names, self._database.record(query, number), strict=True))
+        if outcome == "skipped":
+            found["is_fetched"] = bool(found["is_fetched"])
+        if outcome == "stored":
+            counts = "SELECT stage, count(*) FROM duplicates WHERE original = ? GROUP BY stage"
+            found["duplicates"] = self._database.pairs(counts, (number,))
+            found["apart"] = self.apart(number)
+        return found
 
     def apart(self, number: int) -> ApartPage | None:
         """Why a page was kept whose text resembles another's; None: it is no such page."""
@@ -81,18 +97,6 @@ class ExplainQueries(Queries):
     def all_apart(self) -> Iterator[ApartPage]:
         """The pages that were kept for what they say beside their texts, in their order."""
         return map(self._apart_page, self._database.each(f"{_APART} ORDER BY a.page"))
-
-    def duplicate(self, number: int) -> DroppedRecord:
-        return DroppedRecord(*self._row(_DUPLICATE, number))
-
-    def skipped(self, number: int) -> SkippedRecord:
-        query = "SELECT url, seen_at, reason, detail, is_fetched FROM skipped WHERE number = ?"
-        *fields, is_fetched = self._row(query, number)
-        return SkippedRecord._make([*fields, bool(is_fetched)])
-
-    def waiting(self, place: int) -> WaitingRecord:
-        query = "SELECT url, title, fetched_at FROM waiting WHERE place = ?"
-        return WaitingRecord(*self._row(query, place))
 
     def alias(self, url: str, is_same: IsSameUrl) -> AliasRecord | None:
         """The alias that `url` is, or that a URL is for which `is_same` is true."""
@@ -108,12 +112,6 @@ class ExplainQueries(Queries):
     def _found(self, query: str, parameters: Sequence[object]) -> FoundRecord | None:
         row = self._database.first(query, parameters)
         return None if row is None else FoundRecord._make(row)
-
-    def _row(self, query: str, number: int) -> Any:
-        row = self._database.first(query, (number,))
-        if row is None:
-            raise KeyError(number)
-        return row
 
     def _apart_page(self, row: Iterable[Any]) -> ApartPage:
         number, url, original, original_url, lines = row

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from dedup.store.export_columns import EXPORTED_FIELDS
+from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
 from dedup.store.results import DuplicateRow
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sql.database import Queries
@@ -11,8 +11,8 @@ from dedup.store.sql.database import Queries
 _ROWS_AT_ONCE = 1 << 10
 
 _DUPLICATES = """
-SELECT r.*, p.name AS original_name, p.url AS original_url FROM duplicates AS r
-JOIN pages AS p ON p.number = r.original
+SELECT r.number, r.original, r.name, r.url, p.name, p.url, r.stage, r.distance, r.resemblance,
+    r.fetched_at FROM duplicates AS r JOIN pages AS p ON p.number = r.original
 """
 
 
@@ -23,17 +23,15 @@ class ExportQueries(Queries):
         """The unique pages without their bodies, as exported."""
         columns = ", ".join(name for name in EXPORTED_FIELDS if name != "id")
         query = f"SELECT number, name, {columns} FROM pages AS r"  # noqa: S608 -- our own names
-        for row in self._by_number(query, "pages", selection):
-            known = {
-                "id": row["name"] or row["number"],
-                "text": self._database.text(row["number"], row["text"]),
-            }
-            yield {name: known[name] if name in known else row[name] for name in EXPORTED_FIELDS}
+        for number, *values in self._by_number(query, "pages", selection):
+            row = dict(zip(EXPORTED_FIELDS, values, strict=True))
+            text = self._database.text(number, row["text"])
+            yield {**row, "id": row["id"] or number, "text": text}
 
     def page_numbers(self, selection: Selection = EVERYTHING) -> Iterator[int]:
         """The numbers of the unique pages, ascending."""
         rows = self._by_number("SELECT r.number FROM pages AS r", "pages", selection)
-        return (row["number"] for row in rows)
+        return (number for (number,) in rows)
 
     def page_urls(self) -> dict[int, str | None]:
         """The unique pages' URLs by number."""
@@ -41,17 +39,10 @@ class ExportQueries(Queries):
 
     def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The record of each dropped page, as exported."""
-        for row in self._by_number(_DUPLICATES, "duplicates", selection):
-            yield {
-                "id": row["name"] or row["number"],
-                "url": row["url"],
-                "duplicate_of": row["original_name"] or row["original"],
-                "duplicate_of_url": row["original_url"],
-                "stage": row["stage"],
-                "distance": row["distance"],
-                "resemblance": row["resemblance"],
-                "first_seen": row["fetched_at"],
-            }
+        for number, original, *values in self._by_number(_DUPLICATES, "duplicates", selection):
+            row = dict(zip(DUPLICATE_FIELDS, values, strict=True))
+            name = row["duplicate_of"] or original
+            yield {**row, "id": row["id"] or number, "duplicate_of": name}
 
     def duplicate_rows(self, selection: Selection = EVERYTHING) -> Iterator[DuplicateRow]:
         """The dropped pages by number, ascending."""
@@ -68,16 +59,16 @@ class ExportQueries(Queries):
         return int(self._database.value(query, parameters))
 
     def _by_number(self, query: str, table: str, selection: Selection) -> Iterator[Any]:
-        """The selected rows `r` of a query, by ascending numbers.
+        """The selected rows `r` of a query, by ascending numbers, which come first in each.
 
         Read in parts, so that a long export holds no snapshot of the whole.
         """
         condition, parameters = self._where(selection, table)
         end = f"{condition} AND r.number > ? ORDER BY r.number LIMIT {_ROWS_AT_ONCE}"
         last = -1
-        while rows := list(self._database.rows(f"{query} WHERE {end}", [*parameters, last])):
+        while rows := self._database.all(f"{query} WHERE {end}", [*parameters, last]):
             yield from rows
-            last = rows[-1]["number"]
+            last = rows[-1][0]
 
     def _where(self, selection: Selection, table: str) -> tuple[str, list[object]]:
         """The condition on the rows `r` of `pages` or `duplicates`, and its parameters."""

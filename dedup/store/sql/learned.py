@@ -26,7 +26,7 @@ _FIELDS = tuple(name for name in PAGE_FIELDS if name not in ("own_title", "site_
 _HOSTS_IN_MEMORY = 10_000
 
 
-class Learned(Queries):
+class HostKnowledge(Queries):
     """What is known of a job's hosts; the pages that wait, and the early ones."""
 
     def __init__(self, database: Database) -> None:

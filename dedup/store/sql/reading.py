@@ -24,10 +24,10 @@ _DROPPED_FIELDS = (
 )
 """The `PAGE_FIELDS` that are kept of a dropped page."""
 
-_DOCUMENT = """
+_DOCUMENT = f"""
 SELECT name, url, title, heading, own_title, source, value, text, rest FROM pages
-LEFT JOIN signatures ON stage = ? AND page = number WHERE number = ?
-"""
+LEFT JOIN signatures ON stage = '{KEY_STAGE}' AND page = number WHERE number = ?
+"""  # noqa: S608 -- a constant
 
 
 class PageReader:
@@ -41,10 +41,7 @@ class PageReader:
         self.database = database
 
     def document(self, number: int) -> Document:
-        row = self.database.first(_DOCUMENT, (KEY_STAGE, number))
-        if row is None:
-            raise KeyError(number)
-        name, *fields, key, packed, rest = row
+        name, *fields, key, packed, rest = self.database.record(_DOCUMENT, number)
         fields = [name or str(number), *fields, key_in(key)]
         return with_kept(fields, self._text(number, packed), self._rest(number, rest))
 
@@ -54,14 +51,15 @@ class PageReader:
         Raises:
             KeyError: there is no page of that number.
         """
-        row = self._row("SELECT * FROM pages WHERE number = ?", number)
+        columns = "name", "text", "body", "rest", *PAGE_FIELDS
+        name, text, body, rest, *fields = self._row("pages", columns, number)
         return Page(
-            id=row["name"] or str(number),
-            text=self._text(number, row["text"]),
-            body=self._body(number, row["body"]),
+            id=name or str(number),
+            text=self._text(number, text),
+            body=self._body(number, body),
             key=self._key(number),
-            rest=self._rest(number, row["rest"]),
-            **{name: row[name] for name in PAGE_FIELDS},
+            rest=self._rest(number, rest),
+            **dict(zip(PAGE_FIELDS, fields, strict=True)),
         )
 
     def dropped_page(self, number: int) -> Page:
@@ -70,14 +68,15 @@ class PageReader:
         Raises:
             KeyError: there is no duplicate of that number.
         """
-        row = self._row("SELECT * FROM duplicates WHERE number = ?", number)
-        original = self.page(row["original"]) if row["text"] is None else None
+        columns = "name", "text", "original", *_DROPPED_FIELDS
+        name, text, original, *fields = self._row("duplicates", columns, number)
+        copied = self.page(original) if text is None else None
         return Page(
-            id=row["name"] or str(number),
-            text=self._text(number, row["text"]) if original is None else original.text,
-            body=None if original is None else original.body,
-            key=self._key(row["original"]),  # else it would be no duplicate
-            **{name: row[name] for name in _DROPPED_FIELDS},
+            id=name or str(number),
+            text=self._text(number, text) if copied is None else copied.text,
+            body=None if copied is None else copied.body,
+            key=self._key(original),  # else it would be no duplicate
+            **dict(zip(_DROPPED_FIELDS, fields, strict=True)),
         )
 
     def label(self, number: int) -> tuple[str, str | None]:
@@ -86,8 +85,8 @@ class PageReader:
         Raises:
             KeyError: there is no page of that number.
         """
-        row = self._row("SELECT name, url FROM pages WHERE number = ?", number)
-        return row["name"] or str(number), row["url"]
+        name, url = self._row("pages", ("name", "url"), number)
+        return name or str(number), url
 
     def body(self, number: int) -> bytes | None:
         """The body of a page; None: it was not kept.
@@ -95,10 +94,7 @@ class PageReader:
         Raises:
             KeyError: there is no page of that number.
         """
-        row = self.database.first("SELECT body FROM pages WHERE number = ?", (number,))
-        if row is None:
-            raise KeyError(number)
-        return self._body(number, row[0])
+        return self._body(number, *self._row("pages", ("body",), number))
 
     def signatures(
         self, stage: str, *, after: int = -1
@@ -122,10 +118,9 @@ class PageReader:
         if values:
             yield np.concatenate(numbers), values
 
-    def _row(self, query: str, number: int) -> Any:
-        for row in self.database.rows(query, [number]):
-            return row
-        raise KeyError(number)
+    def _row(self, table: str, columns: Sequence[str], number: int) -> Any:
+        query = f"SELECT {', '.join(columns)} FROM {table} WHERE number = ?"  # noqa: S608 -- our own names
+        return self.database.record(query, number)
 
     def _key(self, number: int) -> str:
         query = "SELECT value FROM signatures WHERE stage = ? AND page = ?"

@@ -10,15 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
+from dedup.store.interface import Workers
 from dedup.store.records import DONE, QUEUED, VISIT_RESULTS, Page
 from dedup.store.sql.database import Database
 
 _RANK_OF_DUPLICATES = 1_000_000
 """After the pages: what they duplicated may have changed by then."""
 
-_SET_REFRESH = (
-    "INSERT INTO meta VALUES ('refresh', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-)
 _NOTE_VISIT = (
     "INSERT INTO visits VALUES (?, ?, ?, ?) ON CONFLICT (refresh, url)"
     " DO UPDATE SET outcome = excluded.outcome, seen_at = excluded.seen_at"
@@ -35,16 +33,13 @@ class Refreshes:
     Args:
         replace: `replace(number, page, signatures, is_new=False)` puts a page's new version and its
             signatures in the place of the old one.
+        workers: they are told of hosts that have work again.
     """
 
-    _slot = "substr(found.host, 1, instr(found.host || ':', ':') - 1)"
-    """The SQL of a record's host without its port."""
-
-    _revisit = """CAST('{"revisit": ' || found.number || '}' AS BLOB)"""
-
-    def __init__(self, database: Database, replace: Replace) -> None:
+    def __init__(self, database: Database, replace: Replace, workers: Workers) -> None:
         self._database = database
         self._replace = replace
+        self._workers = workers
 
     def current(self) -> int:
         """The number of the refresh that is under way or was the last; 0: there was none."""
@@ -59,17 +54,18 @@ class Refreshes:
         number = self.current() + 1
         with self._database.unit() as connection:
             connection.execute(
-                f"UPDATE urls SET state = {QUEUED}, rank = 0, slot = {self._slot},"  # noqa: S608 -- constants
-                f" request = {self._revisit}"
+                f"UPDATE urls SET state = {QUEUED}, rank = 0, slot = {self._database.slot},"  # noqa: S608 -- constants
+                f" request = {self._database.revisit}"
                 f" FROM pages AS found WHERE urls.url = found.url AND urls.state = {DONE}"
             )
             connection.execute(
                 f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES},"  # noqa: S608 -- constants
-                f" slot = {self._slot}"
+                f" slot = {self._database.slot}"
                 f" FROM duplicates AS found WHERE urls.url = found.url AND urls.state = {DONE}"
             )
             connection.execute("DELETE FROM meta WHERE name = 'finished'")
-            connection.execute(_SET_REFRESH, (str(number),))
+            self._database.set_meta("refresh", str(number))
+            self._workers.note_hosts()
         return number
 
     def validators(self, number: int) -> dict[str, str]:

@@ -1,18 +1,14 @@
 """What a job's report asks of its store."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from dedup.store.results import (
-    FetchedUrl,
     ListedDuplicate,
     ListedOriginal,
     PageNames,
-    PairNames,
     SkippedRecord,
-    StageCounts,
     StoredBody,
-    TimeCounts,
-    UrlPair,
 )
 from dedup.store.sql.database import Queries
 
@@ -37,6 +33,10 @@ _BY_STAGE = """
 SELECT stage, count(*), coalesce(sum(size_bytes), 0), count(DISTINCT original), min(resemblance),
     avg(resemblance), max(distance) FROM duplicates GROUP BY stage ORDER BY count(*) DESC, stage
 """
+_STAGE_COLUMNS = (
+    *("name", "duplicates", "bytes", "originals"),
+    *("resemblance_least", "resemblance_mean", "distance_greatest"),
+)
 _BY_RESEMBLANCE = """
 SELECT {floor} AS place, count(*) FROM duplicates
 WHERE resemblance IS NOT NULL GROUP BY place
@@ -60,11 +60,11 @@ SELECT d.url, p.url, d.size_bytes FROM duplicates AS d JOIN pages AS p ON p.numb
 WHERE d.number <= ? AND d.url IS NOT NULL AND p.url IS NOT NULL ORDER BY d.number
 """
 _FETCHED_URLS = """
-SELECT number, url, number AS content FROM pages WHERE number <= ? AND url IS NOT NULL
-UNION ALL
-SELECT number, url, original FROM duplicates
-WHERE number <= ? AND original <= ? AND url IS NOT NULL
-ORDER BY number
+SELECT url, content FROM (
+    SELECT number, url, number AS content FROM pages WHERE number <= ? AND url IS NOT NULL
+    UNION ALL SELECT number, url, original FROM duplicates
+    WHERE number <= ? AND original <= ? AND url IS NOT NULL
+) AS every ORDER BY number
 """
 _LISTED = """
 SELECT d.number, original, d.url, d.host, d.title, stage, distance, resemblance, d.site_version,
@@ -73,7 +73,7 @@ FROM duplicates AS d JOIN pages AS p ON p.number = d.original
 ORDER BY coalesce(resemblance, 1), d.number LIMIT ?
 """
 _TEXTS = """
-SELECT p.number, p.text, d.number, coalesce(d.text, p.text) FROM duplicates AS d
+SELECT p.number, p.text, coalesce(d.text, p.text) FROM duplicates AS d
 JOIN pages AS p ON p.number = d.original WHERE d.number = ?
 """
 _NEAR_NAMES = """
@@ -102,19 +102,27 @@ class ReportQueries(Queries):
             "SELECT source, count(*) FROM pages GROUP BY source ORDER BY source"
         )
 
-    def stages(self) -> list[StageCounts]:
-        """The duplicates by stage, the stage with most of them first."""
-        return list(map(StageCounts._make, self._database.all(_BY_STAGE)))
+    def stages(self) -> list[dict[str, Any]]:
+        """The duplicates by stage, the stage with most of them first.
+
+        `originals` counts the pages that they are duplicates of. Resemblances are None where the
+        stage computes none, and so are distances.
+        """
+        rows = self._database.all(_BY_STAGE)
+        return [dict(zip(_STAGE_COLUMNS, row, strict=True)) for row in rows]
 
     def active_seconds(self, pause: float) -> float | None:
         """From the first page to the last, without longer pauses; None: no page was fetched."""
-        seconds: float | None = self._database.value(_ACTIVE_SECONDS, (pause,))
-        return seconds
+        (seconds,) = self._database.first(_ACTIVE_SECONDS, (pause,))
+        return None if seconds is None else float(seconds)
 
-    def times(self, step: float, pause: float) -> Iterator[TimeCounts]:
-        """Pages by steps of so many seconds, without longer pauses; empty steps are left out."""
-        query = _BY_TIME.format(floor=self._floor("seconds / ?"))
-        return map(TimeCounts._make, self._database.each(query, (step, pause)))
+    def times(self, step: float, pause: float) -> Iterator[tuple[int, int, int, int]]:
+        """Pages by steps of so many seconds, without longer pauses; empty steps are left out.
+
+        Each has the number of the step, from 0, and its fetched, unique and duplicate pages.
+        """
+        query = _BY_TIME.format(floor=self._database.floor.format(expression="seconds / ?"))
+        return self._database.each(query, (step, pause))
 
     def lowest_resemblance(self) -> float | None:
         """Of all duplicates; None where none was computed."""
@@ -123,9 +131,8 @@ class ReportQueries(Queries):
 
     def resemblances(self, n_steps: int) -> dict[int, int]:
         """Duplicates by resemblance in steps of 1 / `n_steps`; those of exactly 1 come last."""
-        return self._database.pairs(
-            _BY_RESEMBLANCE.format(floor=self._floor("resemblance * ? + 1e-9")), (n_steps,)
-        )
+        floor = self._database.floor.format(expression="resemblance * ? + 1e-9")
+        return self._database.pairs(_BY_RESEMBLANCE.format(floor=floor), (n_steps,))
 
     def distances(self) -> dict[int, int]:
         """Duplicates by the distance of their fingerprints, in bits."""
@@ -168,13 +175,13 @@ class ReportQueries(Queries):
 
     # --- URLs ------------------------------------------------------------------------------------
 
-    def url_pairs(self, max_number: int) -> Iterator[UrlPair]:
-        """Duplicates and their originals, of those up to a number that have URLs."""
-        return map(UrlPair._make, self._database.each(_URL_PAIRS, (max_number,)))
+    def url_pairs(self, max_number: int) -> Iterator[tuple[str, str, int]]:
+        """URLs of duplicates up to a number, each with its original's URL and its body's size."""
+        return self._database.each(_URL_PAIRS, (max_number,))
 
-    def fetched_urls(self, max_number: int) -> Iterator[FetchedUrl]:
-        """Stored and dropped pages up to a number, in the order of their numbers."""
-        return map(FetchedUrl._make, self._database.each(_FETCHED_URLS, (max_number,) * 3))
+    def fetched_urls(self, max_number: int) -> Iterator[tuple[str, int]]:
+        """URLs up to a number, in their order, each with the stored page that has its content."""
+        return self._database.each(_FETCHED_URLS, (max_number,) * 3)
 
     def last_page(self) -> int:
         """The greatest number of a stored page; 0: there is none."""
@@ -193,10 +200,7 @@ class ReportQueries(Queries):
             KeyError: there is no page of that number.
         """
         query = "SELECT url, host, title, language, site_version, text FROM pages WHERE number = ?"
-        row = self._database.first(query, (number,))
-        if row is None:
-            raise KeyError(number)
-        *fields, packed = row
+        *fields, packed = self._database.record(query, number)
         text = self._database.text(number, packed) if with_text else ""
         return ListedOriginal._make([*fields, text])
 
@@ -206,17 +210,17 @@ class ReportQueries(Queries):
         Raises:
             KeyError: there is no duplicate of that number.
         """
-        row = self._database.first(_TEXTS, (number,))
-        if row is None:
-            raise KeyError(number)
-        original, original_text, _, text = row
+        original, original_text, text = self._database.record(_TEXTS, number)
         return self._database.text(original, original_text), self._database.text(number, text)
 
     # --- Names -----------------------------------------------------------------------------------
 
-    def near_names(self, limit: int) -> Iterator[PairNames]:
-        """The names of near duplicates and their originals, the earliest."""
-        return map(PairNames._make, self._database.each(_NEAR_NAMES, (limit,)))
+    def near_names(self, limit: int) -> Iterator[tuple[bool, str, str, str, str]]:
+        """The names of the earliest near duplicates and of their originals.
+
+        Each has: are both of one host, its title and heading, the original's title and heading.
+        """
+        return self._database.each(_NEAR_NAMES, (limit,))
 
     def page_names(self, number: int) -> PageNames | None:
         """The names and the text of a stored page; None: there is no such page."""
@@ -225,9 +229,3 @@ class ReportQueries(Queries):
             return None
         *fields, packed = row
         return PageNames._make([*fields, self._database.text(number, packed)])
-
-    # --- Private ---------------------------------------------------------------------------------
-
-    def _floor(self, expression: str) -> str:
-        """The SQL of a number that is not negative, cut to a whole one."""
-        return f"cast({expression} AS INTEGER)"

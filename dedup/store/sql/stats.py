@@ -1,7 +1,9 @@
 """The counts of a job, each taken from the rows themselves."""
 
-from dedup.store.records import TOO_DEEP
-from dedup.store.results import Count, HostCounts, Refreshed, UrlCounts, WorkerRow
+from typing import Any
+
+from dedup.store.records import QUEUED, TOO_DEEP
+from dedup.store.results import Count, WorkerRow
 from dedup.store.sql.database import Queries
 
 _BY_HOST = """
@@ -12,6 +14,12 @@ SELECT host, sum(u), sum(d), sum(s), sum(w), sum(size_bytes) FROM (
     UNION ALL SELECT host, 0, 0, 0, 1, size_bytes FROM waiting
 ) AS every GROUP BY host ORDER BY count(*) DESC, host LIMIT ?
 """
+_HOST_COLUMNS = ("host", "unique", "duplicates", "skipped", "waiting", "bytes")
+_URLS = f"""
+SELECT (SELECT count(*) FROM urls), (SELECT count(*) FROM urls WHERE state = {TOO_DEEP}),
+    (SELECT count(*) FROM urls WHERE depth = 0), (SELECT count(*) FROM urls WHERE state = {QUEUED}),
+    (SELECT count(*) FROM aliases)
+"""  # noqa: S608 -- constants
 _DUPLICATES = """
 SELECT stage, count(*), coalesce(sum(size_bytes), 0) FROM duplicates GROUP BY stage ORDER BY 1
 """
@@ -24,6 +32,10 @@ SELECT host, count(*) FROM (
     SELECT host FROM pages UNION ALL SELECT host FROM duplicates
     UNION ALL SELECT host FROM skipped WHERE is_fetched UNION ALL SELECT host FROM waiting
 ) AS every GROUP BY host
+"""
+_PAGES = """
+SELECT (SELECT count(*) FROM pages) + (SELECT count(*) FROM duplicates)
+    + (SELECT count(*) FROM waiting)
 """
 _FAILED = "SELECT reason, count(*) FROM skipped WHERE NOT is_fetched GROUP BY reason ORDER BY 1"
 
@@ -52,50 +64,43 @@ class StatsQueries(Queries):
 
     def kept_apart(self) -> int:
         """Pages that were kept for what they say beside a text that resembles another's."""
-        count: int = self._database.value("SELECT count(*) FROM apart")
-        return count
+        return int(self._database.value("SELECT count(*) FROM apart"))
 
-    def urls(self) -> UrlCounts:
-        too_deep = self._database.value(f"SELECT count(*) FROM urls WHERE state = {TOO_DEEP}")  # noqa: S608 -- a constant
-        return UrlCounts(
-            seen=self._database.value("SELECT count(*) FROM urls") - too_deep,
-            not_linked=self._database.value("SELECT count(*) FROM urls WHERE depth = 0"),
-            queued=self._database.value("SELECT count(*) FROM urls WHERE state = 0"),
-            aliases=self._database.value("SELECT count(*) FROM aliases"),
-            too_deep=too_deep,
-        )
+    def urls(self) -> dict[str, int]:
+        """URLs by what became of them, as in `stats.json`; those too deep do not count as seen."""
+        known, too_deep, not_linked, queued, aliases = self._database.first(_URLS)
+        counters = self._database.pairs("SELECT name, value FROM counters")
+        seen = known - too_deep
+        return {
+            "seen": seen,
+            "queued": queued,
+            "filtered": max(counters.get("links", 0) - (seen - not_linked), 0),
+            "too_deep": too_deep,
+            "nofollow": counters.get("nofollow", 0),
+            "aliases": aliases,
+        }
 
-    def counters(self) -> dict[str, int]:
-        """What is counted and leaves no row of its own, by name."""
-        return self._database.pairs("SELECT name, value FROM counters")
+    def hosts(self, limit: int) -> list[dict[str, Any]]:
+        """The hosts with most pages, these first; `bytes` are of all their pages."""
+        rows = self._database.all(_BY_HOST, (limit,))
+        return [dict(zip(_HOST_COLUMNS, row, strict=True)) for row in rows]
 
-    def hosts(self, limit: int) -> list[HostCounts]:
-        """The hosts with most pages, these first."""
-        return list(map(HostCounts._make, self._database.all(_BY_HOST, (limit,))))
-
-    def refreshed(self) -> Refreshed | None:
-        """What the last refresh found; None: there was none."""
+    def refreshed(self) -> dict[str, int]:
+        """The number of the last refresh, and its pages by outcome; empty: there was none."""
         number = self._database.meta("refresh")
         if number is None:
-            return None
+            return {}
         query = "SELECT outcome, count(*) FROM visits WHERE refresh = ? GROUP BY outcome"
-        return Refreshed(int(number), self._database.pairs(query, (int(number),)))
+        return {"number": int(number), **self._database.pairs(query, (int(number),))}
 
     def fetched(self) -> int:
         """Records for which a response arrived."""
-        count: int = self._database.value(
-            "SELECT (SELECT count(*) FROM pages) + (SELECT count(*) FROM duplicates)"
-            " + (SELECT count(*) FROM skipped WHERE is_fetched) + (SELECT count(*) FROM waiting)"
-        )
-        return count
+        skipped = "SELECT count(*) FROM skipped WHERE is_fetched"
+        return self.pages() + int(self._database.value(skipped))
 
     def pages(self) -> int:
         """Pages that are stored, duplicates, or wait for more to be known of their site."""
-        count: int = self._database.value(
-            "SELECT (SELECT count(*) FROM pages) + (SELECT count(*) FROM duplicates)"
-            " + (SELECT count(*) FROM waiting)"
-        )
-        return count
+        return int(self._database.value(_PAGES))
 
     def workers(self) -> list[WorkerRow]:
         """The processes that share the job now, in the order in which they joined."""
@@ -112,14 +117,12 @@ class StatsQueries(Queries):
 
     def latest_urls(self, limit: int) -> tuple[list[str], list[str]]:
         """The URLs of the pages stored last, and of the duplicates dropped last."""
+        query = "SELECT url FROM {} WHERE url IS NOT NULL ORDER BY number DESC LIMIT ?"
         pages, duplicates = (
-            f"SELECT url FROM {table} WHERE url IS NOT NULL ORDER BY number DESC LIMIT ?"  # noqa: S608 -- our own names
+            [url for (url,) in self._database.all(query.format(table), (limit,))]
             for table in ("pages", "duplicates")
         )
-        return (
-            [url for (url,) in self._database.all(pages, (limit,))],
-            [url for (url,) in self._database.all(duplicates, (limit,))],
-        )
+        return pages, duplicates
 
     def _count(self, query: str) -> Count:
         number, size_bytes = self._database.first(query)

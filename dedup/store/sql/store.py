@@ -10,14 +10,13 @@ from typing import Any, Self
 
 from dedup.document import Document, Match
 from dedup.errors import DamageError, SchemeError, StateError
-from dedup.store.alone import Alone
-from dedup.store.interface import HostKnowledge, UrlQueue, Workers
+from dedup.store.interface import Workers
 from dedup.store.records import PAGE_FIELDS, Page, as_page, storable, storable_fields
 from dedup.store.sql.database import MAX_UNPACKED_BYTES, Connection, Database
 from dedup.store.sql.decisions import Decisions, StoredDecisions
 from dedup.store.sql.explain import ExplainQueries
 from dedup.store.sql.export import ExportQueries
-from dedup.store.sql.learned import Learned
+from dedup.store.sql.learned import HostKnowledge
 from dedup.store.sql.reading import PageReader
 from dedup.store.sql.refresh import Refreshes
 from dedup.store.sql.report import ReportQueries
@@ -55,13 +54,13 @@ class JobStore(PageReader, ABC):
         StateError: from any method: the store is damaged, or cannot be read or written.
     """
 
-    def __init__(self, database: Database, *, keep_bodies: bool) -> None:
+    def __init__(self, database: Database, workers: Workers, *, keep_bodies: bool) -> None:
         super().__init__(database)
         self.keep_bodies = keep_bodies
-        self.urls: UrlQueue = UrlTable(database)
-        self.learned: HostKnowledge = Learned(database)
-        self.workers: Workers = Alone()
-        self.refreshes = Refreshes(database, self._write_page)
+        self.urls = UrlTable(database)
+        self.learned = HostKnowledge(database)
+        self.workers = workers
+        self.refreshes = Refreshes(database, self._write_page, workers)
         self.decisions: Decisions = StoredDecisions(database, self.add_skipped)
         self.stats = StatsQueries(database)
         self.report = ReportQueries(database)

@@ -93,11 +93,8 @@ class UrlTable(Queries):
         state = HELD if is_held else QUEUED
         row = (key, state, rank, depth, storable(slot), storable(url), request)
         with self._database.unit(weight=0) as connection:
-            cursor = connection.execute(
-                f"{_INSERT} ON CONFLICT (key) DO UPDATE SET {TAKE_UP} RETURNING id",
-                row,
-            )
-            found = cursor.fetchone()
+            query = f"{_INSERT} ON CONFLICT (key) DO UPDATE SET {TAKE_UP} RETURNING id"
+            found = connection.execute(query, row).fetchone()
         return None if found is None else QueuedUrl(rank, found[0], key, url, depth, request)
 
     def note_too_deep(
@@ -110,7 +107,10 @@ class UrlTable(Queries):
         slot: str = "",
         rank: int = 0,
     ) -> None:
-        """Note a URL that is not fetched for its depth; one that is known stays as it is."""
+        """Note a URL that is not fetched for its depth; one that is known stays as it is.
+
+        It does not count as seen: it is new where a shorter way leads to it.
+        """
         row = (key, TOO_DEEP, rank, depth, storable(slot), storable(url), request)
         self._database.write(f"{_INSERT} ON CONFLICT (key) DO NOTHING", row)
 
@@ -222,11 +222,8 @@ class UrlTable(Queries):
         return list(map(QueuedUrl._make, self._database.all(query, (slot, limit))))
 
     def count_queued(self) -> int:
-        return int(
-            self._database.value(
-                f"SELECT count(*) FROM urls WHERE state = {QUEUED}"  # noqa: S608 -- finds its index
-            )
-        )
+        query = f"SELECT count(*) FROM urls WHERE state = {QUEUED}"  # noqa: S608 -- finds its index
+        return int(self._database.value(query))
 
     def keys(self) -> Iterator[list[bytes]]:
         """The keys of all URLs that were seen, in batches."""

@@ -35,6 +35,10 @@ class Database(database.Database):
 
     connection: sqlite3.Connection
 
+    floor = "cast({expression} AS INTEGER)"
+    slot = "substr(found.host, 1, instr(found.host || ':', ':') - 1)"
+    revisit = """CAST('{"revisit": ' || found.number || '}' AS BLOB)"""
+
     def __init__(self, path: Path, **options: Unpack[Options]) -> None:
         super().__init__(str(path), **options)
         self.path = path
@@ -51,13 +55,6 @@ class Database(database.Database):
     @property
     def is_in_transaction(self) -> bool:
         return self.connection.in_transaction
-
-    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[sqlite3.Row]:
-        with self.reporting():
-            cursor = self.connection.cursor()
-            cursor.row_factory = sqlite3.Row
-            for row in cursor.execute(query, parameters):  # noqa: UP028 -- which would close the cursor, perhaps after the connection
-                yield row
 
     def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
         with self.reporting():

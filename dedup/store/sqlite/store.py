@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Unpack
 
 from dedup.errors import StateError
+from dedup.store.interface import Workers
 from dedup.store.sql.database import Options
 from dedup.store.sql.store import JobStore
 from dedup.store.sqlite.database import Database
@@ -24,7 +25,7 @@ class SqliteStore(JobStore):
     database: Database
 
     def __init__(self, path: Path, *, keep_bodies: bool = True, **options: Unpack[Options]) -> None:
-        super().__init__(Database(path, **options), keep_bodies=keep_bodies)
+        super().__init__(Database(path, **options), Workers(), keep_bodies=keep_bodies)
         try:
             self.database.last_number = self.decisions.count()
         except StateError:

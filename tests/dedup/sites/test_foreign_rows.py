@@ -17,8 +17,8 @@ from dedup.sites.counts import Contribution, SiteCounts
 from dedup.sites.learner import SiteLearner, SiteState
 from dedup.sites.outline import Box, Line, Outline
 from dedup.store import SqliteStore
-from dedup.store.interface import HostKnowledge
 from dedup.store.records import Page
+from dedup.store.sql.learned import HostKnowledge
 
 
 def a_state() -> SiteState:

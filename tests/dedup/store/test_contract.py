@@ -24,9 +24,11 @@ from dedup.sites.outline import Outline
 from dedup.sites.rest import Rest
 from dedup.sites.site import Site
 from dedup.store import JobStore, Page, open_store
-from dedup.store.interface import HostKnowledge, Store, UrlQueue
+from dedup.store.interface import Store
 from dedup.store.memory import MemoryStore
 from dedup.store.records import DONE, HELD, QUEUED, TOO_DEEP, KnownUrl, QueuedUrl
+from dedup.store.sql.learned import HostKnowledge
+from dedup.store.sql.url_table import UrlTable
 
 JOB_STORES: dict[str, Callable[[pytest.FixtureRequest, Path], JobStore]] = {
     "sqlite": lambda request, path: open_store(path),
@@ -52,7 +54,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def urls(job: JobStore) -> UrlQueue:
+def urls(job: JobStore) -> UrlTable:
     return job.urls
 
 
@@ -186,11 +188,11 @@ def test_duplicates_take_no_signatures(store: Store) -> None:
 # --- The queue of URLs ---------------------------------------------------------------------------
 
 
-def queued(urls: UrlQueue, slot: str = "") -> list[bytes]:
+def queued(urls: UrlTable, slot: str = "") -> list[bytes]:
     return [row.key for row in urls.first_queued(slot, 99)]
 
 
-def test_url_is_queued_once(urls: UrlQueue) -> None:
+def test_url_is_queued_once(urls: UrlTable) -> None:
     row = urls.queue(A, "http://a.example/", 2, b"request", slot="a", rank=5)
     assert isinstance(row, QueuedUrl)
     assert (row.rank, *row[2:]) == (5, A, "http://a.example/", 2, b"request")
@@ -199,14 +201,14 @@ def test_url_is_queued_once(urls: UrlQueue) -> None:
     assert urls.slots() == ["a"]
 
 
-def test_lowest_rank_goes_first_then_the_url_found_first(urls: UrlQueue) -> None:
+def test_lowest_rank_goes_first_then_the_url_found_first(urls: UrlTable) -> None:
     for key, rank in ((A, 1), (B, 0), (C, 1), (D, -7)):
         urls.queue(key, f"http://example.com/{rank}", 0, rank=rank)
     assert queued(urls) == [D, B, A, C]
     assert [row.key for row in urls.first_queued("", 2)] == [D, B]
 
 
-def test_slots_are_those_with_queued_urls(urls: UrlQueue) -> None:
+def test_slots_are_those_with_queued_urls(urls: UrlTable) -> None:
     for key, slot in ((A, "b"), (B, "a"), (C, "b")):
         urls.queue(key, "http://example.com/", 0, slot=slot)
     assert urls.slots() == ["a", "b"]
@@ -215,7 +217,7 @@ def test_slots_are_those_with_queued_urls(urls: UrlQueue) -> None:
     assert urls.first_queued("a", 9) == []
 
 
-def test_states_of_a_url(urls: UrlQueue) -> None:
+def test_states_of_a_url(urls: UrlTable) -> None:
     urls.queue(A, "http://example.com/a", 0)
     urls.queue(B, "http://example.com/b", 0, is_held=True)
     urls.finish([(C, "http://example.com/c")])
@@ -229,7 +231,7 @@ def test_states_of_a_url(urls: UrlQueue) -> None:
     assert {*chain.from_iterable(urls.keys())} == {A, B, C}
 
 
-def test_failed_url_keeps_its_request_for_another_try(urls: UrlQueue) -> None:
+def test_failed_url_keeps_its_request_for_another_try(urls: UrlTable) -> None:
     for key in (A, B):
         urls.queue(key, "http://example.com/", 3, b"request")
     urls.finish([(A, "http://example.com/")], has_failed=True)
@@ -242,7 +244,7 @@ def test_failed_url_keeps_its_request_for_another_try(urls: UrlQueue) -> None:
     assert urls.queue_again(D, None, slot="", rank=0) is None
 
 
-def test_held_urls_of_an_earlier_process_are_new_again(urls: UrlQueue) -> None:
+def test_held_urls_of_an_earlier_process_are_new_again(urls: UrlTable) -> None:
     urls.queue(A, "http://example.com/", 0, is_held=True)
     urls.queue(B, "http://example.com/b", 0)
     assert urls.drop_held() == 1
@@ -250,7 +252,7 @@ def test_held_urls_of_an_earlier_process_are_new_again(urls: UrlQueue) -> None:
     assert urls.queue(A, "http://example.com/", 0) is not None
 
 
-def test_urls_that_are_too_deep_are_as_if_not_seen(urls: UrlQueue) -> None:
+def test_urls_that_are_too_deep_are_as_if_not_seen(urls: UrlTable) -> None:
     for key, depth in ((A, 3), (B, 4), (C, 4)):
         urls.note_too_deep(key, "http://example.com/", depth, b"deep", slot="s", rank=depth)
     urls.note_too_deep(A, "http://example.com/other", 9)  # known: it stays
@@ -271,7 +273,7 @@ def test_urls_that_are_too_deep_are_as_if_not_seen(urls: UrlQueue) -> None:
     assert urls.known([A, B]) == {A, B}
 
 
-def test_dropped_and_finished_urls_leave_the_queue(urls: UrlQueue) -> None:
+def test_dropped_and_finished_urls_leave_the_queue(urls: UrlTable) -> None:
     for key in (A, B, C):
         urls.queue(key, "http://example.com/", 0, b"request", is_held=key == C)
     urls.drop([A, D])

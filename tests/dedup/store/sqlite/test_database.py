@@ -34,11 +34,10 @@ def path(tmp_path):
     return tmp_path / "job" / "crawl.sqlite"
 
 
-@pytest.mark.parametrize("read", [Database.rows, Database.each])
-def test_a_query_may_be_left_in_the_middle_and_the_database_be_closed(path, read):
+def test_a_query_may_be_left_in_the_middle_and_the_database_be_closed(path):
     database = Database(path)
     units(database, "ab")
-    rows = read(database, "SELECT name FROM counters")
+    rows = database.each("SELECT name FROM counters")
     next(rows)
     database.close()
     rows.close()
@@ -444,7 +443,7 @@ def test_a_reader_that_has_met_damage_closes_as_ever(path):
         file.write(bytes(4096))
     store = SqliteStore(path, read_only=True)
     with pytest.raises(StateError, match="the store is damaged"):
-        list(store.database.rows("SELECT * FROM aliases"))
+        list(store.database.all("SELECT * FROM aliases"))
     store.close()  # SQLite would refuse a COMMIT
 
 
