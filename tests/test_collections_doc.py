@@ -1,5 +1,6 @@
 """docs/collections.md: each command is run, and does what is written there."""
 
+import argparse
 import json
 import os
 import re
@@ -10,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from dedup.cli.run import add_arguments
 
 DOC = (Path(__file__).parents[1] / "docs" / "collections.md").read_text(encoding="utf-8")
 TEXT = " ".join(f"Letter {number} came by the evening post." for number in range(40))
@@ -115,23 +118,10 @@ def test_other_files_are_there(folder: Path) -> None:
 
 
 def test_every_option_is_in_an_example() -> None:
-    from dedup.cli.run import add_parser
-
-    names: set[str] = set()
-
-    class Group:
-        def add_argument(self, *flags: str, **_: object) -> None:
-            names.update(flag for flag in flags if flag.startswith("-"))
-
-        def add_argument_group(self, *_: object) -> "Group":
-            return self
-
-        def set_defaults(self, **_: object) -> None: ...
-
-        def add_parser(self, *_: object, **__: object) -> "Group":
-            return self
-
-    add_parser(Group(), "")
+    parser = argparse.ArgumentParser(add_help=False)
+    add_arguments(parser)
+    options = parser.format_help().split("options:")[1]
+    names = set(re.findall(r"^  (--?[\w-]+)", options, re.MULTILINE))
     examples = "\n".join(blocks("console"))
     assert not {name for name in names if f"{name} " not in examples}
 

@@ -13,16 +13,16 @@ from dedup.errors import StateError
 from dedup.terminal.plain import plain
 
 COMMANDS = {
-    "run": ("run", "deduplicate files: JSON Lines, CSV, Parquet or WARC"),
-    "stats": ("stats", "show a job's counts, running or not, or compare two jobs"),
-    "report": ("report", "write the HTML report of a job, running or not"),
-    "why": ("why", "explain what happened to a page, and why"),
-    "pair": ("pair", "explain why two pages match or not"),
-    "export": ("export", "export a job's unique pages and duplicates"),
-    "retry": ("retry", "requeue a job's failed URLs"),
-    "copy": ("copy", "copy a job into PostgreSQL"),
+    "run": "deduplicate files: JSON Lines, CSV, Parquet or WARC",
+    "stats": "show a job's counts, running or not, or compare two jobs",
+    "report": "write the HTML report of a job, running or not",
+    "why": "explain what happened to a page, and why",
+    "pair": "explain why two pages match or not",
+    "export": "export a job's unique pages and duplicates",
+    "retry": "requeue a job's failed URLs",
+    "copy": "copy a job into PostgreSQL",
 }
-"""The module of each command, which is imported when the command is asked for, and its help."""
+"""The help of each command. Its module has the same name and is imported when it is called."""
 
 _ENDED_BY_SIGPIPE = 141
 
@@ -77,9 +77,10 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"dedup {version('scrapy-dedup')}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     asked = next((each for each in arguments if not each.startswith("-")), None)
-    for name, (module, text) in COMMANDS.items():
+    for name, text in COMMANDS.items():
+        command = commands.add_parser(name, help=text)
         if name == asked:
-            import_module(f"dedup.cli.{module}").add_parser(commands, text)
-        else:
-            commands.add_parser(name, help=text)
+            module = import_module(f"dedup.cli.{name}")
+            module.add_arguments(command)
+            command.set_defaults(execute=module.execute)
     return parser

@@ -10,11 +10,7 @@ from rich.console import Console
 
 from dedup.terminal.plain import plain as plain
 
-JOB_HELP = "the job's folder, or postgresql://…/DATABASE#NAME"
-"""What an argument `JOB` is."""
-
 ERRORS = Console(stderr=True, highlight=False, markup=False)
-
 
 _PIPED_WIDTH = 10_000
 

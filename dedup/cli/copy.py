@@ -3,28 +3,22 @@
 import argparse
 from pathlib import Path
 
-from dedup.cli.commands import Commands
 from dedup.errors import StateError
 from dedup.extras import require_extra
 from dedup.store import SqliteStore, job_exists, store_path
 from dedup.store.postgresql import parse_place, without_password
 
 
-def add_parser(commands: Commands, text: str) -> None:
-    """Add the command's parser, with its help in the list of commands."""
-    parser = commands.add_parser(
-        "copy",
-        help=text,
-        description="Copy a job from its folder into PostgreSQL, completely or not at all. The"
-        " folder is unchanged; resume with -s DEDUP_STORE=postgresql://…/DATABASE -a"
-        " job=NAME.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Copy a job from its folder into PostgreSQL, completely or not at all. The folder is"
+        " unchanged; resume with -s DEDUP_STORE=postgresql://…/DATABASE -a job=NAME."
     )
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="of a job that is not in use")
     parser.add_argument("target", metavar="postgresql://…/DATABASE#NAME", help="a new job")
-    parser.set_defaults(execute=_execute)
 
 
-def _execute(options: argparse.Namespace) -> None:
+def execute(options: argparse.Namespace) -> None:
     require_extra("psycopg", extra="postgresql", purpose="dedup copy")
     from dedup.store.postgresql.copying import copy_job
 

@@ -9,30 +9,29 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from dedup.cli.commands import Commands
-from dedup.cli.console import ERRORS, JOB_HELP
+from dedup.cli.arguments import add_job
+from dedup.cli.console import ERRORS
 from dedup.collection.formats import ENDINGS, format_to_write
 from dedup.collection.writing.outputs import check_outputs
 from dedup.explain import failed_urls
 from dedup.export import DUPLICATES, FAILED, PAGES, write_table, write_warc
-from dedup.store import JobStore, job_place, open_store, store_path
+from dedup.store import JobStore, open_store, store_path
 from dedup.store.records import storable
 from dedup.store.selection import Selection
 
 _TABLES: Mapping[str, Mapping[str, str]] = {"pages": PAGES, "duplicates": DUPLICATES}
 
 
-def add_parser(commands: Commands, text: str) -> None:
-    """Add the command's parser, with its help in the list of commands."""
-    parser = commands.add_parser(
-        "export",
-        help=text,
-        description="Export a job's unique pages and duplicate records. A running job is exported"
-        " in its current state.",
-        epilog=f"Formats, by extension: {', '.join(ENDINGS)}. With -o alone, a WARC file holds the"
-        " pages and, as revisit records, the duplicates.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Export a job's unique pages and duplicate records. A running job is exported in its"
+        " current state."
     )
-    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
+    parser.epilog = (
+        f"Formats, by extension: {', '.join(ENDINGS)}. With -o alone, a WARC file holds the pages"
+        " and, as revisit records, the duplicates."
+    )
+    add_job(parser)
     parser.add_argument(
         "-o",
         dest="pages",
@@ -58,7 +57,6 @@ def add_parser(commands: Commands, text: str) -> None:
     )
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
     add_filters(parser)
-    parser.set_defaults(execute=_execute)
 
 
 def add_filters(parser: Any) -> None:
@@ -95,7 +93,7 @@ def selection(options: argparse.Namespace) -> Selection:
     )
 
 
-def _execute(options: argparse.Namespace) -> None:
+def execute(options: argparse.Namespace) -> None:
     # Without any of them pages and duplicates go to the job's folder; else only what is named.
     is_default = options.pages is options.duplicates is options.failed is None
     pages, duplicates = options.pages, options.duplicates

@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 from rich.text import Text
 
-from dedup.cli.commands import Commands
-from dedup.cli.console import JOB_HELP, output_console
+from dedup.cli.arguments import add_job, add_json
+from dedup.cli.console import output_console
 from dedup.cli.explained import (
     comparisons_table,
     document_line,
@@ -26,7 +26,7 @@ from dedup.explain import (
     text_origin,
 )
 from dedup.explain.text_differences import differences
-from dedup.store import JobStore, Page, job_place, open_store
+from dedup.store import JobStore, Page, open_store
 from dedup.terminal.plain import plain, plain_json
 
 _NO_LOOK = (
@@ -35,17 +35,15 @@ _NO_LOOK = (
 )
 
 
-def add_parser(commands: Commands, text: str) -> None:
-    """Add the command's parser, with its help in the list of commands."""
-    parser = commands.add_parser("pair", help=text, description=__doc__.split(": ", 1)[1])
-    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = __doc__.split(": ", 1)[1]
+    add_job(parser)
     for name in ("first", "second"):
         parser.add_argument(name, metavar="URL", help="of a stored or dropped page")
-    parser.add_argument("--json", action="store_true", help="JSON output")
-    parser.set_defaults(execute=_execute)
+    add_json(parser)
 
 
-def _execute(options: argparse.Namespace) -> None:
+def execute(options: argparse.Namespace) -> None:
     with open_store(options.job, read_only=True) as store:
         fates = [follow(store, url)[-1] for url in (options.first, options.second)]
         fates.sort(key=lambda fate: fate.number or 0)  # the earlier page is the original

@@ -3,15 +3,12 @@
 import argparse
 from pathlib import Path
 
-from dedup.cli.commands import Commands
-from dedup.cli.console import ERRORS, JOB_HELP
-from dedup.store import job_place
+from dedup.cli.arguments import add_job
+from dedup.cli.console import ERRORS
 
 
-def add_parser(commands: Commands, text: str) -> None:
-    """Add the command's parser, with its help in the list of commands."""
-    parser = commands.add_parser("report", help=text)
-    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_job(parser)
     parser.add_argument(
         "-o",
         dest="path",
@@ -19,10 +16,9 @@ def add_parser(commands: Commands, text: str) -> None:
         metavar="FILE",
         help="output file (default: JOB/report.html; for a job in a database: NAME-report.html)",
     )
-    parser.set_defaults(execute=_execute)
 
 
-def _execute(options: argparse.Namespace) -> None:
+def execute(options: argparse.Namespace) -> None:
     from dedup.report.page import write_report  # Jinja takes 40 ms, which others need not wait for
 
     path = write_report(options.job, options.path)

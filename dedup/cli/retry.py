@@ -2,15 +2,12 @@
 
 import argparse
 
-from dedup.cli.commands import Commands
-from dedup.cli.console import JOB_HELP
-from dedup.store import job_place, open_store
+from dedup.cli.arguments import add_job
+from dedup.store import open_store
 
 
-def add_parser(commands: Commands, text: str) -> None:
-    """Add the command's parser, with its help in the list of commands."""
-    parser = commands.add_parser("retry", help=text)
-    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_job(parser)
     parser.add_argument(
         "--reason",
         action="append",
@@ -19,10 +16,9 @@ def add_parser(commands: Commands, text: str) -> None:
         help="only URLs with this reason, as shown by `dedup stats`, such as http_404; may be"
         " repeated (default: all whose failure may be temporary)",
     )
-    parser.set_defaults(execute=_execute)
 
 
-def _execute(options: argparse.Namespace) -> None:
+def execute(options: argparse.Namespace) -> None:
     with open_store(options.job, must_exist=True) as store:
         queued = store.urls.queue_failed(options.reason)
     if queued:

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dedup.cli import run_spark
-from dedup.cli.commands import Commands
-from dedup.cli.running import CollectionRun, execute
+from dedup.cli.running import CollectionRun, execute_here
 from dedup.collection.columns import Columns
 from dedup.collection.rules import Rules, read_keep, read_stages
 from dedup.detectors import STAGES
@@ -18,14 +17,9 @@ _EPILOG = (
 )
 
 
-def add_parser(commands: Commands, text: str) -> None:
-    """Add the command's parser, with its help in the list of commands."""
-    parser = commands.add_parser(
-        "run",
-        help=text,
-        description="Deduplicate an existing collection, keeping one copy of each row.",
-        epilog=_EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Deduplicate an existing collection, keeping one copy of each row."
+    parser.epilog = _EPILOG
     parser.add_argument(
         "inputs", nargs="+", metavar="IN", help="a file, a glob, a folder, or - (standard input)"
     )
@@ -65,7 +59,6 @@ def add_parser(commands: Commands, text: str) -> None:
         metavar="URL",
         help="the Spark cluster (default: Spark's own setting, or local[*])",
     )
-    parser.set_defaults(execute=_execute)
 
 
 def _add_columns(group: Any) -> None:
@@ -120,7 +113,7 @@ def _add_rules(group: Any) -> None:
     )
 
 
-def _execute(options: argparse.Namespace) -> None:
+def execute(options: argparse.Namespace) -> None:
     keep, newest = read_keep(options.keep)
     rules = Rules(
         threshold=options.threshold,
@@ -151,7 +144,7 @@ def _execute(options: argparse.Namespace) -> None:
     elif options.master is not None:
         raise ValueError("--master needs --engine spark")
     else:
-        execute(run)
+        execute_here(run)
 
 
 def _names(given: str | None) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ class CollectionRun:
     job: Path | None
 
 
-def execute(run: CollectionRun) -> None:
+def execute_here(run: CollectionRun) -> None:
     """Deduplicate.
 
     Raises:

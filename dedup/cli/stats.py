@@ -8,8 +8,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from dedup.cli.commands import Commands
-from dedup.cli.console import JOB_HELP, output_console
+from dedup.cli.arguments import add_job, add_json
+from dedup.cli.console import output_console
 from dedup.report.breakdown import BY, account_rows, breakdown, compare_rows, rows_table
 from dedup.store import job_place, open_store, summarise
 from dedup.store.postgresql import without_password
@@ -17,14 +17,9 @@ from dedup.terminal.plain import plain, plain_json
 from dedup.terminal.summary_table import summary_table
 
 
-def add_parser(commands: Commands, text: str) -> None:
-    """Add the command's parser, with its help in the list of commands."""
-    parser = commands.add_parser(
-        "stats",
-        help=text,
-        description="Show the counts of a job, running or not, or compare two jobs.",
-    )
-    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Show the counts of a job, running or not, or compare two jobs."
+    add_job(parser)
     parser.add_argument(
         "other", type=job_place, nargs="?", metavar="OTHER", help="another job to compare with"
     )
@@ -33,11 +28,10 @@ def add_parser(commands: Commands, text: str) -> None:
         choices=list(BY),
         help="one row per host, stage or URL pattern, with the setting that avoids it",
     )
-    parser.add_argument("--json", action="store_true", help="JSON output")
-    parser.set_defaults(execute=_execute)
+    add_json(parser)
 
 
-def _execute(options: argparse.Namespace) -> None:
+def execute(options: argparse.Namespace) -> None:
     found = _read(options.job, options.by)
     console = output_console()
     if options.other is not None:

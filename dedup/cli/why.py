@@ -5,27 +5,25 @@ from dataclasses import asdict
 
 from rich.text import Text
 
-from dedup.cli.commands import Commands
-from dedup.cli.console import JOB_HELP, output_console
+from dedup.cli.arguments import add_job, add_json
+from dedup.cli.console import output_console
 from dedup.cli.explained import document_line, fate_text, origin_text, stages_table
 from dedup.explain import Fate, Replay, StageReport, TextOrigin, fate_values, find_fate, text_origin
 from dedup.explain.replay import OtherItem
-from dedup.store import JobStore, Page, job_place, open_store
+from dedup.store import JobStore, Page, open_store
 from dedup.terminal.plain import plain, plain_json
 
 
-def add_parser(commands: Commands, text: str) -> None:
-    """Add the command's parser, with its help in the list of commands."""
-    parser = commands.add_parser("why", help=text, description=__doc__.split(": ", 1)[1])
-    parser.add_argument("job", type=job_place, metavar="JOB", help=JOB_HELP)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = __doc__.split(": ", 1)[1]
+    add_job(parser)
     parser.add_argument(
         "url", metavar="URL", help="in any form that is equal under the job's URL rules"
     )
-    parser.add_argument("--json", action="store_true", help="JSON output")
-    parser.set_defaults(execute=_execute)
+    add_json(parser)
 
 
-def _execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     with open_store(options.job, read_only=True) as store:
         fates = follow(store, options.url)
         document = document_of(store, fates[-1])

@@ -1,0 +1,18 @@
+"""Arguments that several commands have."""
+
+import argparse
+
+from dedup.store import job_place
+
+
+def add_job(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "job",
+        type=job_place,
+        metavar="JOB",
+        help="the job's folder, or postgresql://…/DATABASE#NAME",
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="JSON output")
