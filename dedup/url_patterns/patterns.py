@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import compress
+from typing import NamedTuple
 from urllib.parse import quote_plus
 
 from xxhash import xxh3_64_intdigest
@@ -28,8 +29,6 @@ MAX_RECORDS = 200_000
 _MIN_DUPLICATES = 2
 _MAX_PATTERNS = 20
 _MAX_EXAMPLES = 3
-
-_IsFetched = Callable[[str, UrlParts], bool]
 
 _PLAIN_NAME = re.compile(r"[\w.\[\]-]+", re.ASCII)  # no comma: settings split lists there
 
@@ -77,7 +76,11 @@ def duplicate_patterns(store: JobStore, *, max_records: int = MAX_RECORDS) -> li
         StateError: the store is damaged.
     """
     pairs = _count_pairs(store, max_records)
-    ways = [way for found in _most_common(pairs) for way in _ways_out(*found)]
+    ways = [
+        _Way(difference, tally, detail, setting)
+        for difference, tally in _most_common(pairs)
+        for detail, setting in _ways_out(difference, tally)
+    ]
     _try_out(store, max_records, ways)
     best = _best_ways(ways)
     by_setting = {way.setting: way for way in reversed(best)}  # of each the most common difference
@@ -86,7 +89,7 @@ def duplicate_patterns(store: JobStore, *, max_records: int = MAX_RECORDS) -> li
     explained = {way.difference for way in best}
     other = _Tally.of(tally for found, tally in pairs.items() if not explained & found)
     if other.duplicates:
-        patterns.append(other.pattern("other"))
+        patterns.append(_Way(UrlDifference("other"), other).pattern())
     return patterns
 
 
@@ -111,25 +114,47 @@ def together(
     settings = [shlex.split(each.setting) for each in patterns if each.setting and not each.lost]
     if len(settings) < 2:
         return None
-    names = [value.partition("=")[2] for option, value in settings if option == "-s"]
-    expressions = [value.partition("=")[2] for option, value in settings if option == "-a"]
-    written, conditions = [], []
-    if names:
-        written.append(_rules_setting(names))
-    if expressions:
-        written.append(_deny_setting(expressions))
-        conditions.append(_not_denied(expressions))
-    if names:  # what is denied is not seen
-        conditions.append(_merged(names))
-    way = _Way(
-        UrlDifference("together"),
-        _Tally(),
-        "",
-        " ".join(written),
-        lambda url, parts: all(condition(url, parts) for condition in conditions),
+    rules, denied = (
+        tuple(value.partition("=")[2] for option, value in settings if option == wanted)
+        for wanted in ("-s", "-a")
     )
+    way = _Way(UrlDifference("together"), _Tally(), setting=_Setting(rules, denied))
     _try_out(store, max_records, [way])
-    return Together(way.setting, way.saved, way.lost)
+    return Together(str(way.setting), way.saved, way.lost)
+
+
+class _Setting(NamedTuple):
+    """URL rules, and expressions for URLs that are not fetched."""
+
+    rules: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """As it is added to `scrapy crawl …`."""
+        options = []
+        if self.rules:
+            options.append(f"-s {shlex.quote('DEDUP_URL_RULES=' + ','.join(self.rules))}")
+        if self.denied:
+            options.append(f"-a {shlex.quote('deny=' + '|'.join(self.denied))}")
+        return " ".join(options)
+
+    def new_filter(self) -> Callable[[str, UrlParts], bool]:
+        """What tells of one URL after the other whether it would be fetched."""
+        is_denied = re.compile("|".join(self.denied)).search if self.denied else None
+        rules = UrlRules(self.rules)
+        seen: set[int] = set()
+
+        def is_fetched(url: str, parts: UrlParts) -> bool:
+            if is_denied and is_denied(url):  # what is denied is not seen
+                return False
+            if not self.rules:
+                return True
+            key = xxh3_64_intdigest(str(rules(parts)).encode())
+            is_new = key not in seen
+            seen.add(key)
+            return is_new
+
+        return is_fetched
 
 
 @dataclass(slots=True)
@@ -150,14 +175,6 @@ class _Tally:
             whole.add(tally.duplicates, tally.size_bytes, *tally.examples)
         return whole
 
-    def pattern(
-        self, kind: str, detail: str = "", setting: str = "", saved: int = 0, lost: int = 0
-    ) -> UrlPattern:
-        examples = tuple(self.examples)
-        return UrlPattern(
-            kind, detail, self.duplicates, self.size_bytes, setting, saved, lost, examples
-        )
-
 
 @dataclass(slots=True)
 class _Way:
@@ -165,15 +182,21 @@ class _Way:
 
     difference: UrlDifference
     tally: _Tally
-    detail: str
-    setting: str
-    is_fetched: _IsFetched
+    detail: str = ""
+    setting: _Setting = field(default_factory=_Setting)
     saved: int = 0
     lost: int = 0
 
     def pattern(self) -> UrlPattern:
-        return self.tally.pattern(
-            self.difference.kind, self.detail, self.setting, self.saved, self.lost
+        return UrlPattern(
+            kind=self.difference.kind,
+            detail=self.detail,
+            duplicates=self.tally.duplicates,
+            size_bytes=self.tally.size_bytes,
+            setting=str(self.setting),
+            saved=self.saved,
+            lost=self.lost,
+            examples=tuple(self.tally.examples),
         )
 
 
@@ -199,24 +222,25 @@ def _most_common(
     return whole[:_MAX_PATTERNS]
 
 
-def _ways_out(difference: UrlDifference, tally: _Tally) -> Iterator[_Way]:
+def _ways_out(difference: UrlDifference, tally: _Tally) -> Iterator[tuple[str, _Setting]]:
+    """The settings that avoid what shows a difference, each after its detail."""
     kind, first, second, place = difference
     if kind in RULES or kind == "bare-query":
-        yield _merging(difference, tally, kind, "")
+        yield "", _Setting(rules=(kind,))
     elif kind == "parameter" and _PLAIN_NAME.fullmatch(first):
-        yield _merging(difference, tally, DROP + first, first)
+        yield first, _Setting(rules=(DROP + first,))
     elif kind == "parameter":
-        yield _denying(difference, tally, rf"[?&]{_escape(quote_plus(first))}=", first)
+        yield first, _Setting(denied=(rf"[?&]{_escape(quote_plus(first))}=",))
     elif kind == "host":
         for host in _sides(difference, tally):
-            yield _denying(difference, tally, f"://{_escape(host)}/", f"{first} = {second}")
+            yield f"{first} = {second}", _Setting(denied=(f"://{_escape(host)}/",))
     elif not place:
-        yield _denying(difference, tally, rf"[?&]{_escape(first)}(?:&|$)", first)
+        yield first, _Setting(denied=(rf"[?&]{_escape(first)}(?:&|$)",))
     else:
         start, end, expression = _PLACES[place]
         detail = " = ".join(f"{start}{name}{end}" for name in (first, second) if name)
         for name in _sides(difference, tally):
-            yield _denying(difference, tally, expression.format(_apart(name, place)), detail)
+            yield detail, _Setting(denied=(expression.format(_apart(name, place)),))
 
 
 def _sides(difference: UrlDifference, tally: _Tally) -> list[str]:
@@ -248,41 +272,6 @@ def _escape(text: str) -> str:
     return re.escape(text).replace(r"\-", "-")  # special within brackets only
 
 
-def _merging(difference: UrlDifference, tally: _Tally, rule: str, detail: str) -> _Way:
-    return _Way(difference, tally, detail, _rules_setting([rule]), _merged([rule]))
-
-
-def _denying(difference: UrlDifference, tally: _Tally, expression: str, detail: str) -> _Way:
-    setting = _deny_setting([expression])
-    return _Way(difference, tally, detail, setting, _not_denied([expression]))
-
-
-def _rules_setting(names: list[str]) -> str:
-    return f"-s {shlex.quote('DEDUP_URL_RULES=' + ','.join(names))}"
-
-
-def _deny_setting(expressions: list[str]) -> str:
-    return f"-a {shlex.quote('deny=' + '|'.join(expressions))}"
-
-
-def _merged(names: list[str]) -> _IsFetched:
-    rules = UrlRules(names)
-    seen: set[int] = set()
-
-    def is_fetched(_: str, parts: UrlParts) -> bool:
-        key = xxh3_64_intdigest(str(rules(parts)).encode())
-        is_new = key not in seen
-        seen.add(key)
-        return is_new
-
-    return is_fetched
-
-
-def _not_denied(expressions: list[str]) -> _IsFetched:
-    search = re.compile("|".join(expressions)).search
-    return lambda url, _: search(url) is None
-
-
 def _try_out(store: JobStore, max_records: int, ways: list[_Way]) -> None:
     """Fill in, for each way, what it would have saved and lost.
 
@@ -293,13 +282,14 @@ def _try_out(store: JobStore, max_records: int, ways: list[_Way]) -> None:
     size = 1 + min(max_records, store.report.last_page())
     avoided = [array("L", bytes(size * array("L").itemsize)) for _ in ways]
     kept = [bytearray(size) for _ in ways]
-    for _, url, content in store.report.fetched_urls(max_records):
+    filters = [way.setting.new_filter() for way in ways]
+    for url, content in store.report.fetched_urls(max_records):
         try:
             parts = split_web_url(url)
         except ValueError:
             continue
-        for index, way in enumerate(ways):
-            if way.is_fetched(url, parts):
+        for index, is_fetched in enumerate(filters):
+            if is_fetched(url, parts):
                 kept[index][content] = 1
             else:
                 avoided[index][content] += 1
