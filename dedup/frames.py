@@ -4,12 +4,13 @@ None of them is needed: a table is known by its module, and asked in its own wor
 that offers Arrow's stream interface (`__arrow_c_stream__`) is read by PyArrow.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from reprlib import repr as shorten
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from dedup.collection.account import FileAccount
 from dedup.collection.columns import Columns
@@ -151,99 +152,74 @@ def _refuse(file: int, broken: Broken) -> None:  # noqa: ARG001 -- there is one
     raise ValueError(f"row {broken.place}: {broken.reason}")
 
 
-class _Frame(Protocol):
+class _Frame(ABC):
     """What is asked of a table."""
 
-    @property
-    def names(self) -> Sequence[str]: ...
+    def __init__(self, table: Any, names: Iterable[object]) -> None:
+        self._table = table
+        self.names = [str(name) for name in names]
 
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        return len(self._table)
 
+    @abstractmethod
     def rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         """The rows, of these columns."""
 
-    def values(self, name: str) -> Iterable[Any]:
-        """A column."""
-
+    @abstractmethod
     def with_columns(self, columns: dict[str, list[Any]]) -> Any:
         """The table with these columns at its end."""
+
+    def values(self, name: str) -> Iterator[Any]:
+        """A column."""
+        return (row[name] for row in self.rows([name]))
 
 
 def _frame_of(table: Any) -> _Frame:
     module = type(table).__module__.partition(".")[0]
     if module == "pandas" and hasattr(table, "columns"):
-        return _Pandas(table)
+        return _Pandas(table, table.columns)
     if module == "polars" and hasattr(table, "collect"):
         raise TypeError("table must be in memory: call collect() on the lazy frame first")
     if module == "polars" and hasattr(table, "iter_slices"):
-        return _Polars(table)
+        return _Polars(table, table.columns)
     if module == "datasets" and hasattr(table, "column_names") and hasattr(table, "add_column"):
-        return _Dataset(table)
-    if module == "pyarrow" and hasattr(table, "append_column"):
-        return _Arrow(table)
+        return _Dataset(table, table.column_names)
     if hasattr(table, "__arrow_c_stream__") and type(table).__name__ != "Series":
-        return _Arrow(load_extra("pyarrow", extra="parquet", purpose="this table").table(table))
+        if not (module == "pyarrow" and hasattr(table, "append_column")):
+            table = load_extra("pyarrow", extra="parquet", purpose="this table").table(table)
+        return _Arrow(table, table.schema.names)
     raise TypeError(
         "table must come from pandas, polars, PyArrow or Hugging Face's datasets, or have Arrow's"
         f" stream interface, got {type(table).__name__}"
     )
 
 
-class _Pandas:
-    def __init__(self, table: Any) -> None:
-        self._table = table
-        self.names = [str(name) for name in table.columns]
-
-    def __len__(self) -> int:
-        return len(self._table)
-
+class _Pandas(_Frame):
     def rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         for start in range(0, len(self), _ROWS_AT_ONCE):
-            part = self._table[list(names)].iloc[start : start + _ROWS_AT_ONCE]
-            lists = [_nulls(part[name]) for name in names]
+            part = self._table[list(names)].iloc[start : start + _ROWS_AT_ONCE].astype(object)
+            lists = [part[name].where(part[name].notna(), None).tolist() for name in names]
             for values in zip(*lists, strict=True):
                 yield dict(zip(names, values, strict=True))
 
-    def values(self, name: str) -> Iterable[Any]:
-        return _nulls(self._table[name])
-
     def with_columns(self, columns: dict[str, list[Any]]) -> Any:
-        made = type(self._table)(index=self._table.index)
-        for name, values in columns.items():
-            made[name] = _series(made, values)
-        return self._table.assign(**{name: made[name] for name in columns})
+        made = {name: self._series(values) for name, values in columns.items()}
+        return self._table.assign(**made)
+
+    def _series(self, values: list[Any]) -> Any:
+        """A column; whole numbers stay whole beside nulls."""
+        kinds = {type(value) for value in values if value is not None}
+        frame = type(self._table)({"x": values}, index=self._table.index, dtype=object)
+        if len(kinds) == 1 and kinds <= {int, float}:
+            return frame["x"].astype("Int64" if int in kinds else "float64")
+        return frame["x"]
 
 
-def _nulls(column: Any) -> list[Any]:
-    """The values of a column of pandas, nulls as None."""
-    values: list[Any] = column.astype(object).where(column.notna(), None).tolist()
-    return values
-
-
-def _series(made: Any, values: list[Any]) -> Any:
-    """Whole numbers stay whole beside nulls."""
-    kinds = {type(value) for value in values if value is not None}
-    frame = type(made)({"x": values}, index=made.index, dtype=object)
-    if kinds <= {int} and kinds:
-        return frame["x"].astype("Int64")
-    return frame["x"].astype("float64") if kinds <= {float} and kinds else frame["x"]
-
-
-class _Polars:
-    def __init__(self, table: Any) -> None:
-        self._table = table
-        self.names = list(table.columns)
-
-    def __len__(self) -> int:
-        return int(self._table.height)
-
+class _Polars(_Frame):
     def rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         for part in self._table.select(names).iter_slices(_ROWS_AT_ONCE):
             yield from part.to_dicts()
-
-    def values(self, name: str) -> Iterable[Any]:
-        values: list[Any] = self._table[name].to_list()
-        return values
 
     def with_columns(self, columns: dict[str, list[Any]]) -> Any:
         made = type(self._table)(columns, strict=False)
@@ -252,58 +228,33 @@ class _Polars:
         return self._table.with_columns(made.get_columns())
 
 
-class _Arrow:
-    def __init__(self, table: Any) -> None:
-        self._arrow = load_extra("pyarrow", extra="parquet", purpose="this table")
-        self._table = table
-        self.names = list(table.schema.names)
-
-    def __len__(self) -> int:
-        return int(self._table.num_rows)
-
+class _Arrow(_Frame):
     def rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         for part in self._table.select(list(names)).to_batches(_ROWS_AT_ONCE):
             yield from part.to_pylist()
 
-    def values(self, name: str) -> Iterable[Any]:
-        values: list[Any] = self._table.column(name).to_pylist()
-        return values
-
     def with_columns(self, columns: dict[str, list[Any]]) -> Any:
-        kinds = {"resemblance": self._arrow.float64(), "stage": self._arrow.string()}
-        table = self._table
-        for name, values in columns.items():
-            column = self._arrow.array(values, kinds.get(name))
-            place = table.schema.get_field_index(name)
-            if place >= 0:
-                table = table.remove_column(place)
+        table = self._table.drop_columns([name for name in columns if name in self.names])
+        for name, column in _arrow_columns(columns).items():
             table = table.append_column(name, column)
         return table
 
 
-class _Dataset:
-    def __init__(self, table: Any) -> None:
-        self._table = table
-        self.names = list(table.column_names)
-
-    def __len__(self) -> int:
-        return int(self._table.num_rows)
-
+class _Dataset(_Frame):
     def rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         plain = self._table.select_columns(list(names)).with_format(None)
         for part in plain.iter(_ROWS_AT_ONCE):
             for values in zip(*part.values(), strict=True):
                 yield dict(zip(part, values, strict=True))
 
-    def values(self, name: str) -> Iterable[Any]:
-        for row in self.rows([name]):
-            yield row[name]
-
     def with_columns(self, columns: dict[str, list[Any]]) -> Any:
         table = self._table.remove_columns([name for name in columns if name in self.names])
-        arrow = load_extra("pyarrow", extra="parquet", purpose="datasets")
-        for name, values in columns.items():
-            kinds = {"resemblance": arrow.float64(), "stage": arrow.string()}
-            made = arrow.array(values, kinds.get(name))
-            table = table.add_column(name, made)
+        for name, column in _arrow_columns(columns).items():
+            table = table.add_column(name, column)
         return table
+
+
+def _arrow_columns(columns: dict[str, list[Any]]) -> dict[str, Any]:
+    arrow = load_extra("pyarrow", extra="parquet", purpose="this table")
+    kinds = {"resemblance": arrow.float64(), "stage": arrow.string()}
+    return {name: arrow.array(values, kinds.get(name)) for name, values in columns.items()}
