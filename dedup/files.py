@@ -12,8 +12,9 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
+from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import zstandard
 
@@ -186,31 +187,19 @@ def create_binary(path: Path) -> BinaryIO:
     return path.open("wb")
 
 
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
 class _Compression(NamedTuple):
     """A compression: the bytes that a member or frame begins with, and what unpacks one."""
 
     start: re.Pattern[bytes]
-    decompressor: Callable[[], _Decompressor]
+    decompressor: Callable[[], Any]
 
 
-def _gzip_decompressor() -> _Decompressor:
-    return zlib.decompressobj(zlib.MAX_WBITS | 16)
-
-
-def _zstd_decompressor() -> _Decompressor:
+def _zstd_decompressor() -> Any:
     return zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
 
 
 _COMPRESSIONS = (
-    _Compression(re.compile(rb"\x1f\x8b\x08"), _gzip_decompressor),
+    _Compression(re.compile(rb"\x1f\x8b\x08"), partial(zlib.decompressobj, zlib.MAX_WBITS | 16)),
     _Compression(re.compile(rb"\x28\xb5\x2f\xfd"), _zstd_decompressor),
     _Compression(re.compile(rb"\xfd7zXZ\0"), lzma.LZMADecompressor),
 )
@@ -296,7 +285,7 @@ class Unpacked(io.RawIOBase):
 
     def _decompress(self, compressed: bytes) -> bytes:
         try:
-            found = self._decompressor.decompress(compressed)
+            found: bytes = self._decompressor.decompress(compressed)
         except (zlib.error, zstandard.ZstdError, lzma.LZMAError) as error:
             raise OSError(f"{self._file.name}: the compressed file is damaged ({error})") from error
         self._n_unpacked += len(found)

@@ -33,9 +33,7 @@ def lock(path: Path) -> BaseFileLock:
             path.parent.mkdir(mode=0o700, exist_ok=True)
         holder = _holder(lock_path)
     except OSError as error:
-        raise StateError(
-            path.parent, f"the folder cannot be written ({error.strerror})", "Choose another folder"
-        ) from error
+        raise _not_writable(path.parent, error) from error
     held = FileLock(
         lock_path,
         mode=0o600,
@@ -53,15 +51,18 @@ def lock(path: Path) -> BaseFileLock:
             "Wait for it to end, or use another job name",
         ) from error
     except PermissionError as error:
-        raise StateError(
-            path.parent, f"the folder cannot be written ({error.strerror})", "Choose another folder"
-        ) from error
+        raise _not_writable(path.parent, error) from error
     except OSError as error:  # no locks on this file system, or a full disk
         held.release()
         raise StateError(
             lock_path, f"the job cannot be locked ({error.strerror})", "Choose another folder"
         ) from error
     return held
+
+
+def _not_writable(folder: Path, error: OSError) -> StateError:
+    problem = f"the folder cannot be written ({error.strerror})"
+    return StateError(folder, problem, "Choose another folder")
 
 
 def _holder(lock_path: Path) -> str:
