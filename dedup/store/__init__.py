@@ -4,6 +4,7 @@ from dedup.store.interface import Store
 from dedup.store.opening import (
     STORE_NAME,
     job_exists,
+    job_file,
     job_place,
     open_store,
     rename_job,
@@ -21,6 +22,7 @@ __all__ = [
     "SqliteStore",
     "Store",
     "job_exists",
+    "job_file",
     "job_place",
     "open_store",
     "rename_job",

@@ -33,6 +33,13 @@ def job_place(text: str) -> str | Path:
     return text if is_address(text) else Path(text)
 
 
+def job_file(job: str | Path, name: str) -> Path:
+    """A file of a job: in its folder, or, of a job in a database, `JOB-name` in this folder."""
+    if isinstance(job, Path):
+        return store_path(job).parent / name
+    return Path(f"{job.rpartition('#')[2]}-{name}")
+
+
 def job_exists(path: str | os.PathLike[str]) -> bool:
     """Is there a job, or a schema of its name?
 

@@ -144,6 +144,11 @@ PAGE_FIELDS = tuple(
 its name, its host, and, compressed, its text and its body."""
 
 
+DROPPED_FIELDS = (
+    *("url", "title", "fetched_at", "size_bytes", "heading", "own_title", "source", "site_version"),
+)
+"""The `PAGE_FIELDS` that are kept of a dropped page."""
+
 KEPT_FIELDS = ("id", "url", "title", "heading", "own_title", "source", "key")
 """The fields of a document that every store keeps, besides its text and what is rare on it."""
 
@@ -152,18 +157,7 @@ kept_fields = attrgetter(*KEPT_FIELDS)
 
 def with_kept(fields: Iterable[Any], text: str, rest: Rest | None) -> Document:
     """The document of these `KEPT_FIELDS`."""
-    name, url, title, heading, own_title, source, key = fields
-    return Document(
-        id=name,
-        text=text,
-        url=url,
-        title=title,
-        heading=heading,
-        own_title=own_title,
-        source=source,
-        key=key,
-        rest=rest,
-    )
+    return Document(text=text, rest=rest, **dict(zip(KEPT_FIELDS, fields, strict=True)))
 
 
 def as_kept(document: Document, number: int, clean: Callable[[Any], Any]) -> Document:

@@ -3,6 +3,7 @@
 Times are seconds since 1970, UTC; distances are bits; resemblances are 0 to 1.
 """
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 Outcome = Literal["stored", "duplicate", "skipped", "waiting"]
@@ -17,7 +18,8 @@ class Count(NamedTuple):
     size_bytes: int
 
 
-class ApartPage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ApartPage:
     """A page that was kept though its text resembles that of an earlier one.
 
     Attributes:
@@ -52,11 +54,13 @@ class WorkerRow(NamedTuple):
 # --- For the report ------------------------------------------------------------------------------
 
 
-class PageNames(NamedTuple):
-    """A stored page by its names, with its text.
+class ReportedPage(NamedTuple):
+    """A stored page as the report shows it.
 
     Attributes:
         own_title: the title without what all titles of the site have, where that is known.
+        site_version: of what was known of its host; None: nothing was.
+        text: "" if it was not asked for.
     """
 
     url: str | None
@@ -64,6 +68,8 @@ class PageNames(NamedTuple):
     title: str
     own_title: str
     heading: str
+    language: str
+    site_version: int | None
     text: str
 
 
@@ -96,17 +102,6 @@ class ListedDuplicate(NamedTuple):
     heading: str
     original_title: str
     original_heading: str
-
-
-class ListedOriginal(NamedTuple):
-    """A page with duplicates as the report lists it; `text` is "" where it was not asked for."""
-
-    url: str | None
-    host: str
-    title: str
-    language: str
-    site_version: int | None
-    text: str
 
 
 # --- For the explanation of a URL ----------------------------------------------------------------

@@ -318,6 +318,12 @@ class Database(ABC):
                 self.connection.execute("RELEASE unit")
 
 
+def inserting(table: str, *columns: str) -> str:
+    """The query that adds a row, given by the names of its columns."""
+    marks = ", ".join(f":{column}" for column in columns)
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 -- our own names
+
+
 class Queries:
     """The base of a part of a store, which one part of the program asks.
 

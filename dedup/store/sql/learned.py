@@ -17,12 +17,15 @@ from dedup.store.records import (
     compressed,
     storable_fields,
 )
-from dedup.store.sql.database import Database, Queries
+from dedup.store.sql.database import Database, Queries, inserting
 from dedup.urls.parts import host_of
 
 _FIELDS = tuple(name for name in PAGE_FIELDS if name not in ("own_title", "site_version"))
 """What is known of a page before its site is."""
 
+_INSERT_WAITING = (
+    inserting("waiting", "host", *_FIELDS, "text", "outline", "body") + " RETURNING place"
+)
 _HOSTS_IN_MEMORY = 10_000
 
 
@@ -80,19 +83,15 @@ class HostKnowledge(Queries):
 
     def add_waiting(self, page: Page, outline: Outline) -> int:
         """Have a page wait; return its place in the order of arrival."""
-        values = storable_fields(page)
-        row = [
-            host_of(page.url),
-            *(values[name] for name in _FIELDS),
-            page.packed_text,
-            _packed(outline),
-            page.packed_body or compressed(b""),
-        ]
-        columns = ", ".join(["host", *_FIELDS, "text", "outline", "body"])
-        marks = ", ".join("?" * len(row))
-        query = f"INSERT INTO waiting ({columns}) VALUES ({marks}) RETURNING place"  # noqa: S608 -- names above
+        row = {
+            **storable_fields(page),
+            "host": host_of(page.url),
+            "text": page.packed_text,
+            "outline": _packed(outline),
+            "body": page.packed_body or compressed(b""),
+        }
         with self._database.unit() as connection:
-            return int(connection.execute(query, row).fetchone()[0])
+            return int(connection.execute(_INSERT_WAITING, row).fetchone()[0])
 
     def waiting(self, host: str) -> list[Outlined]:
         """The pages of a host that wait, in the order of their arrival."""

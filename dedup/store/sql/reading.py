@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dedup.document import Document
 from dedup.errors import DamageError
 from dedup.sites.rest import Rest
-from dedup.store.records import KEY_STAGE, PAGE_FIELDS, Page, key_in, with_kept
+from dedup.store.records import DROPPED_FIELDS, KEY_STAGE, PAGE_FIELDS, Page, key_in, with_kept
 from dedup.store.sql.database import Database
 
 _SIGNATURES_PER_BATCH = 1 << 20
@@ -18,11 +18,6 @@ _SIGNATURES_PER_BATCH = 1 << 20
 
 _ROWS_AT_ONCE = 1 << 10
 """Rows read at a time: while they fit into the processor's cache, in half the time."""
-
-_DROPPED_FIELDS = (
-    *("url", "title", "fetched_at", "size_bytes", "heading", "own_title", "source", "site_version"),
-)
-"""The `PAGE_FIELDS` that are kept of a dropped page."""
 
 _DOCUMENT = f"""
 SELECT name, url, title, heading, own_title, source, value, text, rest FROM pages
@@ -68,7 +63,7 @@ class PageReader:
         Raises:
             KeyError: there is no duplicate of that number.
         """
-        columns = "name", "text", "original", *_DROPPED_FIELDS
+        columns = "name", "text", "original", *DROPPED_FIELDS
         name, text, original, *fields = self._row("duplicates", columns, number)
         copied = self.page(original) if text is None else None
         return Page(
@@ -76,7 +71,7 @@ class PageReader:
             text=self._text(number, text) if copied is None else copied.text,
             body=None if copied is None else copied.body,
             key=self._key(original),  # else it would be no duplicate
-            **dict(zip(_DROPPED_FIELDS, fields, strict=True)),
+            **dict(zip(DROPPED_FIELDS, fields, strict=True)),
         )
 
     def label(self, number: int) -> tuple[str, str | None]:

@@ -5,8 +5,7 @@ from typing import Any
 
 from dedup.store.results import (
     ListedDuplicate,
-    ListedOriginal,
-    PageNames,
+    ReportedPage,
     SkippedRecord,
     StoredBody,
 )
@@ -82,8 +81,9 @@ SELECT d.host = p.host AND d.host != '', coalesce(d.own_title, d.title), d.headi
 FROM duplicates AS d JOIN pages AS p ON p.number = d.original
 WHERE d.stage NOT IN ('body', 'text') ORDER BY d.number LIMIT ?
 """
-_PAGE_NAMES = """
-SELECT url, host, title, coalesce(own_title, title), heading, text FROM pages WHERE number = ?
+_PAGE = """
+SELECT url, host, title, coalesce(own_title, title), heading, language, site_version, text
+FROM pages WHERE number = ?
 """
 
 
@@ -193,16 +193,15 @@ class ReportQueries(Queries):
         """The duplicates of lowest resemblance, these first; equal bodies last."""
         return list(map(ListedDuplicate._make, self._database.all(_LISTED, (limit,))))
 
-    def listed_original(self, number: int, *, with_text: bool) -> ListedOriginal:
+    def page(self, number: int, *, with_text: bool = True) -> ReportedPage:
         """A stored page.
 
         Raises:
             KeyError: there is no page of that number.
         """
-        query = "SELECT url, host, title, language, site_version, text FROM pages WHERE number = ?"
-        *fields, packed = self._database.record(query, number)
+        *fields, packed = self._database.record(_PAGE, number)
         text = self._database.text(number, packed) if with_text else ""
-        return ListedOriginal._make([*fields, text])
+        return ReportedPage._make([*fields, text])
 
     def pair_texts(self, number: int) -> tuple[str, str]:
         """The texts of a duplicate's original and of the duplicate itself.
@@ -221,11 +220,3 @@ class ReportQueries(Queries):
         Each has: are both of one host, its title and heading, the original's title and heading.
         """
         return self._database.each(_NEAR_NAMES, (limit,))
-
-    def page_names(self, number: int) -> PageNames | None:
-        """The names and the text of a stored page; None: there is no such page."""
-        row = self._database.first(_PAGE_NAMES, (number,))
-        if row is None:
-            return None
-        *fields, packed = row
-        return PageNames._make([*fields, self._database.text(number, packed)])

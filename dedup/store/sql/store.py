@@ -11,8 +11,15 @@ from typing import Any, Self
 from dedup.document import Document, Match
 from dedup.errors import DamageError, SchemeError, StateError
 from dedup.store.interface import Workers
-from dedup.store.records import PAGE_FIELDS, Page, as_page, storable, storable_fields
-from dedup.store.sql.database import MAX_UNPACKED_BYTES, Connection, Database
+from dedup.store.records import (
+    DROPPED_FIELDS,
+    PAGE_FIELDS,
+    Page,
+    as_page,
+    storable,
+    storable_fields,
+)
+from dedup.store.sql.database import MAX_UNPACKED_BYTES, Connection, Database, inserting
 from dedup.store.sql.decisions import Decisions, StoredDecisions
 from dedup.store.sql.explain import ExplainQueries
 from dedup.store.sql.export import ExportQueries
@@ -28,11 +35,21 @@ from dedup.urls.parts import host_of
 _ANY_CREDENTIALS = re.compile(r"(https?://)[^\s/?#@]*@")
 
 _COLUMNS = ("name", "host", *PAGE_FIELDS, "rest", "text", "body")
-_MARKS = ", ".join(f":{column}" for column in _COLUMNS)
-_SETS = ", ".join(f"{column} = :{column}" for column in _COLUMNS)
-_INSERT_PAGE = f"INSERT INTO pages (number, {', '.join(_COLUMNS)}) VALUES (:number, {_MARKS})"  # noqa: S608 -- the names above
-_INSERT_DUPLICATE = f"INSERT INTO duplicates VALUES ({', '.join('?' * 16)})"  # noqa: S608 -- our own names
-_UPDATE_PAGE = f"UPDATE pages SET {_SETS} WHERE number = :number"  # noqa: S608 -- our own names
+_MATCH = ("original", "stage", "distance", "resemblance")
+_CHANGED = ("text", "heading", "own_title", "source", "site_version", "rest")
+
+
+def _updating(*columns: str) -> str:
+    values = ", ".join(f"{column} = :{column}" for column in columns)
+    return f"UPDATE pages SET {values} WHERE number = :number"  # noqa: S608 -- our own names
+
+
+_INSERT_PAGE = inserting("pages", "number", *_COLUMNS)
+_INSERT_DUPLICATE = inserting(
+    "duplicates", "number", "name", "host", *_MATCH, *DROPPED_FIELDS, "text"
+)
+_UPDATE_PAGE = _updating(*_COLUMNS)
+_CHANGE_TEXT = _updating(*_CHANGED)
 
 
 class JobStore(PageReader, ABC):
@@ -134,35 +151,17 @@ class JobStore(PageReader, ABC):
         self, number: int, page: Page, signatures: Mapping[str, bytes], *, is_new: bool = True
     ) -> None:
         """Write a page under its number; where it `is_new` there is none."""
-        fields = {
-            **storable_fields(page),
-            "number": number,
-            "name": storable(page.id) or None,
-            "host": host_of(page.url),
-            "rest": _stored_rest(page),
-            "text": page.packed_text,
-            "body": page.packed_body if self.keep_bodies and _is_body_kept(page) else None,
-        }
+        fields = {**_fields(number, page), **_content(page), "body": None}
+        if self.keep_bodies and page.body is not None and len(page.body) <= MAX_UNPACKED_BYTES:
+            fields["body"] = page.packed_body
         with self.unit() as connection:
             connection.execute(_INSERT_PAGE if is_new else _UPDATE_PAGE, fields)
             _add_signatures(connection, number, signatures)
 
     def change_text(self, number: int, page: Page) -> None:
         """Keep another text of a page than before, and what is known of it."""
-        query = (
-            "UPDATE pages SET text = :text, heading = :heading, own_title = :own_title,"
-            " source = :source, site_version = :site_version, rest = :rest WHERE number = :number"
-        )
-        row = {
-            "number": number,
-            "text": page.packed_text,
-            "heading": storable(page.heading),
-            "own_title": storable(page.own_title),
-            "source": page.source,
-            "site_version": page.site_version,
-            "rest": _stored_rest(page),
-        }
-        self.database.write(query, row, weight=1)
+        fields = {**_fields(number, page), **_content(page)}
+        self.database.write(_CHANGE_TEXT, fields, weight=1)
 
     def change_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
         with self.unit() as connection:
@@ -179,29 +178,11 @@ class JobStore(PageReader, ABC):
 
     def add_duplicate(self, document: Document, match: Match) -> None:
         page = as_page(document)
-        is_copy = match.stage == "body"
+        found = {name: getattr(match, name) for name in _MATCH}
+        text = None if match.stage == "body" else page.packed_text  # the original's
         with self.unit() as connection:
-            connection.execute(
-                _INSERT_DUPLICATE,
-                (
-                    self.database.take_number(),
-                    storable(page.id) or None,
-                    storable(page.url),
-                    host_of(page.url),
-                    match.original,
-                    match.stage,
-                    match.distance,
-                    match.resemblance,
-                    page.fetched_at,
-                    page.size_bytes,
-                    storable(page.title),
-                    storable(page.heading),
-                    storable(page.own_title),
-                    page.source,
-                    page.site_version,
-                    None if is_copy else page.packed_text,
-                ),
-            )
+            fields = _fields(self.database.take_number(), page)
+            connection.execute(_INSERT_DUPLICATE, {**fields, **found, "text": text})
 
     def add_skipped(
         self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0
@@ -266,10 +247,16 @@ def _add_signatures(connection: Connection, number: int, signatures: Mapping[str
     )
 
 
-def _is_body_kept(page: Page) -> bool:
-    """Is the page's body small enough to be read again?"""
-    return page.body is not None and len(page.body) <= MAX_UNPACKED_BYTES
+def _fields(number: int, page: Page) -> dict[str, object]:
+    """The columns of a record, except its content."""
+    return {
+        **storable_fields(page),
+        "number": number,
+        "name": storable(page.id) or None,
+        "host": host_of(page.url),
+    }
 
 
-def _stored_rest(page: Page) -> bytes | None:
-    return None if page.rest is None else page.rest.kept().to_bytes()
+def _content(page: Page) -> dict[str, object]:
+    rest = None if page.rest is None else page.rest.kept().to_bytes()
+    return {"text": page.packed_text, "rest": rest}

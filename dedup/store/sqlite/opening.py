@@ -18,7 +18,6 @@ from dedup.store.sqlite.schema import (
     APPLICATION_ID,
     FORMER_TABLES,
     OLD_JOBS,
-    READABLE_VERSIONS,
     SCHEMA,
     SCHEMA_VERSION,
 )
@@ -56,9 +55,8 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     if read_only and not os.access(path.parent, os.W_OK) and not _wal_size_bytes(path):
         mode = "immutable=1"  # WAL mode needs files beside the store; here nobody can write any
     with reporting(path), contextlib.ExitStack() as on_error:
-        connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None
-        )
+        address = f"{path.absolute().as_uri()}?{mode}"
+        connection = sqlite3.connect(address, uri=True, isolation_level=None)
         on_error.callback(connection.close)
         connection.execute("PRAGMA busy_timeout = 10000")
         connection.execute("PRAGMA cell_size_check = ON")  # notices more damage
@@ -119,12 +117,12 @@ def remove_empty_files(path: Path) -> None:
     log = path.with_name(path.name + "-wal")
     if not log.exists() or _wal_size_bytes(path):
         return
-    with contextlib.suppress(sqlite3.Error):
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
-        try:
-            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        finally:
-            connection.close()
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    with (
+        contextlib.suppress(sqlite3.Error),
+        contextlib.closing(sqlite3.connect(address, uri=True)) as connection,
+    ):
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
 
 
 def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:
@@ -142,7 +140,7 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
             "expected a crawl's store, found another program's SQLite database",
             "Move it, or choose another job name",
         )
-    elif version in READABLE_VERSIONS and version != SCHEMA_VERSION:
+    elif version in OLD_JOBS:
         if not read_only:
             raise StateError(
                 path,

@@ -7,9 +7,6 @@ APPLICATION_ID = 0x44454455
 
 SCHEMA_VERSION = 5
 
-READABLE_VERSIONS = (2, 3, 4, 5)
-"""Those of earlier releases can be read. They read other texts from pages: they cannot go on."""
-
 FORMER_TABLES = """
 CREATE TABLE url_rules (
     number INTEGER PRIMARY KEY,
@@ -69,4 +66,5 @@ OLD_JOBS = {
     3: _TEMPLATED_PAGES + _NO_SITES,
     4: _TEMPLATED_PAGES + _NO_SITES,
 }
-"""What has a job of an earlier version look like one of this version to those who read it."""
+"""By version: what makes a job of an earlier release look like one of this version to readers.
+Earlier releases extracted other texts from pages, so their jobs cannot be resumed."""
