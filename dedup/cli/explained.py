@@ -5,13 +5,16 @@ from datetime import UTC, datetime
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from dedup.cli.console import plain
 from dedup.document import Document
-from dedup.explain import Candidate, Comparison, Fate, StageReport, TextOrigin
+from dedup.explain.comparison import Comparison
+from dedup.explain.fate import Fate
+from dedup.explain.origin import TextOrigin
 from dedup.explain.reasons import LEFT_OUT, reason_words, remedy
+from dedup.explain.replay import Candidate, StageReport
 from dedup.explain.text_differences import Part
 
 _SHOWN_CANDIDATES = 3
@@ -43,13 +46,7 @@ def _outcome(fate: Fate) -> Iterator[str]:
         yield f"stored, as page {fate.number}{dropped}"
         yield from _apart(fate)
     elif fate.outcome == "duplicate":
-        figures = (
-            []
-            if fate.distance is None
-            else [f"distance {fate.distance} bit{'' if fate.distance == 1 else 's'}"]
-        )
-        figures += [] if fate.resemblance is None else [f"resemblance {fate.resemblance:.3f}"]
-        yield f"dropped, found by {fate.stage} ({', '.join(figures) or 'equal'}), as a duplicate of"
+        yield f"dropped, found by {fate.stage} ({_likeness(fate)}), as a duplicate of"
         yield f"  {plain(fate.original_url)} (page {fate.original})"
     elif fate.outcome == "skipped":
         what = "fetched" if fate.reason in LEFT_OUT else "compared"
@@ -66,6 +63,15 @@ def _outcome(fate: Fate) -> Iterator[str]:
         yield f"  {plain(fate.page_url)}"
     else:
         yield from _unrecorded(fate)
+
+
+def _likeness(fate: Fate) -> str:
+    figures = []
+    if fate.distance is not None:
+        figures.append(f"distance {fate.distance} bit{'' if fate.distance == 1 else 's'}")
+    if fate.resemblance is not None:
+        figures.append(f"resemblance {fate.resemblance:.3f}")
+    return ", ".join(figures) or "equal"
 
 
 def _apart(fate: Fate) -> Iterator[str]:
@@ -92,26 +98,26 @@ def _unrecorded(fate: Fate) -> Iterator[str]:
         yield "processed; no separate record"
     elif fate.is_row:
         yield "not found: no row of the collection has this id or URL"
-        if fate.nearest:
-            yield "rows with the most similar names:"
-            yield from (f"  {plain(name)}" for name in fate.nearest)
     else:
         yield (
             "never seen: no fetched page links to it, or the link was out of scope, to a file"
             " that is not a page, or marked nofollow (DEDUP_ROBOTS_META_OBEY=0 follows those)"
         )
-        if fate.nearest:
-            yield "most similar known URLs:"
-            yield from (f"  {plain(url)}" for url in fate.nearest)
+    if fate.nearest:
+        yield "rows with the most similar names:" if fate.is_row else "most similar known URLs:"
+        yield from (f"  {plain(each)}" for each in fate.nearest)
 
 
 def stages_table(reports: Iterable[StageReport]) -> RenderableType:
     """What each stage looked at, found and decided; the most alike candidates below it."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for report in reports:
-        table.add_row(Text(report.stage), _stage(report))
+    return _by_stage((report.stage, _stage(report)) for report in reports)
+
+
+def _by_stage(rows: Iterable[tuple[str, RenderableType]]) -> RenderableType:
+    columns = Column(no_wrap=True), Column(overflow="fold")
+    table = Table(*columns, box=None, show_header=False, pad_edge=False)
+    for stage, words in rows:
+        table.add_row(Text(stage), words)
     return Padding(table, (0, 0, 0, 2), expand=False)
 
 
@@ -141,22 +147,20 @@ def _candidate(candidate: Candidate) -> Text:
 
 def comparisons_table(comparisons: Iterable[Comparison]) -> RenderableType:
     """What each stage makes of a pair; signatures below each other."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for comparison in comparisons:
-        words = Text(plain(comparison.words))
-        if comparison.is_candidate is None:
-            words = Text(f"not applicable: {plain(comparison.words)}")
-        else:
-            words.append(": a candidate" if comparison.is_candidate else ": no candidate", "bold")
-        for signature in (comparison.first, comparison.second):
-            if isinstance(signature, str):
-                words.append(f"\n{signature}", "dim")
-        if comparison.stage == "sentences" and comparison.is_candidate is not None:
-            words.append_text(_sentences(comparison))
-        table.add_row(Text(comparison.stage), words)
-    return Padding(table, (0, 0, 0, 2), expand=False)
+    return _by_stage((comparison.stage, _comparison(comparison)) for comparison in comparisons)
+
+
+def _comparison(comparison: Comparison) -> Text:
+    words = Text(plain(comparison.words))
+    if comparison.is_candidate is None:
+        return Text("not applicable: ") + words
+    words.append(": a candidate" if comparison.is_candidate else ": no candidate", "bold")
+    for signature in (comparison.first, comparison.second):
+        if isinstance(signature, str):
+            words.append(f"\n{signature}", "dim")
+    if comparison.stage == "sentences":
+        words.append_text(_sentences(comparison))
+    return words
 
 
 def _sentences(comparison: Comparison) -> Text:

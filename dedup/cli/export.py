@@ -13,9 +13,9 @@ from dedup.cli.arguments import add_job
 from dedup.cli.console import ERRORS
 from dedup.collection.formats import ENDINGS, format_to_write
 from dedup.collection.writing.outputs import check_outputs
-from dedup.explain import failed_urls
+from dedup.explain.failures import failed_urls
 from dedup.export import DUPLICATES, FAILED, PAGES, write_table, write_warc
-from dedup.store import JobStore, open_store, store_path
+from dedup.store import JobStore, job_file, open_store
 from dedup.store.records import storable
 from dedup.store.selection import Selection
 
@@ -98,18 +98,15 @@ def execute(options: argparse.Namespace) -> None:
     is_default = options.pages is options.duplicates is options.failed is None
     pages, duplicates = options.pages, options.duplicates
     if is_default:
-        pages, duplicates = _default_files(options.job)
+        pages, duplicates = (job_file(options.job, f"{name}.jsonl") for name in _TABLES)
     named = {"-o": pages, "-d": duplicates, "--failed": options.failed}
     outputs = {option: path for option, path in named.items() if path is not None}
     formats = {path: format_to_write(path) for path in outputs.values()}
     if formats.get(options.failed) == "warc":
         raise ValueError(f"--failed cannot be a WARC file, got {options.failed}")
     is_own = is_default and isinstance(options.job, Path)  # files of the job's folder
-    check_outputs(
-        {option: str(path) for option, path in outputs.items()},
-        {},
-        overwrite=options.overwrite or is_own,
-    )
+    given = {option: str(path) for option, path in outputs.items()}
+    check_outputs(given, {}, overwrite=options.overwrite or is_own)
     chosen = selection(options)
     with open_store(options.job, read_only=True) as store:
         _check_stages(store, chosen)
@@ -125,27 +122,14 @@ def execute(options: argparse.Namespace) -> None:
             ERRORS.print(f"{len(failed):,} failed URLs in {options.failed}")
 
 
-def _default_files(job: Path | str) -> tuple[Path, Path]:
-    if isinstance(job, Path):
-        folder = store_path(job).parent
-        return folder / "pages.jsonl", folder / "duplicates.jsonl"
-    name = job.rpartition("#")[2]
-    return Path(f"{name}-pages.jsonl"), Path(f"{name}-duplicates.jsonl")
-
-
 def _write(
     path: Path, found: str, store: JobStore, chosen: Selection, tables: tuple[str, ...]
 ) -> None:
     tables = tables if found == "warc" else tables[:1]
     totals = {table: store.exports.count(table, chosen) for table in tables}
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
+    bar = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     is_hidden = not ERRORS.is_terminal
-    with Progress(*columns, console=ERRORS, transient=True, disable=is_hidden) as progress:
+    with Progress(*bar, console=ERRORS, transient=True, disable=is_hidden) as progress:
         task = progress.add_task(" and ".join(tables), total=sum(totals.values()))
 
         def counted(rows: Iterable[Any]) -> Iterable[Any]:
@@ -158,9 +142,8 @@ def _write(
                 pass
         else:
             (table,) = tables
-            exports = store.exports
-            rows = exports.pages(chosen) if table == "pages" else exports.duplicates(chosen)
-            write_table(path, counted(rows), _TABLES[table])
+            read = store.exports.pages if table == "pages" else store.exports.duplicates
+            write_table(path, counted(read(chosen)), _TABLES[table])
     counts = " and ".join(f"{count:,} {table}" for table, count in totals.items())
     ERRORS.print(f"{counts} in {path}")
 

@@ -15,16 +15,10 @@ from dedup.cli.explained import (
     origin_text,
 )
 from dedup.cli.why import document_of, follow
-from dedup.explain import (
-    Comparison,
-    Decision,
-    Fate,
-    Replay,
-    compare,
-    decide,
-    fate_values,
-    text_origin,
-)
+from dedup.explain.comparison import Comparison, Decision, compare, decide
+from dedup.explain.fate import Fate
+from dedup.explain.origin import text_origin
+from dedup.explain.replay import Replay
 from dedup.explain.text_differences import differences
 from dedup.store import JobStore, Page, open_store
 from dedup.terminal.plain import plain, plain_json
@@ -50,7 +44,7 @@ def execute(options: argparse.Namespace) -> None:
         first, second = (_document(store, fate) for fate in fates)
         origins = [text_origin(store, document) for document in (first, second)]
         replay = Replay(store)
-        comparisons = compare(replay.signers, first, second, replay.config)
+        comparisons = [compare(each, first, second, replay.config) for each in replay.signers]
         verdict = decide(
             first,
             second,
@@ -60,7 +54,7 @@ def execute(options: argparse.Namespace) -> None:
     parts = differences(first.text, second.text)
     if options.json:
         account = {
-            "pages": [fate_values(fate) for fate in fates],
+            "pages": [asdict(fate) for fate in fates],
             "texts": [asdict(origin) for origin in origins],
             "stages": [asdict(comparison) for comparison in comparisons],
             "verdict": asdict(verdict),

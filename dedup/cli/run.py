@@ -16,6 +16,14 @@ _EPILOG = (
     " completely or not at all. Examples: docs/collections.md"
 )
 
+_COLUMNS = {
+    "text": "column with the text",
+    "html": "column with markup, used if there is no text",
+    "id": "column with the row id",
+    "url": "column with the URL",
+    "title": "column with the title",
+}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Deduplicate an existing collection, keeping one copy of each row."
@@ -32,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--broken", metavar="FILE", help="output file for broken rows (.jsonl)")
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
-    _add_columns(parser.add_argument_group("columns"))
+    group = parser.add_argument_group("columns")
+    for name, what in _COLUMNS.items():
+        group.add_argument(f"--{name}", metavar="COLUMN", help=f"{what} (default: {name})")
     _add_rules(parser.add_argument_group("rules"))
     group = parser.add_argument_group("running")
     group.add_argument(
@@ -59,17 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="the Spark cluster (default: Spark's own setting, or local[*])",
     )
-
-
-def _add_columns(group: Any) -> None:
-    for name, what in (
-        ("text", "column with the text"),
-        ("html", "column with markup, used if there is no text"),
-        ("id", "column with the row id"),
-        ("url", "column with the URL"),
-        ("title", "column with the title"),
-    ):
-        group.add_argument(f"--{name}", metavar="COLUMN", help=f"{what} (default: {name})")
 
 
 def _add_rules(group: Any) -> None:
@@ -163,11 +162,8 @@ def _check_given(options: argparse.Namespace) -> None:
 
 
 def _columns(options: argparse.Namespace, rules: Rules) -> Columns:
-    given = {
-        name: getattr(options, name)
-        for name in ("text", "html", "id", "url", "title")
-        if getattr(options, name) is not None
-    }
+    found = vars(options)
+    given = {name: found[name] for name in _COLUMNS if found[name] is not None}
     return Columns(
         **given,
         compare=rules.compare,

@@ -3,15 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Self
 
 from rich.console import Group, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.table import Table
 from rich.text import Text
 
 from dedup.cli.console import ERRORS
+from dedup.terminal.summary_table import counts_table
 
 
 @dataclass(slots=True)
@@ -55,12 +54,7 @@ class RunProgress:
         self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
     def show(self, position: int) -> None:
@@ -75,19 +69,16 @@ class RunProgress:
 
 def closing_table(counts: Counts, stages: Sequence[str], seconds: float) -> RenderableType:
     """Rows by what became of them: all = unique + duplicates by stage + broken."""
-    table = Table("", "rows", "%", box=None, pad_edge=False)
-    for column in table.columns[1:]:
-        column.justify = "right"
     total = max(counts.total, 1)
     rows = [("rows", counts.total), ("  unique", counts.unique)]
     found = [stage for stage in stages if counts.duplicates[stage]]
     rows += [(f"  duplicates: {stage}", counts.duplicates[stage]) for stage in found]
     if counts.broken:
         rows.append(("  broken rows", counts.broken))
-    for name, count in rows:
-        table.add_row(name, f"{count:,}", f"{100 * count / total:.1f}")
+    shown = [(name, f"{count:,}", f"{100 * count / total:.1f}") for name, count in rows]
     rate = counts.total / seconds if seconds else 0
     words = f"{counts.unique:,} unique, {counts.duplicates.total():,} duplicates"
     if counts.broken:
         words += f", {counts.broken:,} broken rows"
+    table = counts_table(("", "rows", "%"), shown)
     return Group(table, Text(f"{words}; {rate:,.0f} rows/s in {seconds:,.1f} s"))

@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,8 +37,6 @@ from dedup.collection.writing.outputs import (
     output_path,
     standard_output,
 )
-from dedup.sites.site import Site
-from dedup.store import SqliteStore
 
 _GARBAGE = (200_000, 50, 50)
 """Rows make many objects and no cycles: looking for these as often as Python does by default took
@@ -92,11 +90,14 @@ def execute_here(run: CollectionRun) -> None:
         check_outputs(outputs, read, overwrite=run.overwrite)
         counts = Counts()
         began = time.monotonic()
-        reader = _Reader(sources, run.columns)
-        sites = reader.learn_sites()
+        sites = learn_sites((row for _, row in _read(sources, run, "sites")), run.columns)
         baseline = open_baseline(run.against, known, run.rules, run.columns, folder)
         stack.callback(baseline.close)
-        store = _store(run, paths, folder)
+        store = (
+            SpoolStore(folder)
+            if run.job is None
+            else open_job(run.job, run.rules, sources, known, run)
+        )
         stack.callback(store.close)
         rare_on = rare_lines(sites.get, baseline.site)
         decider = Decider(run.rules, store, baseline.store, baseline.groups, rare_on=rare_on)
@@ -121,7 +122,7 @@ def execute_here(run: CollectionRun) -> None:
 
         judge = RowJudge(run.rules, decider, workers, accounts, folder=folder, on_broken=on_broken)
         ids = array("Q")
-        for judged in judge.judge(lambda: reader.rows("rows", counts)):
+        for judged in judge.judge(lambda: _read(sources, run, "rows", counts)):
             counts.add(judged.stage)
             ids.append(xxh3_64_intdigest(repr(judged.id).encode(errors="surrogatepass")))
             _write(judged, writers, is_marked=run.mark)
@@ -208,14 +209,6 @@ def _open(
     return stack.enter_context(open_writer(written, Output(path, given, columns.id)))
 
 
-def _store(
-    run: CollectionRun, sources: dict[str, list[Source]], folder: Path
-) -> SpoolStore | SqliteStore:
-    if run.job is None:
-        return SpoolStore(folder)
-    return open_job(run.job, run.rules, sources["IN"], sources["--against"], run)
-
-
 def _n_processes(run: CollectionRun, sources: list[Source]) -> int:
     if run.processes is not None:
         return run.processes
@@ -223,31 +216,18 @@ def _n_processes(run: CollectionRun, sources: list[Source]) -> int:
     return usable_processes() if is_large else 1
 
 
-class _Reader:
-    """Reads all files, as often as wanted, and shows how far it is."""
+def _read(
+    sources: list[Source], run: CollectionRun, what: str, counts: Counts | None = None
+) -> Iterator[tuple[int, Any]]:
+    """Read all files, and show how far it is; each row after the place of its file."""
+    with RunProgress(what, sum(source.size_bytes for source in sources), counts) as progress:
+        before = 0
+        for number, source in enumerate(sources):
+            start = before
 
-    def __init__(self, sources: list[Source], columns: Columns) -> None:
-        self._sources = sources
-        self._columns = columns
+            def at(position: int, start: int = start) -> None:
+                progress.show(start + position)
 
-    def learn_sites(self) -> dict[str, Site]:
-        """Learn what the collection's hosts repeat on their pages."""
-        rows = (row for _, row in self.rows("sites", None))
-        return learn_sites(rows, self._columns)
-
-    def rows(self, what: str, counts: Counts | None) -> Iterable[tuple[int, Any]]:
-        return self._rows(what, counts)
-
-    def _rows(self, what: str, counts: Counts | None) -> Iterator[tuple[int, Any]]:
-        total = sum(source.size_bytes for source in self._sources)
-        with RunProgress(what, total, counts) as progress:
-            before = 0
-            for number, source in enumerate(self._sources):
-                start = before
-
-                def at(position: int, start: int = start) -> None:
-                    progress.show(start + position)
-
-                for row in read_rows(source, self._columns, at):
-                    yield number, row
-                before += source.size_bytes
+            for row in read_rows(source, run.columns, at):
+                yield number, row
+            before += source.size_bytes

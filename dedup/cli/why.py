@@ -8,8 +8,9 @@ from rich.text import Text
 from dedup.cli.arguments import add_job, add_json
 from dedup.cli.console import output_console
 from dedup.cli.explained import document_line, fate_text, origin_text, stages_table
-from dedup.explain import Fate, Replay, StageReport, TextOrigin, fate_values, find_fate, text_origin
-from dedup.explain.replay import OtherItem
+from dedup.explain.fate import Fate, find_fate
+from dedup.explain.origin import TextOrigin, text_origin
+from dedup.explain.replay import OtherItem, Replay, StageReport
 from dedup.store import JobStore, Page, open_store
 from dedup.terminal.plain import plain, plain_json
 
@@ -35,12 +36,14 @@ def execute(options: argparse.Namespace) -> int:
             reports = replay.explain(document, before=before)
             other = replay.other_of_text(document, before=before)
     if options.json:
-        found = [fate_values(fate) for fate in fates]
-        stages = [asdict(report) for report in reports]
-        text = None if origin is None else asdict(origin)
-        differs = None if other is None else asdict(other)
-        said = {"url": options.url, "fates": found, "text": text, "stages": stages}
-        print(plain_json({**said, "same_text": differs}))
+        said = {
+            "url": options.url,
+            "fates": [asdict(fate) for fate in fates],
+            "text": origin and asdict(origin),
+            "stages": [asdict(report) for report in reports],
+            "same_text": other and asdict(other),
+        }
+        print(plain_json(said))
     else:
         _print(fates, document, origin, reports, other)
     return int(fates[0].outcome == "unknown")

@@ -1,6 +1,6 @@
 """Two documents, as each stage of the cascade sees them, in values and in words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,6 @@ from dedup.document import Document
 from dedup.keys import differing
 from dedup.names import do_agree
 from dedup.similarity import containment, resemblance
-from dedup.sites.rest import Difference
-from dedup.sites.telling import lines_of_body
-from dedup.store.records import Page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,16 +53,6 @@ class Look:
     shared: int
     lines: tuple[str, ...] = ()
     is_on_record: bool = False
-
-    @classmethod
-    def of(cls, page: Document, found: Difference) -> "Look":
-        lines = lines_of_body(page, found.lines) if isinstance(page, Page) else []
-        return cls(
-            only_page=found.only_first,
-            only_original=found.only_second,
-            shared=found.shared,
-            lines=tuple(lines),
-        )
 
     @property
     def words(self) -> str:
@@ -115,8 +102,7 @@ def decide(
 ) -> Decision:
     """Compare as `SecondCheck` does, and count what is common.
 
-    `look` takes the second look; it is called where
-    nothing else tells the two apart.
+    `look` takes the second look; it is called where nothing else makes them two pages.
     """
     sizes = len(first.shingles), len(second.shingles)
     likeness = resemblance(first.shingles, second.shingles)
@@ -137,7 +123,8 @@ def decide(
     if is_alike:
         object_to = objection_to_equal if is_equal else objection_to_near
         objection = object_to(first, second, names=config.near_names)
-        words += _objection_words(objection, first, second)
+        if objection is not None:
+            words += _objection_words(objection, first, second)
     has_other_key = first.key != second.key
     if has_other_key:
         names = ", ".join(f"`{name}`" for name in differing(first.key, second.key))
@@ -162,23 +149,20 @@ def decide(
     )
 
 
-def _objection_words(objection: Objection | None, first: Document, second: Document) -> str:
-    if objection is None:
-        return ""
-    if objection == "furniture":
-        return (
-            "; but the common part may be what the site has on every page: nothing was known of"
-            " the site"
-        )
-    if objection == "script":
-        return "; but one is in traditional, the other in simplified Chinese"
-    for kind, one, other in (
-        ("headings", first.heading, second.heading),
-        ("titles", first.title, second.title),
-    ):
+_OBJECTIONS: Mapping[Objection, str] = {
+    "furniture": "the common part may be what the site has on every page: nothing was known of the"
+    " site",
+    "script": "one is in traditional, the other in simplified Chinese",
+    "names": "these are different pages by their names",
+}
+
+
+def _objection_words(objection: Objection, first: Document, second: Document) -> str:
+    names = ("headings", first.heading, second.heading), ("titles", first.title, second.title)
+    for kind, one, other in names if objection == "names" else ():
         if not do_agree(one, other):
             return f"; but these are different pages by their {kind}: {one!r} and {other!r}"
-    return "; but these are different pages by their names"
+    return f"; but {_OBJECTIONS[objection]}"
 
 
 def rounded(likeness: float, threshold: float) -> str:
@@ -202,17 +186,8 @@ def _short_words(first: Document, second: Document, size: int, config: DedupConf
     return f"{rule} equal; the texts differ"
 
 
-def compare(
-    signers: Sequence[Signer], first: Document, second: Document, config: DedupConfig
-) -> list[Comparison]:
-    """Tell for each stage whether it would propose one document for the other."""
-    return [compare_stage(signer, first, second, config) for signer in signers]
-
-
-def compare_stage(
-    signer: Signer, first: Document, second: Document, config: DedupConfig
-) -> Comparison:
-    """The same for one stage of the cascade."""
+def compare(signer: Signer, first: Document, second: Document, config: DedupConfig) -> Comparison:
+    """Tell whether a stage of the cascade would propose one document for the other."""
     signatures = []
     for document in (first, second):
         signature = signer.sign(document)

@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from dedup.explain.fate import url_rules
+from dedup.explain.fate import key_under, url_rules
 from dedup.explain.reasons import is_failure, reason_words, remedy, status_of
 from dedup.html import decode, parse_page
-from dedup.store import JobStore
-from dedup.urls import Canonicaliser, url_key
+from dedup.store import JobStore, Page
+from dedup.urls import Canonicaliser
 
 
 class FailedUrl(NamedTuple):
@@ -78,12 +78,7 @@ def _referrers(
     store: JobStore, urls: Iterable[str], bounds: Bounds | None
 ) -> Mapping[str, list[str]]:
     canonical = Canonicaliser(url_rules(store))
-    wanted: dict[bytes, str] = {}
-    for url in urls:
-        try:
-            wanted[url_key(canonical(url))] = url
-        except ValueError:  # it has no canonical form
-            continue
+    wanted = {key: url for url in urls if (key := key_under(canonical, url)) is not None}
     found: dict[str, list[str]] = {}
     n_bytes, began = 0, time.process_time()
     for body in store.report.stored_bodies():
@@ -94,18 +89,12 @@ def _referrers(
             if n_bytes > bounds.all_bytes or time.process_time() - began > bounds.cpu_seconds:
                 break
         page = store.page(body.number)
-        for key in _link_keys(canonical, page.body or b"", page.content_type, page.url or ""):
-            if key in wanted:
-                found.setdefault(wanted[key], []).append(page.url or "")
+        for key in wanted.keys() & {key_under(canonical, link) for link in _links(page)}:
+            found.setdefault(wanted[key], []).append(page.url or "")
     return found
 
 
-def _link_keys(canonical: Canonicaliser, body: bytes, content_type: str, url: str) -> set[bytes]:
-    decoded = decode(body, content_type or None)
-    keys = set()
-    for link in parse_page(decoded.text, url, encoding=decoded.encoding).links(with_nofollow=True):
-        try:
-            keys.add(url_key(canonical(link)))
-        except ValueError:
-            continue
-    return keys
+def _links(page: Page) -> Iterable[str]:
+    decoded = decode(page.body or b"", page.content_type or None)
+    parsed = parse_page(decoded.text, page.url or "", encoding=decoded.encoding)
+    return parsed.links(with_nofollow=True)

@@ -1,11 +1,11 @@
 """What became of a URL: looked up in a job's store, under any spelling of it."""
 
 import heapq
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from os.path import commonprefix
-from typing import Any, Literal
+from typing import Literal
 
 from dedup.store import JobStore
 from dedup.store.records import DONE, DUPLICATE_LINK_END, DUPLICATE_LINK_RANK, TOO_DEEP, storable
@@ -68,11 +68,6 @@ class Fate:
     is_row: bool = False
 
 
-def fate_values(fate: Fate) -> dict[str, Any]:
-    """The fate as plain values."""
-    return {**asdict(fate), "apart": None if fate.apart is None else fate.apart._asdict()}
-
-
 def find_fate(store: JobStore, url: str) -> Fate:
     """Tell what became of `url`, in any spelling that is the same under the job's URL rules.
 
@@ -101,9 +96,11 @@ def find_fate(store: JobStore, url: str) -> Fate:
         waits_for = _waits_for(store, key)
         return Fate(asked=url, outcome="queued", url=known.url, waits_for=waits_for)
     found = store.explain.find([canonical(url), *([] if known is None else [known.url])])
-    is_same = _has_key(canonical, key)
-    if found is None:
-        found = store.explain.find_any(is_same)
+
+    def is_same(other: str) -> bool:
+        return key_under(canonical, other) == key
+
+    found = found or store.explain.find_any(is_same)
     if found is not None:
         return _fate(store, url, found)
     alias = store.explain.alias(url, is_same)
@@ -127,16 +124,12 @@ def url_rules(store: JobStore) -> list[str]:
     return rules
 
 
-def _has_key(canonical: Canonicaliser, key: bytes) -> Callable[[str], bool]:
-    """Is a URL the one of this key, under the job's URL rules?"""
-
-    def has_key(url: str) -> bool:
-        try:
-            return url_key(canonical(url)) == key
-        except ValueError:
-            return False
-
-    return has_key
+def key_under(canonical: Canonicaliser, url: str) -> bytes | None:
+    """The key of a URL under the job's URL rules; None: it has no canonical form."""
+    try:
+        return url_key(canonical(url))
+    except ValueError:
+        return None
 
 
 def _fate(store: JobStore, asked: str, found: FoundRecord) -> Fate:

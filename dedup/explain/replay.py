@@ -27,17 +27,12 @@ from dedup.detectors.key import KeyRecord
 from dedup.detectors.second_check import is_same_text
 from dedup.document import Document, Match
 from dedup.errors import StateError
-from dedup.explain.comparison import (
-    Comparison,
-    Decision,
-    Look,
-    compare_stage,
-    decide,
-)
+from dedup.explain.comparison import Comparison, Decision, Look, compare, decide
 from dedup.explain.origin import site_of, with_whole_rest
 from dedup.keys import differing
 from dedup.sites.rest import IsRare
 from dedup.sites.site import Site
+from dedup.sites.telling import lines_of_body
 from dedup.store import JobStore, Page
 from dedup.store.results import ApartPage
 from dedup.urls.parts import host_of
@@ -154,7 +149,15 @@ class Replay:
         """What the second look finds to tell a page from an earlier one; None: nothing."""
         document = self._as_judged(document)
         found = self._check.find_difference(document, original)
-        return None if found is None else Look.of(document, found)
+        if found is None:
+            return None
+        lines = lines_of_body(document, found.lines) if isinstance(document, Page) else ()
+        return Look(
+            only_page=found.only_first,
+            only_original=found.only_second,
+            shared=found.shared,
+            lines=tuple(lines),
+        )
 
     def _look_on_record(self, number: int) -> Look | None:
         """The crawl's own finding about the page that is explained and this original."""
@@ -200,7 +203,7 @@ class Replay:
         return Candidate(
             number=number,
             url=original.url,
-            comparison=compare_stage(signer, document, original, self.config),
+            comparison=compare(signer, document, original, self.config),
             verdict=decide(
                 document,
                 original,

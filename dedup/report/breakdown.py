@@ -9,6 +9,7 @@ from rich.text import Text
 
 from dedup.store import JobStore, summarise
 from dedup.terminal.plain import plain
+from dedup.terminal.summary_table import parts_of
 from dedup.url_patterns.patterns import duplicate_patterns
 
 Row = Mapping[str, Any]
@@ -30,40 +31,22 @@ def breakdown(store: JobStore, by: str) -> list[dict[str, Any]]:
 
 def account_rows(account: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a job's account: fetched, unique, duplicates by stage, and so on."""
-    pages, sizes, urls = account["pages"], account["bytes"], account["urls"]
-    rows = [
-        {"name": name, "pages": pages[name], "bytes": sizes[name]} for name in ("fetched", "unique")
-    ]
-    for kind in ("duplicates", "skipped"):
-        rows += [
-            {"name": f"{kind}: {name}", "pages": count, "bytes": sizes[kind][name]}
-            for name, count in pages[kind].items()
-        ]
-    rows += [
-        {"name": f"not fetched: {name}", "pages": count, "bytes": 0}
-        for name, count in account["failed"].items()
-    ]
+    rows = list(parts_of(account))
+    rows += [(f"not fetched: {name}", count, 0) for name, count in account["failed"].items()]
     if kept := account.get("kept_apart"):
-        rows.append({"name": "kept by the second look", "pages": kept, "bytes": 0})
-    if pages.get("waiting"):
-        rows.append({"name": "waiting", "pages": pages["waiting"], "bytes": sizes["waiting"]})
-    return rows + [
-        {"name": f"URLs {name}", "pages": urls[name], "bytes": 0} for name in ("seen", "queued")
-    ]
+        rows.append(("kept by the second look", kept, 0))
+    if waiting := account["pages"].get("waiting"):
+        rows.append(("waiting", waiting, account["bytes"]["waiting"]))
+    rows += [(f"URLs {name}", account["urls"][name], 0) for name in ("seen", "queued")]
+    return [{"name": name, "pages": pages, "bytes": size} for name, pages, size in rows]
 
 
 def compare_rows(first: Sequence[Row], second: Sequence[Row], column: str) -> list[dict[str, Any]]:
     """Join the rows of two jobs by name: those of the first in their order, then the others."""
-    values = [{row["name"]: row[column] for row in rows} for rows in (first, second)]
-    return [
-        {
-            "name": name,
-            "first": values[0].get(name, 0),
-            "second": values[1].get(name, 0),
-            "change": values[1].get(name, 0) - values[0].get(name, 0),
-        }
-        for name in dict.fromkeys([*values[0], *values[1]])
-    ]
+    before, after = ({row["name"]: row[column] for row in rows} for rows in (first, second))
+    names = dict.fromkeys([*before, *after])
+    counts = ((name, before.get(name, 0), after.get(name, 0)) for name in names)
+    return [{"name": name, "first": a, "second": b, "change": b - a} for name, a, b in counts]
 
 
 def rows_table(rows: Sequence[Row], *, headings: Mapping[str, str] | None = None) -> RenderableType:
@@ -104,19 +87,10 @@ def _cell(column: str, value: Any) -> str:
 def _by_host(store: JobStore) -> list[dict[str, Any]]:
     rows = []
     for host in summarise(store)["hosts"]:
-        fetched = sum(host[kind] for kind in ("unique", "duplicates", "skipped", "waiting"))
-        rows.append(
-            {
-                "name": host["host"],
-                "fetched": fetched,
-                "unique": host["unique"],
-                "duplicates": host["duplicates"],
-                "skipped": host["skipped"],
-                "waiting": host["waiting"],
-                "duplicate_share": host["duplicates"] / fetched,
-                "bytes": host["bytes"],
-            }
-        )
+        name, size_bytes = host.pop("host"), host.pop("bytes")
+        fetched = sum(host.values())
+        shares = {"duplicate_share": host["duplicates"] / fetched, "bytes": size_bytes}
+        rows.append({"name": name, "fetched": fetched, **host, **shares})
     return rows
 
 

@@ -51,7 +51,7 @@ def report_data(store: JobStore) -> dict[str, Any]:
         "verdict": findings.verdict,
         "findings": asdict(findings),
         "audits": [asdict(each) for each in audits],
-        "apart": [each._asdict() for each in apart.listed],
+        "apart": [asdict(each) for each in apart.listed],
         "aliases": asdict(aliases(store)),
         "failed": failed_urls(
             store, n_referrers=3, bounds=Bounds(MAX_BYTES, MAX_PAGE_BYTES, MAX_CPU_SECONDS)

@@ -5,7 +5,7 @@ much of the whole it holds.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -34,11 +34,7 @@ class _Compared(NamedTuple):
     distance: int | None
 
 
-Sites = dict[str, int]
-"""Places in the list of sites, by host."""
-
-
-def listed_groups(store: JobStore, sites: Sites | None = None) -> dict[str, Any]:
+def listed_groups(store: JobStore, sites: Mapping[str, int]) -> dict[str, Any]:
     """Return the originals, those with most duplicates first, and their duplicates.
 
     `originals` holds: URL, host, title, language, beginning of the text, site, how many
@@ -46,10 +42,9 @@ def listed_groups(store: JobStore, sites: Sites | None = None) -> dict[str, Any]
     host, title, stage, distance, resemblance, differences of the texts or None, the distance of
     their fingerprints where another stage than simhash found them, or None, site, and whether the
     original's name is another. Hosts and stages are places in the lists of that name; so are sites,
-    in what is given, or None where a page was read by itself. `distances` counts the distances of
-    fingerprints.
+    in the list that `sites` gives by host, or None where a page was read by itself. `distances`
+    counts the distances of fingerprints.
     """
-    sites = sites or {}
     rows = store.report.listed_duplicates(MAX_DUPLICATES)
     compared = dict(_compared(store, rows))
     groups = [
@@ -102,13 +97,9 @@ class _Places(dict[str, int]):
 
 
 def _original(
-    store: JobStore,
-    hosts: _Places,
-    number: int,
-    sites: Sites,
-    is_shown: bool,
+    store: JobStore, hosts: _Places, number: int, sites: Mapping[str, int], is_shown: bool
 ) -> tuple[str, int, str, str, str, int | None]:
-    page = store.report.listed_original(number, with_text=is_shown)
+    page = store.report.page(number, with_text=is_shown)
     excerpt = page.text[:_EXCERPT_LENGTH]
     place = sites.get(page.host) if page.site_version else None
     return page.url or f"#{number}", hosts[page.host], page.title, page.language, excerpt, place
@@ -131,9 +122,6 @@ def _compared(store: JobStore, rows: Sequence[ListedDuplicate]) -> Iterator[tupl
 
 def _distance(first: str, second: str) -> int:
     """Bits in which 64-bit fingerprints by frequency differ, as the simhash stage makes them."""
-    return (_fingerprint(first) ^ _fingerprint(second)).bit_count()
-
-
-def _fingerprint(text: str) -> int:
-    document = Document(id="", text=text)
-    return simhash(*features(document.normal_text, unspaced=document.is_unspaced))
+    documents = (Document(id="", text=text) for text in (first, second))
+    found = [simhash(*features(each.normal_text, unspaced=each.is_unspaced)) for each in documents]
+    return (found[0] ^ found[1]).bit_count()

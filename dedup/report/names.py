@@ -75,8 +75,9 @@ def aliases(store: JobStore) -> Aliases:
     """
     found: defaultdict[tuple[str, bytes], dict[str, tuple[str, str]]] = defaultdict(dict)
     for number in _candidates(store):
-        page = store.report.page_names(number)
-        if page is None:
+        try:
+            page = store.report.page(number)
+        except KeyError:  # signatures without their page: the store may be a stranger's
             continue
         text = _without_names(page.text, page.own_title, page.heading)
         if page.host and text:

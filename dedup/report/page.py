@@ -25,7 +25,7 @@ from dedup.detectors import CASCADE, EXACT_STAGES
 from dedup.errors import StateError
 from dedup.files import read_json, write_atomically
 from dedup.report.data import report_data
-from dedup.store import JobStore, open_store, store_path
+from dedup.store import JobStore, job_file, open_store, store_path
 
 _SCRIPTS = ("chart.umd.min.js", "dom.js", "charts.js", "pair.js", "browser.js", "report.js")
 
@@ -45,12 +45,11 @@ def write_report(job: Path | str, path: Path | None = None) -> Path:
         if isinstance(job, Path):
             folder = store_path(job).parent
             name, settings = folder.resolve().name, _settings(folder)
-            path = path or folder / "report.html"
-        else:  # in a database: the report's folder is where the command runs
+        else:
             name = job.rpartition("#")[2]
             settings = json.loads(store.meta("settings") or "{}")
-            path = path or Path(f"{name}-report.html")
         text = render(store, name, settings)
+    path = path or job_file(job, "report.html")
     write_atomically(path, text)
     return path
 

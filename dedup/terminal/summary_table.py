@@ -1,7 +1,7 @@
 """A job's account as a table on the terminal."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,39 +25,45 @@ def summary_table(account: Mapping[str, Any], job: Path | str | None) -> Rendera
     """
     if items := account.get("items"):
         return Group(_item_table(items), Text("\n".join(_lines(account, job))))
-    is_collection = account.get("collection", False)
-    table = Table("", "rows" if is_collection else "pages", "MB", box=None, pad_edge=False)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    whole = "rows" if is_collection else "fetched"
-    for name, pages, size_bytes in _rows(whole, account["pages"], account["bytes"]):
-        table.add_row(Text(plain(name)), f"{pages:,}", f"{size_bytes / 1e6:,.2f}")
-    return Group(table, Text("\n".join(_lines(account, job))))
+    counts, sizes = account["pages"], account["bytes"]
+    (whole, n_whole, whole_bytes), *parts = parts_of(account)
+    if counts.get("waiting"):
+        parts.append(("waiting to be read", counts["waiting"], sizes["waiting"]))
+    unit = "pages"
+    if account.get("collection"):
+        whole = unit = "rows"
+    rows = [(whole, n_whole, whole_bytes)]
+    rows += [(f"  {name}", count, size_bytes) for name, count, size_bytes in parts]
+    shown = [(name, f"{count:,}", f"{size / 1e6:,.2f}") for name, count, size in rows]
+    return Group(counts_table(("", unit, "MB"), shown), Text("\n".join(_lines(account, job))))
 
 
-def _rows(
-    whole: str, pages: Mapping[str, Any], sizes: Mapping[str, Any]
-) -> Iterator[tuple[str, int, int]]:
-    yield whole, pages["fetched"], sizes["fetched"]
-    yield "  unique", pages["unique"], sizes["unique"]
-    for stage, count in pages["duplicates"].items():
-        yield f"  duplicates: {stage}", count, sizes["duplicates"][stage]
-    for reason, count in pages["skipped"].items():
-        yield f"  skipped: {reason}", count, sizes["skipped"][reason]
-    if pages.get("waiting"):
-        yield "  waiting to be read", pages["waiting"], sizes["waiting"]
+def parts_of(account: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
+    """Pages and bytes: all that was fetched, then its parts, except pages that wait."""
+    pages, sizes = account["pages"], account["bytes"]
+    for name in ("fetched", "unique"):
+        yield name, pages[name], sizes[name]
+    for kind in ("duplicates", "skipped"):
+        for name, count in pages[kind].items():
+            yield f"{kind}: {name}", count, sizes[kind][name]
+
+
+def counts_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table of names, and numbers to their right. Names are strangers' text."""
+    columns = [Column(Text(plain(heading)), justify="right") for heading in headings]
+    columns[0].justify = "left"
+    table = Table(*columns, box=None, pad_edge=False)
+    for name, *numbers in rows:
+        table.add_row(Text(plain(name)), *numbers)
+    return table
 
 
 def _item_table(items: Mapping[str, Any]) -> Table:
-    columns = Column(Text(plain(items["spider"]))), Column("items", justify="right")
-    table = Table(*columns, box=None, pad_edge=False)
     rows = [("in", items["in"]), ("  kept", items["kept"])]
     rows += [(f"  dropped: {stage}", count) for stage, count in items["dropped"].items()]
     if items["lost"]:
         rows.append(("  removed by other pipelines", items["lost"]))
-    for name, count in rows:
-        table.add_row(Text(plain(name)), f"{count:,}")
-    return table
+    return counts_table((items["spider"], "items"), [(name, f"{count:,}") for name, count in rows])
 
 
 def _item_lines(items: Mapping[str, Any]) -> Iterator[str]:

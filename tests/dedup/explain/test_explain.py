@@ -11,7 +11,9 @@ from dedup import DedupConfig, Deduplicator, Document
 from dedup.cli import main
 from dedup.detectors import default_detectors
 from dedup.detectors.key import KeyRecord
-from dedup.explain import Replay, decide, find_fate
+from dedup.explain.comparison import decide
+from dedup.explain.fate import find_fate
+from dedup.explain.replay import Replay
 from dedup.html import bounded
 from dedup.html.page_text import page_text
 from dedup.keys import key_of

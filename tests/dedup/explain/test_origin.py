@@ -10,7 +10,7 @@ import pytest
 from dedup import Deduplicator
 from dedup.cli import main
 from dedup.document import TextSource
-from dedup.explain import text_origin
+from dedup.explain.origin import text_origin
 from dedup.sites.learner import SiteState
 from dedup.sites.site import learn
 from dedup.store import Page, SqliteStore

@@ -9,7 +9,8 @@ import pytest
 
 from dedup import Deduplicator
 from dedup.cli import main
-from dedup.explain import Replay, find_fate
+from dedup.explain.fate import find_fate
+from dedup.explain.replay import Replay
 from dedup.sites.site import rest_by_itself
 from dedup.store import Page, SqliteStore
 from tests.dedup.sites.conftest import parsed, prose
