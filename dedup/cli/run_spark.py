@@ -40,8 +40,8 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         is_overwritten=run.overwrite,
     )
     try:
-        for option, path in (("-o", run.unique), ("-d", run.duplicates)):
-            if path is not None and not run.overwrite and _is_there(session, path):
+        for option, path in run.outputs.items():
+            if not run.overwrite and _is_there(session, path):
                 raise FileExistsError(f"{option}: {path!r} already exists; --overwrite replaces it")
         rows = read_sources(session, run.inputs, run.columns, run.rules)
         if run.unique is not None:
@@ -123,11 +123,8 @@ def _check_paths(run: CollectionRun) -> None:
         if (local := _local(path))
         for found in glob(local, recursive=True) or [local]  # noqa: PTH207 -- of any root
     ]
-    outputs = [
-        (option, Path(local))
-        for option, path in (("-o", run.unique), ("-d", run.duplicates))
-        if path is not None and (local := _local(path))
-    ]
+    given_outputs = ((option, _local(path)) for option, path in run.outputs.items())
+    outputs = [(option, Path(local)) for option, local in given_outputs if local]
     for number, (option, output) in enumerate(outputs):
         for name, other in (*given, *outputs[:number]):
             first, second = output.resolve(), other.resolve()

@@ -62,6 +62,12 @@ class CollectionRun:
     processes: int | None
     job: Path | None
 
+    @property
+    def outputs(self) -> dict[str, str]:
+        """The outputs that were asked for, by option."""
+        given = {"-o": self.unique, "-d": self.duplicates, "--broken": self.broken}
+        return {option: path for option, path in given.items() if path is not None}
+
 
 def execute_here(run: CollectionRun) -> None:
     """Deduplicate.
@@ -70,11 +76,7 @@ def execute_here(run: CollectionRun) -> None:
         OSError, ValueError, StateError, ModuleNotFoundError: one sentence about what is wrong; no
             output has been made or changed.
     """
-    outputs = {
-        option: path
-        for option, path in (("-o", run.unique), ("-d", run.duplicates), ("--broken", run.broken))
-        if path is not None
-    }
+    outputs = run.outputs
     gc.set_threshold(*_GARBAGE)
     with ExitStack() as stack:
         stack.enter_context(_ended_by_signals())

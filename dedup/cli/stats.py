@@ -10,7 +10,7 @@ from rich.text import Text
 
 from dedup.cli.arguments import add_job, add_json
 from dedup.cli.console import output_console
-from dedup.report.breakdown import BY, account_rows, breakdown, compare_rows, rows_table
+from dedup.report.breakdown import BY, account_rows, compare_rows, rows_table
 from dedup.store import job_place, open_store, summarise
 from dedup.store.postgresql import without_password
 from dedup.terminal.plain import plain, plain_json
@@ -39,7 +39,8 @@ def execute(options: argparse.Namespace) -> None:
     elif options.json:
         print(plain_json(found))
     elif options.by is None:
-        console.print(summary_table(found, _public(options.job)), soft_wrap=True)
+        job = options.job if isinstance(options.job, Path) else _shown(options.job)
+        console.print(summary_table(found, job), soft_wrap=True)
         if found.get("workers"):
             console.print(_workers_table(found["workers"]))
     else:
@@ -61,7 +62,7 @@ def _workers_table(workers: list[dict[str, Any]]) -> Table:
 def _read(job: Path | str, by: str | None) -> Any:
     with open_store(job, read_only=True) as store:
         if by is not None:
-            return breakdown(store, by)
+            return BY[by](store)
         found = summarise(store)
         if store.meta("collection") is not None:
             return {**found, "collection": True}
@@ -85,9 +86,5 @@ def _compare(options: argparse.Namespace, first: Any, second: Any) -> None:
     output_console().print(rows_table(rows, headings=headings))
 
 
-def _public(job: Path | str) -> Path | str:
-    return without_password(job) if isinstance(job, str) else job
-
-
 def _shown(job: Path | str) -> str:
-    return str(_public(job))
+    return without_password(str(job))

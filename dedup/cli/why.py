@@ -99,14 +99,11 @@ def _print(
             )
         )
     match = next((report.match for report in reports if report.match is not None), None)
-    if (match and (match.original, match.stage)) != _recorded(fates[-1]):
+    decided = (match.original, match.stage) if match else (None, None)
+    if decided != (fates[-1].original, fates[-1].stage):
         console.print(
             Text(
                 "The crawl decided otherwise: settings have changed, more is known of the site,"
                 " or the page's body, which is not kept for dropped pages, made the difference."
             )
         )
-
-
-def _recorded(fate: Fate) -> tuple[int | None, str | None] | None:
-    return (fate.original, fate.stage) if fate.outcome == "duplicate" else None

@@ -94,7 +94,6 @@ class Replay:
         self.config = _config(self._schemes, json.loads(store.meta("settings") or "{}"))
         self._asked: list[int] = []
         self._recorded: ApartPage | None = None
-        self._judged: tuple[Document, ...] = ()
         self._site: Callable[[str], Site] = cache(lambda host: site_of(store, host))
         every = default_signers(self.config)
         self.signers = [each for each in every if each.stage in self._schemes]
@@ -115,16 +114,14 @@ class Replay:
         cascade = default_detectors(self._fetch, self.config, check=self._check, bodies=self._body)
         detectors = {detector.stage: detector for detector in cascade}
         reports: list[StageReport] = []
-        is_decided = False
         for signer in self.signers:
-            if is_decided:
+            if any(each.match for each in reports):
                 words = "not run: already decided"
                 reports.append(StageReport(stage=signer.stage, is_asked=False, words=words))
-                continue
-            detector = detectors[signer.stage]
-            self._load(detector, before)
-            reports.append(self._explain(signer, detector, document))
-            is_decided = reports[-1].match is not None
+            else:
+                detector = detectors[signer.stage]
+                self._load(detector, before)
+                reports.append(self._explain(signer, detector, document))
         return reports
 
     def other_of_text(self, document: Page, *, before: int) -> OtherItem | None:
@@ -147,7 +144,9 @@ class Replay:
 
     def look(self, document: Document, original: Document) -> Look | None:
         """What the second look finds to tell a page from an earlier one; None: nothing."""
-        document = self._as_judged(document)
+        return self._look(self._as_judged(document), original)
+
+    def _look(self, document: Document, original: Document) -> Look | None:
         found = self._check.find_difference(document, original)
         if found is None:
             return None
@@ -167,11 +166,10 @@ class Replay:
         return Look(only_page=0, only_original=0, shared=0, lines=recorded.lines, is_on_record=True)
 
     def _as_judged(self, document: Document) -> Document:
-        """The document with all that is rare on it; the last one is remembered."""
-        if isinstance(document, Page) and document not in self._judged:
-            judged = with_whole_rest(document, self._site(host_of(document.url)))
-            self._judged = (document, judged)
-        return self._judged[1] if document in self._judged else document
+        """The document with all that is rare on it."""
+        if not isinstance(document, Page):
+            return document
+        return with_whole_rest(document, self._site(host_of(document.url)))
 
     def _rare_on(self, host: str) -> IsRare | None:
         site = self._site(host)
@@ -208,7 +206,7 @@ class Replay:
                 document,
                 original,
                 self.config,
-                look=lambda: self.look(document, original) or self._look_on_record(number),
+                look=lambda: self._look(document, original) or self._look_on_record(number),
             ),
         )
 

@@ -17,18 +17,6 @@ Row = Mapping[str, Any]
 _SHOWN_ROWS = 30
 
 
-def breakdown(store: JobStore, by: str) -> list[dict[str, Any]]:
-    """Return a row for each host (of the 1,000 with most pages), stage or pattern.
-
-    Raises:
-        ValueError: `by` is none of `host`, `stage`, `pattern`.
-        StateError: the store is damaged.
-    """
-    if by not in BY:
-        raise ValueError(f"by must be {', '.join(BY)}, got {by!r}")
-    return BY[by](store)
-
-
 def account_rows(account: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a job's account: fetched, unique, duplicates by stage, and so on."""
     rows = list(parts_of(account))
@@ -113,3 +101,4 @@ BY: Mapping[str, Callable[[JobStore], list[dict[str, Any]]]] = {
     "stage": lambda store: store.report.stages(),
     "pattern": _by_pattern,
 }
+"""What gives a row for each host (of the 1,000 with most pages), stage or pattern."""

@@ -50,7 +50,6 @@ def report_data(store: JobStore) -> dict[str, Any]:
         "names": asdict(names),
         "verdict": findings.verdict,
         "findings": asdict(findings),
-        "audits": [asdict(each) for each in audits],
         "apart": [asdict(each) for each in apart.listed],
         "aliases": asdict(aliases(store)),
         "failed": failed_urls(

@@ -14,6 +14,15 @@ from numpy.typing import NDArray
 from dedup.document import Document, Match
 from dedup.store.records import NewUrl, QueuedUrl
 
+Schemes = Mapping[str, Mapping[str, object]]
+"""By detector or the like: by what settings it works."""
+
+Signatures = Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]
+"""Numbers of documents and their signatures, in batches."""
+
+TakeSignatures = Callable[[str, NDArray[np.int64], Sequence[bytes]], None]
+"""Takes a batch of a stage."""
+
 
 class Store(Protocol):
     """Keeps documents by number, with their signatures, and the record of each duplicate.
@@ -21,9 +30,7 @@ class Store(Protocol):
     Numbers ascend in the order of adding. All that one call writes becomes durable together.
     """
 
-    def check_schemes(
-        self, schemes: Mapping[str, Mapping[str, object]], *, of: str = "detectors"
-    ) -> None:
+    def check_schemes(self, schemes: Schemes, *, of: str = "detectors") -> None:
         """Note by what schemes `of` a new store is made; raise `SchemeError` where they differ."""
 
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
@@ -42,9 +49,7 @@ class Store(Protocol):
             KeyError: there is no document of that number.
         """
 
-    def signatures(
-        self, stage: str, *, after: int = -1
-    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+    def signatures(self, stage: str, *, after: int = -1) -> Signatures:
         """The signatures of a stage, in batches, by ascending number.
 
         Args:
@@ -76,9 +81,7 @@ class Workers:
     def end(self) -> None:
         """Commit what has been written since `try_begin`."""
 
-    def on_signatures(
-        self, call: Callable[[str, NDArray[np.int64], Sequence[bytes]], None]
-    ) -> None:
+    def on_signatures(self, call: TakeSignatures) -> None:
         """Have what others add told by stage, numbers ascending, before this process writes."""
 
     def before_commit(self, call: Callable[[], object]) -> None:

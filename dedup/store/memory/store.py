@@ -2,16 +2,16 @@
 
 from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import zstandard
-from numpy.typing import NDArray
 
 from dedup.document import Document, Match
 from dedup.sites.rest import Rest
+from dedup.store.interface import Schemes, Signatures
 from dedup.store.records import kept_fields, with_kept
 
 _ZSTD_LEVEL = -1
@@ -35,9 +35,7 @@ class MemoryStore:
         """How many unique documents there are; their numbers are 0 to one less."""
         return len(self._documents)
 
-    def check_schemes(
-        self, schemes: Mapping[str, Mapping[str, object]], *, of: str = "detectors"
-    ) -> None:
+    def check_schemes(self, schemes: Schemes, *, of: str = "detectors") -> None:
         """Accept any: a new store has no signatures yet."""
 
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
@@ -66,9 +64,7 @@ class MemoryStore:
         text = self._decompressor.decompress(packed).decode(errors="surrogatepass")
         return with_kept(fields, text, rest)
 
-    def signatures(
-        self, stage: str, *, after: int = -1
-    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+    def signatures(self, stage: str, *, after: int = -1) -> Signatures:
         kept = self._signatures.get(stage, [])
         later = kept[bisect_right(kept, after, key=itemgetter(0)) :]
         if later:

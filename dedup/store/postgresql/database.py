@@ -60,6 +60,11 @@ class Database(database.Database):
         self.connection = Connection(place, self._reach, raw, waits=is_shared)
 
     @property
+    def signatures(self) -> str:
+        """Those that were there when this process joined; others are told by `Workers`."""
+        return f"(SELECT * FROM signatures WHERE changed <= {self.change}) AS known"  # noqa: S608 -- a number
+
+    @property
     def is_in_transaction(self) -> bool:
         return self.connection.is_in_transaction
 

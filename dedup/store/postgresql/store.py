@@ -1,10 +1,7 @@
 """A job's store in PostgreSQL, and what it does in another way than SQLite's."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Unpack
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dedup.store.interface import Workers
 from dedup.store.postgresql.database import Database
@@ -63,19 +60,6 @@ class PostgresqlStore(JobStore):
         super().__init__(database, workers, keep_bodies=keep_bodies)
         self.urls = PostgresqlUrlTable(database)
         self.stats = PostgresqlStatsQueries(database)
-
-    def signatures(
-        self, stage: str, *, after: int = -1
-    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
-        """Of a job that others work on: what was there when this process joined.
-
-        What comes later it is told by `Workers.on_signatures`.
-        """
-        query = (
-            "SELECT page, value FROM signatures WHERE stage = ? AND page > ? AND changed <= ?"
-            " ORDER BY page"
-        )
-        return self._signatures(query, (stage, after, self.database.change))
 
     def close(self) -> None:
         """Commit, let others have what this process worked on, and close."""

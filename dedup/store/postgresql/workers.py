@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 import psycopg
-from numpy.typing import NDArray
 
 from dedup.errors import StateError
-from dedup.store.interface import Workers
+from dedup.store.interface import TakeSignatures, Workers
 from dedup.store.lock import process_name
 from dedup.store.postgresql.database import Database
 from dedup.store.postgresql.opening import LOCKS
@@ -113,7 +112,7 @@ class PostgresqlWorkers(Workers):
     def __init__(self, database: Database, lease_seconds: float) -> None:
         self._database = database
         self._lease_seconds = lease_seconds
-        self._call: Callable[[str, NDArray[np.int64], Sequence[bytes]], None] | None = None
+        self._call: TakeSignatures | None = None
         self._has_left = False
         self._connected_at = 0.0
         """When the connection was made anew, or the server's clock was set forward, by that clock;
@@ -149,9 +148,7 @@ class PostgresqlWorkers(Workers):
     def end(self) -> None:
         self._database.end_turn()
 
-    def on_signatures(
-        self, call: Callable[[str, NDArray[np.int64], Sequence[bytes]], None]
-    ) -> None:
+    def on_signatures(self, call: TakeSignatures) -> None:
         self._call = call
 
     def before_commit(self, call: Callable[[], object]) -> None:

@@ -113,6 +113,11 @@ class Database(ABC):
     @abstractmethod
     def is_in_transaction(self) -> bool: ...
 
+    @property
+    def signatures(self) -> str:
+        """The SQL of the signatures that this process may read."""
+        return "signatures"
+
     @abstractmethod
     def _begin(self) -> None:
         """Begin a transaction that may write."""

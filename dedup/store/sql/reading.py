@@ -1,6 +1,6 @@
 """What is read of a job's pages by their numbers, and their signatures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dedup.document import Document
 from dedup.errors import DamageError
 from dedup.sites.rest import Rest
+from dedup.store.interface import Signatures
 from dedup.store.records import DROPPED_FIELDS, KEY_STAGE, PAGE_FIELDS, Page, key_in, with_kept
 from dedup.store.sql.database import Database
 
@@ -91,16 +92,9 @@ class PageReader:
         """
         return self._body(number, *self._row("pages", ("body",), number))
 
-    def signatures(
-        self, stage: str, *, after: int = -1
-    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
-        query = "SELECT page, value FROM signatures WHERE stage = ? AND page > ? ORDER BY page"
-        return self._signatures(query, (stage, after))
-
-    def _signatures(
-        self, query: str, parameters: Sequence[object]
-    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
-        found = self.database.each(query, parameters)
+    def signatures(self, stage: str, *, after: int = -1) -> Signatures:
+        query = f"SELECT page, value FROM {self.database.signatures} WHERE stage = ? AND page > ?"  # noqa: S608 -- our own names
+        found = self.database.each(f"{query} ORDER BY page", (stage, after))
         numbers: list[NDArray[np.int64]] = []
         values: list[bytes] = []
         while rows := list(islice(found, min(_ROWS_AT_ONCE, _SIGNATURES_PER_BATCH))):

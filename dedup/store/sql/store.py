@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from dedup.document import Document, Match
 from dedup.errors import DamageError, SchemeError, StateError
-from dedup.store.interface import Workers
+from dedup.store.interface import Schemes, Workers
 from dedup.store.records import (
     DROPPED_FIELDS,
     PAGE_FIELDS,
@@ -127,9 +127,7 @@ class JobStore(PageReader, ABC):
             raise DamageError(self.location, problem) from error
         return found
 
-    def check_schemes(
-        self, schemes: Mapping[str, Mapping[str, object]], *, of: str = "detectors"
-    ) -> None:
+    def check_schemes(self, schemes: Schemes, *, of: str = "detectors") -> None:
         wanted = json.dumps(schemes, sort_keys=True)
         found = self.database.meta(f"schemes of {of}")
         if found is None:
@@ -222,9 +220,7 @@ class JobStore(PageReader, ABC):
         self.database.close()
 
 
-def _difference(
-    found: Mapping[str, Mapping[str, object]], wanted: Mapping[str, Mapping[str, object]]
-) -> str:
+def _difference(found: Schemes, wanted: Schemes) -> str:
     parts = []
     for stage in sorted({*found, *wanted}):
         if stage not in wanted:

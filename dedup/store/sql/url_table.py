@@ -68,9 +68,7 @@ class UrlTable(Queries):
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
         """Which of `keys` are in the table."""
         found: set[bytes] = set()
-        for start in range(0, len(keys), _KEYS_PER_QUERY):
-            part = keys[start : start + _KEYS_PER_QUERY]
-            marks = ",".join("?" * len(part))
+        for part, marks in _parts(keys):
             query = f"SELECT key FROM urls WHERE key IN ({marks}) AND state <> {TOO_DEEP}"  # noqa: S608 -- only marks
             found.update(key for (key,) in self._database.all(query, part))
         return found
@@ -288,9 +286,7 @@ class UrlTable(Queries):
         """
         found: Counter[str] = Counter()
         with self._database.unit(weight=0) as connection:
-            for start in range(0, len(keys), _KEYS_PER_QUERY):
-                part = keys[start : start + _KEYS_PER_QUERY]
-                marks = ",".join("?" * len(part))
+            for part, marks in _parts(keys):
                 put_off = f"{_IS_ON_DUPLICATES} AND key IN ({marks})"
                 rows = connection.execute(
                     f"UPDATE urls SET rank = rank - {DUPLICATE_LINK_RANK}"  # noqa: S608 -- constants
@@ -307,6 +303,13 @@ class UrlTable(Queries):
                     ).fetchall()
                     found.update(_take_off(connection, rows))
         return found
+
+
+def _parts(keys: Sequence[bytes]) -> Iterator[tuple[Sequence[bytes], str]]:
+    """The keys in parts that a query can hold, each with the marks for its parameters."""
+    for start in range(0, len(keys), _KEYS_PER_QUERY):
+        part = keys[start : start + _KEYS_PER_QUERY]
+        yield part, ",".join("?" * len(part))
 
 
 def _take_off(connection: Connection, rows: Sequence[tuple[int, int, str]]) -> Counter[str]:
