@@ -81,14 +81,14 @@ def _referrers(
     wanted = {key: url for url in urls if (key := key_under(canonical, url)) is not None}
     found: dict[str, list[str]] = {}
     n_bytes, began = 0, time.process_time()
-    for body in store.report.stored_bodies():
+    for _, number, size_bytes in store.report.stored_bodies():
         if bounds is not None:
-            if body.size_bytes > bounds.page_bytes:
+            if size_bytes > bounds.page_bytes:
                 continue
-            n_bytes += body.size_bytes
+            n_bytes += size_bytes
             if n_bytes > bounds.all_bytes or time.process_time() - began > bounds.cpu_seconds:
                 break
-        page = store.page(body.number)
+        page = store.page(number)
         for key in wanted.keys() & {key_under(canonical, link) for link in _links(page)}:
             found.setdefault(wanted[key], []).append(page.url or "")
     return found

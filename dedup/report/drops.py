@@ -27,13 +27,11 @@ class ShortDrops:
     """Drops by text, those of equal bodies left out, whose texts are short.
 
     Attributes:
-        looked_at: drops whose words were counted.
-        short: those of them with fewer than 20 words.
+        short: drops with fewer than 20 words, of those whose words were counted.
         estimate: how many of all drops are short.
         examples: URLs of a drop and of its original, and the text.
     """
 
-    looked_at: int
     short: int
     estimate: int
     examples: tuple[tuple[str, str, str], ...]
@@ -55,7 +53,7 @@ def short_drops(store: JobStore) -> ShortDrops:
         (row.url or "", store.label(row.original)[1] or "", text) for row, text in found[:_EXAMPLES]
     )
     estimate = round(drops * len(found) / looked_at) if looked_at else 0
-    return ShortDrops(looked_at, len(found), estimate, examples)
+    return ShortDrops(len(found), estimate, examples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +62,6 @@ class KeptApart:
 
     pages: int
     listed: tuple[ApartPage, ...]
-
-    @property
-    def with_lines(self) -> tuple[ApartPage, ...]:
-        """Those whose lines are told, first; some bodies are too large to be read again."""
-        return tuple(sorted(self.listed, key=lambda page: not page.lines))
 
 
 def kept_apart(store: JobStore) -> KeptApart:

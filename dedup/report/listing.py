@@ -7,7 +7,7 @@ much of the whole it holds.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from dedup.document import Document
 from dedup.explain.text_differences import Part, differences
@@ -27,11 +27,6 @@ MAX_EXCERPTS = 2_000
 """Groups, the largest, whose original is shown by its beginning."""
 
 _EXCERPT_LENGTH = 400
-
-
-class _Compared(NamedTuple):
-    parts: list[Part]
-    distance: int | None
 
 
 def listed_groups(store: JobStore, sites: Mapping[str, int]) -> dict[str, Any]:
@@ -81,9 +76,7 @@ def listed_groups(store: JobStore, sites: Mapping[str, int]) -> dict[str, Any]:
         ],
         "hosts": list(hosts),
         "stages": list(stages),
-        "distances": Counter(
-            pair.distance for pair in compared.values() if pair.distance is not None
-        ),
+        "distances": Counter(found for _, found in compared.values() if found is not None),
         "listed": len(rows),
     }
 
@@ -105,9 +98,12 @@ def _original(
     return page.url or f"#{number}", hosts[page.host], page.title, page.language, excerpt, place
 
 
-def _compared(store: JobStore, rows: Sequence[ListedDuplicate]) -> Iterator[tuple[int, _Compared]]:
-    """Compare half the pairs of lowest resemblance, and half evenly from the others.
+def _compared(
+    store: JobStore, rows: Sequence[ListedDuplicate]
+) -> Iterator[tuple[int, tuple[list[Part], int | None]]]:
+    """Compare pairs: half of them those of lowest resemblance, half evenly from the others.
 
+    Each is a number with the differences of the texts, and the distance of their fingerprints.
     Equal bodies need no comparing.
     """
     candidates = [row for row in rows if row.stage != "body"]
@@ -117,7 +113,7 @@ def _compared(store: JobStore, rows: Sequence[ListedDuplicate]) -> Iterator[tupl
         first, second = store.report.pair_texts(row.number)
         has_distance = row.distance is None and row.resemblance is not None and row.resemblance < 1
         distance = _distance(first, second) if has_distance else None
-        yield row.number, _Compared(differences(first, second), distance)
+        yield row.number, (differences(first, second), distance)
 
 
 def _distance(first: str, second: str) -> int:

@@ -166,15 +166,14 @@ def _of_short(short: ShortDrops, n_fetched: int) -> Iterator[Sign]:
 
 def _of_apart(apart: KeptApart, n_unique: int) -> Iterator[Sign]:
     if apart.pages >= max(_MIN_APART, MAX_APART * n_unique):
+        # Some have no lines, because their bodies are too large to be read again.
+        examples = sorted(apart.listed, key=lambda page: not page.lines)[:_EXAMPLES]
         yield Sign(
             f"The second look kept {apart.pages:,} pages, {apart.pages / n_unique:.0%} of those"
             " stored, whose texts resemble another page’s.",
             "So many suggest that the texts lack what distinguishes these pages, or that a line"
             " changes with each visit, so that copies are kept.",
-            tuple(
-                (page.url or f"#{page.number}", _lines(page.lines))
-                for page in apart.with_lines[:_EXAMPLES]
-            ),
+            tuple((page.url or f"#{page.number}", _lines(page.lines)) for page in examples),
         )
 
 

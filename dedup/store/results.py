@@ -73,14 +73,6 @@ class ReportedPage(NamedTuple):
     text: str
 
 
-class StoredBody(NamedTuple):
-    """A stored page whose body is kept; `size_bytes` is that of the body."""
-
-    host: str
-    number: int
-    size_bytes: int
-
-
 class ListedDuplicate(NamedTuple):
     """A duplicate as the report lists it; titles without what all titles of the site have.
 

@@ -102,9 +102,7 @@ class Together:
     lost: int
 
 
-def together(
-    store: JobStore, patterns: Iterable[UrlPattern], *, max_records: int = MAX_RECORDS
-) -> Together | None:
+def together(store: JobStore, patterns: Iterable[UrlPattern]) -> Together | None:
     """Return the settings of all patterns that lose nothing as one; None where they are not two.
 
     Scrapy takes the last of several options of one name, so they have to be written as one. Each
@@ -119,7 +117,7 @@ def together(
         for wanted in ("-s", "-a")
     )
     way = _Way(UrlDifference("together"), _Tally(), setting=_Setting(rules, denied))
-    _try_out(store, max_records, [way])
+    _try_out(store, MAX_RECORDS, [way])
     return Together(str(way.setting), way.saved, way.lost)
 
 

@@ -7,7 +7,6 @@ from dedup.store.results import (
     ListedDuplicate,
     ReportedPage,
     SkippedRecord,
-    StoredBody,
 )
 from dedup.store.sql.database import Queries
 
@@ -168,10 +167,10 @@ class ReportQueries(Queries):
         query = "SELECT url, seen_at, reason, detail, is_fetched FROM skipped ORDER BY number"
         return map(SkippedRecord._make, self._database.each(query))
 
-    def stored_bodies(self) -> Iterator[StoredBody]:
-        """The stored pages whose bodies are kept, by number."""
+    def stored_bodies(self) -> Iterator[tuple[str, int, int]]:
+        """Host, number and size of each body that is stored, by number."""
         query = "SELECT host, number, size_bytes FROM pages WHERE body IS NOT NULL ORDER BY number"
-        return map(StoredBody._make, self._database.each(query))
+        return self._database.each(query)
 
     # --- URLs ------------------------------------------------------------------------------------
 
