@@ -23,5 +23,19 @@ class DamageError(StateError):
         super().__init__(path, problem, "Restore it from a copy, or move it and crawl again")
 
 
+def in_use(path: Path | str, holder: str) -> StateError:
+    """The error for a job that another process has locked."""
+    problem = f"the job is in use by another process ({holder})"
+    return StateError(path, problem, "Wait for it to end, or use another job name")
+
+
+def wrong_version(path: Path | str, expected: int, found: object) -> StateError:
+    """The error for a job of a release that reads and writes other tables."""
+    problem = f"expected schema version {expected}, found {found}"
+    return StateError(
+        path, problem, "Read it with the release that made it, or crawl into a new job"
+    )
+
+
 class SchemeError(StateError):
     """The store was made with other features, weights, widths or rules than those asked for."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from filelock import BaseFileLock, FileLock, Timeout
 
-from dedup.errors import StateError
+from dedup.errors import StateError, in_use
 from dedup.files import check_plain
 
 
@@ -45,11 +45,7 @@ def lock(path: Path) -> BaseFileLock:
         held.acquire()
         lock_path.write_text(str(os.getpid()))
     except Timeout as error:
-        raise StateError(
-            path,
-            f"the job is in use by another process (pid {holder})",
-            "Wait for it to end, or use another job name",
-        ) from error
+        raise in_use(path, f"pid {holder}") from error
     except PermissionError as error:
         raise _not_writable(path.parent, error) from error
     except OSError as error:  # no locks on this file system, or a full disk

@@ -211,10 +211,8 @@ def _encode(text: str) -> bytes:
 
 def storable_fields(page: Page) -> dict[str, object]:
     """The `PAGE_FIELDS` of a page by name, as databases take them."""
-    values = {name: getattr(page, name) for name in PAGE_FIELDS}
-    return {
-        name: storable(value) if isinstance(value, str) else value for name, value in values.items()
-    }
+    values = ((name, getattr(page, name)) for name in PAGE_FIELDS)
+    return {name: storable(value) if isinstance(value, str) else value for name, value in values}
 
 
 def storable(text: _Text) -> _Text:

@@ -19,6 +19,8 @@ _TABLES = (
 _NUMBERED = {"urls": "id", "waiting": "place"}
 """The tables that number their rows themselves."""
 
+_NUMBER_ON = "SELECT setval(pg_get_serial_sequence({}, {}), coalesce(max({}), 0) + 1) FROM {}"
+
 
 def copy_job(source: SqliteStore, place: Place) -> dict[str, int]:
     """Copy a job whole, in one transaction; return how many rows of each table.
@@ -38,7 +40,8 @@ def copy_job(source: SqliteStore, place: Place) -> dict[str, int]:
             last = source.decisions.count()
             connection.execute("UPDATE job SET last_number = %s", [last])
             for table, column in _NUMBERED.items():
-                _number_on(connection, table, column)
+                names = sql.Identifier(column), sql.Identifier(table)
+                connection.execute(sql.SQL(_NUMBER_ON).format(table, column, *names))
     return counts
 
 
@@ -58,10 +61,3 @@ def _copy_table(source: SqliteStore, connection: psycopg.Connection[Any], table:
             copy.write_row([clean(value) for value in row])
             n_rows += 1
     return n_rows
-
-
-def _number_on(connection: psycopg.Connection[Any], table: str, column: str) -> None:
-    query = "SELECT setval(pg_get_serial_sequence({0}, {1}), coalesce(max({2}), 0) + 1) FROM {3}"
-    connection.execute(
-        sql.SQL(query).format(table, column, sql.Identifier(column), sql.Identifier(table))
-    )

@@ -9,7 +9,7 @@ from psycopg import sql
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
 
-from dedup.errors import StateError
+from dedup.errors import StateError, in_use, wrong_version
 from dedup.store.lock import process_name
 from dedup.store.postgresql.errors import not_reached, reporting
 from dedup.store.postgresql.place import Place
@@ -139,11 +139,7 @@ def _check(connection: psycopg.Connection[Any], place: Place) -> None:
         )
     row = connection.execute("SELECT version FROM job").fetchone()
     if row != (SCHEMA_VERSION,):
-        raise StateError(
-            str(place),
-            f"expected schema version {SCHEMA_VERSION}, found {row and row[0]}",
-            "Read it with the release that made it, or crawl into a new job",
-        )
+        raise wrong_version(str(place), SCHEMA_VERSION, row and row[0])
 
 
 def lock(connection: psycopg.Connection[Any], place: Place, *, is_shared: bool = False) -> None:
@@ -165,11 +161,7 @@ def lock(connection: psycopg.Connection[Any], place: Place, *, is_shared: bool =
             key,
         ).fetchone()
     name = str(holder[0]).removeprefix("dedup ") if holder else "unknown"
-    raise StateError(
-        str(place),
-        f"the job is in use by another process ({name})",
-        "Wait for it to end, or use another job name",
-    )
+    raise in_use(str(place), name)
 
 
 def set_aside(place: Place) -> Place:

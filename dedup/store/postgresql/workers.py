@@ -37,10 +37,11 @@ _QUEUE_AGAIN = f"""
 UPDATE urls SET state = {QUEUED}, rank = ?, slot = ?, request = ? WHERE key = ?
 RETURNING slot, rank, id, key, url, depth, request
 """  # noqa: S608 -- a constant
-_NOTE_HOSTS = """
-INSERT INTO hosts (slot) SELECT unnest(?::text[])
+_NOTE = """
+INSERT INTO hosts (slot) {slots}
 ON CONFLICT (slot) DO UPDATE SET has_work = true WHERE NOT hosts.has_work
 """
+_NOTE_HOSTS = _NOTE.format(slots="SELECT unnest(?::text[])")
 _DECLARE_DEAD = """
 WITH dead AS (
     DELETE FROM workers WHERE id <> ? AND (
@@ -73,24 +74,10 @@ WHERE free_at > clock_timestamp() AND EXISTS (SELECT 1 FROM first)
 _MAX_DRIFT_SECONDS = 5.0
 """Between two signs of life; more: the server's clock was set."""
 _WAITING_SLOT = "btrim(regexp_replace(waiting.host, ':[0-9]+$', ''), '[]')"
-_NOTE_WAITING = f"""
-INSERT INTO hosts (slot) SELECT DISTINCT {_WAITING_SLOT} FROM waiting
-ON CONFLICT (slot) DO UPDATE SET has_work = true WHERE NOT hosts.has_work
-"""  # noqa: S608 -- a constant
-_WORK = f"""
-EXISTS (SELECT 1 FROM urls WHERE urls.slot = hosts.slot AND urls.state = {QUEUED})
-OR EXISTS (SELECT 1 FROM waiting WHERE {_WAITING_SLOT} = hosts.slot)
-"""  # noqa: S608 -- a constant
-_QUEUED_HOSTS = f"""
-SELECT slot FROM hosts WHERE worker = ?
-AND EXISTS (SELECT 1 FROM urls WHERE urls.slot = hosts.slot AND urls.state = {QUEUED})
-"""  # noqa: S608 -- a constant
-_FREE = f"""
-UPDATE hosts SET worker = NULL, has_work = {_WORK},
-    free_at = clock_timestamp() + found.pause * interval '1 second'
-FROM unnest(?::text[], ?::double precision[]) AS found (name, pause)
-WHERE slot = found.name AND worker = ?
-"""  # noqa: S608 -- a constant
+_NOTE_WAITING = _NOTE.format(slots=f"SELECT DISTINCT {_WAITING_SLOT} FROM waiting")  # noqa: S608 -- a constant
+_QUEUED = f"EXISTS (SELECT 1 FROM urls WHERE urls.slot = hosts.slot AND urls.state = {QUEUED})"  # noqa: S608 -- a constant
+_QUEUED_HOSTS = f"SELECT slot FROM hosts WHERE worker = ? AND {_QUEUED}"  # noqa: S608 -- a constant
+_WORK = f"{_QUEUED} OR EXISTS (SELECT 1 FROM waiting WHERE {_WAITING_SLOT} = hosts.slot)"  # noqa: S608 -- constants
 _END_STUCK = """
 SELECT pg_terminate_backend(pid) FROM workers JOIN pg_stat_activity USING (pid)
 WHERE pid <> pg_backend_pid()
@@ -98,7 +85,7 @@ AND seen_at < clock_timestamp() - %s * interval '1 second'
 AND xact_start < clock_timestamp() - %s * interval '1 second'
 """
 _PAUSE = """
-UPDATE hosts SET free_at = clock_timestamp() + found.pause * interval '1 second'
+UPDATE hosts SET {freed} free_at = clock_timestamp() + found.pause * interval '1 second'
 FROM unnest(?::text[], ?::double precision[]) AS found (name, pause)
 WHERE slot = found.name AND worker = ?
 """
@@ -187,7 +174,7 @@ class PostgresqlWorkers(Workers):
             ).fetchone()[0]
             self._note_clock(connection, seen_at - time.monotonic())
             if paused:
-                connection.execute(_PAUSE, (list(paused), list(paused.values()), self._id))
+                self._set_pauses(connection, paused)
             job = LOCKS, self._database.place.name
             seconds = self._lease_seconds, self._lease_seconds, _GRACE_SECONDS
             connection.execute(_DECLARE_DEAD, (self._id, self._connected_at, *job, *seconds))
@@ -199,7 +186,7 @@ class PostgresqlWorkers(Workers):
 
     def free_hosts(self, pauses: Mapping[str, float]) -> None:
         with self._database.unit(weight=0) as connection:
-            connection.execute(_FREE, (list(pauses), list(pauses.values()), self._id))
+            self._set_pauses(connection, pauses, freed=f"worker = NULL, has_work = {_WORK},")
 
     def queued_hosts(self) -> list[str]:
         return [slot for (slot,) in self._database.all(_QUEUED_HOSTS, (self._id,))]
@@ -249,6 +236,12 @@ class PostgresqlWorkers(Workers):
             self._database.change = max(self._database.change, changed)
         for stage, (numbers, values) in by_stage.items():
             self._call(stage, np.array(numbers, np.int64), values)
+
+    def _set_pauses(
+        self, connection: Connection, pauses: Mapping[str, float], *, freed: str = ""
+    ) -> None:
+        values = list(pauses), list(pauses.values()), self._id
+        connection.execute(_PAUSE.format(freed=freed), values)
 
     def _note_clock(self, connection: Connection, ahead: float) -> None:
         """Look whether the server's clock was set since the last sign of life."""

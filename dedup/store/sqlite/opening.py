@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dedup.errors import DamageError, StateError
+from dedup.errors import DamageError, StateError, wrong_version
 from dedup.files import check_plain, open_private
 from dedup.store.sqlite.errors import reporting
 from dedup.store.sqlite.schema import (
@@ -154,19 +154,11 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
             " pragma_table_xinfo(tables.name) AS columns WHERE columns.hidden > 1 ORDER BY 1"
         ).fetchall()
         if programs:
-            raise StateError(
-                path,
-                f"its tables are not a crawl store's ({programs[0][0]!r})",
-                "Use a store made by this program",
-            )
+            raise _other_tables(path, programs[0][0])
         for statement in OLD_JOBS[version].split(";"):
             connection.execute(statement)
     elif version != SCHEMA_VERSION:
-        raise StateError(
-            path,
-            f"expected schema version {SCHEMA_VERSION}, found {version}",
-            "Read it with the release that made it, or crawl into a new job",
-        )
+        raise wrong_version(path, SCHEMA_VERSION, version)
     else:
         _check_schema(connection, path)
         if not read_only:
@@ -219,11 +211,12 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
         former = _schema_of(expected)
     if (found := _schema_of(connection)) not in (known, former):
         names = sorted({name for _, name, _ in found ^ known})
-        raise StateError(
-            path,
-            f"its tables are not a crawl store's ({', '.join(map(repr, names[:5]))})",
-            "Use a store made by this program",
-        )
+        raise _other_tables(path, *names[:5])
+
+
+def _other_tables(path: Path, *names: str) -> StateError:
+    problem = f"its tables are not a crawl store's ({', '.join(map(repr, names))})"
+    return StateError(path, problem, "Use a store made by this program")
 
 
 @contextlib.contextmanager
