@@ -119,7 +119,7 @@ class Connection:
         self._sequences: list[Any] = []
 
     @property
-    def is_in_transaction(self) -> bool:
+    def in_transaction(self) -> bool:
         return self._done is not None
 
     def execute(self, query: str, parameters: Parameters = (), /) -> Cursor:

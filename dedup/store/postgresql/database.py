@@ -64,14 +64,10 @@ class Database(database.Database):
         """Those that were there when this process joined; others are told by `Workers`."""
         return f"(SELECT * FROM signatures WHERE changed <= {self.change}) AS known"  # noqa: S608 -- a number
 
-    @property
-    def is_in_transaction(self) -> bool:
-        return self.connection.is_in_transaction
-
     def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
         """The rows of a query. The server keeps them, not a snapshot of the tables."""
         with self.reporting():
-            if self.is_in_transaction:
+            if self.connection.in_transaction:
                 yield from self.connection.execute(query, parameters)
                 return
             name = f"rows_{next(self._names)}"
@@ -117,7 +113,7 @@ class Database(database.Database):
         with self.reporting():
             self._check_failed()
             how = "" if waits else "SKIP LOCKED"
-            if not (self.is_in_transaction or self._lock_job(how)):
+            if not (self.connection.in_transaction or self._lock_job(how)):
                 return False
         self.has_turn = True
         return True
@@ -131,7 +127,7 @@ class Database(database.Database):
         """Commit the group if it is full or old enough, but not within a turn."""
         if self.has_turn or self._is_committing:
             return
-        if self._is_shared and self.is_in_transaction:  # others wait
+        if self._is_shared and self.connection.in_transaction:  # others wait
             self.commit()
         else:
             super().commit_if_due()

@@ -46,6 +46,9 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
+    @property
+    def in_transaction(self) -> bool: ...
+
     def execute(self, query: str, parameters: Any = ..., /) -> Cursor: ...
 
     def executemany(self, query: str, parameters: Iterable[Any], /) -> Cursor: ...
@@ -108,10 +111,6 @@ class Database(ABC):
         self._group_began = 0.0
         self._has_failed = False
         self._decompress = zstandard.ZstdDecompressor().decompress
-
-    @property
-    @abstractmethod
-    def is_in_transaction(self) -> bool: ...
 
     @property
     def signatures(self) -> str:
@@ -194,7 +193,7 @@ class Database(ABC):
         """
         if self._depth:
             raise RuntimeError("commit must be called outside of units")
-        if self.is_in_transaction:
+        if self.connection.in_transaction:
             self._write_what_goes_with_it()
             with self.reporting():
                 self._commit()
@@ -309,15 +308,15 @@ class Database(ABC):
     def _begin_unit(self) -> None:
         self._check_failed()
         with self.reporting():
-            if not self.is_in_transaction:
+            if not self.connection.in_transaction:
                 self._begin()
                 self._group_began = time.monotonic()
             self.connection.execute("SAVEPOINT unit")
 
     def _undo_unit(self) -> None:
         # On a full disk, for one, SQLite rolls back all of the transaction, savepoints included.
-        self._has_failed = self._has_failed or not self.is_in_transaction
-        if self.is_in_transaction:
+        self._has_failed = self._has_failed or not self.connection.in_transaction
+        if self.connection.in_transaction:
             with self.reporting():
                 self.connection.execute("ROLLBACK TO unit")
                 self.connection.execute("RELEASE unit")

@@ -3,7 +3,6 @@
 import json
 import re
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self
@@ -52,13 +51,15 @@ _UPDATE_PAGE = _updating(*_COLUMNS)
 _CHANGE_TEXT = _updating(*_CHANGED)
 
 
-class JobStore(PageReader, ABC):
+class JobStore(PageReader):
     """The store of a crawl's job, or of a collection's: all that is on record of it.
 
     Texts come back as they were, lone surrogates included; URLs, ids and titles with question marks
     for those. Texts and bodies carry checksums.
 
     Attributes:
+        job: what the commands take for it: its folder, or `postgresql://…/DATABASE#NAME`.
+        location: where it is, for messages; without a password.
         keep_bodies: are the bodies of pages stored as well as their texts?
         urls: the URLs that were seen, and the queue.
         learned: what is known of hosts, and the pages that wait for it.
@@ -71,8 +72,12 @@ class JobStore(PageReader, ABC):
         StateError: from any method: the store is damaged, or cannot be read or written.
     """
 
-    def __init__(self, database: Database, workers: Workers, *, keep_bodies: bool) -> None:
+    def __init__(
+        self, database: Database, workers: Workers, *, job: str, keep_bodies: bool
+    ) -> None:
         super().__init__(database)
+        self.job = job
+        self.location = database.location
         self.keep_bodies = keep_bodies
         self.urls = UrlTable(database)
         self.learned = HostKnowledge(database)
@@ -83,16 +88,6 @@ class JobStore(PageReader, ABC):
         self.report = ReportQueries(database)
         self.explain = ExplainQueries(database)
         self.exports = ExportQueries(database)
-
-    @property
-    def location(self) -> str:
-        """Where it is, for messages; without a password."""
-        return self.database.location
-
-    @property
-    @abstractmethod
-    def job(self) -> str:
-        """What the commands take for the job: its folder, or `postgresql://…/DATABASE#NAME`."""
 
     def unit(self) -> AbstractContextManager[Connection]:
         """What is written inside is kept whole or not at all: a page, its links, its URL done."""

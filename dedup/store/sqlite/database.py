@@ -52,10 +52,6 @@ class Database(database.Database):
             self._unlock()
             raise
 
-    @property
-    def is_in_transaction(self) -> bool:
-        return self.connection.in_transaction
-
     def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
         with self.reporting():
             for row in self.connection.execute(query, parameters):  # noqa: UP028 -- which would close the cursor, perhaps after the connection
