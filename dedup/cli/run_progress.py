@@ -1,9 +1,9 @@
 """How far `dedup run` is, and what came of it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Self
 
 from rich.console import Group, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -33,38 +33,33 @@ class Counts:
         return self.unique + self.duplicates.total() + self.broken
 
 
-class RunProgress:
-    """A bar by the bytes of the files: share, rows a second, time left. Only on a terminal."""
+@contextmanager
+def showing_progress(
+    what: str, total_bytes: int, counts: Counts | None
+) -> Iterator[Callable[[int], None]]:
+    """A bar by the bytes of the files: share, rows a second, time left. Only on a terminal.
 
-    def __init__(self, what: str, total_bytes: int, counts: Counts | None) -> None:
-        self._counts = counts
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[rate]}", markup=False),
-            TimeRemainingColumn(),
-            console=ERRORS,
-            transient=True,
-            disable=not ERRORS.is_terminal,
-        )
-        self._task = self._bar.add_task(what, total=max(total_bytes, 1), rate="")
+    Gives what is called with the number of bytes that have been read.
+    """
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rate]}", markup=False),
+        TimeRemainingColumn(),
+    )
+    is_hidden = not ERRORS.is_terminal
+    with Progress(*columns, console=ERRORS, transient=True, disable=is_hidden) as bar:
+        task = bar.add_task(what, total=max(total_bytes, 1), rate="")
 
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
+        def show(position: int) -> None:
+            rate = ""
+            if counts is not None:
+                seconds = bar.tasks[0].elapsed
+                rate = f"{counts.total:,} rows, {counts.total / seconds if seconds else 0:,.0f}/s"
+            bar.update(task, completed=position, rate=rate)
 
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def show(self, position: int) -> None:
-        """Show that so many bytes of the files have been read."""
-        rate = ""
-        if self._counts is not None:
-            seconds = self._bar.tasks[0].elapsed or 0
-            per_second = self._counts.total / seconds if seconds else 0
-            rate = f"{self._counts.total:,} rows, {per_second:,.0f}/s"
-        self._bar.update(self._task, completed=position, rate=rate)
+        yield show
 
 
 def closing_table(counts: Counts, stages: Sequence[str], seconds: float) -> RenderableType:

@@ -17,7 +17,7 @@ from xxhash import xxh3_64_intdigest
 
 from dedup.cli.broken_rows import BrokenRows
 from dedup.cli.console import ERRORS
-from dedup.cli.run_progress import Counts, RunProgress, closing_table
+from dedup.cli.run_progress import Counts, closing_table, showing_progress
 from dedup.collection import Broken, Columns, Source, find_sources, learn_sites, read_rows
 from dedup.collection.account import FileAccount
 from dedup.collection.deciding import Decider
@@ -222,13 +222,13 @@ def _read(
     sources: list[Source], run: CollectionRun, what: str, counts: Counts | None = None
 ) -> Iterator[tuple[int, Any]]:
     """Read all files, and show how far it is; each row after the place of its file."""
-    with RunProgress(what, sum(source.size_bytes for source in sources), counts) as progress:
+    with showing_progress(what, sum(each.size_bytes for each in sources), counts) as show:
         before = 0
         for number, source in enumerate(sources):
             start = before
 
             def at(position: int, start: int = start) -> None:
-                progress.show(start + position)
+                show(start + position)
 
             for row in read_rows(source, run.columns, at):
                 yield number, row

@@ -9,6 +9,8 @@ time begins anew, so that all workers can come back.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -228,13 +230,9 @@ class PostgresqlWorkers(Workers):
             " ORDER BY stage, page"
         )
         rows = connection.execute(query, (self._database.change,)).fetchall()
-        by_stage: dict[str, tuple[list[int], list[bytes]]] = {}
-        for stage, page, value, changed in rows:
-            numbers, values = by_stage.setdefault(stage, ([], []))
-            numbers.append(page)
-            values.append(value)
-            self._database.change = max(self._database.change, changed)
-        for stage, (numbers, values) in by_stage.items():
+        self._database.change = max([self._database.change, *(row[3] for row in rows)])
+        for stage, of_stage in groupby(rows, itemgetter(0)):
+            _, numbers, values, _ = zip(*of_stage, strict=True)
             self._call(stage, np.array(numbers, np.int64), values)
 
     def _set_pauses(
