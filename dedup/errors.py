@@ -1,12 +1,12 @@
-"""The errors that a caller may want to tell apart. Wrong arguments are `ValueError` as usual."""
+"""The errors that callers may handle separately. Wrong arguments raise `ValueError` as usual."""
 
 from pathlib import Path
 
 
 class StateError(Exception):
-    """A state file (a job's store) cannot be used. Nothing was changed in it.
+    """A state file (a job's store) cannot be used. It is unchanged.
 
-    The message is one sentence for a person: what, where, and how to go on.
+    The message tells a user what is wrong, where, and what to do.
     """
 
     def __init__(self, path: Path | str, problem: str, remedy: str) -> None:
@@ -17,7 +17,7 @@ class StateError(Exception):
 
 
 class DamageError(StateError):
-    """What a state file has of one record cannot be read."""
+    """One record of a state file cannot be read."""
 
     def __init__(self, path: Path | str, problem: str) -> None:
         super().__init__(path, problem, "Restore it from a copy, or move it and crawl again")
@@ -30,7 +30,7 @@ def in_use(path: Path | str, holder: str) -> StateError:
 
 
 def wrong_version(path: Path | str, expected: int, found: object) -> StateError:
-    """The error for a job of a release that reads and writes other tables."""
+    """The error for a job of a release with different tables."""
     problem = f"expected schema version {expected}, found {found}"
     return StateError(
         path, problem, "Read it with the release that made it, or crawl into a new job"
@@ -38,4 +38,4 @@ def wrong_version(path: Path | str, expected: int, found: object) -> StateError:
 
 
 class SchemeError(StateError):
-    """The store was made with other features, weights, widths or rules than those asked for."""
+    """The store was made with different features, weights, widths or rules."""

@@ -1,4 +1,4 @@
-"""Packages that only some users need: asked for where they are used, and not before."""
+"""Optional packages: imported where they are used, and not before."""
 
 import importlib
 import importlib.util
@@ -8,10 +8,10 @@ _MISSING = "{} needs a package that is {}; install it: pip install 'scrapy-dedup
 
 
 def require_extra(module: str, *, extra: str, purpose: str) -> None:
-    """Look whether a module of an optional package is there, without importing it.
+    """Check that a module of an optional package is installed, without importing it.
 
     Raises:
-        ModuleNotFoundError: as `load_extra`.
+        ModuleNotFoundError: see `load_extra`.
     """
     if importlib.util.find_spec(module) is None:
         raise ModuleNotFoundError(_MISSING.format(purpose, "not installed", extra), name=module)
@@ -21,8 +21,9 @@ def load_extra(module: str, *, extra: str, purpose: str) -> Any:
     """Import a module of an optional package.
 
     Raises:
-        ModuleNotFoundError: it is not installed; the message says what needs it and how to get it.
-        ImportError: it is installed, and cannot be imported.
+        ModuleNotFoundError: it is not installed; the message says what needs it and how to
+            install it.
+        ImportError: it is installed but cannot be imported.
     """
     try:
         return importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and input that may be compressed."""
+"""Files that are written completely or not at all, and input that may be compressed."""
 
 import gzip
 import io
@@ -21,45 +21,45 @@ import zstandard
 from dedup.errors import StateError
 
 _PART_BYTES = 2_048
-"""Is unpacked at once: 64 MiB, where all of it is as dense as zstd can be."""
+"""Compressed bytes read at a time: at most 64 MiB come out, at the highest ratio of zstd."""
 
 _UNPACKED_FREE_BYTES = 256 << 20
 _UNPACKED_TIMES = 200
-"""What is unpacked beyond the first 256 MiB may be so many times what was read: text takes 3 to 30
-times its compressed size, a bomb 1,000 (gzip) to 30,000 times (zstd)."""
+"""Beyond the first 256 MiB, output may be 200 times the input. Text decompresses to 3 to 30 times
+its size, a bomb to 1,000 (gzip) or 30,000 times (zstd)."""
 
 _LOOK_BACK_BYTES = 1 << 20
-"""So far behind its cause may damage be noticed: a member that is cut off runs into the next."""
+"""How late damage may be noticed: a truncated member runs into the next one."""
 
 _PART_PREFIX = ".part-"
 _OLD_SECONDS = 3600.0
 _MAX_JSON_BYTES = 16 << 20
-_GZIP_LEVEL = 6  # as `gzip` has it; Python's own 9 takes several times as long for 1% less
-_ZSTD_WINDOW_BYTES = 2**31  # as far as `zstd --long` goes; the library's own limit is 2**27
+_GZIP_LEVEL = 6  # as `gzip`; Python's default of 9 takes several times as long for 1% less
+_ZSTD_WINDOW_BYTES = 2**31  # the limit of `zstd --long`; that of the library is 2**27
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write UTF-8 text as `replacing` does. The file is for its owner alone."""
+    """Write UTF-8 text as `replacing` does. Only the owner can read the file."""
     with replacing(path, mode=0o600) as part:
         part.write_bytes(text.encode("utf-8", "replace"))
 
 
 def check_plain(*paths: Path, is_read_only: bool = False) -> None:
-    """Check that there is a file, or nothing, at each path: a job's folder may come from anyone.
+    """Check that each path is a regular file or does not exist.
 
-    A link would lead out of the folder, and a pipe would never answer.
+    A job's folder may come from anyone: a link would lead out of it, and a pipe would block.
 
     Args:
         paths: of files in a job's folder.
-        is_read_only: a hard link will do, for it is not written to.
+        is_read_only: allow hard links, because nothing is written.
 
     Raises:
-        StateError: there is something else.
+        StateError: a path is something else.
     """
     for path in paths:
         try:
             found = path.lstat()
-        except OSError:  # whoever opens it says what is wrong
+        except OSError:  # opening it reports what is wrong
             continue
         if not stat.S_ISREG(found.st_mode):
             kind = "a symbolic link" if stat.S_ISLNK(found.st_mode) else "something else"
@@ -71,12 +71,11 @@ def check_plain(*paths: Path, is_read_only: bool = False) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """The JSON of a small file in a job's folder, which may come from anyone.
+    """Read a small JSON file in a job's folder, which may come from anyone.
 
     Raises:
-        FileNotFoundError: there is none.
-        StateError: it is no file, no JSON, larger than 16 MiB, or nested more deeply than Python
-            can read.
+        FileNotFoundError: it does not exist.
+        StateError: it is not a file, not JSON, larger than 16 MiB, or nested too deeply for Python.
     """
     check_plain(path, is_read_only=True)
     try:
@@ -90,7 +89,7 @@ def read_json(path: Path) -> Any:
 
 
 def open_private(path: Path, mode: str) -> IO[bytes]:
-    """Open a file in binary mode, unbuffered; a new one can be read by its owner alone."""
+    """Open a file in binary mode, unbuffered. Only the owner can read a new file."""
 
     def opener(name: str, flags: int) -> int:
         return os.open(name, flags, 0o600)
@@ -100,14 +99,14 @@ def open_private(path: Path, mode: str) -> IO[bytes]:
 
 @contextmanager
 def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
-    """Give a new file beside `path`, of the same ending, to write to; it becomes `path` at the end.
+    """Yield a new file beside `path`, with the same extension; it replaces `path` at the end.
 
-    Its name cannot be foretold, so that nobody can have put a link in its place. On an error,
-    `path` stays as it was.
+    Its name is random, so nobody can have put a link in its place. After an error `path` is
+    unchanged.
 
     Args:
         path: the file to replace.
-        mode: the file's permissions, of which the process's umask takes some away.
+        mode: the file's permissions, before the process's umask is applied.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     ending = "".join(path.suffixes[-2:])
@@ -123,9 +122,9 @@ def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
 
 
 def remove_old_parts(folder: Path) -> None:
-    """Remove what killed processes have left of files that `replacing` was to write there.
+    """Remove the temporary files of `replacing` that killed processes have left in a folder.
 
-    Another process may be writing one just now, so only files of over an hour ago are removed.
+    Files less than an hour old are kept: another process may be writing them.
     """
     for part in folder.glob(f"{_PART_PREFIX}{'[0-9a-f]' * 16}*"):
         with suppress(OSError):
@@ -135,13 +134,11 @@ def remove_old_parts(folder: Path) -> None:
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """Open a file for reading; by its first bytes, gzip, zstd and xz are decompressed.
-
-    A pipe will do as well as a file.
+    """Open a file or a pipe for reading; decompress gzip, zstd and xz, detected by first bytes.
 
     Raises:
-        OSError: the file cannot be read; when reading, also: what is compressed is damaged, cut
-            off, or a bomb.
+        OSError: the file cannot be read; or, while reading, the compressed data are damaged,
+            truncated or a bomb.
     """
     file = path.open("rb")
     start = file.peek(6)[:6]
@@ -152,14 +149,14 @@ def open_binary(path: Path) -> BinaryIO:
 
 
 class BombError(OSError):
-    """Of a file that holds far more than its size."""
+    """A compressed file holds far more than its size."""
 
 
 def check_unpacked(name: str, n_unpacked: int, n_read: int) -> None:
-    """Check that what was read of a compressed file is no bomb.
+    """Check that a compressed file is not a decompression bomb.
 
     Raises:
-        BombError: it is.
+        BombError: it is one.
     """
     if n_unpacked > _UNPACKED_FREE_BYTES + _UNPACKED_TIMES * n_read:
         raise BombError(
@@ -169,13 +166,13 @@ def check_unpacked(name: str, n_unpacked: int, n_read: int) -> None:
 
 
 def bytes_read(file: BinaryIO) -> int:
-    """How much of the file that `open_binary` has opened was read, as it lies on the disk."""
+    """How many bytes of a file opened by `open_binary` were read, as stored on disk."""
     raw = getattr(file, "raw", None)
     return raw.bytes_read if isinstance(raw, Unpacked) else file.tell()
 
 
 def create_binary(path: Path) -> BinaryIO:
-    """Open a file for writing bytes; the ending .gz or .zst compresses them."""
+    """Open a file for writing bytes, compressed if it ends in .gz or .zst."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix.lower() == ".gz":
         return cast("BinaryIO", gzip.open(path, "wb", _GZIP_LEVEL))
@@ -188,7 +185,7 @@ def create_binary(path: Path) -> BinaryIO:
 
 
 class _Compression(NamedTuple):
-    """A compression: the bytes that a member or frame begins with, and what unpacks one."""
+    """A compression: the first bytes of a member or frame, and what decompresses one."""
 
     start: re.Pattern[bytes]
     decompressor: Callable[[], Any]
@@ -206,14 +203,14 @@ _COMPRESSIONS = (
 
 
 class Unpacked(io.RawIOBase):
-    """What a compressed file holds, its members or frames one after the other.
+    """The content of a compressed file, one member or frame after the other.
 
-    The readers of `gzip` and `zstandard` would do, but the one leaves the file open and the other
-    takes a file that is cut off for a whole one.
+    The readers of `gzip` and `zstandard` are not used: the first does not close the file, the
+    second takes a truncated file for a complete one.
 
     Attributes:
-        stops_between: whether reading ends once behind each member that holds something.
-        bytes_read: of the file.
+        stops_between: report the end of the file once after each member that is not empty.
+        bytes_read: from the compressed file.
     """
 
     def __init__(self, file: BinaryIO, compression: _Compression) -> None:
@@ -259,7 +256,7 @@ class Unpacked(io.RawIOBase):
         return size
 
     def skip_member(self) -> bool:
-        """Go on behind what could not be unpacked, with the next member; False: there is none."""
+        """Skip to the member after one that could not be decompressed; False: there is none."""
         if not self._file.seekable():
             return False
         self.bytes_read = max(self._member + 1, self.bytes_read - _LOOK_BACK_BYTES)

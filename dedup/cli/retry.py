@@ -1,4 +1,4 @@
-"""`dedup retry JOB`: failed URLs are fetched again when the job goes on."""
+"""`dedup retry JOB`: requeue failed URLs, to be fetched when the job resumes."""
 
 import argparse
 
@@ -25,4 +25,4 @@ def execute(options: argparse.Namespace) -> None:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(queued.items()))
         print(f"{queued.total():,} URLs requeued ({reasons}); rerun the crawl to fetch them")
     else:
-        print("No failed URL is worth another try")
+        print("No failed URLs to retry")

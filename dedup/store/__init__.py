@@ -1,4 +1,4 @@
-"""Where pages, duplicates and URLs are kept. `open_store` opens a job's store, or makes one."""
+"""Stores of pages, duplicates and URLs. `open_store` opens or creates a job's store."""
 
 from dedup.store.interface import Store
 from dedup.store.opening import (

@@ -4,10 +4,10 @@ EXPORTED_FIELDS = (
     *("id", "url", "title", "language", "text", "canonical_url", "status", "content_type"),
     *("fetched_at", "depth", "etag", "last_modified"),
 )
-"""The columns of an exported page, in every format; feeds may have these fields, too."""
+"""The columns of an exported page, in every format. Feeds may have these fields, too."""
 
 DUPLICATE_FIELDS = (
     *("id", "url", "duplicate_of", "duplicate_of_url", "stage", "distance", "resemblance"),
     "first_seen",
 )
-"""The columns of an exported duplicate. Ids are the callers' own, or else numbers."""
+"""The columns of an exported duplicate. Ids are those of the caller, or else numbers."""

@@ -1,7 +1,7 @@
 """One process writes to a job's store.
 
-It holds a lock on the file `<name>.lock` beside the store for as long as it lives. The lock belongs
-to the process, so one left behind by a dead process does not block.
+It holds a lock on the file `<name>.lock` beside the store as long as it runs. The lock belongs to
+the process, so the file of a dead process does not block.
 """
 
 import os
@@ -15,20 +15,21 @@ from dedup.files import check_plain
 
 
 def process_name() -> str:
-    """This process, for those who look at a job."""
+    """The name of this process, shown to the users of a job."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def lock(path: Path) -> BaseFileLock:
-    """Lock the store at `path` for this process, until it releases it or ends.
+    """Lock the store at `path` for this process, until it releases the lock or ends.
 
     Raises:
-        StateError: another process has it, its folder cannot be written, or its file is a link.
+        StateError: another process has locked it, its folder cannot be written, or the lock file is
+            a link.
     """
     lock_path = path.with_name(path.name + ".lock")
     check_plain(lock_path)
     try:
-        if not path.parent.exists():  # of a job: for its owner alone
+        if not path.parent.exists():  # a job's folder is for its owner alone
             path.parent.parent.mkdir(parents=True, exist_ok=True)
             path.parent.mkdir(mode=0o700, exist_ok=True)
         holder = _holder(lock_path)
@@ -39,7 +40,7 @@ def lock(path: Path) -> BaseFileLock:
         mode=0o600,
         blocking=False,
         thread_local=False,
-        fallback_to_soft=False,  # which outlives a killed process
+        fallback_to_soft=False,  # a soft lock outlives a killed process
     )
     try:
         held.acquire()
@@ -62,7 +63,7 @@ def _not_writable(folder: Path, error: OSError) -> StateError:
 
 
 def _holder(lock_path: Path) -> str:
-    """Who has the lock, if anyone."""
+    """The process that has the lock, if any."""
     try:
         with lock_path.open("rb") as file:
             return file.read(20).decode("ascii", "replace").strip() or "unknown"

@@ -1,4 +1,4 @@
-"""The one way in to a job's store."""
+"""The only entry point to a job's store."""
 
 import contextlib
 import os
@@ -14,14 +14,14 @@ from dedup.store.sqlite import SqliteStore
 from dedup.store.sqlite import opening as sqlite_opening
 
 STORE_NAME = "crawl.sqlite"
-"""The file of the store in its job's folder."""
+"""The file name of the store in its job's folder."""
 
 
 def store_path(path: str | os.PathLike[str]) -> Path:
-    """The file of a store, by the job's folder or by the file itself.
+    """The file of a store, given the job's folder or the file itself.
 
-    A path that ends with `.sqlite` or at which there is a file is the file's; any other is the
-    folder's, whether it exists or not.
+    An existing file, or a path that ends in `.sqlite`, is the file; any other path is the folder,
+    whether it exists or not.
     """
     found = Path(path)
     is_file = found.is_file() or (found.suffix == ".sqlite" and not found.is_dir())
@@ -29,19 +29,19 @@ def store_path(path: str | os.PathLike[str]) -> Path:
 
 
 def job_place(text: str) -> str | Path:
-    """A job as commands name it: its folder, or `postgresql://…/DATABASE#NAME`."""
+    """A job as an argument of commands: its folder, or `postgresql://…/DATABASE#NAME`."""
     return text if is_address(text) else Path(text)
 
 
 def job_file(job: str | Path, name: str) -> Path:
-    """A file of a job: in its folder, or, of a job in a database, `JOB-name` in this folder."""
+    """A file of a job: in its folder; for a job in a database, `JOB-name` where commands run."""
     if isinstance(job, Path):
         return store_path(job).parent / name
     return Path(f"{job.rpartition('#')[2]}-{name}")
 
 
 def job_exists(path: str | os.PathLike[str]) -> bool:
-    """Is there a job, or a schema of its name?
+    """Does the job exist, or a schema with its name?
 
     Raises:
         StateError: the server cannot be reached.
@@ -57,10 +57,10 @@ def job_exists(path: str | os.PathLike[str]) -> bool:
 
 
 def check_values(path: str | os.PathLike[str]) -> None:
-    """Check the values in a job's file; a server checks its own.
+    """Check the values in a job's file. A database server checks its own.
 
     Raises:
-        StateError: some are not what a store has there.
+        StateError: some values are invalid.
     """
     if (file := store_path(path)).is_file():
         with contextlib.closing(sqlite_opening.connect(file, read_only=True)) as connection:
@@ -68,10 +68,10 @@ def check_values(path: str | os.PathLike[str]) -> None:
 
 
 def rename_job(address: str) -> str:
-    """Give a job in PostgreSQL another name, so that a new one can begin; return its address.
+    """Rename a job in PostgreSQL, so that a new one can start; return its new address.
 
     Raises:
-        StateError: others work on the job, or the server cannot be reached.
+        StateError: the job is in use, or the server cannot be reached.
     """
     from dedup.store.postgresql.opening import set_aside
 
@@ -87,21 +87,21 @@ def open_store(
     keep_bodies: bool = True,
     **options: Unpack[Options],
 ) -> JobStore:
-    """Open a job's store, or make a new one. Close it, or use it in a `with` statement.
+    """Open a job's store, or create it. Close it, or use it in a `with` statement.
 
     Args:
         path: the job's folder, the file of its store, or `postgresql://…/DATABASE#NAME`.
-        must_exist: do not make a new one; implied by `read_only`.
-        is_shared: work on it with others, where it is in PostgreSQL: see `Workers`.
-        lease_seconds: a process that shares it and is not heard of for so long loses its hosts.
+        must_exist: do not create a new one; implied by `read_only`.
+        is_shared: share a job in PostgreSQL with other processes: see `Workers`.
+        lease_seconds: a process that gives no sign of life for this long loses its hosts.
         keep_bodies: store the bodies of pages as well as their texts.
         options: see `Options`.
 
     Raises:
-        StateError: there is no store, it is damaged or in use, or it cannot be read or made. It is
-            left as it was.
-        ValueError: the address of a database has another form.
-        ModuleNotFoundError: it is in PostgreSQL, and the extra `postgresql` is not installed.
+        StateError: the store is missing, damaged or in use, or cannot be read or created. It is
+            unchanged.
+        ValueError: the address of a database is malformed.
+        ModuleNotFoundError: the job is in PostgreSQL, and the extra `postgresql` is not installed.
     """
     if isinstance(path, str) and is_address(path):
         require_extra("psycopg", extra="postgresql", purpose="a job in PostgreSQL")

@@ -19,38 +19,38 @@ _Text = TypeVar("_Text", str, str | None)
 
 QUEUED, DONE, HELD, TOO_DEEP = 0, 1, 2, 3
 """States of a URL: to be fetched; recorded; to be fetched by the process that holds its request,
-which cannot be stored; or left out by `DEPTH_LIMIT`, which is as if it had not been seen. One that
-is in flight is queued here: what is in flight when a process dies is queued again by that alone."""
+which cannot be stored; or excluded by `DEPTH_LIMIT`, which does not count as seen. A URL in flight
+stays queued, so it is fetched again if the process dies."""
 
 VISIT_RESULTS = ("unchanged", "changed", "gone", "moved", "failed")
-"""What a refresh may find of a stored page."""
+"""What a refresh may find about a stored page."""
 
 DUPLICATE_LINK_RANK, DUPLICATE_LINK_END = 4_000_000, 5_000_000
-"""From the first rank on requests are put off; up to the second if they were found on duplicates
-alone: the rank that they have otherwise is added. From the second on, jobs of earlier releases may
-have URLs that a learned rule had put off: these are fetched last."""
+"""Requests are deferred from the first rank on. Up to the second, they were found only on
+duplicates: the first is added to their usual rank. From the second on, jobs of earlier releases may
+have URLs that a learned rule deferred: these are fetched last."""
 
 DUPLICATE_LINK = "duplicate_link"
-"""Why such a link was not fetched, where it is not to be."""
+"""The reason recorded for such a link if it is not fetched."""
 
 TRAP_RANK = 10_000_000
-"""From this rank on requests are put off that look like a trap."""
+"""From this rank on, requests are deferred because they look like a trap."""
 
 _ZSTD_LEVEL = 1
-"""Two thirds of the time of level 3, for 4% more room."""
+"""Takes two thirds of the time of level 3, for 4% more space."""
 
 _OF_THREAD = local()
 
 
 @dataclass(frozen=True, eq=False)
 class Page(Document):
-    """A fetched page: a document with what its response said of it.
+    """A fetched page: a document with data of its response.
 
     Attributes:
         fetched_at: seconds since 1970, UTC.
         size_bytes: of the body after decompression.
         depth: links from the start of the crawl.
-        site_version: of what was known of its host; None: nothing was.
+        site_version: of the knowledge about its host; None: nothing was known.
     """
 
     language: str = ""
@@ -66,22 +66,22 @@ class Page(Document):
     site_version: int | None = None
 
     def take_packed(self, text: bytes, body: bytes | None) -> None:
-        """Take text and body as they are stored, so that they are not compressed again."""
+        """Take compressed text and body as stored, so that they are not compressed again."""
         self.__dict__.update(packed_text=text, packed_body=body)  # where `cached_property` looks
 
     @cached_property
     def packed_text(self) -> bytes:
-        """The text as it is stored."""
+        """The text as stored."""
         return compressed(_encode(self.text))
 
     @cached_property
     def packed_body(self) -> bytes | None:
-        """The body as it is stored."""
+        """The body as stored."""
         return None if self.body is None else compressed(self.body)
 
 
 class QueuedUrl(NamedTuple):
-    """A row of the queue. Rows compare in the order in which they are to be fetched."""
+    """A row of the queue. Rows sort in the order of fetching."""
 
     rank: int
     id: int
@@ -92,7 +92,7 @@ class QueuedUrl(NamedTuple):
 
 
 class NewUrl(NamedTuple):
-    """A URL that is to be queued; where it `is_again`, one that is known, in another place."""
+    """A URL to queue; if `is_again`, a known one to move to another place in the queue."""
 
     key: bytes
     url: str
@@ -115,7 +115,7 @@ class Outlined:
     """A page to learn from.
 
     Attributes:
-        key: its place among those that wait, or its number.
+        key: its place among waiting pages, or its number.
     """
 
     key: int
@@ -130,43 +130,43 @@ class Outlined:
 
 
 KEY_STAGE = "key"
-"""Under which a document's key is kept among its signatures."""
+"""The stage under which a document's key is stored among its signatures."""
 
 KEY_OFFSET = 8
-"""Where in that signature the key begins, after a digest of the text."""
+"""Where the key begins in that signature, after a digest of the text."""
 
 PAGE_FIELDS = tuple(
     field.name
     for field in fields(Page)
     if field.name not in ("id", "text", "body", "key", "rest", "signatures")
 )
-"""The fields of a stored page that are kept as they are. Besides these a store keeps its number,
-its name, its host, and, compressed, its text and its body."""
+"""The fields of a stored page that are stored unchanged. A store also keeps its number, name and
+host, and its text and body, compressed."""
 
 
 DROPPED_FIELDS = (
     *("url", "title", "fetched_at", "size_bytes", "heading", "own_title", "source", "site_version"),
 )
-"""The `PAGE_FIELDS` that are kept of a dropped page."""
+"""The `PAGE_FIELDS` that are stored of a dropped page."""
 
 KEPT_FIELDS = ("id", "url", "title", "heading", "own_title", "source", "key")
-"""The fields of a document that every store keeps, besides its text and what is rare on it."""
+"""The fields of a document that every store keeps, in addition to its text and rare shingles."""
 
 kept_fields = attrgetter(*KEPT_FIELDS)
 
 
 def with_kept(fields: Iterable[Any], text: str, rest: Rest | None) -> Document:
-    """The document of these `KEPT_FIELDS`."""
+    """The document with these `KEPT_FIELDS`."""
     return Document(text=text, rest=rest, **dict(zip(KEPT_FIELDS, fields, strict=True)))
 
 
 def as_kept(document: Document, number: int, clean: Callable[[Any], Any]) -> Document:
-    """A document that has just been stored, as its store gives it back.
+    """A document that has just been stored, as its store returns it.
 
     Args:
-        document: without what has been computed of it.
-        number: that it has got.
-        clean: replaces what the store cannot keep of a text: `storable`.
+        document: its computed features are left out.
+        number: its number in the store.
+        clean: replaces characters that the store cannot keep: `storable`.
     """
     name, *texts, source, key = kept_fields(document)
     rest = None if document.rest is None else document.rest.kept()
@@ -188,12 +188,12 @@ def as_page(document: Document) -> Page:
 
 
 def key_in(signature: bytes | None) -> str:
-    """The key of a document, from its signature; "" if it has none."""
+    """The key of a document, taken from its signature; "" if it has none."""
     return "" if signature is None else bytes(signature)[KEY_OFFSET:].decode(errors="surrogatepass")
 
 
 def compressed(data: bytes) -> bytes:
-    """As the store keeps what is large."""
+    """The data as the store keeps large values."""
     compress: Callable[[bytes], bytes] | None = getattr(_OF_THREAD, "compress", None)
     if compress is None:
         compress = _OF_THREAD.compress = text_compressor()
@@ -201,7 +201,7 @@ def compressed(data: bytes) -> bytes:
 
 
 def text_compressor() -> Callable[[bytes], bytes]:
-    """What compresses as the store does; to make one takes 10 µs. Not for several threads."""
+    """Compresses as the store does; takes 10 µs to create. Not thread-safe."""
     return zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True).compress
 
 
@@ -210,7 +210,7 @@ def _encode(text: str) -> bytes:
 
 
 def storable_fields(page: Page) -> dict[str, object]:
-    """The `PAGE_FIELDS` of a page by name, as databases take them."""
+    """The `PAGE_FIELDS` of a page by name, as databases accept them."""
     values = ((name, getattr(page, name)) for name in PAGE_FIELDS)
     return {name: storable(value) if isinstance(value, str) else value for name, value in values}
 

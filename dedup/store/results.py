@@ -1,4 +1,4 @@
-"""What a store's named queries return, by who asks: the report, `dedup why`, the export.
+"""Results of a store's queries for counts, the report, `dedup why` and exports.
 
 Times are seconds since 1970, UTC; distances are bits; resemblances are 0 to 1.
 """
@@ -12,7 +12,7 @@ Outcome = Literal["stored", "duplicate", "skipped", "waiting"]
 
 
 class Count(NamedTuple):
-    """Pages, and the bytes of their bodies together."""
+    """Pages, and the total size of their bodies."""
 
     pages: int
     size_bytes: int
@@ -20,10 +20,10 @@ class Count(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ApartPage:
-    """A page that was kept though its text resembles that of an earlier one.
+    """A page that was kept although its text resembles that of an earlier one.
 
     Attributes:
-        lines: up to three that only it has.
+        lines: up to three lines that only this page has.
     """
 
     number: int
@@ -34,13 +34,13 @@ class ApartPage:
 
 
 class WorkerRow(NamedTuple):
-    """A process that works on a job with others.
+    """A process that shares a job with others.
 
     Attributes:
-        hosts: how many it fetches from.
-        pages: fetched by it.
-        started_at, seen_at: seconds since 1970; the last sign of life.
-        behind: changes of signatures that its memory does not have yet.
+        hosts: the number of hosts it fetches from.
+        pages: the number of pages it has fetched.
+        started_at, seen_at: its start and its last sign of life.
+        behind: changes of signatures that it has not loaded yet.
     """
 
     name: str
@@ -58,8 +58,8 @@ class ReportedPage(NamedTuple):
     """A stored page as the report shows it.
 
     Attributes:
-        own_title: the title without what all titles of the site have, where that is known.
-        site_version: of what was known of its host; None: nothing was.
+        own_title: the title without the part that all titles of the site share, if known.
+        site_version: of the knowledge about its host; None: nothing was known.
         text: "" if it was not asked for.
     """
 
@@ -74,11 +74,11 @@ class ReportedPage(NamedTuple):
 
 
 class ListedDuplicate(NamedTuple):
-    """A duplicate as the report lists it; titles without what all titles of the site have.
+    """A duplicate as the report lists it. Titles are without the part that a site's titles share.
 
     Attributes:
-        shown_title: the title as it is.
-        site_version: of what was known of its host; None: nothing was.
+        shown_title: the complete title.
+        site_version: of the knowledge about its host; None: nothing was known.
     """
 
     number: int
@@ -100,14 +100,14 @@ class ListedDuplicate(NamedTuple):
 
 
 class FoundRecord(NamedTuple):
-    """Where a URL is on record; `number` is its place where the page waits."""
+    """The record of a URL. For a waiting page, `number` is its place."""
 
     outcome: Outcome
     number: int
 
 
 class SkippedRecord(NamedTuple):
-    """A URL that gave no page to compare; `is_fetched`: a response arrived."""
+    """A URL without a page to compare; `is_fetched`: a response arrived."""
 
     url: str
     seen_at: float
@@ -140,7 +140,7 @@ class DuplicateRow(NamedTuple):
 
 
 class RecordRow(NamedTuple):
-    """What became of a document: stored, or a duplicate, or skipped for the reason in `stage`."""
+    """The outcome of a document: stored, duplicate, or skipped for the reason in `stage`."""
 
     number: int
     original: int | None

@@ -1,4 +1,4 @@
-"""Which of a job's pages and duplicates are asked for."""
+"""Which of a job's pages and duplicates to export."""
 
 import re
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """A record is in it if it fits all that is given; what is not given leaves out nothing.
+    """A record is selected if it meets all the conditions that are given.
 
     Attributes:
-        hosts: host and port as in the URL, lower case; one of them.
-        stages: duplicates found by one of these, and the pages that such duplicates refer to.
+        hosts: its host is one of these: with port as in the URL, lower case.
+        stages: a duplicate found by one of these stages, or the original of such a duplicate.
         since: fetched at this time or later, seconds since 1970.
-        url: found somewhere in the URL; a record without a URL does not fit.
+        url: the URL contains a match; records without a URL have none.
     """
 
     hosts: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """A job's counts, read from its store.
 
-Each is counted from the rows themselves, so the counts reconcile by construction and are the same
-after any number of restarts: fetched = unique + duplicates by stage + skipped by reason + waiting.
+The rows themselves are counted, so the counts always add up, after any number of restarts:
+fetched = unique + duplicates by stage + skipped by reason + waiting.
 """
 
 from typing import Any
@@ -12,9 +12,9 @@ _TOP_HOSTS = 1000
 
 
 def summarise(store: JobStore) -> dict[str, Any]:
-    """The part of `stats.json` that the store knows, from `pages` to `hosts` (plain JSON values).
+    """The part of `stats.json` that comes from the store, `pages` to `hosts`, as JSON values.
 
-    `hosts` lists the 1,000 hosts with most pages.
+    `hosts` has the 1,000 hosts with the most pages.
 
     Raises:
         StateError: the store is damaged.
@@ -24,7 +24,7 @@ def summarise(store: JobStore) -> dict[str, Any]:
     duplicates, skipped = stats.duplicates(), stats.skipped()
 
     def parts(column: int) -> dict[str, Any]:
-        """Pages (column 0), or bytes (column 1), by what became of them."""
+        """Pages (column 0) or bytes (column 1) by outcome."""
         counts = [unique, *duplicates.values(), *skipped.values(), waiting]
         return {
             "fetched": sum(count[column] for count in counts),

@@ -1,4 +1,4 @@
-"""A store in memory, which ends with the process."""
+"""A store in memory, which is lost when the process ends."""
 
 from dedup.store.memory.store import MemoryStore
 

@@ -1,4 +1,4 @@
-"""A store that forgets everything when the process ends."""
+"""A store in memory, which is lost when the process ends."""
 
 from bisect import bisect_right, insort
 from collections import defaultdict
@@ -18,10 +18,10 @@ _ZSTD_LEVEL = -1
 
 
 class MemoryStore:
-    """Keeps texts compressed, signatures and duplicate records; bodies are not kept.
+    """Keeps compressed texts, signatures and duplicate records, but no bodies.
 
     Attributes:
-        duplicates: the dropped documents' ids and what they duplicate, in the order of dropping.
+        duplicates: ids of dropped documents and what they duplicate, in the order of dropping.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class MemoryStore:
         self._decompressor = zstandard.ZstdDecompressor()
 
     def __len__(self) -> int:
-        """How many unique documents there are; their numbers are 0 to one less."""
+        """The number of unique documents. Their numbers count from 0."""
         return len(self._documents)
 
     def check_schemes(self, schemes: Schemes, *, of: str = "detectors") -> None:

@@ -1,9 +1,10 @@
-"""A connection to a job in PostgreSQL, and the transaction on it, which can outlive the server.
+"""A connection to a job in PostgreSQL, with a transaction that survives failures of the server.
 
-A server that stops, fails over, or fills its disk is waited for. Then all that the transaction has
-executed is executed again, on a new connection. It has the same result: who writes holds the lock
-of `job`, where each commit leaves a mark, so it is seen whether others have written meanwhile, and
-whether a commit whose answer was lost has been made; sequences are set back first.
+If the server stops, fails over, or fills its disk, the process waits for it. Then it executes the
+statements of the transaction again on a new connection. They have the same result, because the
+writer holds the lock of `job`. Each commit leaves a mark there. It shows whether others have
+written meanwhile, and whether a commit succeeded whose response was lost. Sequences are reset
+first.
 """
 
 import contextlib
@@ -38,7 +39,7 @@ FROM urls_id_seq AS u, waiting_place_seq AS w, changes AS c
 
 
 class Cursor:
-    """The rows of a query. If the connection is lost before they are read, it is executed again."""
+    """The rows of a query. It is executed again if the connection is lost before they are read."""
 
     def __init__(
         self, owner: "Connection", query: bytes, parameters: Any, *, is_many: bool
@@ -61,7 +62,7 @@ class Cursor:
         try:
             self._execute(raw)
         except (psycopg.DataError, UnicodeEncodeError) as error:
-            if getattr(error, "sqlstate", None):  # it is the server's
+            if getattr(error, "sqlstate", None):  # an error of the server
                 raise
             rows = self._parameters
             self._parameters = list(map(_cleaned, rows)) if self._is_many else _cleaned(rows)
@@ -83,17 +84,17 @@ class Cursor:
 
 
 class Connection:
-    """Takes queries as SQLite does, with `?` or `:name` for parameters.
+    """Takes queries in the form of SQLite, with `?` or `:name` for parameters.
 
     Args:
-        connect: makes another connection.
-        waits: is a server that fails waited for? Else its error is raised.
+        connect: creates another connection.
+        waits: wait for a server that fails; else its error is raised.
 
     Attributes:
-        raw: the connection that is in use.
-        after_reconnect: called with a new connection in place of one that was lost.
-        max_lock_seconds: how long another process may have the job locked.
-        after_lock_wait: called when one has had it for longer; then the job is waited for again.
+        raw: the current connection.
+        after_reconnect: called with each new connection that replaces a lost one.
+        max_lock_seconds: how long another process may lock the job.
+        after_lock_wait: called when another process has locked it for longer, before the next try.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class Connection:
         self.after_lock_wait: Callable[[psycopg.Connection[Any]], object] = lambda _: None
         self._pipeline = contextlib.ExitStack()
         self._done: list[Cursor] | None = None
-        """What the transaction has executed; None: there is no transaction."""
+        """The statements of the transaction; None: there is no transaction."""
         self._mark = ""
         self._next_mark: str | None = None
         self._sequences: list[Any] = []
@@ -140,14 +141,14 @@ class Connection:
         """Begin a transaction and lock the job; return its last number.
 
         Args:
-            how: `SKIP LOCKED`: do not wait for a process that has it locked; return None then.
+            how: `SKIP LOCKED`: return None instead of waiting if another process has locked it.
         """
         while True:
             try:
                 row = self._begin(how)
             except psycopg.errors.LockNotAvailable:
                 self.abort()
-                with contextlib.suppress(psycopg.Error):  # the next try finds out
+                with contextlib.suppress(psycopg.Error):  # the next try reports it
                     self.after_lock_wait(self.raw)
             except psycopg.Error as error:
                 self.recover(error)
@@ -175,7 +176,7 @@ class Connection:
                 self.recover(error)
 
     def abort(self) -> None:
-        """Let go of the transaction, and of the lock."""
+        """Abort the transaction, and release the lock."""
         self._done = None
         with contextlib.suppress(psycopg.Error):
             self._pipeline.close()
@@ -190,14 +191,14 @@ class Connection:
     # --- A server that fails ---------------------------------------------------------------------
 
     def recover(self, error: psycopg.Error, reading: Cursor | None = None) -> None:
-        """Wait for the server, and execute again what the transaction has executed.
+        """Wait for the server, and execute the statements of the transaction again.
 
         Args:
-            error: what happened; raised again if waiting does not help.
-            reading: its query is executed again, also outside of a transaction.
+            error: the failure; raised again if waiting does not help.
+            reading: its query is executed again, even outside a transaction.
 
         Raises:
-            StateError: the transaction cannot go on; or a signal asks the process to stop.
+            StateError: the transaction cannot continue, or a signal asks the process to stop.
         """
         if not (self._waits and is_passing(error, is_closed=self.raw.closed)):
             raise error
@@ -258,7 +259,7 @@ class Connection:
         if reading is not None and reading not in self._done:
             reading.execute(self.raw)
         with self.raw.pipeline() as pipeline:
-            pipeline.sync()  # an error that is the query's own is raised here, and not waited for
+            pipeline.sync()  # errors of the queries themselves are raised here, without waiting
 
     def _begin(self, how: str) -> Any:
         self._pipeline.enter_context(self.raw.pipeline())
@@ -270,7 +271,7 @@ class Connection:
         row = self.raw.execute(lock.encode()).fetchone()
         if row is None:
             return None
-        # A statement of its own: it must see what was drawn before the lock was free.
+        # A separate statement, which sees the values drawn before the lock was released.
         sequences = self.raw.execute(_READ_SEQUENCES).fetchone()
         return (*row, *(sequences or ()))
 
@@ -285,7 +286,7 @@ class Connection:
 
 
 class _Signals:
-    """Notes SIGINT and SIGTERM while the process waits: nobody else would look at them."""
+    """Handles SIGINT and SIGTERM while the process waits."""
 
     def __init__(self) -> None:
         self.is_asked_to_stop = False
@@ -315,7 +316,7 @@ class _Signals:
 
 @lru_cache(maxsize=1_000)
 def translated_query(query: str, is_named: bool) -> bytes:
-    """A query as psycopg takes it."""
+    """The query in the form of psycopg."""
     query = query.replace("%", "%%")
     if is_named:
         return re.sub(r":(\w+)", r"%(\1)s", query).encode()
@@ -323,13 +324,14 @@ def translated_query(query: str, is_named: bool) -> bytes:
 
 
 def _cleaned(parameters: Parameters) -> Any:
-    """With question marks for what PostgreSQL refuses in a text: zeros and lone surrogates."""
+    """The parameters with question marks for characters that PostgreSQL refuses, see `clean`."""
     if isinstance(parameters, Mapping):
         return {name: clean(value) for name, value in parameters.items()}
     return [clean(value) for value in parameters]
 
 
 def clean(value: object) -> object:
+    """The value with question marks for zero characters and lone surrogates."""
     if isinstance(value, list):
         return [clean(each) for each in value]
     if isinstance(value, str):

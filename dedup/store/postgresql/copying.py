@@ -17,17 +17,17 @@ _TABLES = (
     *("versions", "visits", "duplicates", "skipped", "aliases", "signatures", "apart"),
 )
 _NUMBERED = {"urls": "id", "waiting": "place"}
-"""The tables that number their rows themselves."""
+"""The tables with generated numbers, and their columns."""
 
 _NUMBER_ON = "SELECT setval(pg_get_serial_sequence({}, {}), coalesce(max({}), 0) + 1) FROM {}"
 
 
 def copy_job(source: SqliteStore, place: Place) -> dict[str, int]:
-    """Copy a job whole, in one transaction; return how many rows of each table.
+    """Copy a complete job in one transaction; return the number of rows of each table.
 
     Raises:
-        StateError: there is a schema of this name, or one of the two stores cannot be used.
-            Nothing has been written then.
+        StateError: a schema of this name exists, or one of the stores cannot be used. Nothing is
+            written.
     """
     with reach(place) as connection, reporting(place):
         if job_exists(connection, place):
@@ -46,7 +46,7 @@ def copy_job(source: SqliteStore, place: Place) -> dict[str, int]:
 
 
 def _copy_table(source: SqliteStore, connection: psycopg.Connection[Any], table: str) -> int:
-    """Copy the columns that both have."""
+    """Copy the columns that both stores have."""
     query = sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(table))
     theirs = {column.name for column in connection.execute(query).description or ()}
     cursor = source.database.connection.execute(f"SELECT * FROM {table}")  # noqa: S608 -- one of ours

@@ -24,12 +24,12 @@ _ALL_CHANGES = 2**63 - 1
 class Database(database.Database):
     """A job's schema.
 
-    Where it is not `is_durable`, a commit does not wait for the server's disk: what a crashed
-    server loses are the last 0.6 seconds, pages and URLs together.
+    Without `is_durable`, commits do not wait for the server's disk: a server that crashes loses the
+    last 0.6 seconds, pages and URLs together.
 
     Raises:
-        StateError: the server cannot be reached; the job is not there, of another version, in use
-            by another process, or another program's. Later, from any method: the server fails.
+        StateError: the server cannot be reached; or the job is missing, in use, of another version
+            or program. Later, from any method: the server fails.
     """
 
     connection: Connection
@@ -50,9 +50,9 @@ class Database(database.Database):
         self.place = place
         self._stored_number = 0
         self.change = _ALL_CHANGES
-        """Up to which one `signatures` are read; later ones are told by `Workers.on_signatures`."""
+        """The last change that `signatures` reads; `Workers.on_signatures` gets later ones."""
         self.has_turn = False
-        """Is what is written committed at the end of a turn, and not before?"""
+        """Within a turn, writes are committed at its end."""
         self.after_begin: list[Callable[[], object]] = []
         self._is_shared = is_shared
         self._names = count()
@@ -61,11 +61,11 @@ class Database(database.Database):
 
     @property
     def signatures(self) -> str:
-        """Those that were there when this process joined; others are told by `Workers`."""
+        """Those that existed when this process joined. `Workers` passes on later ones."""
         return f"(SELECT * FROM signatures WHERE changed <= {self.change}) AS known"  # noqa: S608 -- a number
 
     def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
-        """The rows of a query. The server keeps them, not a snapshot of the tables."""
+        """The rows of a query, kept by the server, without a snapshot of the tables."""
         with self.reporting():
             if self.connection.in_transaction:
                 yield from self.connection.execute(query, parameters)
@@ -97,11 +97,11 @@ class Database(database.Database):
 
     @property
     def is_usable(self) -> bool:
-        """Is there a connection, and has nothing failed on it?"""
+        """Is there a connection without a failure?"""
         return not (self.connection.raw.closed or self._has_failed)
 
     def close(self) -> None:
-        """Commit, close and let go of the lock. A second call does nothing."""
+        """Commit, close and release the lock. A second call does nothing."""
         try:
             if self.is_usable:
                 self.commit()
@@ -109,7 +109,7 @@ class Database(database.Database):
             self.connection.close()
 
     def begin_turn(self, *, waits: bool) -> bool:
-        """Begin to write, for as long as until `end_turn`; False: another process writes."""
+        """Begin to write, until `end_turn`; False: another process is writing."""
         with self.reporting():
             self._check_failed()
             how = "" if waits else "SKIP LOCKED"
@@ -119,12 +119,12 @@ class Database(database.Database):
         return True
 
     def end_turn(self) -> None:
-        """Commit what has been written in the turn."""
+        """Commit the writes of the turn."""
         self.has_turn = False
         self.commit()
 
     def commit_if_due(self) -> None:
-        """Commit the group if it is full or old enough, but not within a turn."""
+        """Commit the group if it is full or old enough, except within a turn."""
         if self.has_turn or self._is_committing:
             return
         if self._is_shared and self.connection.in_transaction:  # others wait
@@ -136,7 +136,7 @@ class Database(database.Database):
         self._lock_job("")
 
     def _lock_job(self, how: str) -> bool:
-        """Begin a transaction and lock the job; False: another process has it locked."""
+        """Begin a transaction and lock the job; False: another process has locked it."""
         last_number = self.connection.begin(how)
         if last_number is None:
             return False
@@ -170,7 +170,7 @@ class Database(database.Database):
         self._abort()
 
     def _abort(self) -> None:
-        """Let go of the transaction, and of the lock."""
+        """Abort the transaction, and release the lock."""
         self.connection.abort()
         self.has_turn = False
 

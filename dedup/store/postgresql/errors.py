@@ -1,4 +1,4 @@
-"""What PostgreSQL says is wrong, as one clear error without a password in it."""
+"""Errors of PostgreSQL as one clear error, without a password in it."""
 
 import contextlib
 from collections.abc import Iterator
@@ -16,21 +16,21 @@ _AGAIN = "Check the server and its log, then rerun the same command"
 
 
 class UnreachableError(StateError):
-    """No connection could be made."""
+    """No connection could be established."""
 
 
 _PASSING = {"57P01", "57P02", "57P03", "57P05", "25006", "25P03"}
-"""The server shuts down, starts, is no primary (yet), or has ended an idle session."""
+"""The server shuts down, starts, is not (yet) a primary, or has ended an idle session."""
 
 _PASSING_CLASSES = {"08", "53", "58"}
 """The connection is lost; disk, memory or connections are exhausted; the system fails."""
 
 _OTHER_TABLES = {"3F", "42"}
-"""No such schema; or no such table or column, or one of another type."""
+"""No such schema, table or column, or a column of another type."""
 
 
 def is_passing(error: psycopg.Error, *, is_closed: bool) -> bool:
-    """Can it be over after a while, with nothing changed in the query or its data?"""
+    """May the same query succeed later?"""
     code = error.sqlstate
     if code is None:
         return is_closed or isinstance(error, psycopg.OperationalError)
@@ -39,7 +39,7 @@ def is_passing(error: psycopg.Error, *, is_closed: bool) -> bool:
 
 @contextlib.contextmanager
 def reporting(place: Place) -> Iterator[None]:
-    """Raise `StateError` for what PostgreSQL finds wrong, or for a server that is gone."""
+    """Raise `StateError` for errors of PostgreSQL, or for a server that is gone."""
     try:
         yield
     except psycopg.Error as error:
@@ -52,7 +52,7 @@ def as_state_error(place: Place, error: psycopg.Error) -> StateError:
         return StateError(
             str(place),
             f"the user lacks a privilege ({said})",
-            "Grant it: a job is a schema, which its user makes (CREATE on the database) and owns",
+            "Grant it: a job is a schema that its user creates (CREATE on the database) and owns",
         )
     if isinstance(error, errors.DiskFull):
         return StateError(str(place), f"the server's disk is full ({said})", _AGAIN)
@@ -63,7 +63,7 @@ def as_state_error(place: Place, error: psycopg.Error) -> StateError:
 
 
 def not_reached(place: Place, error: psycopg.Error) -> UnreachableError:
-    """The error for a connection that could not be made."""
+    """The error for a connection that could not be established."""
     return UnreachableError(
         str(place), f"the database cannot be reached ({_sentence(error)})", _REACH
     )

@@ -1,4 +1,4 @@
-"""Opening a job in PostgreSQL: it may be missing, another program's, or of another release."""
+"""Opening a job in PostgreSQL. It may be missing, or from another program or release."""
 
 import contextlib
 from itertools import count
@@ -26,23 +26,23 @@ SET idle_in_transaction_session_timeout = '60s';
 SET statement_timeout = 0;
 SET client_min_messages = warning
 """
-"""A worker that has vanished, or hangs, lets go of what it has locked. One that waits for its turn,
-or reads the index of a large job, does so for longer than a server may allow others."""
+"""A worker that has vanished or hangs loses its locks. Waiting for a turn, or reading the index of
+a large job, may take longer than the server's default limits."""
 
 
 _ANSWER_SECONDS = 90.0
-"""After which a connection counts as lost. A lock is held for 60 s at most, see above."""
+"""A connection without a response for this long is lost. Locks last 60 s at most, see above."""
 
 
 class _Connection(psycopg.Connection[Any]):
-    """Gives up where nothing answers: behind a network that swallows packets, for one."""
+    """Gives up without a response, for example if a network drops packets."""
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         return super().wait(gen, interval, _ANSWER_SECONDS if timeout is None else timeout)
 
 
 class _NumberLoader(Loader):
-    """Sums of whole numbers as `int`, as SQLite gives them; others as `float`."""
+    """Loads sums of integers as `int`, like SQLite, and other numbers as `float`."""
 
     def load(self, data: Buffer) -> int | float:
         text = bytes(data).decode()
@@ -50,10 +50,10 @@ class _NumberLoader(Loader):
 
 
 def connect(place: Place, *, read_only: bool, is_new: bool) -> psycopg.Connection[Any]:
-    """Connect to a job; where it `is_new` it is made unless it is there.
+    """Connect to a job. With `is_new`, create it if it does not exist.
 
     Raises:
-        StateError: the server cannot be reached, or the job cannot be used. Nothing was changed.
+        StateError: the server cannot be reached, or the job cannot be used. Nothing has changed.
     """
     connection = reach(place)
     with contextlib.ExitStack() as on_error:
@@ -62,7 +62,7 @@ def connect(place: Place, *, read_only: bool, is_new: bool) -> psycopg.Connectio
             if is_new and not job_exists(connection, place):
                 with connection.transaction():
                     connection.execute("SELECT pg_advisory_xact_lock(%s, 0)", [LOCKS])
-                    if not job_exists(connection, place):  # others begin at the same moment
+                    if not job_exists(connection, place):  # others may start at the same time
                         create(connection, place)
             _check(connection, place)
             if read_only:
@@ -72,10 +72,10 @@ def connect(place: Place, *, read_only: bool, is_new: bool) -> psycopg.Connectio
 
 
 def reach(place: Place) -> psycopg.Connection[Any]:
-    """Connect to the database of a job, whether the job is there or not.
+    """Connect to the database of a job, whether the job exists or not.
 
     Raises:
-        StateError: it cannot be reached.
+        StateError: the database cannot be reached.
     """
     try:
         connection = _Connection.connect(
@@ -83,12 +83,12 @@ def reach(place: Place) -> psycopg.Connection[Any]:
             autocommit=True,
             application_name=f"dedup {process_name()}",
             connect_timeout=10,
-            # A server that vanishes is noticed after half a minute.
+            # Detects a lost server after half a minute.
             keepalives_idle=10,
             keepalives_interval=10,
             keepalives_count=2,
         )
-    except psycopg.ProgrammingError:  # which quotes the address, with its password
+    except psycopg.ProgrammingError:  # it quotes the address with its password
         raise StateError(
             str(place), "this is not a database address", "Check its form in docs/cluster.md"
         ) from None
@@ -103,16 +103,16 @@ def reach(place: Place) -> psycopg.Connection[Any]:
 
 
 def job_exists(connection: psycopg.Connection[Any], place: Place) -> bool:
-    """Is there a schema of the job's name?"""
+    """Does a schema with the job's name exist?"""
     found = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [place.name])
     return found.fetchone() is not None
 
 
 def create(connection: psycopg.Connection[Any], place: Place) -> None:
-    """Make the tables of a new job, in a transaction.
+    """Create the tables of a new job, in a transaction.
 
     Raises:
-        StateError: the database has another encoding than UTF-8.
+        StateError: the encoding of the database is not UTF-8.
     """
     row = connection.execute("SHOW server_encoding").fetchone()
     if row != ("UTF8",):
@@ -146,7 +146,7 @@ def lock(connection: psycopg.Connection[Any], place: Place, *, is_shared: bool =
     """Lock the job for this process, or for those that share it, until its connection ends.
 
     Raises:
-        StateError: others work on the job.
+        StateError: the job is in use.
     """
     with reporting(place):
         key = [LOCKS, place.name]
@@ -165,10 +165,10 @@ def lock(connection: psycopg.Connection[Any], place: Place, *, is_shared: bool =
 
 
 def set_aside(place: Place) -> Place:
-    """Rename a job so that a new one can begin; return where it is now.
+    """Rename a job so that a new one can start; return its new place.
 
     Raises:
-        StateError: others work on the job, or the server cannot be reached.
+        StateError: the job is in use, or the server cannot be reached.
     """
     with connect(place, read_only=False, is_new=False) as connection, reporting(place):
         lock(connection, place)

@@ -1,4 +1,4 @@
-"""Where a job is in PostgreSQL: `postgresql://USER@HOST:PORT/DATABASE#NAME`."""
+"""The address of a job in PostgreSQL: `postgresql://USER@HOST:PORT/DATABASE#NAME`."""
 
 import re
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 SCHEMES = ("postgresql://", "postgres://")
 
 JOB_NAME = re.compile(r"[a-z0-9_][a-z0-9_-]{0,47}", re.ASCII)
-"""A job is a schema of its name; there is room for `-old-1`."""
+"""The name of a job is that of its schema. It leaves room for `-old-1`."""
 
 _RESERVED = re.compile(r"pg_.*|public|information_schema")
 _SECRETS = {"password", "sslpassword"}
@@ -19,8 +19,8 @@ class Place:
     """A job by the address of its database and its name.
 
     Attributes:
-        dsn: the address as libpq takes it; it may hold a password, so it is never shown.
-        name: of the job.
+        dsn: the address for libpq. It may contain a password, so it is never shown.
+        name: the name of the job.
     """
 
     dsn: str = field(repr=False)
@@ -28,7 +28,7 @@ class Place:
 
     @property
     def database(self) -> str:
-        """The address without a password, as `DEDUP_STORE` takes it."""
+        """The address without a password, in the form of `DEDUP_STORE`."""
         return without_password(self.dsn)
 
     def __str__(self) -> str:
@@ -36,15 +36,15 @@ class Place:
 
 
 def is_address(text: object) -> bool:
-    """Does this name a database, not a folder?"""
+    """Is this the address of a database, not a folder?"""
     return isinstance(text, str) and text.startswith(SCHEMES)
 
 
 def parse_place(text: str) -> Place:
-    """Read `postgresql://…/DATABASE#NAME`.
+    """Parse `postgresql://…/DATABASE#NAME`.
 
     Raises:
-        ValueError: it has another form.
+        ValueError: the address has another form.
     """
     dsn, _, name = text.partition("#")
     if not is_address(dsn) or not name:
@@ -54,10 +54,10 @@ def parse_place(text: str) -> Place:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that cannot be that of a job.
+    """Check the name of a job.
 
     Raises:
-        ValueError: it is not made of the right characters, or is PostgreSQL's own.
+        ValueError: it has characters that are not allowed, or is reserved by PostgreSQL.
     """
     if not JOB_NAME.fullmatch(name) or _RESERVED.fullmatch(name):
         raise ValueError(
@@ -67,7 +67,7 @@ def check_name(name: str) -> None:
 
 
 def name_like(text: str) -> str:
-    """A name that a job can have, the same for the same text.
+    """A valid name for a job, always the same for the same text.
 
     >>> name_like("docs.example.org")
     'docs-example-org'
@@ -77,7 +77,7 @@ def name_like(text: str) -> str:
 
 
 def without_password(address: str) -> str:
-    """The address as it may be shown.
+    """The address without its password, for messages.
 
     >>> without_password("postgresql://me:secret@db:5432/crawls?sslmode=require#news")
     'postgresql://me@db:5432/crawls?sslmode=require#news'

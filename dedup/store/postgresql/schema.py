@@ -1,7 +1,7 @@
 """The tables of a job in PostgreSQL, in a schema of its own.
 
-Texts are compared by their bytes, as SQLite does. There are no foreign keys: a check of each would
-lock, and so rewrite, the row of an original for every duplicate of it.
+Texts are compared by their bytes, as in SQLite. There are no foreign keys: each check would lock,
+and so rewrite, the row of an original for every duplicate.
 """
 
 from dedup.store.sql.schema import tables

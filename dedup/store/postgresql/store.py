@@ -1,4 +1,4 @@
-"""A job's store in PostgreSQL, and what it does in another way than SQLite's."""
+"""A job's store in PostgreSQL, and how it differs from SQLite's."""
 
 from collections.abc import Sequence
 from typing import Unpack
@@ -23,17 +23,17 @@ FROM workers ORDER BY id
 
 
 class PostgresqlStore(JobStore):
-    """The truth about a job in a schema of its name. See `schema` for the tables.
+    """A job's store in a schema with its name. See `schema` for the tables.
 
     Args:
         place: database and name.
-        must_exist: do not make a new job; implied by `read_only`.
-        is_shared: join those that work on the job, see `workers`; else work on it alone.
-        lease_seconds: of those, who is not heard of for so long is taken for dead.
+        must_exist: do not create a new job; implied by `read_only`.
+        is_shared: share the job with other processes, see `workers`; else work on it alone.
+        lease_seconds: a process that gives no sign of life for this long counts as dead.
         keep_bodies: store bodies as well as texts.
         options: see `Options`.
 
-    In URLs, ids and titles, zeros and lone surrogates come back as question marks.
+    In URLs, ids and titles, question marks replace zero characters and lone surrogates.
 
     Raises:
         StateError: see `Database`.
@@ -62,7 +62,7 @@ class PostgresqlStore(JobStore):
         self.stats = PostgresqlStatsQueries(database)
 
     def close(self) -> None:
-        """Commit, let others have what this process worked on, and close."""
+        """Commit, return the hosts of this process to others, and close."""
         try:
             self.workers.leave({})
         finally:

@@ -1,10 +1,10 @@
 """The processes that share a job, and which hosts each of them fetches from.
 
-All of it is written under the lock of `job`, as everything else is: so a host is given away and its
-owner shut out in one step. A worker counts as alive until another has declared it dead; then its
-row is gone, and with it the right to write. It is dead when it has given no sign of life for the
-time of a lease; or for some seconds, if its connection is gone. When the server has been away, that
-time begins anew, so that all workers can come back.
+All this is written under the lock of `job`, like everything else, so a host is given away and its
+owner excluded in one step. A worker counts as alive until another declares it dead and deletes its
+row. Then it can no longer write. It is dead after a lease without a sign of life, or after a few
+seconds if its connection is gone. After a failure of the server that time starts again, so that all
+workers can return.
 """
 
 import time
@@ -26,7 +26,7 @@ from dedup.store.sql.database import Connection
 from dedup.store.sql.url_table import TAKE_UP, UrlTable
 
 _GRACE_SECONDS = 3.0
-"""For a worker whose connection has ended: it may make another one."""
+"""How long a worker whose connection has ended may take to reconnect."""
 
 _QUEUE = f"""
 INSERT INTO urls (key, state, rank, depth, slot, url, request)
@@ -71,10 +71,10 @@ WITH first AS (
 ) UPDATE hosts SET free_at = free_at - ? * interval '1 second'
 WHERE free_at > clock_timestamp() AND EXISTS (SELECT 1 FROM first)
 """
-"""The first worker that notices that the clock was set back has hosts rest no longer for it."""
+"""The first worker that notices that the clock was set back shortens the pauses of hosts."""
 
 _MAX_DRIFT_SECONDS = 5.0
-"""Between two signs of life; more: the server's clock was set."""
+"""Allowed between two signs of life; beyond it, the server's clock was set."""
 _WAITING_SLOT = "btrim(regexp_replace(waiting.host, ':[0-9]+$', ''), '[]')"
 _NOTE_WAITING = _NOTE.format(slots=f"SELECT DISTINCT {_WAITING_SLOT} FROM waiting")  # noqa: S608 -- a constant
 _QUEUED = f"EXISTS (SELECT 1 FROM urls WHERE urls.slot = hosts.slot AND urls.state = {QUEUED})"  # noqa: S608 -- a constant
@@ -94,7 +94,7 @@ WHERE slot = found.name AND worker = ?
 
 
 class PostgresqlWorkers(Workers):
-    """Those of a shared job; made when the process joins, without hosts."""
+    """The processes of a shared job. Created when a process joins, which has no hosts yet."""
 
     is_shared = True
 
@@ -104,12 +104,12 @@ class PostgresqlWorkers(Workers):
         self._call: TakeSignatures | None = None
         self._has_left = False
         self._connected_at = 0.0
-        """When the connection was made anew, or the server's clock was set forward, by that clock;
-        0: never. Others count as heard of then."""
+        """When the process reconnected, or the server's clock was set forward, by that clock; 0:
+        never. It counts as a sign of life of all others."""
         self._ahead: float | None = None
-        """The server's clock, less this machine's monotonic one, at the last sign of life."""
+        """The server's clock minus this machine's monotonic one, at the last sign of life."""
         with database.unit() as connection:
-            # Who has the lock sees all that was drawn from the sequence.
+            # The owner of the lock sees all values drawn from the sequence.
             database.change = int(connection.execute(_LAST_CHANGE).fetchone()[0])
             self._id = connection.execute(
                 "INSERT INTO workers (name, change) VALUES (?, ?) RETURNING id",
@@ -124,7 +124,7 @@ class PostgresqlWorkers(Workers):
         database.connection.after_lock_wait = self._end_stuck
 
     def note_hosts(self) -> None:
-        """Note all hosts that have work: one process alone has kept no account of them."""
+        """Add all hosts that have work: a process that works alone does not record them."""
         with self._database.unit(weight=0) as connection:
             connection.execute(_NOTE_HOSTS, (UrlTable(self._database).slots(),))
             connection.execute(_NOTE_WAITING)
@@ -219,7 +219,7 @@ class PostgresqlWorkers(Workers):
     # --- Private ---------------------------------------------------------------------------------
 
     def _catch_up(self) -> None:
-        """Look whether this worker still may write, and take up what others have added."""
+        """Check that this worker may still write, and load what others have added."""
         connection = self._database.connection
         if connection.execute("SELECT 1 FROM workers WHERE id = ?", (self._id,)).fetchone() is None:
             raise self._shut_out()
@@ -242,7 +242,7 @@ class PostgresqlWorkers(Workers):
         connection.execute(_PAUSE.format(freed=freed), values)
 
     def _note_clock(self, connection: Connection, ahead: float) -> None:
-        """Look whether the server's clock was set since the last sign of life."""
+        """Detect changes of the server's clock since the last sign of life."""
         forward = 0.0 if self._ahead is None else ahead - self._ahead
         self._ahead = ahead
         if forward > _MAX_DRIFT_SECONDS:
@@ -252,7 +252,7 @@ class PostgresqlWorkers(Workers):
         connection.execute(_HEARD_OF_NOW)
 
     def _join_again(self, raw: psycopg.Connection[Any]) -> None:
-        """Go on as the same worker, on another connection."""
+        """Continue as the same worker on another connection."""
         query = (
             "UPDATE workers SET pid = pg_backend_pid(), seen_at = clock_timestamp() WHERE id = %s"
             " RETURNING extract(epoch FROM seen_at)::double precision"
@@ -265,8 +265,8 @@ class PostgresqlWorkers(Workers):
     def _end_stuck(self, raw: psycopg.Connection[Any]) -> None:
         """End the connection of a worker that has not committed its turn within its lease.
 
-        The server itself ends one that is idle in its transaction, but does not take one for idle
-        that has stopped between two statements of a pipeline.
+        The server itself ends idle transactions, but one that stopped between two statements of a
+        pipeline does not count as idle.
         """
         seconds = max(self._lease_seconds, 0.0)
         raw.execute(_END_STUCK, [seconds, seconds])
@@ -279,7 +279,7 @@ class PostgresqlWorkers(Workers):
         )
 
     def _note_own_changes(self) -> None:
-        """What is there now was read when the transaction began, or was written by this process."""
+        """Existing changes were read when the transaction began, or are from this process."""
         if self._call is not None:
             self._database.change = int(self._database.value(_LAST_CHANGE))
 

@@ -1,1 +1,1 @@
-"""What the stores that speak SQL have in common; each is a `Database` and what differs."""
+"""What the SQL stores have in common. Each has its own `Database`."""

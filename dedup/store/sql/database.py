@@ -1,4 +1,4 @@
-"""A connection to a job's database that commits in groups: what SQLite and PostgreSQL share."""
+"""A connection to a job's database that commits in groups, for SQLite and PostgreSQL."""
 
 import contextlib
 import re
@@ -13,20 +13,20 @@ import zstandard
 from dedup.errors import DamageError, StateError
 
 Parameters = Sequence[object] | Mapping[str, object]
-"""Of a query with `?` for each, or with `:name`."""
+"""Values for a query with `?` or with `:name`."""
 
 
 MAX_UNPACKED_BYTES = 256 * 1024 * 1024
-"""Of a text, a body or an outline. A store of half a megabyte could hold gigabytes of zeros."""
+"""The limit for a text, a body or an outline. Half a megabyte could hold gigabytes of zeros."""
 
 
 class Options(TypedDict, total=False):
     """How a store is opened.
 
-    read_only: change nothing; the job may be running, and is seen as it is now.
+    read_only: change nothing. The job may be running; reads see its state on opening.
     group_units: writes are committed together once this many pages are waiting.
     group_seconds: or once the first of them has waited this long.
-    is_durable: False: a store that need not outlive the machine, which is faster to write.
+    is_durable: False: writes are faster, but may be lost if the machine fails.
     """
 
     read_only: bool
@@ -57,12 +57,12 @@ class Connection(Protocol):
 class Database(ABC):
     """A connection to a job's store that commits in groups.
 
-    Everything done within one `unit` becomes durable together; a unit that raises leaves no trace.
-    Units are committed once `group_units` of them are waiting or the oldest has waited
-    `group_seconds`: a killed process loses at most that much, and what is lost is the newest.
+    All writes within one `unit` become durable together; a unit that raises is undone. Units are
+    committed once `group_units` of them are waiting or the oldest has waited `group_seconds`. A
+    killed process loses at most these, the latest ones.
 
     Args:
-        location: what messages call the store.
+        location: the name of the store in messages.
 
     Raises:
         StateError: from any method: the store cannot be read or written.
@@ -71,7 +71,7 @@ class Database(ABC):
     connection: Connection
 
     floor: str
-    """The SQL of an `{expression}` that is not negative, rounded down."""
+    """The SQL that rounds down an `{expression}` that is not negative."""
 
     slot: str
     """The SQL of the host of a record `found`, without its port."""
@@ -100,14 +100,14 @@ class Database(ABC):
         self._group_units = group_units
         self._group_seconds = group_seconds
         self.before_commit: list[Callable[[], object]] = []
-        """Called before each commit, to write what goes with it."""
+        """Called before each commit, to write something with it."""
         self.last_number = 0
-        """Of the records."""
+        """The number of the last record."""
         self._is_committing = False
         self._waiting_units = 0
         self._depth = 0
         self._is_broken = False
-        """Has a unit inside the present one raised?"""
+        """Has a unit inside the current one raised?"""
         self._group_began = 0.0
         self._has_failed = False
         self._decompress = zstandard.ZstdDecompressor().decompress
@@ -123,19 +123,19 @@ class Database(ABC):
 
     @abstractmethod
     def _translating(self) -> AbstractContextManager[None]:
-        """Raise `StateError` for what is wrong with the database."""
+        """Raise `StateError` for errors of the database."""
 
     @abstractmethod
     def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
-        """The rows of a query as tuples, one after the other, however many there are."""
+        """The rows of a query, read one by one, for results of any size."""
 
     @abstractmethod
     def matching(self, table: str, pattern: re.Pattern[str]) -> tuple[str, list[object]]:
-        """The condition on rows `r` of a table that their URLs match, and its parameters."""
+        """The SQL condition that the URLs of rows `r` of a table match, and its parameters."""
 
     @contextlib.contextmanager
     def reporting(self) -> Iterator[None]:
-        """For reads: raise `StateError`, and tell of it. Units report by themselves."""
+        """For reads: raise `StateError`, after a call of `on_error`. Units do this themselves."""
         try:
             with self._translating():
                 yield
@@ -147,13 +147,13 @@ class Database(ABC):
 
     @contextlib.contextmanager
     def unit(self, *, weight: int = 1) -> Iterator[Connection]:
-        """What is written inside is kept whole or not at all. Units nest; the outermost counts.
+        """Writes inside are stored completely or not at all. Units nest; the outermost counts.
 
         Args:
-            weight: how many units of the group this is; 0 for what only prepares a later unit.
+            weight: how many units of the group this counts as; 0 if it only prepares a later unit.
 
         Raises:
-            RuntimeError: a unit inside has raised, and the exception went no further.
+            RuntimeError: a unit inside has raised, and the exception was caught.
         """
         if self._depth:
             with self._inner_unit():
@@ -176,7 +176,7 @@ class Database(ABC):
         self.commit_if_due()
 
     def commit_if_due(self) -> None:
-        """Commit the group if it is full or old enough; call it now and then while idle."""
+        """Commit the group if it is full or old enough. Call this regularly while idle."""
         if self._is_committing:
             return
         if self._waiting_units and (
@@ -186,10 +186,10 @@ class Database(ABC):
             self.commit()
 
     def commit(self) -> None:
-        """Commit what is waiting; not within a unit.
+        """Commit waiting writes. Not allowed within a unit.
 
         Raises:
-            StateError: what is waiting could not be written.
+            StateError: they could not be written.
         """
         if self._depth:
             raise RuntimeError("commit must be called outside of units")
@@ -200,12 +200,12 @@ class Database(ABC):
         self._waiting_units = 0
 
     def all(self, query: str, parameters: Parameters = ()) -> list[Any]:
-        """The rows of a query, at once."""
+        """All rows of a query."""
         with self.reporting():
             return self.connection.execute(query, parameters).fetchall()
 
     def pairs(self, query: str, parameters: Parameters = ()) -> dict[Any, Any]:
-        """The rows of a query of two columns: the second one by the first one, in their order."""
+        """The rows of a query with two columns, as a mapping from the first to the second."""
         return dict(self.all(query, parameters))
 
     def first(self, query: str, parameters: Parameters = ()) -> Any:
@@ -217,7 +217,7 @@ class Database(ABC):
         """The row that a query finds by a number.
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is no such row.
         """
         row = self.first(query, (number,))
         if row is None:
@@ -225,7 +225,7 @@ class Database(ABC):
         return row
 
     def value(self, query: str, parameters: Parameters = ()) -> Any:
-        """The first column of a query's first row; None where there is no row."""
+        """The first column of a query's first row; None: it has no row."""
         row = self.first(query, parameters)
         return None if row is None else row[0]
 
@@ -241,23 +241,23 @@ class Database(ABC):
         self.write(query, (name, value), weight=1)
 
     def take_number(self) -> int:
-        """The number of the record that is written next, within a unit."""
+        """The number of the next record; call this within a unit."""
         self.last_number += 1
         return self.last_number
 
     def write(self, query: str, parameters: Parameters = (), *, weight: int = 0) -> None:
-        """Execute in a unit of its own, or in the present one."""
+        """Execute in a unit of its own, or in the current one."""
         with self.unit(weight=weight) as connection:
             connection.execute(query, parameters)
 
     def unpacked(self, number: int, compressed: bytes, kind: str = "text") -> bytes:
-        """What the store keeps compressed of the page `number`."""
+        """Decompress data of the page `number`."""
         try:
             size_bytes = zstandard.get_frame_parameters(compressed).content_size
-            if size_bytes > MAX_UNPACKED_BYTES:  # so is one that is not told
+            if size_bytes > MAX_UNPACKED_BYTES:  # an unknown size is also larger
                 raise zstandard.ZstdError(f"more than {MAX_UNPACKED_BYTES:,} bytes")
             return self._decompress(compressed)
-        # Damage can turn the column into NULL, and the size that zstd notes into an enormous one.
+        # Damage can turn the column into NULL, and the size in the frame into an enormous one.
         except (zstandard.ZstdError, TypeError, MemoryError) as error:
             raise DamageError(
                 self.location, f"the {kind} of page {number} is damaged ({error})"
@@ -282,7 +282,7 @@ class Database(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Commit, close and let go of what is locked. A second call does nothing."""
+        """Commit, close and release the lock. A second call does nothing."""
 
     @contextlib.contextmanager
     def _inner_unit(self) -> Iterator[None]:
@@ -298,8 +298,8 @@ class Database(ABC):
             self._depth -= 1
 
     def _check_failed(self) -> None:
-        # What failed may be a link of the page that comes next, or all of a group: memory knows
-        # what the store does not, and there is no going on.
+        # A failed write may be a link of the next page, or a whole group. Memory and store differ
+        # now, so the process cannot continue.
         if self._has_failed:
             raise StateError(
                 self.location, "an earlier write to the store failed", "Rerun the same command"
@@ -314,7 +314,7 @@ class Database(ABC):
             self.connection.execute("SAVEPOINT unit")
 
     def _undo_unit(self) -> None:
-        # On a full disk, for one, SQLite rolls back all of the transaction, savepoints included.
+        # On a full disk, for example, SQLite rolls back the transaction with its savepoints.
         self._has_failed = self._has_failed or not self.connection.in_transaction
         if self.connection.in_transaction:
             with self.reporting():
@@ -323,13 +323,13 @@ class Database(ABC):
 
 
 def inserting(table: str, *columns: str) -> str:
-    """The query that adds a row, given by the names of its columns."""
+    """The query that adds a row with values for these columns."""
     marks = ", ".join(f":{column}" for column in columns)
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 -- our own names
 
 
 class Queries:
-    """The base of a part of a store, which one part of the program asks.
+    """The base of those parts of a store that answer queries of one part of the program.
 
     Raises:
         StateError: from any method: the store is damaged.

@@ -1,4 +1,4 @@
-"""What a run over a collection has decided, so that an interrupted one goes on from there."""
+"""The decisions of a run over a collection, so that an interrupted run can resume."""
 
 import json
 import time
@@ -11,11 +11,11 @@ from dedup.store.results import RecordRow
 from dedup.store.sql.database import Database
 
 KNOWN = "known"
-"""Why a document is recorded as skipped: it duplicates one of another store. The match is its
-detail."""
+"""The reason for a document skipped because it duplicates one of another store. Its detail is the
+match."""
 
 _GROUP_KEY = "group {:020d}"
-"""Where `meta` notes the first record of a group that was judged apart."""
+"""The name in `meta` for the first record of a group with verdicts of its own."""
 
 _RECORDS = """
 SELECT number, NULL AS original, NULL AS stage, NULL AS distance, NULL AS resemblance,
@@ -33,32 +33,32 @@ UNION ALL SELECT max(number) FROM duplicates UNION ALL SELECT max(number) FROM s
 
 
 class Decisions:
-    """The decisions of a run that keeps none: an interrupted one begins anew."""
+    """The decisions of a run that stores none: an interrupted one starts over."""
 
     def clean(self, text: str | None) -> str | None:
-        """A URL or a title as the store gives it back."""
+        """A URL or a title as the store returns it."""
         return text
 
     def count(self) -> int:
-        """The number of the last record, so how many there are where none has been deleted."""
+        """The number of the last record; the count of records if none was deleted."""
         return 0
 
     def between(self, first: int, last: int) -> list[RecordRow]:  # noqa: ARG002 -- there are none
-        """What became of the documents of these numbers, ascending."""
+        """The outcomes of the documents with these numbers, ascending."""
         return []
 
     def add_known(self, document: Document, match: Match) -> None:
         """Record a document that duplicates one of another store."""
 
     def begin_group(self) -> None:
-        """Note that the next record begins a group, which is judged apart."""
+        """Note that the next record starts a group, with verdicts of its own."""
 
     def group_start(self, number: int) -> int:  # noqa: ARG002 -- there are none
-        """The first record of the group that a record is of; 0: the collection has no groups."""
+        """The first record of a record's group; 0: the collection has no groups."""
         return 0
 
     def finish(self) -> None:
-        """Note that all is decided."""
+        """Note that all documents are decided."""
 
 
 class StoredDecisions(Decisions):

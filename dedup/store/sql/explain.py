@@ -1,4 +1,4 @@
-"""What `dedup why` asks of a job's store: where a URL is on record."""
+"""Queries of `dedup why`: where a URL is on record."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ _DETAILS: Mapping[Outcome, tuple[tuple[str, ...], str]] = {
     "duplicate": ((*_PAGE, *_MATCH), _DUPLICATE),
     "skipped": (SkippedRecord._fields, _SKIPPED),
 }
-"""By outcome: what is known of a record, and the query that finds it."""
+"""By outcome: the names of a record's details, and the query for them."""
 
 
 class ExplainQueries(Queries):
@@ -58,12 +58,12 @@ class ExplainQueries(Queries):
     """
 
     def find(self, urls: Sequence[str]) -> FoundRecord | None:
-        """The latest record of one of these URLs, as they were recorded."""
+        """The latest record of one of these URLs, exactly as recorded."""
         condition = f"url IN ({', '.join('?' * len(urls))})"
         return self._found(_RECORDS.format(condition=condition), [*urls] * 4)
 
     def find_named(self, name: str) -> FoundRecord | None:
-        """The last record of this id; rows of a collection may have no URL."""
+        """The last record with this id. Rows of a collection may have no URL."""
         query = (
             "SELECT 'stored' AS outcome, number FROM pages WHERE name = ?"
             " UNION ALL SELECT 'duplicate', number FROM duplicates WHERE name = ?"
@@ -78,7 +78,7 @@ class ExplainQueries(Queries):
         return FoundRecord(*reversed(max(found))) if found else None
 
     def details(self, outcome: Outcome, number: int) -> dict[str, Any]:
-        """What is known of a record, by the names of `Fate`."""
+        """The details of a record, by the names of `Fate`."""
         names, query = _DETAILS[outcome]
         found = dict(zip(names, self._database.record(query, number), strict=True))
         if outcome == "skipped":
@@ -90,22 +90,22 @@ class ExplainQueries(Queries):
         return found
 
     def apart(self, number: int) -> ApartPage | None:
-        """Why a page was kept whose text resembles another's; None: it is no such page."""
+        """Why a page was kept although its text resembles another's; None: it does not."""
         row = self._database.first(f"{_APART} WHERE a.page = ?", (number,))
         return None if row is None else self._apart_page(row)
 
     def all_apart(self) -> Iterator[ApartPage]:
-        """The pages that were kept for what they say beside their texts, in their order."""
+        """The pages that were kept for content outside their texts, by number."""
         return map(self._apart_page, self._database.each(f"{_APART} ORDER BY a.page"))
 
     def alias(self, url: str, is_same: IsSameUrl) -> AliasRecord | None:
-        """The alias that `url` is, or that a URL is for which `is_same` is true."""
+        """The alias record of `url`, or of a URL for which `is_same` is true."""
         query = "SELECT url, page_url, kind FROM aliases ORDER BY kind DESC"
         every = map(AliasRecord._make, self._database.each(query))
         return next((each for each in every if each.url == url or is_same(each.url)), None)
 
     def known_urls(self) -> Iterator[str]:
-        """All URLs that were seen, and those of the stored pages."""
+        """All seen URLs, and those of the stored pages."""
         query = "SELECT url FROM urls UNION ALL SELECT url FROM pages WHERE url IS NOT NULL"
         return (url for (url,) in self._database.each(query))
 

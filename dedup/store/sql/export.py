@@ -1,4 +1,4 @@
-"""What an export asks of a job's store."""
+"""Queries of exports."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ SELECT r.number, r.original, r.name, r.url, p.name, p.url, r.stage, r.distance, 
 
 
 class ExportQueries(Queries):
-    """Stored and dropped pages by number, ascending, all or a selection of them."""
+    """Stored and dropped pages, all or a selection, in ascending order of their numbers."""
 
     def pages(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The unique pages without their bodies, as exported."""
@@ -61,7 +61,7 @@ class ExportQueries(Queries):
     def _by_number(self, query: str, table: str, selection: Selection) -> Iterator[Any]:
         """The selected rows `r` of a query, by ascending numbers, which come first in each.
 
-        Read in parts, so that a long export holds no snapshot of the whole.
+        They are read in parts, so that a long export does not hold one snapshot.
         """
         condition, parameters = self._where(selection, table)
         end = f"{condition} AND r.number > ? ORDER BY r.number LIMIT {_ROWS_AT_ONCE}"

@@ -1,7 +1,8 @@
-"""What a job has learned of its hosts' pages, and the pages that learning is not done with.
+"""What a job has learned about its hosts, and the pages to learn from.
 
-A page of a host of which nothing is known yet *waits*: it has been fetched, and has no number. A
-page that was stored before enough was known is *early*: it has a number, and is read anew later.
+A page *waits* while nothing is known about its host: it has been fetched and has a place in the
+order of arrival, but no number. A page that was stored before enough was known is *early*: it has a
+number and is read again later.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dedup.store.sql.database import Database, Queries, inserting
 from dedup.urls.parts import host_of
 
 _FIELDS = tuple(name for name in PAGE_FIELDS if name not in ("own_title", "site_version"))
-"""What is known of a page before its site is."""
+"""The fields of a page that are known before its site is."""
 
 _INSERT_WAITING = (
     inserting("waiting", "host", *_FIELDS, "text", "outline", "body") + " RETURNING place"
@@ -30,7 +31,7 @@ _HOSTS_IN_MEMORY = 10_000
 
 
 class HostKnowledge(Queries):
-    """What is known of a job's hosts; the pages that wait, and the early ones."""
+    """What is known about a job's hosts, and the waiting and early pages."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -39,16 +40,16 @@ class HostKnowledge(Queries):
     # --- Sites -----------------------------------------------------------------------------------
 
     def site(self, host: str) -> bytes | None:
-        """What is known of a host; None: nothing is."""
+        """What is known about a host; None: nothing."""
         value = self._database.value("SELECT value FROM sites WHERE host = ?", [host])
         return None if value is None else bytes(value)
 
     def hosts(self) -> list[str]:
-        """The hosts of which something is known, in alphabetical order."""
+        """The hosts about which something is known, in alphabetical order."""
         return [host for (host,) in self._database.all("SELECT host FROM sites ORDER BY host")]
 
     def set_site(self, host: str, value: bytes) -> None:
-        """Note what is known of a host from now on."""
+        """Store what is known about a host."""
         self._database.write(
             "INSERT INTO sites VALUES (?, ?)"
             " ON CONFLICT (host) DO UPDATE SET value = excluded.value",
@@ -56,13 +57,13 @@ class HostKnowledge(Queries):
         )
 
     def before_commit(self, call: Callable[[], object]) -> None:
-        """Have something noted with whatever is committed."""
+        """Have `call` called before each commit, to store something with it."""
         self._database.before_commit.insert(0, call)
 
     # --- Encodings -------------------------------------------------------------------------------
 
     def encoding(self, host: str) -> str | None:
-        """What most pages of a host are in, of those that were added; None: none was."""
+        """The encoding of most pages of a host; None: none was added."""
         if host not in self._encodings:
             if len(self._encodings) >= _HOSTS_IN_MEMORY:
                 self._encodings.clear()
@@ -71,7 +72,7 @@ class HostKnowledge(Queries):
         return self._encodings[host]
 
     def add_encoding(self, host: str, encoding: str) -> None:
-        """Count a page of a host."""
+        """Count the encoding of a page."""
         self._database.write(
             "INSERT INTO encodings VALUES (?, ?, 1)"
             " ON CONFLICT (host, encoding) DO UPDATE SET pages = encodings.pages + 1",
@@ -82,7 +83,7 @@ class HostKnowledge(Queries):
     # --- Pages that wait -------------------------------------------------------------------------
 
     def add_waiting(self, page: Page, outline: Outline) -> int:
-        """Have a page wait; return its place in the order of arrival."""
+        """Add a waiting page; return its place in the order of arrival."""
         row = {
             **storable_fields(page),
             "host": host_of(page.url),
@@ -94,12 +95,12 @@ class HostKnowledge(Queries):
             return int(connection.execute(_INSERT_WAITING, row).fetchone()[0])
 
     def waiting(self, host: str) -> list[Outlined]:
-        """The pages of a host that wait, in the order of their arrival."""
+        """The waiting pages of a host, in the order of arrival."""
         query = "SELECT place, title, url, outline FROM waiting WHERE host = ? ORDER BY place"
         return [self._outlined(*row) for row in self._database.all(query, [host])]
 
     def waiting_page(self, place: int) -> Page:
-        """A page that waits, as it was read by itself."""
+        """A waiting page, as read without knowledge of its site."""
         columns = ", ".join([*_FIELDS, "text", "body"])
         query = f"SELECT {columns} FROM waiting WHERE place = ?"  # noqa: S608 -- names above
         *values, text, body = self._database.first(query, [place])
@@ -114,14 +115,14 @@ class HostKnowledge(Queries):
         self._database.write("DELETE FROM waiting WHERE place = ?", (place,))
 
     def count_waiting(self) -> dict[str, int]:
-        """How many pages wait, by host, the host of the first one first."""
+        """The number of waiting pages by host, in the order of their first pages."""
         query = "SELECT host, count(*) FROM waiting GROUP BY host ORDER BY min(place)"
         return self._database.pairs(query)
 
     # --- Early pages -----------------------------------------------------------------------------
 
     def add_early(self, number: int, host: str, outline: Outline, *, at_most: int) -> None:
-        """Note a page that was stored too early; of a host, the last `at_most` count."""
+        """Add an early page; only the last `at_most` of a host are kept."""
         with self._database.unit(weight=0) as connection:
             connection.execute(
                 "INSERT INTO early VALUES (?, ?, ?)", (number, host, _packed(outline))
@@ -133,7 +134,7 @@ class HostKnowledge(Queries):
             )
 
     def early(self, host: str) -> list[Outlined]:
-        """The early pages of a host, by their numbers."""
+        """The early pages of a host, by number."""
         query = (
             "SELECT early.page, pages.title, pages.url, early.outline FROM early"
             " JOIN pages ON pages.number = early.page WHERE early.host = ? ORDER BY early.page"

@@ -1,4 +1,4 @@
-"""What is read of a job's pages by their numbers, and their signatures."""
+"""Reading a job's pages by number, and their signatures."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -15,10 +15,10 @@ from dedup.store.records import DROPPED_FIELDS, KEY_STAGE, PAGE_FIELDS, Page, ke
 from dedup.store.sql.database import Database
 
 _SIGNATURES_PER_BATCH = 1 << 20
-"""The larger a batch, the faster it is indexed; as objects these take some 60 MB."""
+"""Larger batches are indexed faster; as objects, these take about 60 MB."""
 
 _ROWS_AT_ONCE = 1 << 10
-"""Rows read at a time: while they fit into the processor's cache, in half the time."""
+"""Rows read at a time. They fit into the processor's cache, which halves the time."""
 
 _DOCUMENT = f"""
 SELECT name, url, title, heading, own_title, source, value, text, rest FROM pages
@@ -42,7 +42,7 @@ class PageReader:
         return with_kept(fields, self._text(number, packed), self._rest(number, rest))
 
     def page(self, number: int) -> Page:
-        """A stored page, its body too where that was kept.
+        """A stored page, with its body if that was kept.
 
         Raises:
             KeyError: there is no page of that number.
@@ -71,7 +71,7 @@ class PageReader:
             id=name or str(number),
             text=self._text(number, text) if copied is None else copied.text,
             body=None if copied is None else copied.body,
-            key=self._key(original),  # else it would be no duplicate
+            key=self._key(original),  # duplicates have the same key
             **dict(zip(DROPPED_FIELDS, fields, strict=True)),
         )
 

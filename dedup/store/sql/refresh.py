@@ -1,8 +1,8 @@
-"""Visiting the pages of a finished job again, and keeping what they were.
+"""Revisiting the pages of a finished job, and keeping their old versions.
 
-A refresh has a number. Each page keeps its number and its place as an original; a new version takes
-the place of the old one, which moves to `versions`. Detectors check a candidate's stored text, so
-signatures of an old version, still in memory, match nothing by themselves.
+A refresh has a number. Each page keeps its number and stays an original; a new version replaces the
+old one, which moves to `versions`. Detectors check a candidate's stored text, so signatures of old
+versions that are still in memory cause no matches.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dedup.store.records import DONE, QUEUED, VISIT_RESULTS, Page
 from dedup.store.sql.database import Database
 
 _RANK_OF_DUPLICATES = 1_000_000
-"""After the pages: what they duplicated may have changed by then."""
+"""After the pages, because their originals may have changed by then."""
 
 _NOTE_VISIT = (
     "INSERT INTO visits VALUES (?, ?, ?, ?) ON CONFLICT (refresh, url)"
@@ -26,14 +26,14 @@ Replace = Callable[..., None]
 
 
 class Refreshes:
-    """Visits of a finished job's pages, and the versions that they were replaced by.
+    """Visits to the pages of a finished job, and the versions that replace them.
 
     A refresh has a number, from 1 on. A page keeps its number in a new version.
 
     Args:
-        replace: `replace(number, page, signatures, is_new=False)` puts a page's new version and its
-            signatures in the place of the old one.
-        workers: they are told of hosts that have work again.
+        replace: `replace(number, page, signatures, is_new=False)` replaces a page and its
+            signatures by a new version.
+        workers: they learn which hosts have work again.
     """
 
     def __init__(self, database: Database, replace: Replace, workers: Workers) -> None:
@@ -42,11 +42,11 @@ class Refreshes:
         self._workers = workers
 
     def current(self) -> int:
-        """The number of the refresh that is under way or was the last; 0: there was none."""
+        """The number of the current or last refresh; 0: there was none."""
         return int(self._database.meta("refresh") or 0)
 
     def begin(self) -> int:
-        """Queue all pages for a visit, after them all duplicates; return the refresh's number.
+        """Queue all pages for a visit, then all duplicates; return the number of the refresh.
 
         The request of a page is `{"revisit": number}`. Duplicates stay on record until they are
         dropped by `drop_duplicate`. The job is no longer finished.
@@ -69,7 +69,7 @@ class Refreshes:
         return number
 
     def validators(self, number: int) -> dict[str, str]:
-        """The headers that ask for a page only if it has changed; empty: its server gave none."""
+        """The headers for a conditional request of a page; empty: its server sent no validators."""
         row = self._database.first(
             "SELECT etag, last_modified FROM pages WHERE number = ?", (number,)
         )
@@ -77,17 +77,17 @@ class Refreshes:
         return {name: value for name, value in zip(names, row or (), strict=False) if value}
 
     def note_visit(self, url: str, result: str) -> None:
-        """Record what became of a page's visit, one of `VISIT_RESULTS`.
+        """Record the result of a page's visit, one of `VISIT_RESULTS`.
 
         Raises:
-            ValueError: it is none of them.
+            ValueError: it is not one of them.
         """
         if result not in VISIT_RESULTS:
             raise ValueError(f"result must be one of {', '.join(VISIT_RESULTS)}, got {result!r}")
         self._database.write(_NOTE_VISIT, (self.current(), url, result, time.time()), weight=1)
 
     def duplicates(self, original: int | None = None) -> dict[str, int]:
-        """The numbers of the duplicates of a page, or of all, by their URLs."""
+        """The numbers of the duplicates of a page, or of all pages, by URL."""
         query = "SELECT url, number FROM duplicates WHERE url IS NOT NULL"
         values: tuple[int, ...] = ()
         if original is not None:
@@ -95,13 +95,13 @@ class Refreshes:
         return self._database.pairs(query, values)
 
     def drop_duplicate(self, number: int) -> None:
-        """Take a duplicate off the record: its URL has been judged anew."""
+        """Delete a duplicate: its URL has a new verdict."""
         self._database.write("DELETE FROM duplicates WHERE number = ?", (number,), weight=1)
 
     def replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
-        """Put a new version in a page's place; the old one is kept as a version.
+        """Replace a page by a new version, and keep the old one.
 
-        Duplicates that had its very text keep that text.
+        Duplicates that share its text keep the old text.
         """
         with self._database.unit() as connection:
             connection.execute(

@@ -1,4 +1,4 @@
-"""What a job's report asks of its store."""
+"""Queries of the report."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -87,7 +87,7 @@ FROM pages WHERE number = ?
 
 
 class ReportQueries(Queries):
-    """Counts, and rows in an order and number that a report can show."""
+    """Counts, and rows in the order and number that a report shows."""
 
     # --- Counts ----------------------------------------------------------------------------------
 
@@ -96,40 +96,40 @@ class ReportQueries(Queries):
         return self._database.pairs("SELECT name, value FROM meta")
 
     def sources(self) -> dict[str, int]:
-        """How many stored pages have a text of each source, see `Document.source`."""
+        """The number of stored pages by the source of their text: see `Document.source`."""
         return self._database.pairs(
             "SELECT source, count(*) FROM pages GROUP BY source ORDER BY source"
         )
 
     def stages(self) -> list[dict[str, Any]]:
-        """The duplicates by stage, the stage with most of them first.
+        """The duplicates by stage, the stage with the most first.
 
-        `originals` counts the pages that they are duplicates of. Resemblances are None where the
-        stage computes none, and so are distances.
+        `originals` counts their originals. Resemblances and distances are None for stages that do
+        not compute them.
         """
         rows = self._database.all(_BY_STAGE)
         return [dict(zip(_STAGE_COLUMNS, row, strict=True)) for row in rows]
 
     def active_seconds(self, pause: float) -> float | None:
-        """From the first page to the last, without longer pauses; None: no page was fetched."""
+        """Seconds from first to last page, without longer pauses; None: no page was fetched."""
         (seconds,) = self._database.first(_ACTIVE_SECONDS, (pause,))
         return None if seconds is None else float(seconds)
 
     def times(self, step: float, pause: float) -> Iterator[tuple[int, int, int, int]]:
-        """Pages by steps of so many seconds, without longer pauses; empty steps are left out.
+        """Pages by time, in steps of `step` seconds without longer pauses; no empty steps.
 
-        Each has the number of the step, from 0, and its fetched, unique and duplicate pages.
+        Yields the number of the step, from 0, and its fetched, unique and duplicate pages.
         """
         query = _BY_TIME.format(floor=self._database.floor.format(expression="seconds / ?"))
         return self._database.each(query, (step, pause))
 
     def lowest_resemblance(self) -> float | None:
-        """Of all duplicates; None where none was computed."""
+        """The lowest of all duplicates; None: none was computed."""
         lowest: float | None = self._database.value("SELECT min(resemblance) FROM duplicates")
         return lowest
 
     def resemblances(self, n_steps: int) -> dict[int, int]:
-        """Duplicates by resemblance in steps of 1 / `n_steps`; those of exactly 1 come last."""
+        """Duplicates by resemblance in steps of 1 / `n_steps`; the last is for exactly 1."""
         floor = self._database.floor.format(expression="resemblance * ? + 1e-9")
         return self._database.pairs(_BY_RESEMBLANCE.format(floor=floor), (n_steps,))
 
@@ -138,19 +138,19 @@ class ReportQueries(Queries):
         return self._database.pairs(_BY_DISTANCE)
 
     def group_sizes(self) -> dict[int, int]:
-        """How many pages have so many duplicates."""
+        """The number of pages by how many duplicates they have."""
         return self._database.pairs(_GROUP_SIZES)
 
     def duplicates_by_original(self) -> dict[int, int]:
-        """How many duplicates each page has that has any."""
+        """The number of duplicates of each page that has any."""
         return self._database.pairs("SELECT original, count(*) FROM duplicates GROUP BY original")
 
     def pages_by_site(self) -> dict[str, int]:
-        """Stored and dropped pages that were read by what was known of their host, by host."""
+        """Stored and dropped pages that were read with knowledge of their host, by host."""
         return self._database.pairs(_BY_SITE)
 
     def sources_by_host(self) -> dict[str, dict[str, int]]:
-        """How many stored pages of each host have a text of each source."""
+        """The number of stored pages by host and source of the text."""
         found: dict[str, dict[str, int]] = {}
         query = "SELECT host, source, count(*) FROM pages GROUP BY host, source ORDER BY 1, 2"
         for host, source, count in self._database.each(query):
@@ -158,7 +158,7 @@ class ReportQueries(Queries):
         return found
 
     def has_rest(self) -> bool:
-        """Is of any page kept what is rare on it, so that the second look could be taken?"""
+        """Does any page have rare shingles, so that the second look was possible?"""
         query = "SELECT number FROM pages WHERE rest IS NOT NULL LIMIT 1"
         return self._database.first(query) is not None
 
@@ -168,18 +168,18 @@ class ReportQueries(Queries):
         return map(SkippedRecord._make, self._database.each(query))
 
     def stored_bodies(self) -> Iterator[tuple[str, int, int]]:
-        """Host, number and size of each body that is stored, by number."""
+        """Host, number and body size of each page whose body is stored, by number."""
         query = "SELECT host, number, size_bytes FROM pages WHERE body IS NOT NULL ORDER BY number"
         return self._database.each(query)
 
     # --- URLs ------------------------------------------------------------------------------------
 
     def url_pairs(self, max_number: int) -> Iterator[tuple[str, str, int]]:
-        """URLs of duplicates up to a number, each with its original's URL and its body's size."""
+        """URL, original's URL and body size of each duplicate up to a number."""
         return self._database.each(_URL_PAIRS, (max_number,))
 
     def fetched_urls(self, max_number: int) -> Iterator[tuple[str, int]]:
-        """URLs up to a number, in their order, each with the stored page that has its content."""
+        """URLs of pages up to a number, in order, each with the number of its stored content."""
         return self._database.each(_FETCHED_URLS, (max_number,) * 3)
 
     def last_page(self) -> int:
@@ -189,7 +189,7 @@ class ReportQueries(Queries):
     # --- Groups of duplicates --------------------------------------------------------------------
 
     def listed_duplicates(self, limit: int) -> list[ListedDuplicate]:
-        """The duplicates of lowest resemblance, these first; equal bodies last."""
+        """The duplicates with the lowest resemblance, in that order; equal bodies come last."""
         return list(map(ListedDuplicate._make, self._database.all(_LISTED, (limit,))))
 
     def page(self, number: int, *, with_text: bool = True) -> ReportedPage:
@@ -203,7 +203,7 @@ class ReportQueries(Queries):
         return ReportedPage._make([*fields, text])
 
     def pair_texts(self, number: int) -> tuple[str, str]:
-        """The texts of a duplicate's original and of the duplicate itself.
+        """The texts of a duplicate's original and of the duplicate.
 
         Raises:
             KeyError: there is no duplicate of that number.
@@ -216,6 +216,6 @@ class ReportQueries(Queries):
     def near_names(self, limit: int) -> Iterator[tuple[bool, str, str, str, str]]:
         """The names of the earliest near duplicates and of their originals.
 
-        Each has: are both of one host, its title and heading, the original's title and heading.
+        Yields: are both on one host, title, heading, the original's title and heading.
         """
         return self._database.each(_NEAR_NAMES, (limit,))

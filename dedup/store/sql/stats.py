@@ -1,4 +1,4 @@
-"""The counts of a job, each taken from the rows themselves."""
+"""The counts of a job, from the rows themselves."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ _FAILED = "SELECT reason, count(*) FROM skipped WHERE NOT is_fetched GROUP BY re
 
 
 class StatsQueries(Queries):
-    """Counts by what became of pages and URLs; names in alphabetical order."""
+    """Counts of pages and URLs by outcome; names in alphabetical order."""
 
     def unique(self) -> Count:
         return self._count("SELECT count(*), coalesce(sum(size_bytes), 0) FROM pages")
@@ -51,7 +51,7 @@ class StatsQueries(Queries):
         return self._counts(_DUPLICATES)
 
     def skipped(self) -> dict[str, Count]:
-        """Responses that gave no page to compare, by reason."""
+        """Responses without a page to compare, by reason."""
         return self._counts(_SKIPPED)
 
     def failed(self) -> dict[str, int]:
@@ -59,15 +59,15 @@ class StatsQueries(Queries):
         return self._database.pairs(_FAILED)
 
     def waiting(self) -> Count:
-        """Pages that wait until enough is known of their host."""
+        """Pages that wait until enough is known about their host."""
         return self._count("SELECT count(*), coalesce(sum(size_bytes), 0) FROM waiting")
 
     def kept_apart(self) -> int:
-        """Pages that were kept for what they say beside a text that resembles another's."""
+        """Pages kept for content outside a text that resembles another's."""
         return int(self._database.value("SELECT count(*) FROM apart"))
 
     def urls(self) -> dict[str, int]:
-        """URLs by what became of them, as in `stats.json`; those too deep do not count as seen."""
+        """URLs by outcome, as in `stats.json`. Those that are too deep do not count as seen."""
         known, too_deep, not_linked, queued, aliases = self._database.first(_URLS)
         counters = self._database.pairs("SELECT name, value FROM counters")
         seen = known - too_deep
@@ -81,7 +81,7 @@ class StatsQueries(Queries):
         }
 
     def hosts(self, limit: int) -> list[dict[str, Any]]:
-        """The hosts with most pages, these first; `bytes` are of all their pages."""
+        """The hosts with the most pages, in that order; `bytes` are of all their pages."""
         rows = self._database.all(_BY_HOST, (limit,))
         return [dict(zip(_HOST_COLUMNS, row, strict=True)) for row in rows]
 
@@ -99,24 +99,24 @@ class StatsQueries(Queries):
         return self.pages() + int(self._database.value(skipped))
 
     def pages(self) -> int:
-        """Pages that are stored, duplicates, or wait for more to be known of their site."""
+        """Pages that are stored, duplicates or waiting."""
         return int(self._database.value(_PAGES))
 
     def workers(self) -> list[WorkerRow]:
-        """The processes that share the job now, in the order in which they joined."""
+        """The processes that currently share the job, in the order of joining."""
         return []
 
     def fetched_by_host(self) -> dict[str, int]:
-        """Records for which a response arrived, and pages that wait, by host."""
+        """Records for which a response arrived, and waiting pages, by host."""
         return self._database.pairs(_FETCHED_BY_HOST)
 
     def has_page_of(self, host: str) -> bool:
-        """Is there a stored page of a host?"""
+        """Does a host have a stored page?"""
         query = "SELECT 1 FROM pages WHERE host = ? LIMIT 1"
         return self._database.first(query, (host,)) is not None
 
     def latest_urls(self, limit: int) -> tuple[list[str], list[str]]:
-        """The URLs of the pages stored last, and of the duplicates dropped last."""
+        """The URLs of the latest stored pages and of the latest duplicates."""
         query = "SELECT url FROM {} WHERE url IS NOT NULL ORDER BY number DESC LIMIT ?"
         pages, duplicates = (
             [url for (url,) in self._database.all(query.format(table), (limit,))]

@@ -1,4 +1,4 @@
-"""A job's store: its pages, duplicates and what was skipped, with the parts that others ask."""
+"""A job's store: its pages, duplicates and skipped URLs, and its other parts."""
 
 import json
 import re
@@ -52,21 +52,21 @@ _CHANGE_TEXT = _updating(*_CHANGED)
 
 
 class JobStore(PageReader):
-    """The store of a crawl's job, or of a collection's: all that is on record of it.
+    """The store of a crawl's job, or of a job of `dedup run`.
 
-    Texts come back as they were, lone surrogates included; URLs, ids and titles with question marks
-    for those. Texts and bodies carry checksums.
+    Texts come back unchanged, lone surrogates included. In URLs, ids and titles, question marks
+    replace these. Texts and bodies have checksums.
 
     Attributes:
-        job: what the commands take for it: its folder, or `postgresql://…/DATABASE#NAME`.
-        location: where it is, for messages; without a password.
+        job: the argument of commands for it: its folder, or `postgresql://…/DATABASE#NAME`.
+        location: its address in messages, without a password.
         keep_bodies: are the bodies of pages stored as well as their texts?
-        urls: the URLs that were seen, and the queue.
-        learned: what is known of hosts, and the pages that wait for it.
+        urls: the seen URLs, and the queue.
+        learned: what is known about hosts, and the pages to learn from.
         workers: the processes that share the job.
-        refreshes: visits of the pages of a finished job.
-        decisions: of a run over a collection.
-        stats, report, explain, exports: queries, by who asks them.
+        refreshes: visits to the pages of a finished job.
+        decisions: those of a run over a collection.
+        stats, report, explain, exports: queries for the parts of the program with these names.
 
     Raises:
         StateError: from any method: the store is damaged, or cannot be read or written.
@@ -90,7 +90,7 @@ class JobStore(PageReader):
         self.exports = ExportQueries(database)
 
     def unit(self) -> AbstractContextManager[Connection]:
-        """What is written inside is kept whole or not at all: a page, its links, its URL done."""
+        """Writes inside are stored completely or not at all, for example a page and its links."""
         return self.database.unit()
 
     def on_error(self, call: Callable[[StateError], object]) -> None:
@@ -102,19 +102,19 @@ class JobStore(PageReader):
         return self.database.meta(name)
 
     def set_meta(self, name: str, value: str) -> None:
-        """Note a named value of the job."""
+        """Store a named value of the job."""
         self.database.set_meta(name, value)
 
     def commit(self) -> None:
-        """Make durable what has been written; not within a unit."""
+        """Make writes durable. Not allowed within a unit."""
         self.database.commit()
 
     def commit_if_due(self) -> None:
-        """Commit what has waited long enough; call it now and then while idle."""
+        """Commit writes that have waited long enough. Call this regularly while idle."""
         self.database.commit_if_due()
 
     def schemes(self, *, of: str = "detectors") -> dict[str, Any]:
-        """The schemes that the store was made by, see `check_schemes`; empty: none are noted."""
+        """The schemes of the store, see `check_schemes`; empty: none are stored."""
         try:
             found: dict[str, Any] = json.loads(self.meta(f"schemes of {of}") or "{}")
         except ValueError as error:
@@ -143,7 +143,7 @@ class JobStore(PageReader):
     def _write_page(
         self, number: int, page: Page, signatures: Mapping[str, bytes], *, is_new: bool = True
     ) -> None:
-        """Write a page under its number; where it `is_new` there is none."""
+        """Write a page under its number, as a new row or over the old one."""
         fields = {**_fields(number, page), **_content(page), "body": None}
         if self.keep_bodies and page.body is not None and len(page.body) <= MAX_UNPACKED_BYTES:
             fields["body"] = page.packed_body
@@ -152,7 +152,7 @@ class JobStore(PageReader):
             _add_signatures(connection, number, signatures)
 
     def change_text(self, number: int, page: Page) -> None:
-        """Keep another text of a page than before, and what is known of it."""
+        """Replace the text of a page, and the fields that depend on it."""
         fields = {**_fields(number, page), **_content(page)}
         self.database.write(_CHANGE_TEXT, fields, weight=1)
 
@@ -162,7 +162,7 @@ class JobStore(PageReader):
             _add_signatures(connection, number, signatures)
 
     def note_apart(self, number: int, original: int, lines: Sequence[str]) -> None:
-        """Note that a page was kept for these lines, though its text resembles an original's."""
+        """Record that a page was kept for these lines, although its text resembles another's."""
         self.database.write(
             "INSERT INTO apart VALUES (?, ?, ?) ON CONFLICT (page) DO UPDATE"
             " SET original = excluded.original, lines = excluded.lines",
@@ -180,7 +180,7 @@ class JobStore(PageReader):
     def add_skipped(
         self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0
     ) -> None:
-        """Record a URL that gave no page to compare, and why."""
+        """Record a URL without a page to compare, and the reason."""
         with self.unit() as connection:
             connection.execute(
                 "INSERT INTO skipped VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -239,7 +239,7 @@ def _add_signatures(connection: Connection, number: int, signatures: Mapping[str
 
 
 def _fields(number: int, page: Page) -> dict[str, object]:
-    """The columns of a record, except its content."""
+    """The columns of a record, without its content."""
     return {
         **storable_fields(page),
         "number": number,

@@ -1,4 +1,4 @@
-"""The URLs of a job: which are known, and which are still to be fetched."""
+"""The URLs of a job: which are known, and which are queued."""
 
 import json
 from collections import Counter
@@ -32,9 +32,9 @@ _WITHIN = f"state = {TOO_DEEP} AND (depth <= ? OR ? = 0)"
 TAKE_UP = f"""state = excluded.state, rank = excluded.rank, depth = excluded.depth,
  slot = excluded.slot, url = excluded.url, request = excluded.request
  WHERE urls.state = {TOO_DEEP}"""
-"""What is done with a known URL that is found: one that was too deep is as new."""
+"""The update for a known URL that is found again: one that was too deep becomes new."""
 
-# What a site or its owner has decided, or what no second try will change.
+# What a site or the user has decided, or what another try will not change.
 _FINAL = {
     DUPLICATE_LINK,
     "host_pages",
@@ -59,14 +59,14 @@ _TEMPORARY_STATUSES = {"http_408", "http_425", "http_429"}
 
 
 class UrlTable(Queries):
-    """The exact set of URL keys of a job, on disk, with what became of each.
+    """The exact set of URLs of a job by their keys, with the state of each. Also the queue.
 
-    It is also the queue: within a slot (a host), the lowest rank first, and of these the one that
-    was found first.
+    Within a slot (a host) the lowest rank is first, then the URL that was found first. A URL in
+    flight stays queued until it is finished, so it is fetched again if the process dies.
     """
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Which of `keys` are in the table."""
+        """The `keys` that were seen."""
         found: set[bytes] = set()
         for part, marks in _parts(keys):
             query = f"SELECT key FROM urls WHERE key IN ({marks}) AND state <> {TOO_DEEP}"  # noqa: S608 -- only marks
@@ -84,9 +84,9 @@ class UrlTable(Queries):
         rank: int = 0,
         is_held: bool = False,
     ) -> QueuedUrl | None:
-        """Note a URL that is to be fetched; one that is known stays as it is, and gives None.
+        """Queue a URL; None: it is known already, and unchanged.
 
-        With `is_held`, its request lives in memory alone, see `drop_held`.
+        With `is_held`, its request is only in the memory of this process: see `drop_held`.
         """
         state = HELD if is_held else QUEUED
         row = (key, state, rank, depth, storable(slot), storable(url), request)
@@ -105,29 +105,29 @@ class UrlTable(Queries):
         slot: str = "",
         rank: int = 0,
     ) -> None:
-        """Note a URL that is not fetched for its depth; one that is known stays as it is.
+        """Record a URL that is too deep to be fetched; a known one is unchanged.
 
-        It does not count as seen: it is new where a shorter way leads to it.
+        It does not count as seen: it is new if a shorter path leads to it.
         """
         row = (key, TOO_DEEP, rank, depth, storable(slot), storable(url), request)
         self._database.write(f"{_INSERT} ON CONFLICT (key) DO NOTHING", row)
 
     def count_within(self, depth: int) -> int:
-        """How many URLs were too deep, and are within this depth; 0: any depth."""
+        """The number of URLs recorded as too deep that are within this depth; 0: any depth."""
         query = f"SELECT count(*) FROM urls WHERE {_WITHIN}"  # noqa: S608 -- a constant
         return int(self._database.value(query, (depth, depth)))
 
     def queue_within(self, depth: int) -> None:
-        """Queue the URLs that were too deep, and are within this depth; 0: any depth."""
+        """Queue the URLs recorded as too deep that are within this depth; 0: any depth."""
         query = f"UPDATE urls SET state = {QUEUED} WHERE {_WITHIN}"  # noqa: S608 -- constants
         self._database.write(query, (depth, depth))
 
     def queue_again(
         self, key: bytes, request: bytes | None, *, slot: str, rank: int, is_held: bool = False
     ) -> QueuedUrl | None:
-        """Queue a known URL once more, in another place or by another request.
+        """Queue a known URL again, in another place or with another request.
 
-        None: the URL is not known.
+        None: the URL is unknown.
         """
         query = (
             "UPDATE urls SET state = ?, rank = ?, slot = ?, request = ? WHERE key = ?"
@@ -139,9 +139,9 @@ class UrlTable(Queries):
         return QueuedUrl(*rows[0]) if rows else None
 
     def finish(self, urls: Iterable[tuple[bytes, str]], *, has_failed: bool = False) -> None:
-        """Note that these (key, URL) need no fetching any more, known before or not.
+        """Record that these URLs, given with their keys, need no fetching, known before or not.
 
-        The requests of URLs that `has_failed` are kept, for another try.
+        With `has_failed`, their requests are kept for another try.
         """
         query = (
             "INSERT INTO urls (key, state, rank, depth, slot, url) VALUES (?, ?, 0, 0, '', ?)"
@@ -154,7 +154,7 @@ class UrlTable(Queries):
             )
 
     def add_alias(self, url: str, page_url: str, kind: str) -> None:
-        """Record that `url` leads to the page at `page_url`: by `redirect` or `canonical` link."""
+        """Record that `url` leads to the page at `page_url`, by `redirect` or `canonical` link."""
         self._database.write(
             "INSERT INTO aliases VALUES (?, ?, ?) ON CONFLICT (url, kind) DO NOTHING",
             (storable(url), storable(page_url), kind),
@@ -162,36 +162,36 @@ class UrlTable(Queries):
         )
 
     def rank(self, key: bytes) -> int | None:
-        """The rank of a URL, queued or not; None: it is not known."""
+        """The rank of a URL, queued or not; None: it is unknown."""
         rank: int | None = self._database.value("SELECT rank FROM urls WHERE key = ?", (key,))
         return rank
 
     def finish_all(self) -> None:
-        """Note that no URL needs fetching any more."""
+        """Record that no URL needs fetching any more."""
         query = "UPDATE urls SET state = ?, request = NULL WHERE state NOT IN (?, ?)"
         self._database.write(query, (DONE, DONE, TOO_DEEP))
 
     def drop(self, keys: Iterable[bytes]) -> None:
-        """Forget URLs altogether."""
+        """Forget URLs completely."""
         with self._database.unit(weight=0) as connection:
             connection.executemany("DELETE FROM urls WHERE key = ?", [(key,) for key in keys])
 
     def drop_held(self) -> int:
         """Forget the URLs whose requests an earlier process held in memory; return their number.
 
-        They are new again where another page links to them.
+        They are new again if another page links to them.
         """
         with self._database.unit(weight=0) as connection:
             query = "DELETE FROM urls WHERE state = ? RETURNING 1"
             return len(connection.execute(query, (HELD,)).fetchall())
 
     def find(self, key: bytes) -> KnownUrl | None:
-        """A URL and its state; None: it is not known."""
+        """A URL and its state; None: it is unknown."""
         row = self._database.first("SELECT state, url FROM urls WHERE key = ?", (key,))
         return None if row is None else KnownUrl(*row)
 
     def state(self, key: bytes) -> int | None:
-        """`QUEUED`, `DONE`, `HELD` or `TOO_DEEP`; None: the URL is not known."""
+        """`QUEUED`, `DONE`, `HELD` or `TOO_DEEP`; None: the URL is unknown."""
         found = self.find(key)
         return None if found is None else found.state
 
@@ -202,8 +202,8 @@ class UrlTable(Queries):
         return self.state(key) == QUEUED
 
     def slots(self) -> list[str]:
-        """The slots with queued URLs. Takes a look-up for each, however many URLs they have."""
-        # The index is asked for the next slot after the one before; a plain DISTINCT reads it all.
+        """The slots with queued URLs, sorted. One lookup for each, independent of its URLs."""
+        # Looks up each next slot in the index; a plain DISTINCT would read the whole index.
         query = f"""
             WITH RECURSIVE found (slot) AS (
                 SELECT min(slot) FROM urls WHERE state = {QUEUED}
@@ -214,7 +214,7 @@ class UrlTable(Queries):
         return [slot for (slot,) in self._database.all(query)]
 
     def first_queued(self, slot: str, limit: int) -> list[QueuedUrl]:
-        """The queued URLs of a slot that are to be fetched first, in their order."""
+        """The first queued URLs of a slot, in their order."""
         query = f"""SELECT rank, id, key, url, depth, request FROM urls
             WHERE state = {QUEUED} AND slot = ? ORDER BY rank, id LIMIT ?"""  # noqa: S608 -- a constant
         return list(map(QueuedUrl._make, self._database.all(query, (slot, limit))))
@@ -224,7 +224,7 @@ class UrlTable(Queries):
         return int(self._database.value(query))
 
     def keys(self) -> Iterator[list[bytes]]:
-        """The keys of all URLs that were seen, in batches."""
+        """The keys of all seen URLs, in batches."""
         rows = self._database.each(f"SELECT key FROM urls WHERE state <> {TOO_DEEP}")  # noqa: S608 -- a constant
         while batch := [key for (key,) in islice(rows, _KEYS_PER_BATCH)]:
             yield batch
@@ -233,7 +233,7 @@ class UrlTable(Queries):
         return int(self._database.value("SELECT count(*) FROM urls")) - self.count_within(0)
 
     def deferred(self, rank: int) -> list[str]:
-        """URLs that were put off to this rank or behind, and have been fetched all the same."""
+        """URLs that were deferred to this rank or later, and have been fetched nevertheless."""
         query = (
             "SELECT url FROM urls WHERE state = ? AND rank >= ?"
             " EXCEPT SELECT url FROM skipped WHERE reason = 'trap'"
@@ -241,11 +241,11 @@ class UrlTable(Queries):
         return [url for (url,) in self._database.all(query, (DONE, rank))]
 
     def queue_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
-        """Take failed URLs off the record and queue them; return how many, by reason.
+        """Delete the records of failed URLs and queue them; return how many, by reason.
 
         Args:
-            reasons: which; none: those that another try may mend: hosts that could not be reached,
-                timeouts, damaged or incomplete answers, HTTP 408, 425, 429 and 5xx.
+            reasons: which failures; empty: those that may be temporary: unreachable hosts,
+                timeouts, damaged or incomplete responses, HTTP 408, 425, 429 and 5xx.
         """
         queued: Counter[str] = Counter()
         with self._database.unit() as connection:
@@ -269,7 +269,7 @@ class UrlTable(Queries):
         return queued
 
     def queue_skipped(self, reason: str) -> Counter[str]:
-        """Take URLs off the record that were not fetched, and queue them; how many, by slot."""
+        """Delete the records of unfetched URLs and queue them; return how many, by slot."""
         with self._database.unit(weight=0) as connection:
             rows = connection.execute(
                 "SELECT s.number, u.id, u.slot FROM skipped AS s JOIN urls AS u ON u.url = s.url"
@@ -279,10 +279,10 @@ class UrlTable(Queries):
             return _take_off(connection, rows)
 
     def queue_found(self, keys: Sequence[bytes], *, with_skipped: bool) -> Counter[str]:
-        """Queue links as new ones that were put off because they were found on duplicates alone.
+        """Queue links as new ones that were deferred because only duplicates had them.
 
-        Returns the slots, each with the number of those that come off the record: `with_skipped`,
-        links that were not fetched for that reason are queued, too.
+        With `with_skipped`, this includes links that were not fetched for that reason. Returns the
+        slots, each with the number of deleted records.
         """
         found: Counter[str] = Counter()
         with self._database.unit(weight=0) as connection:
@@ -306,14 +306,14 @@ class UrlTable(Queries):
 
 
 def _parts(keys: Sequence[bytes]) -> Iterator[tuple[Sequence[bytes], str]]:
-    """The keys in parts that a query can hold, each with the marks for its parameters."""
+    """The keys in parts that fit into a query, each with the marks for its parameters."""
     for start in range(0, len(keys), _KEYS_PER_QUERY):
         part = keys[start : start + _KEYS_PER_QUERY]
         yield part, ",".join("?" * len(part))
 
 
 def _take_off(connection: Connection, rows: Sequence[tuple[int, int, str]]) -> Counter[str]:
-    """Delete records and queue their URLs as new ones; rows of record, URL and slot."""
+    """Delete records and queue their URLs as new. The rows have record, URL and slot."""
     for number, row, _ in rows:
         connection.execute("DELETE FROM skipped WHERE number = ?", (number,))
         connection.execute("UPDATE urls SET state = ?, rank = 0 WHERE id = ?", (QUEUED, row))
@@ -327,7 +327,7 @@ def _is_temporary(reason: str, is_fetched: int) -> bool:
 
 
 def _afresh(request: bytes | None) -> bytes | None:
-    """The request without the count of its retries."""
+    """The request without its retry count."""
     if request is None or not request.startswith(b"{"):
         return request
     fields = json.loads(request)

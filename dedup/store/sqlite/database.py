@@ -1,7 +1,7 @@
 """A connection to a job's SQLite file that commits in groups.
 
-One writer holds the job's lock, see `dedup.store.lock`. Readers need no lock: the database is in
-WAL mode, and a running job can be read at any time.
+One writer holds the job's lock: see `dedup.store.lock`. Readers need no lock: the database is in
+WAL mode, so a running job can be read at any time.
 """
 
 import contextlib
@@ -23,14 +23,14 @@ from dedup.store.sqlite.opening import connect, remove_empty_files
 class Database(database.Database):
     """A job's SQLite file.
 
-    Where it is not `is_durable`, a commit does not wait for the disk: the store outlives a killed
-    process, not a failed machine. With `read_only`, nothing in the store is changed, and a
-    running job may be opened: all reads see it as it was when opened.
+    Without `is_durable`, commits do not wait for the disk: the store survives a killed process, but
+    not a failed machine. With `read_only`, nothing in the store changes, and the job may be
+    running: all reads see its state on opening.
 
     Raises:
-        StateError: the file is not a store, is damaged, is of another schema version, is in use by
-            another process, or cannot be read or created. It is left as it was. Later, from any
-            method: damage that opening did not come across, or a full disk.
+        StateError: the file is not a store, is damaged, has another schema version, is in use, or
+            cannot be read or created. It is unchanged. Later, from any method: damage that was not
+            found on opening, or a full disk.
     """
 
     connection: sqlite3.Connection
@@ -54,10 +54,10 @@ class Database(database.Database):
 
     def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
         with self.reporting():
-            for row in self.connection.execute(query, parameters):  # noqa: UP028 -- which would close the cursor, perhaps after the connection
+            for row in self.connection.execute(query, parameters):  # noqa: UP028 -- it would close the cursor, perhaps after the connection
                 yield row
 
-    def matching(self, table: str, pattern: re.Pattern[str]) -> tuple[str, list[object]]:  # noqa: ARG002 -- the rows are asked one by one
+    def matching(self, table: str, pattern: re.Pattern[str]) -> tuple[str, list[object]]:  # noqa: ARG002 -- SQLite calls the function for each row
         find = pattern.search
         self.connection.create_function(
             "is_selected", 1, lambda url: url is not None and find(url) is not None
@@ -65,9 +65,9 @@ class Database(database.Database):
         return "is_selected(r.url)", []
 
     def close(self) -> None:
-        """Commit, close and let go of the lock. A second call does nothing."""
+        """Commit, close and release the lock. A second call does nothing."""
         try:
-            if not self._is_read_only:  # after damage was read, COMMIT raises once more
+            if not self._is_read_only:  # after damage was found, COMMIT raises again
                 with contextlib.suppress(sqlite3.ProgrammingError):  # closed already
                     self.commit()
         finally:

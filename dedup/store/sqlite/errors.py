@@ -1,6 +1,6 @@
-"""What SQLite says is wrong with a store, as one clear error.
+"""Errors of SQLite as one clear error.
 
-Damage shows where SQLite meets it, when the store is opened or later.
+Damage is found when SQLite reads it, on opening the store or later.
 """
 
 import contextlib
@@ -26,11 +26,11 @@ _PROBLEMS = {
 
 @contextlib.contextmanager
 def reporting(path: Path) -> Iterator[None]:
-    """Raise `StateError` for what SQLite finds wrong with the file at `path`, or with its disk."""
+    """Raise `StateError` for errors of SQLite with the file at `path` or its disk."""
     try:
         yield
     except (sqlite3.ProgrammingError, sqlite3.IntegrityError, sqlite3.DataError):
-        raise  # the caller's own
+        raise  # errors of the caller
     except sqlite3.DatabaseError as error:
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF  # without the extension
         problem, remedy = _PROBLEMS.get(code, _DAMAGE)

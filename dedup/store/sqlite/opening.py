@@ -1,6 +1,6 @@
-"""Opening a job's SQLite file safely: it may be damaged, of another program, or a stranger's.
+"""Opening a job's SQLite file safely: it may be damaged, another program's, or a stranger's.
 
-There is no full check when opening: it would read the whole file.
+Opening makes no full check, which would read the whole file.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ _KINDS = {
     "TEXT": "typeof({0}) = 'text'",
     "BLOB": "typeof({0}) = 'blob'",
 }
-"""What holds of the values of a column, by its type; those of type REAL are shares and times."""
+"""Conditions for the values of a column, by its type. Shares and times have the type REAL."""
 
 _SCHEMES = ("schemes of detectors", "schemes of URLs", "schemes of verdicts")
 _META: dict[str, Callable[[str], bool]] = {
@@ -40,20 +40,20 @@ _META: dict[str, Callable[[str], bool]] = {
     **dict.fromkeys(("settings", "collection"), lambda text: _has(json.loads(text), object)),
     **dict.fromkeys(_SCHEMES, lambda text: _has(json.loads(text), dict)),
 }
-"""What holds of values of the table `meta`."""
+"""Conditions for values of the table `meta`."""
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     check_plain(path, is_read_only=read_only)
-    # Readers, too, write to these.
+    # Readers also write to these.
     check_plain(*(path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal")))
     _check_header(path, must_exist=read_only)
     mode = "mode=ro" if read_only else "mode=rwc"
     if not read_only and not path.exists():
         with contextlib.suppress(OSError), open_private(path, "ab"):
-            pass  # SQLite gives the files beside it the same permissions; and says what is wrong
+            pass  # SQLite gives the files beside it the same permissions, and reports errors
     if read_only and not os.access(path.parent, os.W_OK) and not _wal_size_bytes(path):
-        mode = "immutable=1"  # WAL mode needs files beside the store; here nobody can write any
+        mode = "immutable=1"  # WAL mode needs files beside the store, which cannot be written here
     with reporting(path), contextlib.ExitStack() as on_error:
         address = f"{path.absolute().as_uri()}?{mode}"
         connection = sqlite3.connect(address, uri=True, isolation_level=None)
@@ -93,7 +93,7 @@ def _check_header(path: Path, *, must_exist: bool) -> None:
             f"expected an SQLite file, found one that begins with {header!r}",
             "Move it, or choose another job name",
         )
-    if not header and _wal_size_bytes(path):  # which SQLite would delete
+    if not header and _wal_size_bytes(path):  # SQLite would delete that file
         raise StateError(
             path,
             f"the file is missing or empty, but {path.name}-wal next to it holds some of its pages",
@@ -109,10 +109,10 @@ def _wal_size_bytes(path: Path) -> int:
 
 
 def remove_empty_files(path: Path) -> None:
-    """Let SQLite remove the empty files that it made beside the store for a reader.
+    """Let SQLite remove the empty files that it created beside the store for a reader.
 
-    A connection that may not write leaves them. The last one that may removes them, unless others
-    use them; a log that holds something (a crawl was killed) is none of a reader's business.
+    A read-only connection leaves them behind; the last one that may write removes them. A log with
+    content, from a killed crawl, is kept.
     """
     log = path.with_name(path.name + "-wal")
     if not log.exists() or _wal_size_bytes(path):
@@ -166,9 +166,9 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
 
 
 def check_values(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse values of other types than their columns', and rows that name rows that are not there.
+    """Refuse values of wrong types, and references to missing rows.
 
-    SQLite itself reads any. Takes 4 µs a page.
+    SQLite itself accepts them. Takes 4 µs a page.
 
     Raises:
         StateError: there are such values.
@@ -177,7 +177,7 @@ def check_values(connection: sqlite3.Connection, path: Path) -> None:
         wrong = [table for table, *_ in connection.execute("PRAGMA main.foreign_key_check")][:1]
         for table in [name for kind, name, _ in _schema_of(expected) if kind == "table"]:
             columns = f"PRAGMA main.table_info({table})"
-            found = {column for _, column, *_ in connection.execute(columns)}  # an old job has less
+            found = {column for _, column, *_ in connection.execute(columns)}  # old jobs have less
             conditions = [
                 f"({_KINDS[kind].format(column)}{'' if is_needed else f' OR {column} IS NULL'})"
                 for _, column, kind, is_needed, *_ in expected.execute(columns)
@@ -204,7 +204,7 @@ def _has(found: object, kind: type) -> bool:
 
 
 def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file with other tables than a store's: a view or a trigger in it is a program."""
+    """Refuse a file with unknown tables, views or triggers, which may run code."""
     with _empty_store() as expected:
         known = _schema_of(expected)
         expected.executescript(FORMER_TABLES)

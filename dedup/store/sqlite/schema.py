@@ -1,9 +1,9 @@
-"""The tables of a job in SQLite, of this version and of earlier ones."""
+"""The tables of a job in SQLite, in this version and earlier ones."""
 
 from dedup.store.sql.schema import tables
 
 APPLICATION_ID = 0x44454455
-"""Marks the file as ours (`PRAGMA application_id`): "DEDU"."""
+"""Marks a file of this program (`PRAGMA application_id`): "DEDU"."""
 
 SCHEMA_VERSION = 5
 
@@ -20,7 +20,7 @@ CREATE TABLE url_forms (
     page INTEGER                    -- -1: it is no evidence; NULL: not fetched yet
 ) WITHOUT ROWID;
 """
-"""Tables that jobs of this version may have from before, all of them. Nothing reads them."""
+"""Unused tables that earlier jobs of this version have, all of them."""
 
 _TYPES = {
     "row": "INTEGER PRIMARY KEY",

@@ -11,10 +11,10 @@ from dedup.store.sqlite.database import Database
 
 
 class SqliteStore(JobStore):
-    """The truth about a job in one file. See `schema` for the tables.
+    """A job's store in one file. See `schema` for the tables.
 
     Args:
-        path: the SQLite file; created, with its folder, if missing (not with `read_only`).
+        path: the SQLite file. It is created with its folder if missing, but not with `read_only`.
         keep_bodies: store bodies as well as texts.
         options: see `Options`.
 
