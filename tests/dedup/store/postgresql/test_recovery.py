@@ -81,7 +81,9 @@ def test_turn_goes_on_when_the_server_is_back(
         queued = found.urls.first_queued("a.example", 9)
     # What memory knows by its number has that number in the store.
     assert [(row.id, row.url) for _, row in rows] == [(row.id, row.url) for row in queued[2:]]
-    waiting, going_on = [each.getMessage() for each in caplog.records]
+    waiting, going_on = [
+        each.getMessage() for each in caplog.records if each.name.startswith("dedup")
+    ]
     assert waiting.endswith("; waiting for it")
     assert "resumes" in going_on
 
