@@ -1,7 +1,7 @@
 """Deduplicating tables in memory: pandas, polars, PyArrow, Hugging Face datasets.
 
-None of them is needed: a table is known by its module, and asked in its own words. Any other table
-that offers Arrow's stream interface (`__arrow_c_stream__`) is read by PyArrow.
+None of them is required: a table is recognised by its module and read through its own interface.
+PyArrow reads other tables with Arrow's stream interface (`__arrow_c_stream__`).
 """
 
 from abc import ABC, abstractmethod
@@ -30,10 +30,10 @@ T = TypeVar("T")
 _ROWS_AT_ONCE = 1_000
 
 _NONE = "\0{}"
-"""A column that no table has."""
+"""A column name that no table has."""
 
 MARKS = ("duplicate_of", "resemblance", "stage", "group")
-"""The columns that are added."""
+"""The added columns."""
 
 
 def deduplicate(
@@ -49,34 +49,34 @@ def deduplicate(
     within: str | None = None,
     keep: str = "first",
 ) -> T:
-    """Return the table with four more columns that tell which rows duplicate which; drop none.
+    """Return the table with four more columns that identify duplicates. No row is dropped.
 
-    `duplicate_of`: the row that stays for this one, by its `id` where there is one and by its
-    place, from 0, where not; null: this row stays. `resemblance` and `stage`: see `Match`. `group`:
-    the same as `duplicate_of`, and for a row that stays its own name. Columns of these names that
-    are there already are replaced. The rows that stay:
+    `duplicate_of` names the row to keep instead of this one: by its `id` if there is one, else by
+    its position, from 0. It is null for rows to keep. For `resemblance` and `stage` see `Match`.
+    `group` is the same as `duplicate_of`; for a row to keep, it is the row's own name. Existing
+    columns with these names are replaced. The rows to keep:
 
         table[table["duplicate_of"].isna()]                     # pandas
         table.filter(pl.col("duplicate_of").is_null())          # polars
 
-    A row without a text (null) stays. The verdicts are those of `dedup run`.
+    Rows without a text (null) are kept. The verdicts are those of `dedup run`.
 
     Args:
-        table: a DataFrame of pandas or polars, a table of PyArrow, a `Dataset` of Hugging Face, or
-            anything with Arrow's stream interface, which comes back as a PyArrow table.
-        text: the column of the texts.
-        html: that of the markup, where a row has no text.
-        id: that which names a row.
-        url: that of the URLs; two rows of one host with titles of their own are two pages.
-        title: that of the titles.
-        threshold: the resemblance from which on two rows are near duplicates.
-        stages: of the cascade, those that are asked.
+        table: a DataFrame of pandas or polars, a PyArrow table, a Hugging Face `Dataset`, or any
+            object with Arrow's stream interface, for which a PyArrow table is returned.
+        text: the column with the text.
+        html: the column with markup, used if a row has no text.
+        id: the column with the row id.
+        url: the column with the URL. Two rows of one host with different titles are two pages.
+        title: the column with the title.
+        threshold: the minimum resemblance of near duplicates.
+        stages: the stages of the cascade to use.
         within: the column in which duplicates must agree.
-        keep: which row stays: `first`, `longest` or `newest:COLUMN`.
+        keep: which row to keep: `first`, `longest` or `newest:COLUMN`.
 
     Raises:
-        ValueError: a column is missing, a text is no text, or an argument out of its range.
-        TypeError: it is no table, or an argument of another type than its own.
+        ValueError: a column is missing, a text is not a string, or an argument is out of range.
+        TypeError: `table` is not a table, or an argument has the wrong type.
     """
     named = {"id": id, "url": url, "title": title}
     for name, column in {"text": text, "html": html, **named, "within": within}.items():
@@ -153,7 +153,7 @@ def _refuse(file: int, broken: Broken) -> None:  # noqa: ARG001 -- there is one
 
 
 class _Frame(ABC):
-    """What is asked of a table."""
+    """The interface to a table."""
 
     def __init__(self, table: Any, names: Iterable[object]) -> None:
         self._table = table
@@ -164,14 +164,14 @@ class _Frame(ABC):
 
     @abstractmethod
     def rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """The rows, of these columns."""
+        """The rows, with these columns only."""
 
     @abstractmethod
     def with_columns(self, columns: dict[str, list[Any]]) -> Any:
-        """The table with these columns at its end."""
+        """The table with these columns appended."""
 
     def values(self, name: str) -> Iterator[Any]:
-        """A column."""
+        """The values of a column."""
         return (row[name] for row in self.rows([name]))
 
 
@@ -208,7 +208,7 @@ class _Pandas(_Frame):
         return self._table.assign(**made)
 
     def _series(self, values: list[Any]) -> Any:
-        """A column; whole numbers stay whole beside nulls."""
+        """A column. Integers stay integers next to nulls."""
         kinds = {type(value) for value in values if value is not None}
         frame = type(self._table)({"x": values}, index=self._table.index, dtype=object)
         if len(kinds) == 1 and kinds <= {int, float}:

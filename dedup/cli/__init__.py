@@ -1,4 +1,4 @@
-"""`dedup`: the command line of the library, and of jobs that have been crawled."""
+"""`dedup`: the command line for collections and for crawled jobs."""
 
 import argparse
 import os
@@ -28,10 +28,9 @@ _ENDED_BY_SIGPIPE = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status: 0, or 2 with one sentence on standard error.
+    """Run a command and return its exit status: 0, or 2 with a message on standard error.
 
-    It is 1 where the command has nothing to tell of what it was asked for, and 141 where nobody
-    reads its output any more.
+    It is 1 if the command has no answer, and 141 if the reader of its output has closed the pipe.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(given).parse_args(given)
@@ -40,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = options.execute(options) or 0
         sys.stdout.flush()
         return status
-    except BrokenPipeError:  # whoever reads has had enough, as `head`
+    except BrokenPipeError:  # the reader has ended, for example `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _ENDED_BY_SIGPIPE
     except (StateError, ValueError, OSError, ImportError) as error:
@@ -52,27 +51,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _checking_jobs(options: argparse.Namespace) -> Iterator[None]:
-    """Tell what is wrong with a job's file, where that may be what an error comes from."""
+    """After an unexpected error, report a damaged job file, which may be its cause."""
     try:
         yield
     except (StateError, OSError, ImportError):
         raise
     except Exception as error:
-        from dedup.store.opening import check_values  # with all that stores are made of
+        from dedup.store.opening import check_values  # imports all of the stores
 
         for name in ("job", "other", "against"):
             given = getattr(options, name, None)
             if name == "against" and (
                 isinstance(error, ValueError) or not Path(given or "").is_dir()
             ):
-                continue  # it is refused as an option, or names files of rows
+                continue  # a bad option, or files of rows
             if given:
                 check_values(given)
         raise
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser of the command that is asked for; of the others, the names."""
+    """A parser with the arguments of the requested command, and the names of the others."""
     parser = argparse.ArgumentParser(prog="dedup", description="Find and drop duplicate documents.")
     parser.add_argument("--version", action="version", version=f"dedup {version('scrapy-dedup')}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)

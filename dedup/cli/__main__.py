@@ -1,4 +1,4 @@
-"""`python -m dedup.cli`: the command `dedup`, where scripts are not on the path."""
+"""`python -m dedup.cli`: the command `dedup` if scripts are not on the path."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Arguments that several commands have."""
+"""Arguments of several commands."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""Telling of broken rows, so that the reasons are seen, and none of them a hundred times."""
+"""Messages about broken rows: all reasons, each only once."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ _MAX_TOLD = 10
 
 
 class BrokenRows:
-    """Tells each reason once, with the first row of it, and ten at the most.
+    """Reports each reason once, with its first row, and at most ten reasons.
 
-    Of a file that may have nothing but broken rows nothing is told before its first sound row: if
-    none comes, the error about the file says it all.
+    Messages about a file wait for its first valid row: without one, the error about the file is
+    enough.
     """
 
     def __init__(self, accounts: Sequence[FileAccount]) -> None:
@@ -34,7 +34,7 @@ class BrokenRows:
                 self.tell()
 
     def tell(self) -> None:
-        """Tell what waits."""
+        """Report the waiting messages."""
         for sentence in self._waiting.values():
             ERRORS.print(plain(sentence), soft_wrap=True)
         self._told |= self._waiting.keys()

@@ -1,7 +1,7 @@
-"""Where the commands report: standard error, so that standard output stays the results'.
+"""The consoles of the commands: messages go to standard error, results to standard output.
 
-Much of what is reported was written by strangers: URLs, titles, texts. It is data: never markup of
-Rich's, and without the characters that steer a terminal.
+URLs, titles and texts are untrusted. They are printed as data: never as markup for Rich, and
+without characters that control a terminal.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ _PIPED_WIDTH = 10_000
 
 
 class _Piped(Console):
-    """A console whose lines are neither wrapped nor padded, as Rich's tables are."""
+    """A console that does not wrap or pad lines, unlike tables of Rich."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         with self.capture() as captured:
@@ -26,7 +26,7 @@ class _Piped(Console):
 
 
 def output_console() -> Console:
-    """The console of standard output, as it is now."""
+    """The console of the current standard output."""
     console = Console(highlight=False, markup=False)
     if console.is_terminal:
         return console

@@ -1,4 +1,4 @@
-"""`dedup copy FOLDER postgresql://…/DATABASE#NAME`: moves a job to where many machines share it."""
+"""`dedup copy FOLDER postgresql://…/DATABASE#NAME`: copy a job into PostgreSQL."""
 
 import argparse
 from pathlib import Path

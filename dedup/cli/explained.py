@@ -1,4 +1,4 @@
-"""What `dedup why` and `dedup pair` print: fates, stages and differences, in plain words."""
+"""Output of `dedup why` and `dedup pair`: fates, stages and differences in words."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ _MARKED = 1_500
 
 
 def fate_text(fate: Fate) -> Text:
-    """The fate of a URL: the URL, what became of it, and when."""
+    """The fate of a URL: the URL, its outcome, and the time."""
     lines = [plain(fate.url or fate.asked), *_outcome(fate)]
     if fate.url is not None and fate.url != fate.asked:
         lines.insert(1, f"requested as {plain(fate.asked)}")
@@ -109,7 +109,7 @@ def _unrecorded(fate: Fate) -> Iterator[str]:
 
 
 def stages_table(reports: Iterable[StageReport]) -> RenderableType:
-    """What each stage looked at, found and decided; the most alike candidates below it."""
+    """What each stage found and decided, with the most similar candidates."""
     return _by_stage((report.stage, _stage(report)) for report in reports)
 
 
@@ -146,7 +146,7 @@ def _candidate(candidate: Candidate) -> Text:
 
 
 def comparisons_table(comparisons: Iterable[Comparison]) -> RenderableType:
-    """What each stage makes of a pair; signatures below each other."""
+    """How each stage compares a pair, with both signatures."""
     return _by_stage((comparison.stage, _comparison(comparison)) for comparison in comparisons)
 
 
@@ -175,7 +175,7 @@ def _sentences(comparison: Comparison) -> Text:
 
 
 def origin_text(origin: TextOrigin) -> Text:
-    """Where a page's text comes from, and a line for each box that was left out of it."""
+    """The origin of a page's text, and a line for each box that is not part of it."""
     lines = [_ORIGINS.get(origin.source, f"text of {plain(origin.source)!r}")]
     if origin.box is None and origin.n_names:
         lines.append(f"{origin.n_names:,} pages of its site were counted; its body was not kept,")
@@ -219,9 +219,9 @@ def document_line(document: Document) -> str:
 
 
 def marked(parts: Iterable[Part]) -> Text:
-    """Differences of two texts, marked as `wdiff` does, so that they show without colours too.
+    """Differences of two texts, marked as in `wdiff`, so that they show without colours too.
 
-    After some 1,500 characters the rest is left out.
+    Stops after about 1,500 characters.
     """
     text = Text(overflow="fold")
     for part in parts:

@@ -1,4 +1,4 @@
-"""`dedup export JOB`: unique pages and duplicate records, in the format of the file's ending."""
+"""`dedup export JOB`: unique pages and duplicate records, in a format given by the extension."""
 
 import argparse
 import re
@@ -80,10 +80,10 @@ def add_filters(parser: Any) -> None:
 
 
 def selection(options: argparse.Namespace) -> Selection:
-    """Read the filters.
+    """The filters.
 
     Raises:
-        ValueError: one of them is no time or no regular expression.
+        ValueError: a time or a regular expression is invalid.
     """
     return Selection(
         hosts=tuple(storable(host.lower()) for host in options.host),
@@ -94,7 +94,7 @@ def selection(options: argparse.Namespace) -> Selection:
 
 
 def execute(options: argparse.Namespace) -> None:
-    # Without any of them pages and duplicates go to the job's folder; else only what is named.
+    # By default pages and duplicates go to the job's folder; else only to the named files.
     is_default = options.pages is options.duplicates is options.failed is None
     pages, duplicates = options.pages, options.duplicates
     if is_default:
@@ -149,7 +149,7 @@ def _write(
 
 
 def _check_stages(store: JobStore, chosen: Selection) -> None:
-    """Refuse stages that the job does not have: they would give files without a row."""
+    """Refuse stages that the job does not have: their files would be empty."""
     schemes = store.schemes()
     for stage in chosen.stages:
         if stage not in schemes:

@@ -1,4 +1,4 @@
-"""`dedup pair JOB URL URL`: how alike two pages are, and what each stage makes of them."""
+"""`dedup pair JOB URL URL`: how similar two pages are, and how each stage compares them."""
 
 import argparse
 from dataclasses import asdict
@@ -83,7 +83,7 @@ def execute(options: argparse.Namespace) -> None:
 
 
 def conclusion(comparisons: list[Comparison], verdict: Decision) -> str:
-    """Would the second page be dropped for the first, and on what grounds?"""
+    """Would the second page be dropped as a duplicate of the first, and why?"""
     stages = [each.stage for each in comparisons if each.is_candidate]
     proposed = f"Proposed by {', '.join(stages)}" if stages else "No stage proposed the pair"
     counts = (

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> None:
-    from dedup.report.page import write_report  # Jinja takes 40 ms, which others need not wait for
+    from dedup.report.page import write_report  # Jinja takes 40 ms to import
 
     path = write_report(options.job, options.path)
     ERRORS.print(f"{path} ({path.stat().st_size / 1e6:,.1f} MB)", soft_wrap=True)

@@ -154,7 +154,7 @@ def _names(given: str | None) -> tuple[str, ...]:
 
 
 def _check_given(options: argparse.Namespace) -> None:
-    """Refuse what is empty, as a variable of a shell may be: as a path it would be this folder."""
+    """Refuse empty values, as from an unset shell variable: an empty path means this folder."""
     names = {"unique": "-o", "duplicates": "-d", "inputs": "IN"}
     for name, given in vars(options).items():
         if given == "" or (name == "inputs" and "" in given):

@@ -1,4 +1,4 @@
-"""How far `dedup run` is, and what came of it."""
+"""Progress and results of `dedup run`."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -15,14 +15,14 @@ from dedup.terminal.summary_table import counts_table
 
 @dataclass(slots=True)
 class Counts:
-    """Rows so far."""
+    """Counts of the rows so far."""
 
     unique: int = 0
     duplicates: Counter[str] = field(default_factory=Counter)
     broken: int = 0
 
     def add(self, stage: str | None) -> None:
-        """Count a row that stays, or one that this stage found to be a duplicate."""
+        """Count a row to keep, or a duplicate found by this stage."""
         if stage is None:
             self.unique += 1
         else:
@@ -37,9 +37,9 @@ class Counts:
 def showing_progress(
     what: str, total_bytes: int, counts: Counts | None
 ) -> Iterator[Callable[[int], None]]:
-    """A bar by the bytes of the files: share, rows a second, time left. Only on a terminal.
+    """Show a progress bar on a terminal: share of bytes, rows per second, time left.
 
-    Gives what is called with the number of bytes that have been read.
+    Yields a function to call with the number of bytes read.
     """
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -63,7 +63,7 @@ def showing_progress(
 
 
 def closing_table(counts: Counts, stages: Sequence[str], seconds: float) -> RenderableType:
-    """Rows by what became of them: all = unique + duplicates by stage + broken."""
+    """Rows by outcome: all = unique + duplicates by stage + broken."""
     total = max(counts.total, 1)
     rows = [("rows", counts.total), ("  unique", counts.unique)]
     found = [stage for stage in stages if counts.duplicates[stage]]

@@ -1,4 +1,4 @@
-"""`dedup run --engine spark`: on a cluster, or on this machine as on one."""
+"""`dedup run --engine spark`: on a cluster, or locally on Spark."""
 
 import time
 from collections import Counter
@@ -19,7 +19,7 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
     """Deduplicate.
 
     Raises:
-        OSError, ValueError, ModuleNotFoundError: one sentence about what is wrong.
+        OSError, ValueError, ModuleNotFoundError: the message says what is wrong.
     """
     _check(run)
     _check_paths(run)
@@ -73,7 +73,7 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
 
 
 def _check(run: CollectionRun) -> None:
-    """Refuse what Spark does not do."""
+    """Refuse what is not supported on Spark."""
     refused = {
         "--job": run.job is not None,
         "--broken": run.broken is not None,
@@ -108,11 +108,11 @@ def _check_format(unique: str, *, is_parquet: bool) -> None:
 
 
 def _check_paths(run: CollectionRun) -> None:
-    """Refuse outputs by which an input, the other output, or something else would be lost.
+    """Refuse outputs that would overwrite an input, the other output, or unrelated files.
 
     Raises:
-        ValueError: an output is an input or the other output, or holds one, or is inside of one.
-        FileExistsError: `--overwrite` would replace what is no earlier output of Spark's.
+        ValueError: an output is an input or the other output, or one contains the other.
+        FileExistsError: `--overwrite` would replace a folder that Spark has not written.
     """
     read = [("IN", path) for path in run.inputs]
     if run.against is not None:
@@ -141,14 +141,14 @@ def _check_paths(run: CollectionRun) -> None:
 
 
 def _is_earlier_output(folder: Path) -> bool:
-    """Is it a folder of part files, as Spark leaves it, or an empty one?"""
+    """Is it a folder of part files written by Spark, or an empty one?"""
     if not folder.is_dir():
         return False
     return all(each.name.lstrip(".").startswith(("part-", "_SUCCESS")) for each in folder.iterdir())
 
 
 def _local(path: str) -> str:
-    """The path in this machine's files; "" for another file system's."""
+    """The path on this machine; "" for other file systems."""
     scheme, colon, rest = path.partition(":")
     if not colon or "/" in scheme:
         return path
@@ -160,7 +160,7 @@ def _name(path: str) -> str:
 
 
 def _is_there(session: Any, path: str) -> bool:
-    """Is there such a file or folder, in whichever file system?"""
+    """Does the file or folder exist, on any file system?"""
     place = session._jvm.org.apache.hadoop.fs.Path(path)
     configuration = session._jsc.hadoopConfiguration()
     return bool(place.getFileSystem(configuration).exists(place))

@@ -1,4 +1,4 @@
-"""What `dedup run` does: reads, judges and writes, and tells how far it is."""
+"""`dedup run` on this machine: read, judge and write rows, and show progress."""
 
 import gc
 import signal
@@ -39,16 +39,16 @@ from dedup.collection.writing.outputs import (
 )
 
 _GARBAGE = (200_000, 50, 50)
-"""Rows make many objects and no cycles: looking for these as often as Python does by default took
-8% of the time of the process that decides."""
+"""Rows create many objects but no cycles. Python's default thresholds cost 8% of the time of the
+process that decides."""
 
 _WORTH_BYTES = 8 * 2**20
-"""Of less, one process has computed the signatures before others have started."""
+"""For less, one process computes the signatures before others have started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionRun:
-    """What was asked for; see `dedup run --help`."""
+    """The options of a run; see `dedup run --help`."""
 
     inputs: tuple[str, ...]
     unique: str | None
@@ -73,8 +73,8 @@ def execute_here(run: CollectionRun) -> None:
     """Deduplicate.
 
     Raises:
-        OSError, ValueError, StateError, ModuleNotFoundError: one sentence about what is wrong; no
-            output has been made or changed.
+        OSError, ValueError, StateError, ModuleNotFoundError: the message says what is wrong. No
+            output was created or changed.
     """
     outputs = run.outputs
     gc.set_threshold(*_GARBAGE)
@@ -146,7 +146,7 @@ def execute_here(run: CollectionRun) -> None:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Leave nothing behind when the process is told to end, as by Ctrl-C."""
+    """Clean up when the process is told to end, as after Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -185,7 +185,7 @@ def _write(judged: Judged, writers: dict[str, Writer], *, is_marked: bool) -> No
 
 
 def _formats(outputs: dict[str, str]) -> dict[str, str | None]:
-    """The format of each output by its ending; None: standard output, which follows the input."""
+    """The format of each output by its extension; None: that of the input."""
     formats: dict[str, str | None] = {}
     for option, given in outputs.items():
         if given == STANDARD_OUTPUT:
@@ -221,7 +221,7 @@ def _n_processes(run: CollectionRun, sources: list[Source]) -> int:
 def _read(
     sources: list[Source], run: CollectionRun, what: str, counts: Counts | None = None
 ) -> Iterator[tuple[int, Any]]:
-    """Read all files, and show how far it is; each row after the place of its file."""
+    """Read all files, and show progress. Yields the number of the file and the row."""
     with showing_progress(what, sum(each.size_bytes for each in sources), counts) as show:
         before = 0
         for number, source in enumerate(sources):

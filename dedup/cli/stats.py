@@ -1,4 +1,4 @@
-"""`dedup stats JOB [OTHER]`: a job's counts, in all or by host, stage or URL pattern."""
+"""`dedup stats JOB [OTHER]`: a job's counts, in total or by host, stage or URL pattern."""
 
 import argparse
 import time
@@ -48,7 +48,7 @@ def execute(options: argparse.Namespace) -> None:
 
 
 def _workers_table(workers: list[dict[str, Any]]) -> Table:
-    """Who works on a job that is shared."""
+    """The processes that share a job."""
     table = Table("worker", "hosts", "pages", "pages/s", "seen, s ago", "behind", box=None)
     now = time.time()
     for each in workers:

@@ -1,4 +1,4 @@
-"""`dedup why JOB URL`: what became of a page, which stages looked at it, and what they decided."""
+"""`dedup why JOB URL`: what happened to a page, and how each stage decided."""
 
 import argparse
 from dataclasses import asdict
@@ -50,7 +50,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def follow(store: JobStore, url: str) -> list[Fate]:
-    """The fate of `url`, and of the page that it leads to where it is an alias."""
+    """The fate of `url` and, for an alias, of the page that it leads to."""
     fates = [find_fate(store, url)]
     asked = {url}
     while (target := fates[-1].page_url) is not None and target not in asked:
@@ -60,7 +60,7 @@ def follow(store: JobStore, url: str) -> list[Fate]:
 
 
 def document_of(store: JobStore, fate: Fate) -> Page | None:
-    """The page's document, where it was stored or dropped."""
+    """The page's document, if it was stored or dropped."""
     if fate.number is None or fate.outcome not in ("stored", "duplicate"):
         return None
     read = store.page if fate.outcome == "stored" else store.dropped_page

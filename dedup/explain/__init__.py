@@ -1,1 +1,1 @@
-"""Why a page was kept or dropped: what the store knows, and the detectors' decisions once more."""
+"""Why a page was kept or dropped: the records of the store, and a replay of the decisions."""

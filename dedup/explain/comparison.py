@@ -1,4 +1,4 @@
-"""Two documents, as each stage of the cascade sees them, in values and in words."""
+"""The comparison of two documents by each stage of the cascade, in values and words."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ from dedup.similarity import containment, resemblance
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What one stage makes of two documents.
+    """The comparison of two documents by one stage.
 
     Attributes:
-        is_candidate: would the stage propose one for the other? None: it does not look at one of
+        is_candidate: would the stage propose one for the other? None: it does not apply to one of
             them.
-        words: why.
-        first, second: the signatures, as far as they can be shown.
+        words: the reason.
+        first, second: the signatures, if they can be shown.
     """
 
     stage: str
@@ -39,13 +39,13 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What the second look found to tell a page from one of like text.
+    """How the second look distinguished a page from another one with similar text.
 
     Attributes:
-        only_page, only_original, shared: rare sequences of three words that stand on one of the two
-            alone, and on both; of long pages, as far as they are stored.
-        lines: up to three lines of the page that the other has not.
-        is_on_record: it is the crawl's finding that tells; what was rare then is no longer.
+        only_page, only_original, shared: the number of rare three-word sequences on only one of the
+            pages, and on both. For long pages, only some are stored.
+        lines: up to three lines of the page that the other one lacks.
+        is_on_record: this is the finding of the crawl, from lines that are no longer rare.
     """
 
     only_page: int
@@ -67,16 +67,17 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The second check: are two documents near duplicates, whoever proposed them?
+    """The second check: are two documents near duplicates, regardless of the stage?
 
     Attributes:
         resemblance: common shingles over all shingles, 0 to 1.
-        only_first, only_second: shingles that one of them has and the other lacks.
-        first_in_second: share of the first document's shingles that the second has; and reversed.
-        is_short: one of them has too few shingles, so that text and title have to be equal.
-        objection: why documents with like texts are two pages even so.
-        has_other_key: the key fields of the two have different values, so they are two.
-        look: what the second look found that tells them apart; None: nothing, or it was not taken.
+        only_first, only_second: the number of shingles that only one document has.
+        first_in_second: the share of the first document's shingles that the second has.
+        second_in_first: the reverse.
+        is_short: one document has too few shingles, so text and title must be equal.
+        objection: why documents with similar texts are two pages nevertheless.
+        has_other_key: the key fields of the two differ, so they are two pages.
+        look: how the second look distinguished them; None: it did not, or was not taken.
     """
 
     is_duplicate: bool
@@ -100,7 +101,7 @@ def decide(
     *,
     look: Callable[[], Look | None] = lambda: None,
 ) -> Decision:
-    """Compare as `SecondCheck` does, and count what is common.
+    """Compare as `SecondCheck` does, and count common shingles.
 
     `look` takes the second look; it is called where nothing else makes them two pages.
     """
@@ -166,7 +167,7 @@ def _objection_words(objection: Objection, first: Document, second: Document) ->
 
 
 def rounded(likeness: float, threshold: float) -> str:
-    """The resemblance with three digits, or as many as tell it from the threshold.
+    """The resemblance with three digits, or more if it would look equal to the threshold.
 
     >>> rounded(0.79996, 0.8), rounded(0.5, 0.8)
     ('0.79996', '0.500')

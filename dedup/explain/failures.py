@@ -1,4 +1,4 @@
-"""The URLs of a job that failed, each with its cause and the pages that link to it."""
+"""The failed URLs of a job, with their causes and the pages that link to them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class FailedUrl(NamedTuple):
     """A URL that failed.
 
     Attributes:
-        status: HTTP; None: there was no response.
-        reason: one word, as `dedup stats` counts it.
+        status: the HTTP status; None: there was no response.
+        reason: one word, as in `dedup stats`.
         cause: the reason in words.
-        remedy: what can be done.
-        detail: what the failure itself said.
+        remedy: what users can do.
+        detail: the message of the error.
         failed_at: seconds since 1970, UTC.
-        referrers: stored pages that link to it, the first of them, separated by blanks.
+        referrers: the first stored pages that link to it, separated by spaces.
     """
 
     url: str
@@ -37,7 +37,7 @@ class FailedUrl(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Of bodies that are read: together, of one, and the CPU time that it takes."""
+    """Bounds on bodies to read: their total size, the size of each, and CPU time."""
 
     all_bytes: int
     page_bytes: int
@@ -47,15 +47,15 @@ class Bounds(NamedTuple):
 def failed_urls(
     store: JobStore, *, n_referrers: int = 10, bounds: Bounds | None = None
 ) -> list[FailedUrl]:
-    """The URLs that failed, in the order of their failures.
+    """The failed URLs, in the order of their failures.
 
-    Links are read from the bodies of the stored pages, so there are none where bodies are not kept
-    (`DEDUP_STORE_BODIES`), and none on pages that were dropped. It takes some ms a page.
+    Links are read from the bodies of stored pages, so there are no referrers if bodies are not kept
+    (`DEDUP_STORE_BODIES`), or among dropped pages. Takes a few ms a page.
 
     Args:
-        store: the job's.
-        n_referrers: of a URL, at most.
-        bounds: of bodies that are read; None: all are read.
+        store: the store of the job.
+        n_referrers: the maximum number for each URL.
+        bounds: for the bodies to read; None: all are read.
     """
     failed = [each for each in store.report.skipped() if is_failure(each.reason)]
     links = _referrers(store, [each.url for each in failed], bounds) if failed else {}

@@ -1,4 +1,4 @@
-"""What became of a URL: looked up in a job's store, under any spelling of it."""
+"""What happened to a URL: looked up in a job's store, in any spelling."""
 
 import heapq
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ Outcome = Literal[
 
 _NEAREST = 3
 _FIRST_LOOK = 100
-"""URLs with the longest beginning in common, of which the most alike are named."""
+"""URLs with the longest common prefix, of which the most similar are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,23 +26,22 @@ class Fate:
     """What the store knows of a URL.
 
     Attributes:
-        asked: the URL as it was given.
-        outcome: `stored`; `duplicate` of a stored page; `skipped`: it gave no page to compare;
-            `waiting`: fetched, and not judged before enough is known of its site;
-            `alias`: it leads to the page at `page_url`; `queued`: still to be fetched; `too_deep`:
-            left out by `DEPTH_LIMIT`; `done`: processed; no separate record; `unknown`:
-            never seen.
-        waits_for: of a queued URL that was put off, why.
-        url: as it was recorded, where it was.
-        number: of the record; of a page that waits, its place among those.
+        asked: the URL as given.
+        outcome: `stored`; `duplicate` of a stored page; `skipped`: without a page to compare;
+            `waiting`: fetched, but not judged until enough is known about its site; `alias`: it
+            leads to the page at `page_url`; `queued`: not fetched yet; `too_deep`: excluded by
+            `DEPTH_LIMIT`; `done`: processed; no separate record; `unknown`: never seen.
+        waits_for: why a queued URL was deferred.
+        url: the URL as recorded, if it was.
+        number: that of the record; for a waiting page, its place.
         seen_at: when it was fetched, or failed; seconds since 1970.
-        original, original_url, stage, distance, resemblance: of a duplicate; see `Match`.
-        reason, detail, is_fetched: of a URL that was skipped.
-        page_url, kind: of an alias, by `redirect` or `canonical` link.
-        duplicates: of a stored page, how many were dropped for it, by stage.
-        apart: of a stored page that the second look kept, which page it resembles, and why.
-        nearest: of an unknown URL, the known ones that look most like it.
-        is_row: the job is that of a collection, so it is rows that are asked for.
+        original, original_url, stage, distance, resemblance: for a duplicate; see `Match`.
+        reason, detail, is_fetched: for a skipped URL.
+        page_url, kind: for an alias, by `redirect` or `canonical` link.
+        duplicates: for a stored page, the number of its duplicates by stage.
+        apart: for a stored page that the second look kept, the page it resembles, and why.
+        nearest: for an unknown URL, the most similar known URLs.
+        is_row: the job is that of a collection, so this is a row.
     """
 
     asked: str
@@ -69,16 +68,14 @@ class Fate:
 
 
 def find_fate(store: JobStore, url: str) -> Fate:
-    """Tell what became of `url`, in any spelling that is the same under the job's URL rules.
+    """Find what happened to `url`, in any spelling that is equal under the job's URL rules.
 
-    The id of a row of a collection will do as well.
-
-    Takes one pass over the job's URLs, or two.
+    `url` may also be the id of a row of a collection. Takes one or two passes over the job's URLs.
 
     Raises:
-        ValueError: it is no http(s) URL, and the job knows no such text.
+        ValueError: it is neither an http(s) URL nor a known id.
     """
-    url = storable(url)  # an argument of a command may be no UTF-8
+    url = storable(url)  # a command's argument may not be valid UTF-8
     found = store.explain.find([url]) or store.explain.find_named(url)
     if found is not None:
         return _fate(store, url, found)
@@ -146,4 +143,4 @@ def _nearest(store: JobStore, url: str) -> tuple[str, ...]:
 
 
 def _common_length(first: str, second: str) -> int:
-    return len(commonprefix((first, second)))  # noqa: RUF071 -- characters are meant
+    return len(commonprefix((first, second)))  # noqa: RUF071 -- compares characters

@@ -1,4 +1,4 @@
-"""Where a page's text comes from, and what was left out of it."""
+"""Where a page's text comes from, and which boxes are not part of it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class TextOrigin:
 
     Attributes:
         source: see `Document.source`.
-        box: the way to its box, as a CSS selector; None: the page's body is not kept, or nothing
-            is known of its site.
-        n_names: how many pages of the host were counted for what is known of it now.
-        left_out: boxes that are no part of the text.
-        own_share: of the page's rare words those in its text, 0 to 1.
-        words_elsewhere: words that are in neither, such as those of a box of one or two lines.
-        is_as_read: is the stored text the one by what is known now? Else it was read when less was
-            known, and box and boxes are those of a text that is read now.
+        box: the CSS selector of its box; None: the page's body is not kept, or nothing is known
+            about its site.
+        n_names: the number of pages of the host counted for the current knowledge.
+        left_out: boxes that are not part of the text.
+        own_share: the share of the page's rare words that is in its text, 0 to 1.
+        words_elsewhere: words outside the text and these boxes, as in a box of one or two lines.
+        is_as_read: would the current knowledge give the stored text? If not, the page was read
+            when less was known, and the boxes are those of a text read now.
     """
 
     source: TextSource
@@ -39,7 +39,7 @@ class TextOrigin:
 
 
 def text_origin(store: JobStore, page: Page) -> TextOrigin:
-    """Tell where the text of a page of the job comes from."""
+    """Find where the text of a page of the job comes from."""
     site = site_of(store, host_of(page.url))
     if page.source != "box" or not site:
         return TextOrigin(source=page.source)
@@ -60,14 +60,14 @@ def text_origin(store: JobStore, page: Page) -> TextOrigin:
 
 
 def site_of(store: JobStore, host: str) -> Site:
-    """What the job knows of a host."""
+    """What the job knows about a host."""
     return read_state(host, store.learned.site(host)).site
 
 
 def with_whole_rest(page: Page, site: Site) -> Page:
-    """A page with all that is rare on it, as when it was judged: a part of that is stored.
+    """The page with all its rare shingles, as when it was judged; the store keeps some of them.
 
-    One whose body is not kept, or of which nothing rare was stored, stays as it is.
+    A page without a stored body or rare shingles is returned unchanged.
     """
     body = outline_of(page) if page.rest is not None else None
     if body is None:

@@ -1,4 +1,4 @@
-"""Why a URL gave no page: each reason in words, and what can be done about it."""
+"""Why a URL has no page: each reason in words, and its remedy."""
 
 _REMEDIES = {
     "retry": "dedup retry JOB requeues it",
@@ -107,10 +107,10 @@ _REASONS = {
         "raise the setting, then dedup retry JOB --reason url_too_long",
     ),
 }
-"""By reason: the words, and the remedy or its name."""
+"""For each reason: its words, and the remedy or the name of one."""
 
 LEFT_OUT = frozenset({"duplicate_link", "host_pages", "host_too_complex", "learned_rule", "trap"})
-"""Reasons for which the crawl itself has not fetched a URL."""
+"""Reasons for which the crawl itself did not fetch a URL."""
 
 _NO_FAILURES = LEFT_OUT | {
     *("empty", "ignored", "known", "noindex", "not_html", "offsite", "pipeline_dropped"),
@@ -120,15 +120,15 @@ _NO_FAILURES = LEFT_OUT | {
 
 
 def is_failure(reason: str) -> bool:
-    """Is something wrong with a URL that was not stored for this reason?
+    """Does the reason mean a failure?
 
-    The rest are left out on purpose, by the site or by the crawl.
+    For other reasons the site or the crawl excludes the URL on purpose.
     """
     return reason not in _NO_FAILURES
 
 
 def status_of(reason: str) -> int | None:
-    """The HTTP status that a reason tells; None: it tells none.
+    """The HTTP status in a reason; None: there is none.
 
     >>> status_of("http_404"), status_of("timeout")
     (404, None)
@@ -138,7 +138,7 @@ def status_of(reason: str) -> int | None:
 
 
 def reason_words(reason: str) -> str:
-    """Why a URL gave no page, as a sentence's part.
+    """Why a URL has no page, as part of a sentence.
 
     >>> reason_words("http_404")
     'the server answered 404'
@@ -151,7 +151,7 @@ def reason_words(reason: str) -> str:
 
 
 def remedy(reason: str) -> str:
-    """What can be done about a reason, as a sentence's part.
+    """The remedy for a reason, as part of a sentence.
 
     >>> remedy("http_503")
     'dedup retry JOB requeues it'

@@ -1,9 +1,8 @@
-"""The cascade's decision on a page of the job, made once more and written down.
+"""A replay of the cascade's decision on a page of the job.
 
-The detectors are the real ones, rebuilt from the store as the crawl does when it goes on, with the
-pages that stood before the one in question. What was not kept (the bodies of dropped pages) is
-missing here, and said to be. So is what is rare on dropped pages: before a drop, it was found to
-tell nothing apart.
+The detectors are the real ones, rebuilt from the store as when a crawl resumes, with the pages
+stored before this one. Data that were not kept are missing, and the output says so: bodies and rare
+lines of dropped pages.
 """
 
 import json
@@ -55,12 +54,12 @@ class StageReport:
     """What a stage did with a document.
 
     Attributes:
-        is_asked: False: an earlier stage had decided already.
-        words: what it looked at and found, or why it did not look.
-        signature: of the document, as a person can read it; None: the stage does not look at it.
-        count: candidates that it compared.
-        candidates: the most alike of them, at most 10.
-        match: its decision, if it is that the document is a duplicate.
+        is_asked: False: an earlier stage has already decided.
+        words: what it found, or why it did not apply.
+        signature: that of the document, in readable form; None: the stage does not apply.
+        count: the number of candidates that it compared.
+        candidates: the most similar ones, at most 10.
+        match: its decision, if it found a duplicate.
     """
 
     stage: str
@@ -74,7 +73,7 @@ class StageReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherItem:
-    """A stored item of the same text, and the fields in which it differs."""
+    """A stored item with the same text, and the fields in which it differs."""
 
     number: int
     url: str | None
@@ -82,7 +81,7 @@ class OtherItem:
 
 
 class Replay:
-    """The job's cascade, as its store and settings describe it.
+    """The job's cascade, rebuilt from its store and settings.
 
     Raises:
         StateError: the store was not made by the default cascade.
@@ -107,7 +106,7 @@ class Replay:
         self._check = self._new_check()
 
     def explain(self, document: Document, *, before: int) -> list[StageReport]:
-        """Ask stage by stage about `document`, among the pages with numbers less than `before`."""
+        """Run each stage on `document`, among the pages with numbers less than `before`."""
         document = self._as_judged(document)
         self._recorded = self._store.explain.apart(before)
         self._check = self._new_check()
@@ -125,9 +124,9 @@ class Replay:
         return reports
 
     def other_of_text(self, document: Page, *, before: int) -> OtherItem | None:
-        """The first earlier item of the same text that differs in its fields; None: there is none.
+        """The first earlier item with the same text but different fields; None: there is none.
 
-        Only items that have fields of their own count.
+        Applies only to items with key fields.
         """
         if not document.key:
             return None
@@ -143,7 +142,7 @@ class Replay:
         return OtherItem(number=number, url=first.url, fields=tuple(names))
 
     def look(self, document: Document, original: Document) -> Look | None:
-        """What the second look finds to tell a page from an earlier one; None: nothing."""
+        """How the second look distinguishes a page from an earlier one; None: it does not."""
         return self._look(self._as_judged(document), original)
 
     def _look(self, document: Document, original: Document) -> Look | None:
@@ -159,14 +158,14 @@ class Replay:
         )
 
     def _look_on_record(self, number: int) -> Look | None:
-        """The crawl's own finding about the page that is explained and this original."""
+        """The crawl's own finding about the explained page and this original."""
         recorded = self._recorded
         if recorded is None or recorded.original != number:
             return None
         return Look(only_page=0, only_original=0, shared=0, lines=recorded.lines, is_on_record=True)
 
     def _as_judged(self, document: Document) -> Document:
-        """The document with all that is rare on it."""
+        """The document with all its rare shingles."""
         if not isinstance(document, Page):
             return document
         return with_whole_rest(document, self._site(host_of(document.url)))
@@ -233,11 +232,11 @@ class Replay:
 
 
 class _Noting(SecondCheck):
-    """The second check, noting what it is asked for: it remembers, and fetches each only once.
+    """The second check, recording which candidates it compares.
 
     Attributes:
-        asked: the numbers of what was compared.
-        recorded: the page from which the crawl told the document apart.
+        asked: the numbers of the candidates.
+        recorded: the page from which the crawl distinguished the document.
     """
 
     asked: list[int]
@@ -253,7 +252,7 @@ class _Noting(SecondCheck):
 
 
 def _config(schemes: dict[str, Any], settings: dict[str, Any]) -> DedupConfig:
-    """What the signatures were made by, from their schemes; thresholds from the job's settings."""
+    """The configuration: from the schemes of the signatures, and thresholds from settings."""
     default = DedupConfig()
     names = {each.name for each in fields(DedupConfig)}
     made = {

@@ -1,7 +1,7 @@
-"""Where two texts differ, with a little of what surrounds it: what a reader would mark by pencil.
+"""Where two texts differ, with some context.
 
-The texts are compared by sentences first and by words within the sentences that differ: one pass
-over all words takes minutes for two books. Chinese, Japanese and Thai are compared by characters.
+The texts are compared first by sentences, then by words within sentences that differ: one pass over
+all words takes minutes for two books. Chinese, Japanese and Thai are compared by characters.
 """
 
 import re
@@ -11,8 +11,8 @@ from difflib import SequenceMatcher
 from dedup.text.character_kinds import UNSPACED_RANGES
 
 Part = str | int | tuple[str, str]
-"""What both texts have; how many characters of that are left out; or what only the first has and
-what only the second has."""
+"""Text that both have; a number of characters left out; or what only the first and only the second
+has."""
 
 _CONTEXT = 80
 _EQUAL = 400
@@ -28,11 +28,11 @@ _TOKENS = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|\s+|.")
 
 
 def differences(first: str, second: str) -> list[Part]:
-    """Return the two texts as a sequence of what they share and where they differ.
+    """Return the two texts as a sequence of common and different parts.
 
-    What is shared is cut to 80 characters before and after a difference (equal texts: to their
-    first 400), a difference to its first 600. After some 3,000 characters, or 1,500 sentences from
-    the first difference, the rest is left out, differences too. Takes 2 ms for a long page.
+    Common parts are cut to 80 characters before and after a difference (equal texts: to the first
+    400), differences to their first 600. After about 3,000 characters, or 1,500 sentences from the
+    first difference, the rest is left out. Takes 2 ms for a long page.
 
     >>> differences("One fine day in May.", "One fine day in June.")
     ['One fine day in ', ('May', 'June'), '.']
@@ -59,7 +59,7 @@ def _by_sentences(first: str, second: str) -> Iterator[Part]:
 
 
 def _length_of_equal_lines(first: str, second: str) -> int:
-    """The length of the lines that both texts begin with."""
+    """The length of the common lines at the beginning of both texts."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
@@ -68,7 +68,7 @@ def _length_of_equal_lines(first: str, second: str) -> int:
 
 
 def _sentences(text: str) -> list[str]:
-    """The lines, and of long lines the sentences; ten times as fast as sentences throughout."""
+    """The lines, and the sentences of long lines. Ten times as fast as only sentences."""
     lines = text.splitlines(keepends=True)
     return [
         piece
@@ -78,7 +78,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _count_equal(first: list[str], second: list[str]) -> int:
-    """How many members two lists have in common at their beginning."""
+    """The number of equal members at the beginning of two lists."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(first), len(second)))
 
@@ -97,7 +97,7 @@ def _matched(first: list[str], second: list[str]) -> Iterator[tuple[bool, str, s
 
 
 def _joined(parts: Iterable[Part]) -> list[Part]:
-    """Join changes with no more than a blank or a character between them, and neighbours."""
+    """Join neighbours, and changes with at most a space or a character between them."""
     joined: list[Part] = []
     for part in (part for part in parts if part):
         if joined and isinstance(part, str) and isinstance(joined[-1], str):
@@ -135,7 +135,7 @@ def _shortened(parts: list[Part]) -> Iterator[Part]:
 
 
 def _within_limit(parts: Iterable[Part]) -> Iterator[Part]:
-    """Add up what is left out, and leave out all that goes beyond the limit; drop what is empty."""
+    """Leave out everything beyond the limit and add up its length; drop empty parts."""
     length = left_out = 0
     for part in parts:
         if isinstance(part, int):

@@ -1,6 +1,6 @@
-"""Rows in any format of tables: the same columns and values in all of them.
+"""Tables in any format, with the same columns and values.
 
-Times are seconds since 1970. In Parquet, which knows one type for a column, ids are strings.
+Times are seconds since 1970. In Parquet, where a column has one type, ids are strings.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ _KINDS = {
     "failed_at": "float64",
     "depth": "int32",
 }
-"""Types in Parquet; what is not named here is a string."""
+"""Types in Parquet; other columns are strings."""
 
 PAGES: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in EXPORTED_FIELDS}
 """Columns of the unique pages, with their types in Parquet."""
@@ -30,22 +30,22 @@ DUPLICATES: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in DU
 """Columns of the duplicate records."""
 
 FAILED: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in FailedUrl._fields}
-"""Columns of the URLs that failed."""
+"""Columns of the failed URLs."""
 
 
 def write_table(path: Path, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
-    """Write the rows in the format of the path's ending, one after the other.
+    """Write rows in the format given by the extension of the path.
 
-    The file is there whole or not at all.
+    The file is written completely or not at all.
 
     Args:
-        path: where to.
+        path: the output file.
         rows: each with all columns, in their order.
-        columns: with their types in Parquet.
+        columns: the columns with their types in Parquet.
 
     Raises:
-        ValueError: the ending is of no format of tables.
-        ModuleNotFoundError: Parquet is asked for, and pyarrow is not installed.
+        ValueError: the extension is not that of a table format.
+        ModuleNotFoundError: the format is Parquet, and pyarrow is not installed.
         OSError: the file cannot be written.
     """
     found = format_to_write(path)

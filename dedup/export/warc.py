@@ -1,19 +1,19 @@
 """A job as a web archive: WARC 1.1 (ISO 28500:2017).
 
 Each unique page is a `response` record, each duplicate a `revisit` record that refers to it. The
-store keeps few HTTP headers: those of a response are made from the status, the content type and
-what tells versions of the page; its body is as it was after decompression. A page whose body was
-not kept is a `resource` record of its main text.
+store keeps few HTTP headers: those of a response are built from the status, the content type, ETag
+and Last-Modified. Its body is the decompressed one. A page without a stored body is a `resource`
+record of its main text.
 
-What the standard says of duplicates (6.7): a revisit record tells that the content is "a complete
-or substantial duplicate" of an archived one, and its profile how to read it. The profile
-`identical-payload-digest` claims the same bytes, so it is used where the bodies are equal, which
-stage `body` found. For all others the standard leaves the profile to whoever defines one, "such as
-recording the apparent magnitude of difference" (6.7.4). Ours, `NEAR_DUPLICATE_PROFILE`: the block
-is empty; `WARC-Refers-To`, `WARC-Refers-To-Target-URI` and `WARC-Refers-To-Date` name the original
-as in the other profiles; there is no payload digest; `X-Dedup-Stage`, `X-Dedup-Resemblance` and
-`X-Dedup-Distance` (bits) say how it was found and how alike it is. A reader that does not know the
-profile must not interpret the record.
+The standard on duplicates (6.7): a revisit record says that the content is "a complete or
+substantial duplicate" of an archived one, and its profile defines the details. The profile
+`identical-payload-digest` claims the same bytes, so it is used for equal bodies, found by the stage
+`body`. For others the standard allows new profiles, "such as recording the apparent magnitude of
+difference" (6.7.4). Ours is `NEAR_DUPLICATE_PROFILE`: the block is empty; `WARC-Refers-To`,
+`WARC-Refers-To-Target-URI` and `WARC-Refers-To-Date` name the original as in the other profiles;
+there is no payload digest; `X-Dedup-Stage`, `X-Dedup-Resemblance` and `X-Dedup-Distance` (bits) say
+how the duplicate was found and how similar it is. A reader that does not know the profile must not
+interpret the record.
 """
 
 import re
@@ -50,7 +50,7 @@ _CACHED_ORIGINALS = 10_000
 
 
 class _Original(NamedTuple):
-    """What a revisit record says of the record that it refers to. No digest: no body was kept."""
+    """What a revisit record says about the original. No digest: its body was not kept."""
 
     record_id: str
     uri: str
@@ -67,8 +67,8 @@ def write_warc(
 ) -> Iterator[None]:
     """Write the records of the `tables` one by one, with a yield after each.
 
-    The same page has the same `WARC-Record-ID` in every export. The file is there whole, once all
-    has been asked for, or not at all.
+    A page has the same `WARC-Record-ID` in every export. The file exists only once the iterator is
+    exhausted.
 
     Raises:
         ModuleNotFoundError: warcio is not installed.
@@ -118,7 +118,7 @@ class _Records:
             headers["WARC-Payload-Digest"] = original.digest
         else:
             headers["WARC-Profile"] = NEAR_DUPLICATE_PROFILE
-        headers["X-Dedup-Stage"] = quote(duplicate.stage, safe="")  # the store may be a stranger's
+        headers["X-Dedup-Stage"] = quote(duplicate.stage, safe="")  # the store may come from anyone
         if duplicate.resemblance is not None:
             headers["X-Dedup-Resemblance"] = f"{duplicate.resemblance:.6g}"
         if duplicate.distance is not None:
@@ -146,7 +146,7 @@ class _Records:
 
 
 def _printable(text: str) -> str:
-    """The text without what ends a header's line; the store may be a stranger's."""
+    """The text without characters that end a header line. The store may come from anyone."""
     return re.sub(r"[^ -~]", "", text)
 
 

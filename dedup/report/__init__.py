@@ -1,1 +1,1 @@
-"""The report of a job: data, rows and page."""
+"""The report of a job: its data, rows and page."""

@@ -1,10 +1,10 @@
-"""Are the stored texts whole? An audit that knows nothing of how they were read.
+"""Are the stored texts complete? The audit does not depend on how they were extracted.
 
-Of each large host, a sample of stored bodies is counted afresh: which lines are rare on the host.
-Then each page of the sample is asked which share of its own rare words its stored text has. Words
-in links do not count: side bars full of other pages' titles are rare, too, and belong to no text.
+It counts which lines are rare on each large host, from a sample of stored bodies. For each page of
+the sample, it measures the share of the page's rare words that the stored text has. Words in links
+do not count: side bars with titles of other pages are also rare, but belong to no text.
 
-A page of few rare words is left out: a date or a price would decide.
+Pages with few rare words are left out, because a date or a price would decide.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from dedup.sites.site import NAMES, Site, learn, name_key
 from dedup.text.codepoints import hash_windows
 
 MIN_WORDS = 20
-"""A page of fewer rare words is left out."""
+"""Pages with fewer rare words are left out."""
 
 SMALL = 0.5
-"""A text of a smaller share of its page's rare words is suspiciously small."""
+"""A text with a smaller share of its page's rare words is suspiciously small."""
 
 MAX_SMALL = 0.05
-"""Of a host's texts so many may be small: a contents list, a page of a shop's catalogue."""
+"""The share of a host's texts that may be small, such as contents lists or catalogue pages."""
 
 MIN_SMALL = 3
 MIN_PART = 5
-"""Pages that a part of a host must have in the sample to be told of."""
+"""Pages that a part of a host must have in the sample to be reported."""
 
 MIN_MEDIAN = 0.6
-"""Of a host, and of each of its parts."""
+"""The minimum for a host, and for each of its parts."""
 
 _EXAMPLES = 3
 
@@ -46,9 +46,9 @@ class TextShare:
     """A page of the sample.
 
     Attributes:
-        share: of the page's rare words, those in its stored text, 0 to 1.
-        rare_words: of the page, each by its rarity.
-        characters: of the stored text.
+        share: the share of the page's rare words that its stored text has, 0 to 1.
+        rare_words: the number of rare words of the page, weighted by rarity.
+        characters: the length of the stored text.
     """
 
     url: str
@@ -59,7 +59,7 @@ class TextShare:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Pages of one kind, by the beginning of their URLs, and the median of their shares."""
+    """Pages with similar URL paths, and the median of their shares."""
 
     pattern: str
     pages: int
@@ -68,15 +68,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class HostAudit:
-    """What was found of a host.
+    """The result for a host.
 
     Attributes:
-        sampled: pages that were counted.
-        measured: those of them with rare words enough.
-        median: of the shares of these; None: there are none.
-        small: texts with less than half of their page's rare words.
+        sampled: the number of pages in the sample.
+        measured: the number of these with enough rare words.
+        median: the median of their shares; None: there are none.
+        small: the number of texts with less than half of their page's rare words.
         worst: the part of the host with the lowest median; None: no part has five pages.
-        examples: the pages of the smallest shares.
+        examples: the pages with the smallest shares.
     """
 
     host: str
@@ -89,7 +89,7 @@ class HostAudit:
 
     @property
     def is_suspicious(self) -> bool:
-        """Are texts of this host small for their pages?"""
+        """Are texts of this host too small for their pages?"""
         if self.median is None:
             return False
         if self.worst is not None and self.worst.median < MIN_MEDIAN:
@@ -99,7 +99,7 @@ class HostAudit:
 
 
 def audit(sample: Sample) -> list[HostAudit]:
-    """Measure the texts of each host that has ten pages of different names; others tell nothing."""
+    """Measure the texts of each host that has at least ten pages with different names."""
     found = (_audited(host, list(sample.pages(host))) for host in sample.hosts)
     return [each for each in found if each is not None]
 
@@ -134,9 +134,9 @@ def _share(site: Site, sampled: SampledPage) -> TextShare | None:
 
 
 def shares_in(lines: Words, text: str) -> Numbers:
-    """Of each line, the share of its shingles of three words that a text has, 0 to 1.
+    """For each line, the share of its three-word shingles that a text has, 0 to 1.
 
-    Where the text breaks its lines does not matter. Of a line of one or two words these count.
+    Line breaks of the text do not matter. A line of one or two words is a single shingle.
     """
     sizes, said = lines.counts, words_of([" ".join(text.split())]).hashes
     found, line_of = np.zeros(len(sizes)), np.repeat(np.arange(len(sizes)), sizes)
@@ -156,7 +156,7 @@ def shares_in(lines: Words, text: str) -> Numbers:
 
 
 def _worst(shares: Sequence[TextShare]) -> Part | None:
-    """The part of the lowest median."""
+    """The part with the lowest median."""
     parts: defaultdict[str, list[float]] = defaultdict(list)
     for each in shares:
         parts[_part(each.url)].append(each.share)
@@ -169,7 +169,7 @@ def _worst(shares: Sequence[TextShare]) -> Part | None:
 
 
 def _part(url: str) -> str:
-    """The kind of a page by its URL: its folder at the root, and how deep it lies.
+    """The part of a host that a URL belongs to: its first folder, and its depth.
 
     >>> _part("https://site.example/product/bag-2/index.htm")
     '/product/*/*'

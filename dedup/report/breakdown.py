@@ -1,4 +1,4 @@
-"""A job's counts by host, by stage or by URL pattern, and two jobs beside each other."""
+"""A job's counts by host, stage or URL pattern, and the comparison of two jobs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ _SHOWN_ROWS = 30
 
 
 def account_rows(account: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of a job's account: fetched, unique, duplicates by stage, and so on."""
+    """The rows of a job's account: fetched, unique, duplicates by stage, and so on."""
     rows = list(parts_of(account))
     rows += [(f"not fetched: {name}", count, 0) for name, count in account["failed"].items()]
     if kept := account.get("kept_apart"):
@@ -30,7 +30,7 @@ def account_rows(account: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def compare_rows(first: Sequence[Row], second: Sequence[Row], column: str) -> list[dict[str, Any]]:
-    """Join the rows of two jobs by name: those of the first in their order, then the others."""
+    """Join the rows of two jobs by name, in the order of the first job."""
     before, after = ({row["name"]: row[column] for row in rows} for rows in (first, second))
     names = dict.fromkeys([*before, *after])
     counts = ((name, before.get(name, 0), after.get(name, 0)) for name in names)
@@ -38,10 +38,10 @@ def compare_rows(first: Sequence[Row], second: Sequence[Row], column: str) -> li
 
 
 def rows_table(rows: Sequence[Row], *, headings: Mapping[str, str] | None = None) -> RenderableType:
-    """The rows as a table, at most 30; bytes as MB. Names are strangers' text."""
+    """The first 30 rows as a table, with bytes as MB. Names are untrusted text."""
     headings = headings or {}
     columns = list(rows[0]) if rows else ["name"]
-    if not any(row.get("waiting") for row in rows):  # which is so for every job that has ended
+    if not any(row.get("waiting") for row in rows):  # true of every finished job
         columns = [name for name in columns if name != "waiting"]
     table = Table(box=None, pad_edge=False)
     for name in columns:
@@ -101,4 +101,4 @@ BY: Mapping[str, Callable[[JobStore], list[dict[str, Any]]]] = {
     "stage": lambda store: store.report.stages(),
     "pattern": _by_pattern,
 }
-"""What gives a row for each host (of the 1,000 with most pages), stage or pattern."""
+"""Functions that return a row for each host (of the 1,000 with most pages), stage or pattern."""

@@ -1,4 +1,4 @@
-"""What a report shows of a job: exact counts, and lists that are bounded (see `listing`)."""
+"""The data of a report: exact counts, and bounded lists (see `listing`)."""
 
 from dataclasses import asdict
 from typing import Any
@@ -16,15 +16,15 @@ from dedup.url_patterns.patterns import MAX_RECORDS, duplicate_patterns, togethe
 
 TIME_STEPS = 120
 _PAUSE_SECONDS = 120.0
-"""Longer ones are left out of the chart: nothing runs then, and hosts ask for a minute at most."""
+"""The chart leaves out longer pauses: nothing runs then. Hosts ask for a minute at most."""
 
 _RESEMBLANCE_STEPS = 50
 
 
 def report_data(store: JobStore) -> dict[str, Any]:
-    """Everything that the page is made of, as plain JSON values.
+    """All data of the page, as JSON values.
 
-    Texts, titles and URLs in it are the crawled pages' own.
+    Texts, titles and URLs are untrusted: they come from the crawled pages.
 
     Raises:
         StateError: the store is damaged.
@@ -71,7 +71,7 @@ def report_data(store: JobStore) -> dict[str, Any]:
 
 
 def _times(store: JobStore) -> dict[str, Any]:
-    """Pages by equal steps of time, `step` seconds each, without pauses."""
+    """Pages by time, in steps of `step` seconds, without pauses."""
     seconds = store.report.active_seconds(_PAUSE_SECONDS)
     if seconds is None:
         return {"step": 1.0, "fetched": [], "unique": [], "duplicates": []}
@@ -88,6 +88,6 @@ def _times(store: JobStore) -> dict[str, Any]:
 
 
 def _resemblances(store: JobStore) -> list[int]:
-    """Duplicates by resemblance in steps of 0.02; the last place holds those of exactly 1."""
+    """Duplicates by resemblance in steps of 0.02; the last place is for exactly 1."""
     counts = store.report.resemblances(_RESEMBLANCE_STEPS)
     return [counts.get(place, 0) for place in range(_RESEMBLANCE_STEPS + 1)]

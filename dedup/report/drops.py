@@ -1,4 +1,4 @@
-"""Drops of short texts, and pages that the second look kept, for the report."""
+"""Drops with short texts, and pages kept by the second look, for the report."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from dedup.store import JobStore
 from dedup.store.results import ApartPage
 
 SHORT_WORDS = 20
-"""A text of fewer words is a name, and little more."""
+"""A text with fewer words is little more than a name."""
 
 MAX_LOOKED_AT = 2_000
-"""Dropped texts whose words are counted, evenly from those that a report lists: 1 s at most."""
+"""Dropped texts whose words are counted, sampled evenly from the listed ones: at most 1 s."""
 
 MAX_APART = 200
-"""Pages kept by the second look that are listed."""
+"""The maximum number of listed pages that the second look kept."""
 
 _EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ShortDrops:
-    """Drops by text, those of equal bodies left out, whose texts are short.
+    """Drops with short texts, except those with equal bodies.
 
     Attributes:
-        short: drops with fewer than 20 words, of those whose words were counted.
-        estimate: how many of all drops are short.
-        examples: URLs of a drop and of its original, and the text.
+        short: the number of short texts in the sample.
+        estimate: the estimated number among all drops.
+        examples: URL of a drop, URL of its original, and the text.
     """
 
     short: int
@@ -58,7 +58,7 @@ def short_drops(store: JobStore) -> ShortDrops:
 
 @dataclass(frozen=True, slots=True)
 class KeptApart:
-    """Pages that resemble another one, and were kept for lines of their own; at most 200 listed."""
+    """Pages that resemble another one but were kept for their own lines; at most 200 are listed."""
 
     pages: int
     listed: tuple[ApartPage, ...]

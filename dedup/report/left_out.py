@@ -1,4 +1,4 @@
-"""What is left out of the texts of a job's hosts, for the report: counted on a few stored pages."""
+"""Boxes that are not part of the texts of a host, counted on a few stored pages."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from dedup.sites.site import Site
 from dedup.store import JobStore
 
 SAMPLED_PAGES = 5
-"""Pages of a host of which the boxes are told."""
+"""Pages of a host whose boxes are counted."""
 
 MAX_BOXES = 12
-"""Boxes that are listed of a host, those of most words."""
+"""The maximum number of boxes listed for a host, those with the most words."""
 
 
 def site_boxes(store: JobStore, sample: Sample) -> list[dict[str, Any]]:
-    """Return what is left out of the texts of each large host, those with most pages first.
+    """Return the boxes that are not part of the texts, for each large host.
 
-    Each has its `host`, its `pages` that were read by what is known of it, how many pages were
-    `counted` for that, how many are `sampled`, the way to the most common `box` of the texts, and
-    the boxes `left_out`: on how many of the counted `pages` such a box stands, its `words` on the
-    sampled ones, the share of these that is `repeated` on other pages, and whether it `is_links`.
+    The hosts with the most pages are first. Each has its `host`, the number of its `pages` that
+    were read with knowledge of the site, the number of pages `counted` for that knowledge, the
+    number of `sampled` pages, the path of the most common `box` with a text, and the boxes
+    `left_out`. Each of these has the number of counted `pages` with such a box, its `words` on
+    sampled pages, the share of these that is `repeated` on other pages, and `is_links`.
     """
     counts = store.report.pages_by_site()
     sites = ((host, site_of(store, host)) for host in sample.hosts if counts.get(host))
@@ -51,7 +52,7 @@ def _described(host: str, site: Site, sample: Sample, n_pages: int) -> dict[str,
 
 
 def _joined(places: Sequence[TextPlace]) -> list[dict[str, Any]]:
-    """The boxes left out of several pages, those of one name as one, most words first."""
+    """The boxes left out of several pages, joined by name; those with the most words first."""
     named: dict[str, list[LeftOut]] = {}
     for place in places:
         for box in place.left_out:

@@ -1,7 +1,7 @@
 """The groups of duplicates that a report lists, and the pairs of texts that it compares.
 
-Both are bounded, so that a report of millions of pages still opens at once; the result tells how
-much of the whole it holds.
+Both are bounded, so that a report on millions of pages still opens at once. The result says how
+much it contains.
 """
 
 from collections import Counter
@@ -18,13 +18,13 @@ from dedup.store.results import ListedDuplicate
 from dedup.text import features
 
 MAX_DUPLICATES = 20_000
-"""Duplicates in the list, those of lowest resemblance: a megabyte or two of the file."""
+"""Listed duplicates, those with the lowest resemblance: one or two megabytes of the file."""
 
 MAX_COMPARED = 300
-"""Pairs of texts whose differences are marked: half a second to two."""
+"""Pairs of texts whose differences are marked: takes 0.5 to 2 s."""
 
 MAX_EXCERPTS = 2_000
-"""Groups, the largest, whose original is shown by its beginning."""
+"""The number of groups, the largest, that show the beginning of the original."""
 
 _EXCERPT_LENGTH = 400
 
@@ -44,7 +44,7 @@ def listed_groups(store: JobStore, sites: Mapping[str, int]) -> dict[str, Any]:
     compared = dict(_compared(store, rows))
     groups = [
         (original, list(members))
-        # Sorting is stable: of each original the least alike duplicate comes first.
+        # Sorting is stable: the least similar duplicate of each original comes first.
         for original, members in groupby(
             sorted(rows, key=lambda row: row.original), lambda row: row.original
         )
@@ -82,7 +82,7 @@ def listed_groups(store: JobStore, sites: Mapping[str, int]) -> dict[str, Any]:
 
 
 class _Places(dict[str, int]):
-    """Numbers names in the order in which they are met."""
+    """Numbers names in order of their first use."""
 
     def __missing__(self, name: str) -> int:
         self[name] = len(self)
@@ -104,7 +104,7 @@ def _compared(
     """Compare pairs: half of them those of lowest resemblance, half evenly from the others.
 
     Each is a number with the differences of the texts, and the distance of their fingerprints.
-    Equal bodies need no comparing.
+    Equal bodies are not compared.
     """
     candidates = [row for row in rows if row.stage != "body"]
     lowest, rest = candidates[: MAX_COMPARED // 2], candidates[MAX_COMPARED // 2 :]
@@ -117,7 +117,7 @@ def _compared(
 
 
 def _distance(first: str, second: str) -> int:
-    """Bits in which 64-bit fingerprints by frequency differ, as the simhash stage makes them."""
+    """The Hamming distance of 64-bit fingerprints as in the simhash stage, by frequency."""
     documents = (Document(id="", text=text) for text in (first, second))
     found = [simhash(*features(each.normal_text, unspaced=each.is_unspaced)) for each in documents]
     return (found[0] ^ found[1]).bit_count()

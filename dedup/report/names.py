@@ -1,4 +1,4 @@
-"""Names in a report: drops whose original has another one, and pages kept for theirs alone."""
+"""Names in a report: drops whose original has another name, and pages that differ only in names."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dedup.names import do_agree, name_of
 from dedup.store import JobStore
 
 MAX_RECORDS = 200_000
-"""Near duplicates of which the names are compared, the earliest: 2 s at most."""
+"""Near duplicates whose names are compared, the earliest: takes at most 2 s."""
 
 MAX_CANDIDATES = 50_000
-"""Pages of which the texts are compared for their aliases, the earliest: some 3 s at most."""
+"""Pages whose texts are compared to find aliases, the earliest: takes at most 3 s."""
 
 MAX_ALIASES = 200
-"""Groups of aliases that are listed."""
+"""The maximum number of listed groups of aliases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class OtherNames:
     """Near duplicates by their names.
 
     Attributes:
-        near: near duplicates that were looked at.
-        other: those of them whose title or heading is another than their original's.
-        on_one_host: those of them that are of their original's host.
+        near: the number of near duplicates whose names were compared.
+        other: the number of these with a different title or heading from their original.
+        on_one_host: the number of these on the host of their original.
     """
 
     near: int
@@ -40,11 +40,11 @@ class OtherNames:
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """Pages of one host that were kept, and differ in their names alone.
+    """Stored pages of one host that differ only in their names.
 
     Attributes:
-        pages: how many there are, the first of each text left out.
-        groups: of each text, URL and name of its pages; at most 200 groups.
+        pages: their number, without the first page of each text.
+        groups: for each text, URL and name of its pages; at most 200 groups.
     """
 
     pages: int
@@ -63,21 +63,21 @@ def other_names(store: JobStore) -> OtherNames:
 
 
 def has_other_name(title: str, heading: str, original_title: str, original_heading: str) -> bool:
-    """Do title or heading differ, but for versions? A missing one is no difference."""
+    """Do title or heading differ, ignoring versions? A missing one does not count."""
     return not (do_agree(title, original_title) and do_agree(heading, original_heading))
 
 
 def aliases(store: JobStore) -> Aliases:
-    """Find the pages that are the same but for their names.
+    """Find the pages that differ only in their names.
 
-    They are looked for among the pages that share one of their longest sentences with another, so
-    in jobs without that stage none is found.
+    Candidates are pages that share one of their longest sentences with another page. Jobs without
+    that stage have none.
     """
     found: defaultdict[tuple[str, bytes], dict[str, tuple[str, str]]] = defaultdict(dict)
     for number in _candidates(store):
         try:
             page = store.report.page(number)
-        except KeyError:  # signatures without their page: the store may be a stranger's
+        except KeyError:  # a signature without a page: the store may come from anyone
             continue
         text = _without_names(page.text, page.own_title, page.heading)
         if page.host and text:
@@ -90,7 +90,7 @@ def aliases(store: JobStore) -> Aliases:
 
 
 def _candidates(store: JobStore) -> list[int]:
-    """The numbers of pages that have a long sentence in common with another."""
+    """The numbers of pages that share a long sentence with another page."""
     numbers: list[int] = []
     keys: list[np.ndarray[Any, np.dtype[np.uint32]]] = []
     for some_numbers, values in store.signatures("sentences"):
@@ -106,7 +106,7 @@ def _candidates(store: JobStore) -> list[int]:
 
 
 def _without_names(text: str, title: str, heading: str) -> bytes:
-    """The text without the page's names, and of `pandas.Index.isna` also without `isna`."""
+    """The text without the page's names; for `pandas.Index.isna`, also without `isna`."""
     names = {name for each in (title, heading) for name in _spellings(" ".join(each.split()))}
     lines = (" ".join(line.split()) for line in text.splitlines())
     joined = "\n".join(line for line in lines if line and line not in names)
@@ -116,7 +116,7 @@ def _without_names(text: str, title: str, heading: str) -> bytes:
 
 
 def _spellings(name: str) -> Iterator[str]:
-    """The name, and where it is a word with full stops, its ends; none of a single character."""
+    """The name and, for a dotted word, its ends; without those of a single character."""
     while len(name) > 1:
         yield name
         name = "" if " " in name else name.partition(".")[2]

@@ -1,11 +1,10 @@
-"""A job's report: one HTML file that needs nothing else, and fetches nothing.
+"""A job's report: one self-contained HTML file that loads nothing from elsewhere.
 
-What the crawled pages say is a stranger's text. On its way into the file it is escaped by Jinja, or
-it is in the compressed block of data, from which the page's script takes it as text only. Should
-anything get past that, the file's content security policy runs no script and loads no style but
-the report's own, known by their digests, and loads nothing from anywhere.
+Text of the crawled pages is untrusted. Jinja escapes it, or it is in the compressed block of data,
+which the page's script inserts only as text. As a second defence, the file's content security
+policy allows only the report's own scripts and styles, by their digests, and no other resources.
 
-Charts are drawn by Chart.js, whose copy is in `template/vendor` with its licence.
+Chart.js draws the charts; `template/vendor` has a copy with its licence.
 """
 
 import base64
@@ -31,11 +30,11 @@ _SCRIPTS = ("chart.umd.min.js", "dom.js", "charts.js", "pair.js", "browser.js", 
 
 
 def write_report(job: Path | str, path: Path | None = None) -> Path:
-    """Write the report of a job, running or not; return where it is.
+    """Write the report of a job, running or not; return its path.
 
     Args:
         job: its folder, or `postgresql://…/DATABASE#NAME`.
-        path: the file to write; None: `report.html` in the job's folder, or `NAME-report.html`.
+        path: the output file; None: `report.html` in the job's folder, or `NAME-report.html`.
 
     Raises:
         StateError: the store, or `stats.json` beside it, cannot be used.
@@ -58,9 +57,9 @@ def render(store: JobStore, name: str, settings: Mapping[str, Any]) -> str:
     """Return the report of a job as HTML.
 
     Args:
-        store: the job's.
-        name: what the job is called.
-        settings: the job's, as in `stats.json`: the thresholds to mark. May be empty.
+        store: the store of the job.
+        name: the name of the job.
+        settings: those in `stats.json`, with the thresholds to mark. May be empty.
     """
     data = report_data(store)
     thresholds = {
@@ -105,7 +104,7 @@ def _counts(summary: Mapping[str, Any], sources: Mapping[str, int]) -> dict[str,
 
 
 def _policy(style: str, scripts: list[str]) -> str:
-    """Nothing but the report's own style and scripts."""
+    """The policy that allows only the report's own style and scripts."""
     style_digest, *script_digests = (
         f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
         for text in (style, *scripts)
@@ -117,7 +116,7 @@ def _policy(style: str, scripts: list[str]) -> str:
 
 
 def _packed(data: object) -> str:
-    """JSON, gzip, base64: a sixth of the size, and no character in it that HTML gives a meaning."""
+    """JSON, gzip, base64: a sixth of the size, without characters that are special in HTML."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 
@@ -155,7 +154,7 @@ def _environment() -> Environment:
 
 
 def _share(part: int, whole: int) -> str:
-    """A percentage that says neither "none" nor "all" of what is not."""
+    """A percentage that is 0 or 100 only if exactly so."""
     if not whole:
         return "–"
     percent = 100 * part / whole

@@ -1,7 +1,7 @@
-"""Stored pages of the largest hosts, read again for a report: few enough that it opens soon.
+"""Stored pages of the largest hosts, read again for a report: few enough to be quick.
 
-The sample depends on the job alone, not on time: the same job gives the same report, unless its
-pages are made to take long.
+The sample depends only on the job, so the same job gives the same report, unless reading its pages
+takes too long.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from dedup.sites.stored import outline_of
 from dedup.store import JobStore, Page
 
 MAX_HOSTS = 20
-"""Hosts of which pages are read, those with most pages."""
+"""Hosts whose pages are read, those with the most pages."""
 
 MAX_PAGES = 200
-"""Pages of a host."""
+"""Pages of each host."""
 
 MAX_BYTES = 60_000_000
-"""Of bodies, all hosts together: some 5 s. One host has half of it at most."""
+"""The total size of bodies: takes about 5 s. One host has at most half of it."""
 
 MAX_PAGE_BYTES = 2_000_000
 
 MAX_CPU_SECONDS = 20.0
-"""The crawl's own process reads the pages, of which each has been read in bounded time before."""
+"""The crawl's own process reads these pages. Each was read in bounded time before."""
 
 _MIN_PAGES = 20
 
@@ -40,10 +40,10 @@ class SampledPage:
 
 
 class Sample:
-    """Which pages of which hosts are read.
+    """Selects hosts and pages, and reads the pages.
 
     Attributes:
-        hosts: those with stored bodies, the one with most of them first; at most 20.
+        hosts: hosts with stored bodies, those with the most first; at most 20.
     """
 
     def __init__(self, store: JobStore) -> None:
@@ -58,7 +58,7 @@ class Sample:
         self._cpu_seconds = 0.0
 
     def pages(self, host: str, *, at_most: int = MAX_PAGES) -> Iterator[SampledPage]:
-        """Pages of a host, evenly from first to last; those without text are left out."""
+        """Pages of a host, evenly distributed from first to last, except pages without text."""
         for number in _evenly(self._numbers[host], at_most):
             if self._cpu_seconds > MAX_CPU_SECONDS:
                 return

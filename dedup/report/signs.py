@@ -1,4 +1,4 @@
-"""Is it safe? The warning signs of a job, in sentences, and what could not be looked at."""
+"""Is the result safe? The warning signs of a job in words, and what could not be checked."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dedup.report.drops import SHORT_WORDS, KeptApart, ShortDrops
 from dedup.report.names import OtherNames
 
 MAX_SHORT = 0.05
-"""Of a job's pages, so many may be dropped by a short text."""
+"""The share of a job's pages that may be dropped with a short text."""
 
 MAX_APART = 0.05
-"""Of the stored pages, so many may have been kept by the second look."""
+"""The share of stored pages that the second look may have kept."""
 
 _MIN_SHORT = 20
 _MIN_APART = 10
@@ -30,10 +30,10 @@ class Sign:
     """A warning sign.
 
     Attributes:
-        what: the finding, a sentence.
+        what: the finding, as a sentence.
         words: what it may mean.
-        examples: a URL and some words each.
-        is_of_names: does the list of duplicates show them by the filter of names?
+        examples: pairs of a URL and an explanation.
+        is_of_names: does the filter of names show the duplicates in the list?
     """
 
     what: str
@@ -44,14 +44,14 @@ class Sign:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What speaks against a job, and whether all was looked at.
+    """The warning signs of a job, and what was checked.
 
     Attributes:
         signs: the warning signs.
         unchecked: why the texts could not be checked; "": they were.
-        checked: what was found fine about the texts; "" where that cannot be said.
-        are_texts_doubtful: do signs speak against the texts? Then equal texts prove little.
-        has_second_look: was it taken? Not by earlier releases, nor of texts that were given.
+        checked: the positive result for the texts; "": there is none.
+        are_texts_doubtful: are there signs about texts? Then equal texts prove little.
+        has_second_look: was there a second look? Not in earlier releases, nor for given texts.
     """
 
     signs: tuple[Sign, ...]
@@ -83,7 +83,7 @@ def find_signs(
     has_bodies: bool,
     has_second_look: bool,
 ) -> Findings:
-    """Bring together what speaks against a job's drops and texts."""
+    """Collect the warning signs about a job's drops and texts."""
     pages = summary["pages"]
     of_texts = [*_of_texts(audits), *_of_sources(sources)]
     of_short = list(_of_short(short, pages["fetched"]))

@@ -1,1 +1,1 @@
-"""What commands and crawls print: safe characters, and the table of a job's counts."""
+"""Output of commands and crawls: safe characters, and the table of a job's counts."""

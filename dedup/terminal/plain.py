@@ -1,4 +1,4 @@
-"""What strangers wrote, made harmless for a terminal or a spreadsheet."""
+"""Untrusted text, made harmless for a terminal or a spreadsheet."""
 
 import json
 import re
@@ -12,19 +12,19 @@ _UNSAFE = (
 _UNSAFE_CHARACTER = re.compile(f"[{_UNSAFE}]")
 
 _FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
-"""What a spreadsheet takes for the beginning of a formula, as OWASP lists it (CSV injection)."""
+"""First characters of formulas in spreadsheets, as listed by OWASP (CSV injection)."""
 
 _FORMULA = re.compile(
     r"[\s\0-\x1f\x7f\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
     r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*+[=+\-@＝＋－＠]"
 )
-"""The same behind what cannot be seen: blanks of all kinds, marks of order and of direction."""
+"""The same after invisible characters: white space, and marks of order and direction."""
 
 
 def plain(text: object, *, lines: bool = False) -> str:
-    r"""Return a text in which nothing steers a terminal: such characters become U+FFFD.
+    r"""Return the text with U+FFFD for characters that control a terminal.
 
-    Tabs and, unless `lines`, line ends become blanks, so that the text keeps to its place.
+    Tabs and, unless `lines`, line ends become spaces, so that the text stays in its place.
 
     >>> plain("a\x1b[31m\nb")
     'a�[31m b'
@@ -36,7 +36,7 @@ def plain(text: object, *, lines: bool = False) -> str:
 
 
 def plain_json(value: Any) -> str:
-    r"""Return indented JSON, in which such characters are written as escapes.
+    r"""Return indented JSON with escapes for such characters.
 
     >>> plain_json("\x9b語")
     '"\\u009b語"'
@@ -46,7 +46,7 @@ def plain_json(value: Any) -> str:
 
 
 def guarded(value: object) -> object:
-    """Return a text so that no spreadsheet takes it for a formula: with an apostrophe before it.
+    """Put an apostrophe before a text that a spreadsheet would take for a formula.
 
     >>> guarded("=1+1"), guarded("1+1"), guarded(-1)
     ("'=1+1", '1+1', -1)

@@ -12,16 +12,16 @@ from rich.text import Text
 from dedup.terminal.plain import plain
 
 _FIELDS = 5
-"""By which items differ: so many are named."""
+"""The maximum number of fields that are named."""
 
 
 def summary_table(account: Mapping[str, Any], job: Path | str | None) -> RenderableType:
     """Pages and bytes: fetched = unique + duplicates by stage + skipped by reason + waiting.
 
-    `account` is what `stats.json` holds, or the part of it that `summarise` gives; of a job of
-    `dedup run`, with `collection`; at the end of a crawl, with `outside`: sentences about other
-    hosts. With `items`, those are counted: in = kept + dropped by stage + taken away by other
-    pipelines. `job` is its folder, or its address in a database; None: it ends with the crawl.
+    `account` is the content of `stats.json`, or the part of it from `summarise`. For a job of
+    `dedup run` it has `collection`; at the end of a crawl, `outside`: sentences about other hosts.
+    If it has `items`, these are counted: in = kept + dropped by stage + removed by other pipelines.
+    `job` is the job's folder, or its address in a database; None: the job ends with the crawl.
     """
     if items := account.get("items"):
         return Group(_item_table(items), Text("\n".join(_lines(account, job))))
@@ -39,7 +39,7 @@ def summary_table(account: Mapping[str, Any], job: Path | str | None) -> Rendera
 
 
 def parts_of(account: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
-    """Pages and bytes: all that was fetched, then its parts, except pages that wait."""
+    """Pages and bytes: the total of what was fetched, then its parts except waiting pages."""
     pages, sizes = account["pages"], account["bytes"]
     for name in ("fetched", "unique"):
         yield name, pages[name], sizes[name]
@@ -49,7 +49,7 @@ def parts_of(account: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
 
 
 def counts_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table of names, and numbers to their right. Names are strangers' text."""
+    """A table of names and numbers. Names are untrusted text."""
     columns = [Column(Text(plain(heading)), justify="right") for heading in headings]
     columns[0].justify = "left"
     table = Table(*columns, box=None, pad_edge=False)
@@ -82,7 +82,7 @@ def _item_lines(items: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _differ(items: Mapping[str, Any]) -> str:
-    """By which fields items differ, those of most items first."""
+    """The fields by which items differ, those of most items first."""
     counts = sorted(items["told_by"].items(), key=lambda pair: (-pair[1], pair[0]))
     names = [f"`{plain(name)}`" for name, _ in counts]
     if len(names) == 1:
@@ -108,7 +108,7 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
             " requeues them"
         )
     urls = account.get("urls")
-    if urls and not account.get("collection"):  # that has no links
+    if urls and not account.get("collection"):  # a collection has no links
         n_nofollow = urls.get("nofollow")
         nofollow = f" {n_nofollow:,} nofollow links not followed," if n_nofollow else ""
         yield (
@@ -150,5 +150,5 @@ def _way_on(reason: str) -> str:
 
 
 def shell_command(name: str) -> str:
-    """A command as it is typed: behind `uv run` where this one was, too."""
+    """A command as users type it: after `uv run` if this process was started so."""
     return f"uv run {name}" if os.environ.get("UV_RUN_RECURSION_DEPTH") else name

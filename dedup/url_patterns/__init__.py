@@ -1,1 +1,1 @@
-"""Patterns by which the URLs of duplicates differ from those of their originals."""
+"""Patterns in how URLs of duplicates differ from those of their originals."""

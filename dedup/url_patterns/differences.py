@@ -1,4 +1,4 @@
-"""In what ways two addresses differ that show the same page."""
+"""The differences between two URLs of the same page."""
 
 import re
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ _PARTS_OF_RULES = {
     "index": (_PATH,),
     "slash": (_PATH,),
 }
-"""The parts of an address that a rule looks at."""
+"""The parts of a URL that each rule depends on."""
 
 
 class UrlDifference(NamedTuple):
-    """One way in which two URLs differ; `place`: in the path, where."""
+    """One difference between two URLs. `place` is where in the path."""
 
     kind: str
     first: str = ""
@@ -31,10 +31,10 @@ class UrlDifference(NamedTuple):
 
 
 def url_differences(url: str, original: str) -> Iterator[UrlDifference]:
-    """Yield all that two addresses differ in, by the rules of `dedup.urls` and beyond them.
+    """Yield the differences between two URLs: by the rules of `dedup.urls`, and others.
 
-    Nothing is said of parts that differ in too many ways to show a pattern, nor of what is no web
-    address. What the rules make equal is not named a second time.
+    Leaves out parts that differ in too many ways for a pattern, and URLs that are not of the web.
+    Parts that the rules make equal are not repeated.
     """
     try:
         first, second = split_web_url(url), split_web_url(original)
@@ -55,9 +55,9 @@ def split_web_url(url: str) -> UrlParts:
 
 
 def _is_rules_work(name: str, first: UrlParts, second: UrlParts) -> bool:
-    """Does the rule act on one of the two only, or make a part equal that is not?"""
+    """Does the rule change only one of the two, or make a part equal?"""
     if all(first[place] == second[place] for place in _PARTS_OF_RULES[name]):
-        return False  # and so it stays: this spares most of the time
+        return False  # the rule changes nothing; this check saves most of the time
     rule = RULES[name]
     first_after, second_after = rule(first), rule(second)
     if (first_after == first) != (second_after == second):
@@ -77,7 +77,7 @@ def _query_differences(first: str, second: str) -> Iterator[UrlDifference]:
 
 
 def _path_differences(first: str, second: str) -> Iterator[UrlDifference]:
-    """A segment that is another, or missing, or what the last one has more: "-print"."""
+    """A segment that differs or is missing, or the surplus of the last one, such as "-print"."""
     a, b = first.split("/"), second.split("/")
     while a and b and a[0] == b[0]:
         del a[0], b[0]
@@ -89,14 +89,14 @@ def _path_differences(first: str, second: str) -> Iterator[UrlDifference]:
         return
     name, other = "".join(a), "".join(b)
     more = _surplus(name, other) if name and other and place == "end" else ""
-    if more and not (more[0].isalnum() and more[-1].isalnum()):  # no "no" of "nobody"
+    if more and not (more[0].isalnum() and more[-1].isalnum()):  # not the "no" of "nobody"
         name, other, place = more, "", "name"
     kind = "print" if _PRINT.search(name) or _PRINT.search(other) else "path"
     yield _unordered(kind, name, other, place)
 
 
 def _surplus(name: str, other: str) -> str:
-    """What one of two names has more than the other, in one place; "" where they differ so not."""
+    """What one of two names has in addition, in one place; "": they differ in another way."""
     shorter, longer = sorted((name, other), key=len)
     pairs = enumerate(zip(shorter, longer, strict=False))
     start = next((place for place, (a, b) in pairs if a != b), len(shorter))

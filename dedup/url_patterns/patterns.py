@@ -1,9 +1,9 @@
-"""How URLs of duplicates differ from those of their originals, and what would avoid fetching them.
+"""How URLs of duplicates differ from those of their originals, and how to avoid fetching them.
 
-A pattern is a difference that two or more pairs show: a tracking parameter, "www.", a mirror, a
-directory that repeats another. Each comes with the setting that would avoid such fetches, and with
-what that setting would have done to this very job: fetches saved, and pages lost. A crawl's own
-answer beats any list of parameters known to be harmless.
+A pattern is a difference in two or more pairs: a tracking parameter, "www.", a mirror, a directory
+that repeats another. Each comes with the setting that avoids such fetches, and with the effect of
+that setting on this job: fetches saved, and pages lost. This is more reliable than any list of
+harmless parameters.
 """
 
 import re
@@ -24,31 +24,31 @@ from dedup.urls.parts import UrlParts
 from dedup.urls.rules import RULES, UrlRules
 
 MAX_RECORDS = 200_000
-"""Records of the job that are looked at, the earliest: a second or two, and 50 MB."""
+"""The number of records used, the earliest: takes one or two seconds, and 50 MB."""
 
 _MIN_DUPLICATES = 2
 _MAX_PATTERNS = 20
 _MAX_EXAMPLES = 3
 
-_PLAIN_NAME = re.compile(r"[\w.\[\]-]+", re.ASCII)  # no comma: settings split lists there
+_PLAIN_NAME = re.compile(r"[\w.\[\]-]+", re.ASCII)  # without commas, at which settings split lists
 
 
 @dataclass(frozen=True, slots=True)
 class UrlPattern:
-    """One way in which URLs of duplicates differ from those of their originals.
+    """One difference between URLs of duplicates and those of their originals.
 
     Attributes:
         kind: a URL rule (`tracking`, `session`, `slash`, `index`, `www`, `https`), `parameter`,
             `bare-query` (a query without "="), `print`, `host`, `path`, or `other` for duplicates
-            that show none of the patterns.
+            without a pattern.
         detail: what differs: the parameter, both hosts, both parts of the path; "" for a rule.
-        duplicates: dropped pages whose URL differs from its original's in this way. Where it
-            differs in two ways, both count it.
-        size_bytes: their bodies together.
-        setting: what to add to `scrapy crawl …` for such pages not to be fetched; "" for `other`.
-            Quoted for a shell.
+        duplicates: the number of dropped pages with this difference from the original's URL. A page
+            with two differences counts for both.
+        size_bytes: the total size of their bodies.
+        setting: the option for `scrapy crawl …` that avoids such pages, quoted for a shell; "" for
+            `other`.
         saved: fetches of this job that the setting would have avoided without losing a page.
-        lost: pages of this job that the setting would have lost, for they have no other URL.
+        lost: pages of this job that the setting would have lost, because they have no other URL.
         examples: up to three pairs of a duplicate's URL and its original's.
     """
 
@@ -65,11 +65,11 @@ class UrlPattern:
 def duplicate_patterns(store: JobStore, *, max_records: int = MAX_RECORDS) -> list[UrlPattern]:
     """Return the patterns of a job's duplicates: those that save most first, `other` last.
 
-    At most 20, each of two duplicates or more, and none that would lose as many pages as it saves
-    fetches. `saved` and `lost` are exact for the records looked at, the first `max_records`.
+    Returns at most 20 patterns, each of at least two duplicates, and none that would lose as many
+    pages as it saves fetches. `saved` and `lost` are exact for the first `max_records` records.
 
     Args:
-        store: of a job; nothing is changed in it.
+        store: the store of a job, which is only read.
         max_records: bounds time (20 µs a record) and memory.
 
     Raises:
@@ -83,7 +83,9 @@ def duplicate_patterns(store: JobStore, *, max_records: int = MAX_RECORDS) -> li
     ]
     _try_out(store, max_records, ways)
     best = _best_ways(ways)
-    by_setting = {way.setting: way for way in reversed(best)}  # of each the most common difference
+    by_setting = {
+        way.setting: way for way in reversed(best)
+    }  # for each, the most common difference
     patterns = [way.pattern() for way in by_setting.values()]
     patterns.sort(key=lambda pattern: (-pattern.saved, pattern.kind, pattern.detail))
     explained = {way.difference for way in best}
@@ -95,7 +97,7 @@ def duplicate_patterns(store: JobStore, *, max_records: int = MAX_RECORDS) -> li
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """What several settings do together; see `UrlPattern` for the attributes."""
+    """The effect of several settings together; see `UrlPattern` for the attributes."""
 
     setting: str
     saved: int
@@ -103,11 +105,11 @@ class Together:
 
 
 def together(store: JobStore, patterns: Iterable[UrlPattern]) -> Together | None:
-    """Return the settings of all patterns that lose nothing as one; None where they are not two.
+    """Join the settings of all patterns that lose nothing; None: there are fewer than two.
 
-    Scrapy takes the last of several options of one name, so they have to be written as one. Each
-    that loses nothing by itself may still lose pages beside another, which `lost` tells: of two
-    mirrors, one has to stay.
+    Scrapy uses the last of several options with one name, so they must be joined. Settings that
+    lose nothing alone may still lose pages together, which `lost` counts: one of two mirrors must
+    stay.
     """
     settings = [shlex.split(each.setting) for each in patterns if each.setting and not each.lost]
     if len(settings) < 2:
@@ -122,13 +124,13 @@ def together(store: JobStore, patterns: Iterable[UrlPattern]) -> Together | None
 
 
 class _Setting(NamedTuple):
-    """URL rules, and expressions for URLs that are not fetched."""
+    """URL rules, and regular expressions for URLs that are not fetched."""
 
     rules: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """As it is added to `scrapy crawl …`."""
+        """The options for `scrapy crawl …`."""
         options = []
         if self.rules:
             options.append(f"-s {shlex.quote('DEDUP_URL_RULES=' + ','.join(self.rules))}")
@@ -137,13 +139,13 @@ class _Setting(NamedTuple):
         return " ".join(options)
 
     def new_filter(self) -> Callable[[str, UrlParts], bool]:
-        """What tells of one URL after the other whether it would be fetched."""
+        """A function that is called with each URL in turn: would it be fetched?"""
         is_denied = re.compile("|".join(self.denied)).search if self.denied else None
         rules = UrlRules(self.rules)
         seen: set[int] = set()
 
         def is_fetched(url: str, parts: UrlParts) -> bool:
-            if is_denied and is_denied(url):  # what is denied is not seen
+            if is_denied and is_denied(url):  # denied URLs do not count as seen
                 return False
             if not self.rules:
                 return True
@@ -176,7 +178,7 @@ class _Tally:
 
 @dataclass(slots=True)
 class _Way:
-    """A setting that avoids what shows a difference, and what it did when tried out."""
+    """A setting that avoids URLs with a difference, and its effect on the job."""
 
     difference: UrlDifference
     tally: _Tally
@@ -199,7 +201,7 @@ class _Way:
 
 
 def _count_pairs(store: JobStore, max_records: int) -> dict[frozenset[UrlDifference], _Tally]:
-    """The pairs of duplicate and original, by all in which their URLs differ."""
+    """The pairs of duplicate and original, by the differences of their URLs."""
     pairs: dict[frozenset[UrlDifference], _Tally] = {}
     for url, original, size_bytes in store.report.url_pairs(max_records):
         found = frozenset(url_differences(url, original))
@@ -221,7 +223,7 @@ def _most_common(
 
 
 def _ways_out(difference: UrlDifference, tally: _Tally) -> Iterator[tuple[str, _Setting]]:
-    """The settings that avoid what shows a difference, each after its detail."""
+    """The settings that avoid URLs with a difference, each with its detail."""
     kind, first, second, place = difference
     if kind in RULES or kind == "bare-query":
         yield "", _Setting(rules=(kind,))
@@ -242,7 +244,7 @@ def _ways_out(difference: UrlDifference, tally: _Tally) -> Iterator[tuple[str, _
 
 
 def _sides(difference: UrlDifference, tally: _Tally) -> list[str]:
-    """What to deny; that of the duplicates first, which goes where all else is equal."""
+    """What to deny. The side of the duplicates is first: it is chosen if both are equal."""
     url = tally.examples[0][0]
     sides = filter(None, (difference.first, difference.second))
     return sorted(sides, key=lambda side: side not in url)
@@ -253,12 +255,12 @@ _PLACES = {
     "end": ("/", "", r"/{}(?:\?|$)"),
     "name": ("", "", r"/[^/?]*{}[^/?]*(?:\?|$)"),
 }
-"""By place in the path: what is shown before and behind a name, and the pattern. It matches whole
-parts of the path only."""
+"""By place in the path: what is shown before and after a name, and the regular expression, which
+matches only complete parts of the path."""
 
 
 def _apart(name: str, place: str) -> str:
-    """A pattern for a name; for a word of a longer name, one that is not within another word."""
+    """A regular expression for a name; for part of a name, one that matches only whole words."""
     expression = _escape(name)
     if place != "name":
         return expression
@@ -267,13 +269,13 @@ def _apart(name: str, place: str) -> str:
 
 
 def _escape(text: str) -> str:
-    return re.escape(text).replace(r"\-", "-")  # special within brackets only
+    return re.escape(text).replace(r"\-", "-")  # special only within brackets
 
 
 def _try_out(store: JobStore, max_records: int, ways: list[_Way]) -> None:
-    """Fill in, for each way, what it would have saved and lost.
+    """Set what each way would have saved and lost.
 
-    What the page at an avoided URL holds is lost where each of its URLs is avoided.
+    The content of an avoided URL is lost if all its URLs are avoided.
     """
     if not ways:
         return
@@ -297,7 +299,7 @@ def _try_out(store: JobStore, max_records: int, ways: list[_Way]) -> None:
 
 
 def _best_ways(ways: list[_Way]) -> list[_Way]:
-    """Of the ways out of one difference the one that loses least, if it saves more than that."""
+    """The best way for each difference: it loses least, and saves more than it loses."""
     best: dict[UrlDifference, _Way] = {}
     for way in ways:
         rival = best.get(way.difference, way)
