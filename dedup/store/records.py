@@ -1,7 +1,7 @@
 """The records that every store keeps: pages, queued URLs, and pages to learn from."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from operator import attrgetter
@@ -157,7 +157,8 @@ kept_fields = attrgetter(*KEPT_FIELDS)
 
 def with_kept(fields: Iterable[Any], text: str, rest: Rest | None) -> Document:
     """The document with these `KEPT_FIELDS`."""
-    return Document(text=text, rest=rest, **dict(zip(KEPT_FIELDS, fields, strict=True)))
+    name, url, title, heading, own_title, source, key = fields
+    return Document(name, text, url, title, None, heading, own_title, source, key, rest)
 
 
 def as_kept(document: Document, number: int, clean: Callable[[Any], Any]) -> Document:
@@ -209,9 +210,9 @@ def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def storable_fields(page: Page) -> dict[str, object]:
-    """The `PAGE_FIELDS` of a page by name, as databases accept them."""
-    values = ((name, getattr(page, name)) for name in PAGE_FIELDS)
+def storable_fields(page: Page, names: Sequence[str] = PAGE_FIELDS) -> dict[str, object]:
+    """These fields of a page by name, as databases accept them."""
+    values = [(name, getattr(page, name)) for name in names]
     return {name: storable(value) if isinstance(value, str) else value for name, value in values}
 
 

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from operator import attrgetter
 from typing import Any, Self
 
 from dedup.document import Document, Match
@@ -35,6 +36,7 @@ _ANY_CREDENTIALS = re.compile(r"(https?://)[^\s/?#@]*@")
 
 _COLUMNS = ("name", "host", *PAGE_FIELDS, "rest", "text", "body")
 _MATCH = ("original", "stage", "distance", "resemblance")
+_match_values = attrgetter(*_MATCH)
 _CHANGED = ("text", "heading", "own_title", "source", "site_version", "rest")
 
 
@@ -44,8 +46,10 @@ def _updating(*columns: str) -> str:
 
 
 _INSERT_PAGE = inserting("pages", "number", *_COLUMNS)
-_INSERT_DUPLICATE = inserting(
-    "duplicates", "number", "name", "host", *_MATCH, *DROPPED_FIELDS, "text"
+_DUPLICATE_COLUMNS = ("number", "name", "host", *_MATCH, *DROPPED_FIELDS, "text")
+_INSERT_DUPLICATE = (
+    f"INSERT INTO duplicates ({', '.join(_DUPLICATE_COLUMNS)})"  # noqa: S608 -- our own names
+    f" VALUES ({', '.join('?' * len(_DUPLICATE_COLUMNS))})"
 )
 _UPDATE_PAGE = _updating(*_COLUMNS)
 _CHANGE_TEXT = _updating(*_CHANGED)
@@ -171,11 +175,16 @@ class JobStore(PageReader):
 
     def add_duplicate(self, document: Document, match: Match) -> None:
         page = as_page(document)
-        found = {name: getattr(match, name) for name in _MATCH}
-        text = None if match.stage == "body" else page.packed_text  # the original's
         with self.unit() as connection:
-            fields = _fields(self.database.take_number(), page)
-            connection.execute(_INSERT_DUPLICATE, {**fields, **found, "text": text})
+            row = (
+                self.database.take_number(),
+                storable(page.id) or None,
+                host_of(page.url),
+                *_match_values(match),
+                *storable_fields(page, DROPPED_FIELDS).values(),
+                None if match.stage == "body" else page.packed_text,
+            )
+            connection.execute(_INSERT_DUPLICATE, row)
 
     def add_skipped(
         self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0
