@@ -36,8 +36,6 @@ _ANY_CREDENTIALS = re.compile(r"(https?://)[^\s/?#@]*@")
 
 _COLUMNS = ("name", "host", *PAGE_FIELDS, "rest", "text", "body")
 _MATCH = ("original", "stage", "distance", "resemblance")
-_match_values = attrgetter(*_MATCH)
-_CHANGED = ("text", "heading", "own_title", "source", "site_version", "rest")
 
 
 def _updating(*columns: str) -> str:
@@ -51,8 +49,9 @@ _INSERT_DUPLICATE = (
     f"INSERT INTO duplicates ({', '.join(_DUPLICATE_COLUMNS)})"  # noqa: S608 -- our own names
     f" VALUES ({', '.join('?' * len(_DUPLICATE_COLUMNS))})"
 )
+_match_values = attrgetter(*_MATCH)
 _UPDATE_PAGE = _updating(*_COLUMNS)
-_CHANGE_TEXT = _updating(*_CHANGED)
+_CHANGE_TEXT = _updating("text", "heading", "own_title", "source", "site_version", "rest")
 
 
 class JobStore(PageReader):
