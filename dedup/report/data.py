@@ -79,12 +79,7 @@ def _times(store: JobStore) -> dict[str, Any]:
     fetched, unique, duplicates = ([0] * (int(seconds / step) + 1) for _ in range(3))
     for place, *counts in store.report.times(step, _PAUSE_SECONDS):
         fetched[place], unique[place], duplicates[place] = counts
-    return {
-        "step": step,
-        "fetched": fetched,
-        "unique": unique,
-        "duplicates": duplicates,
-    }
+    return {"step": step, "fetched": fetched, "unique": unique, "duplicates": duplicates}
 
 
 def _resemblances(store: JobStore) -> list[int]:
