@@ -57,7 +57,7 @@ class PostgresqlStore(JobStore):
         except BaseException:
             database.close()
             raise
-        super().__init__(database, workers, job=str(place), keep_bodies=keep_bodies)
+        super().__init__(database, workers, keep_bodies=keep_bodies)
         self.urls = PostgresqlUrlTable(database)
         self.stats = PostgresqlStatsQueries(database)
 
@@ -67,6 +67,10 @@ class PostgresqlStore(JobStore):
             self.workers.leave({})
         finally:
             super().close()
+
+    @property
+    def job(self) -> str:
+        return self.location
 
 
 class PostgresqlUrlTable(UrlTable):

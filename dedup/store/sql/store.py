@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
@@ -54,15 +55,13 @@ _UPDATE_PAGE = _updating(*_COLUMNS)
 _CHANGE_TEXT = _updating("text", "heading", "own_title", "source", "site_version", "rest")
 
 
-class JobStore(PageReader):
+class JobStore(PageReader, ABC):
     """The store of a crawl's job, or of a job of `dedup run`.
 
     Texts come back unchanged, lone surrogates included. In URLs, ids and titles, question marks
     replace these. Texts and bodies have checksums.
 
     Attributes:
-        job: the argument of commands for it: its folder, or `postgresql://…/DATABASE#NAME`.
-        location: its address in messages, without a password.
         keep_bodies: are the bodies of pages stored as well as their texts?
         urls: the seen URLs, and the queue.
         learned: what is known about hosts, and the pages to learn from.
@@ -75,12 +74,8 @@ class JobStore(PageReader):
         StateError: from any method: the store is damaged, or cannot be read or written.
     """
 
-    def __init__(
-        self, database: Database, workers: Workers, *, job: str, keep_bodies: bool
-    ) -> None:
+    def __init__(self, database: Database, workers: Workers, *, keep_bodies: bool) -> None:
         super().__init__(database)
-        self.job = job
-        self.location = database.location
         self.keep_bodies = keep_bodies
         self.urls = UrlTable(database)
         self.learned = HostKnowledge(database)
@@ -91,6 +86,16 @@ class JobStore(PageReader):
         self.report = ReportQueries(database)
         self.explain = ExplainQueries(database)
         self.exports = ExportQueries(database)
+
+    @property
+    def location(self) -> str:
+        """The address of the store in messages, without a password."""
+        return self.database.location
+
+    @property
+    @abstractmethod
+    def job(self) -> str:
+        """The job as an argument of commands: its folder, or `postgresql://…/DATABASE#NAME`."""
 
     def unit(self) -> AbstractContextManager[Connection]:
         """Writes inside are stored completely or not at all, for example a page and its links."""

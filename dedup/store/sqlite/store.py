@@ -25,11 +25,17 @@ class SqliteStore(JobStore):
     database: Database
 
     def __init__(self, path: Path, *, keep_bodies: bool = True, **options: Unpack[Options]) -> None:
-        database = Database(path, **options)
-        super().__init__(database, Workers(), job=str(path.parent), keep_bodies=keep_bodies)
-        self.path = path
+        super().__init__(Database(path, **options), Workers(), keep_bodies=keep_bodies)
         try:
             self.database.last_number = self.decisions.count()
         except StateError:
             self.close()
             raise
+
+    @property
+    def path(self) -> Path:
+        return self.database.path
+
+    @property
+    def job(self) -> str:
+        return str(self.path.parent)
