@@ -8,6 +8,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 
+from dedup.scrapy.component import Component
 from dedup.scrapy.config import is_queue_stored
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
@@ -25,7 +26,7 @@ class CanonicalDupeFilter(RFPDupeFilter):
         return dupefilter
 
 
-class DedupDupeFilter(BaseDupeFilter):
+class DedupDupeFilter(Component, BaseDupeFilter):
     """Filters requests whose URL the job has seen.
 
     Raises:
@@ -34,6 +35,7 @@ class DedupDupeFilter(BaseDupeFilter):
     """
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         _check_scheduler(crawler)
         self._job = Job.of(crawler)
         self._stats = crawler.stats
@@ -43,10 +45,6 @@ class DedupDupeFilter(BaseDupeFilter):
         self._log = RFPDupeFilter(
             debug=crawler.settings.getbool("DUPEFILTER_DEBUG"), fingerprinter=self._keys
         ).log
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> DedupDupeFilter:
-        return cls(crawler)
 
     def request_seen(self, request: Request) -> bool:
         self._count_link(request)

@@ -10,6 +10,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from twisted.internet.defer import Deferred
 
 from dedup.errors import StateError
+from dedup.scrapy.component import Component
 from dedup.scrapy.internals.downloads import count_downloads, downloads_by_slot, max_downloads
 from dedup.scrapy.internals.engine import count_in_spider
 from dedup.scrapy.job.job import Job
@@ -17,7 +18,7 @@ from dedup.scrapy.job.job import Job
 _MAX_SLOW_PAGES = 64
 
 
-class DedupScheduler(BaseScheduler):
+class DedupScheduler(Component, BaseScheduler):
     """Queues requests in the job's store, whether or not `JOBDIR` is set.
 
     Priorities hold within a host, and hosts take turns, as with Scrapy's default priority queue.
@@ -32,14 +33,10 @@ class DedupScheduler(BaseScheduler):
 
     def __init__(self, crawler: Crawler) -> None:
         dupefilter = load_object(crawler.settings["DUPEFILTER_CLASS"])
-        self._crawler = crawler
+        super().__init__(crawler)
         self._job = Job.of(crawler)
         self._dupefilter: BaseDupeFilter = build_from_crawler(dupefilter, crawler)
         self._stats = crawler.stats
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> DedupScheduler:
-        return cls(crawler)
 
     def open(self, spider: Spider) -> Deferred[None] | None:  # noqa: ARG002 -- Scrapy's signature
         return self._dupefilter.open()
@@ -62,8 +59,8 @@ class DedupScheduler(BaseScheduler):
 
     def _enqueue(self, request: Request) -> bool:
         if not request.dont_filter and self._dupefilter.request_seen(request):
-            if self._crawler.spider is not None:
-                self._dupefilter.log(request, self._crawler.spider)
+            if self.crawler.spider is not None:
+                self._dupefilter.log(request, self.crawler.spider)
             return False
         where = "disk" if self._job.urls.requests.add(request) else "memory"
         self._stats.inc_value(f"scheduler/enqueued/{where}")
@@ -74,7 +71,7 @@ class DedupScheduler(BaseScheduler):
         if self._is_reader_busy() or self._job.failure or self._job.pages.arrivals.is_closing:
             return None
         try:
-            request = self._job.urls.gate.next(downloads_by_slot(self._crawler))
+            request = self._job.urls.gate.next(downloads_by_slot(self.crawler))
         except StateError:
             return None
         if request is not None:
@@ -91,5 +88,5 @@ class DedupScheduler(BaseScheduler):
         if self._job.reader is None:
             return False
         n_slow = min(self._job.reader.n_slow, _MAX_SLOW_PAGES)
-        n_under_way = count_downloads(self._crawler) + count_in_spider(self._crawler) - n_slow
-        return n_under_way >= max_downloads(self._crawler)
+        n_under_way = count_downloads(self.crawler) + count_in_spider(self.crawler) - n_slow
+        return n_under_way >= max_downloads(self.crawler)

@@ -29,7 +29,7 @@ from dedup.sites.site import (
     learn,
     rest_by_itself,
 )
-from dedup.store.records import Outlined, Page
+from dedup.store.records import Outlined, Page, with_text
 from dedup.store.sql.learned import HostKnowledge
 from dedup.urls.parts import host_of, host_without_port
 
@@ -490,16 +490,3 @@ class SiteLearner:
         while len(self._pools) > 1 and self._n_lines > _LINES_IN_MEMORY:
             _, dropped = self._pools.popitem(last=False)
             self._n_lines -= dropped.n_lines
-
-
-def with_text(page: Page, own: PageText) -> Page:
-    """Return the page with a text that was read from its outline."""
-    return replace(
-        page,
-        text=own.text,
-        heading=own.heading,
-        own_title=own.title,
-        source=own.source,
-        site_version=own.site_version or None,
-        rest=own.rest,
-    )

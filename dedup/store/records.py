@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from operator import attrgetter
 from threading import local
@@ -13,7 +13,7 @@ import zstandard
 from dedup.document import Document
 from dedup.sites.outline import Outline
 from dedup.sites.rest import Rest
-from dedup.sites.site import name_key
+from dedup.sites.site import PageText, name_key
 
 _Text = TypeVar("_Text", str, str | None)
 
@@ -78,6 +78,19 @@ class Page(Document):
     def packed_body(self) -> bytes | None:
         """The body as stored."""
         return None if self.body is None else compressed(self.body)
+
+
+def with_text(page: Page, found: PageText) -> Page:
+    """Return the page with a text that was read from it."""
+    return replace(
+        page,
+        text=found.text,
+        heading=found.heading,
+        own_title=found.title,
+        source=found.source,
+        site_version=found.site_version or None,
+        rest=found.rest,
+    )
 
 
 class QueuedUrl(NamedTuple):

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 
+from dedup.scrapy.component import Component
 from dedup.scrapy.internals.reactor import Timer, call_every
 
 _SIGNALS = ("spider_opened", "spider_idle", "spider_closed")
 
 
-class Extension:
+class Extension(Component):
     """Calls its method `_NAME` at each signal NAME, where it has one."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         self._timer: Timer | None = None
         crawler.signals.connect(self._stop_timer, signals.spider_closed)
         for name in _SIGNALS:
             if hasattr(self, f"_{name}"):
                 crawler.signals.connect(getattr(self, f"_{name}"), getattr(signals, name))
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     def _call_every(self, seconds: float, function: Callable[[], None]) -> None:
         """Call a function every `seconds` until the spider is closed."""

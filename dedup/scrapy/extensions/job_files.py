@@ -30,16 +30,16 @@ class JobFiles(Extension):
 
     def _commit_if_due(self) -> None:
         with suppress(StateError):  # the job notes it, and the crawl stops
-            Job.of(self._crawler).store.commit_if_due()
+            Job.of(self.crawler).store.commit_if_due()
 
     def _spider_closed(self, reason: str) -> None:
-        job = Job.of(self._crawler)
+        job = Job.of(self.crawler)
         if job.failure or (job.is_finished and (job.folder / "stats.json").exists()):
             return
         with suppress(StateError):
             if not job.is_finished:
                 self._note_end(job, reason)
-                is_ours = is_own(self._crawler.spider)
+                is_ours = is_own(self.crawler.spider)
                 if is_ours and reason == "finished" and not job.has_pages:
                     _note(job, "no pages were found")
             if job.is_kept or job.config.report_file:
@@ -49,7 +49,7 @@ class JobFiles(Extension):
         store = job.store
         job.turns.close()
         store.set_meta("reason", reason)
-        if reason == "finished" and not is_own(self._crawler.spider):
+        if reason == "finished" and not is_own(self.crawler.spider):
             # A spider of another project may yield items in any callback: all its URLs are done
             # only when it has finished.
             store.urls.finish_all()

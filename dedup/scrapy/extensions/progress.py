@@ -59,11 +59,11 @@ class Progress(Extension):
         return TerminalConsole(stderr=True, highlight=False, markup=False)
 
     def _spider_opened(self) -> None:
-        job = Job.of(self._crawler)
+        job = Job.of(self.crawler)
         if job.moved_to:
             self._print(f"The previous job was moved to {job.moved_to}")
         if job.is_finished:
-            is_ours = is_own(self._crawler.spider)
+            is_ours = is_own(self.crawler.spider)
             way = "-a restart=1" if is_ours else "-s DEDUP_RESTART=1"
             name = "-a job=NAME" if is_ours else "-s DEDUP_JOB=NAME or JOBDIR"
             self._print(
@@ -81,7 +81,7 @@ class Progress(Extension):
             self._print(f"Job {job.store.job} started.")
         if self._mode == "table":
             return
-        self._figures = CrawlFigures(self._crawler, with_details=self._mode == "live")
+        self._figures = CrawlFigures(self.crawler, with_details=self._mode == "live")
         if self._mode == "live":
             self._begin_live()
         self._call_every(_SECONDS[self._mode], self._update)
@@ -123,7 +123,7 @@ class Progress(Extension):
             return
         snapshot = self._figures.read()
         if self._live is None:
-            moment = time.strftime(self._crawler.settings["LOG_DATEFORMAT"])
+            moment = time.strftime(self.crawler.settings["LOG_DATEFORMAT"])
             self._print(f"{moment} {line(snapshot)}")
         else:
             width, height = self._console.size
@@ -135,7 +135,7 @@ class Progress(Extension):
 
     def _spider_closed(self, reason: str) -> None:
         self._end_live()
-        job = Job.of(self._crawler)
+        job = Job.of(self.crawler)
         if job.failure:
             if job.is_kept:
                 self._print("Fix this, then rerun the same command to resume.")
@@ -143,11 +143,11 @@ class Progress(Extension):
         account = stats_json(job, finished=time.time(), reason=reason)
         if not job.has_queue:
             del account["urls"]  # the project's own scheduler has them
-        spider = self._crawler.spider
+        spider = self.crawler.spider
         if not is_own(spider):
-            if self._mode == "table" and _is_quiet(self._crawler.settings):
+            if self._mode == "table" and _is_quiet(self.crawler.settings):
                 return
-            name, stats = getattr(spider, "name", ""), self._crawler.stats.get_stats()
+            name, stats = getattr(spider, "name", ""), self.crawler.stats.get_stats()
             account["items"] = item_counts(name, job.pages.judge.drops, stats)
         outside = getattr(spider, "outside", None)
         if isinstance(outside, OutsideHosts):

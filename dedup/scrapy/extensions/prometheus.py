@@ -37,7 +37,7 @@ class PrometheusFile(Extension):
         self._figures: CrawlFigures | None = None
 
     def _spider_opened(self) -> None:
-        self._figures = CrawlFigures(self._crawler, with_details=False)
+        self._figures = CrawlFigures(self.crawler, with_details=False)
         self._call_every(_WRITE_SECONDS, self._write)
 
     def _spider_closed(self) -> None:

@@ -41,7 +41,7 @@ class Stopping(Extension):
         self._call_every(_LOOK_SECONDS, self._look)
 
     def _look(self) -> None:
-        crawler, job = self._crawler, Job.of(self._crawler)
+        crawler, job = self.crawler, Job.of(self.crawler)
         if not is_spider_open(crawler):
             return
         if not is_spider_closing(crawler):

@@ -44,7 +44,7 @@ class Teamwork(Extension):
         self._ask()
 
     def _ask(self) -> None:
-        job = Job.of(self._crawler)
+        job = Job.of(self.crawler)
         is_over = job.failure is not None or job.pages.arrivals.is_closing or job.is_finished
         if not (is_over or self._is_asked):
             start_coroutine(self._look_in_turn(job))
@@ -57,7 +57,7 @@ class Teamwork(Extension):
 
     def _spider_idle(self) -> None:
         """Keep the spider open while the job has work: a host may become free."""
-        job = Job.of(self._crawler)
+        job = Job.of(self.crawler)
         workers = job.store.workers
         if job.failure is not None or job.is_finished or not job.has_queue:
             return
@@ -67,24 +67,24 @@ class Teamwork(Extension):
 
     def _look(self) -> None:
         """In a turn: give a sign of life, give hosts back, take others."""
-        job = Job.of(self._crawler)
+        job = Job.of(self.crawler)
         workers, hosts = job.store.workers, job.urls.requests.hosts
-        pause = max((max_delay(self._crawler, host) for host in hosts), default=0.0)
+        pause = max((max_delay(self.crawler, host) for host in hosts), default=0.0)
         pages = job.ledger.fetched - job.ledger.fetched_before
-        left = {host: delay_left(self._crawler, host) for host in hosts}
+        left = {host: delay_left(self.crawler, host) for host in hosts}
         paused = {host: seconds for host, seconds in left.items() if seconds > pause}
         job.turns.n_processes = workers.beat(pages=pages, pause=pause, paused=paused)
         self._note_pages(job)
         if not job.has_queue or job.pages.arrivals.is_closing:
             return
-        most = _HOSTS_PER_REQUEST * self._crawler.settings.getint("CONCURRENT_REQUESTS")
+        most = _HOSTS_PER_REQUEST * self.crawler.settings.getint("CONCURRENT_REQUESTS")
         share = min(workers.fair_share(), most)
         n_working = self._free(job, workers, hosts, share)
         if n_working < share:
             taken = workers.take_hosts(share - n_working)
             self._take_up(job, taken)
         if not job.urls.requests.frontier:
-            request_next(self._crawler)  # or it would find out in five seconds
+            request_next(self.crawler)  # or it would find out in five seconds
 
     def _free(self, job: Job, workers: Workers, hosts: Collection[str], share: int) -> int:
         """Give back what is drained, and what is more than this process's share.
@@ -106,7 +106,7 @@ class Teamwork(Extension):
             working.difference_update(surplus)
             free += surplus
         if free:
-            workers.free_hosts({host: delay_left(self._crawler, host) for host in free})
+            workers.free_hosts({host: delay_left(self.crawler, host) for host in free})
             job.urls.requests.give_up(free)
             job.pages.arrivals.give_up(free)
         return len(working)
@@ -116,17 +116,17 @@ class Teamwork(Extension):
             job.pages.arrivals.take_up(hosts)
             job.urls.budgets.take_up()
             job.urls.requests.take_up(hosts)
-            if is_own(self._crawler.spider):
+            if is_own(self.crawler.spider):
                 start_coroutine(self._send_ready(job))
-            request_next(self._crawler)
+            request_next(self.crawler)
 
     async def _send_ready(self, job: Job) -> None:
         with suppress(StateError):  # the job notes it, and stops
             items = job.pages.arrivals.resume()
-            await send_items(self._crawler, items, at_once=job.turns.items_at_once)
+            await send_items(self.crawler, items, at_once=job.turns.items_at_once)
 
     def _note_pages(self, job: Job) -> None:
         """Pass the number of pages of all processes to a spider with `max_pages`."""
-        spider: Any = self._crawler.spider
+        spider: Any = self.crawler.spider
         if getattr(spider, "max_pages", 0) and hasattr(spider, "note_pages"):
             spider.note_pages(job.store.stats.pages())

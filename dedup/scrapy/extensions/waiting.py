@@ -36,13 +36,13 @@ class WaitingPages(Extension):
         self._has_failed = False
 
     def _spider_opened(self) -> None:
-        before_closing(self._crawler, self._before_closing)
-        start_coroutine(self._send(Job.of(self._crawler).pages.arrivals.resume()))
+        before_closing(self.crawler, self._before_closing)
+        start_coroutine(self._send(Job.of(self.crawler).pages.arrivals.resume()))
 
     def _spider_idle(self) -> None:
         if self._is_sending:
             raise DontCloseSpider
-        job = Job.of(self._crawler)
+        job = Job.of(self.crawler)
         if self._are_left(job) and job.pages.arrivals.may_finish:
             self._is_sending = True
             start_coroutine(self._send_some())
@@ -53,10 +53,10 @@ class WaitingPages(Extension):
             await self._send(await self._finished())
         finally:
             self._is_sending = False
-            request_next(self._crawler)
+            request_next(self.crawler)
 
     async def _before_closing(self) -> None:
-        job = Job.of(self._crawler)
+        job = Job.of(self.crawler)
         if job.pages.arrivals.is_closing:
             return
         job.pages.arrivals.is_closing = True
@@ -74,7 +74,7 @@ class WaitingPages(Extension):
 
     async def _finished(self) -> list[PageItem]:
         """Some of the pages that wait: those of a host, or of as many hosts as fill a turn."""
-        job = Job.of(self._crawler)
+        job = Job.of(self.crawler)
         n_wanted = job.turns.items_at_once
 
         def finish() -> list[PageItem]:
@@ -92,4 +92,4 @@ class WaitingPages(Extension):
             raise
 
     async def _send(self, items: list[PageItem]) -> None:
-        await send_items(self._crawler, items, at_once=Job.of(self._crawler).turns.items_at_once)
+        await send_items(self.crawler, items, at_once=Job.of(self.crawler).turns.items_at_once)

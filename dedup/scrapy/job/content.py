@@ -16,11 +16,11 @@ from dedup.document import Document, Match
 from dedup.errors import DamageError
 from dedup.keys import differing
 from dedup.scrapy.internals.refusal import refusing
-from dedup.sites.learner import SiteLearner, with_text
+from dedup.sites.learner import SiteLearner
 from dedup.sites.site import PageText
 from dedup.sites.telling import lines_of_body
 from dedup.store import JobStore, Page
-from dedup.store.records import as_kept, storable
+from dedup.store.records import as_kept, storable, with_text
 
 _MAX_COMPARED_CHARACTERS = 16_000_000
 """Characters of all texts compared for one page, its own text counted each time: about two seconds.

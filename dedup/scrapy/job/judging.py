@@ -22,8 +22,8 @@ from dedup.scrapy.job.drops import Drop, DropLog
 from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, page_of_item
 from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
-from dedup.scrapy.reading.page import with_extracted
 from dedup.store import JobStore, Page
+from dedup.store.records import with_text
 
 logger = logging.getLogger(__name__)
 
@@ -140,7 +140,7 @@ class ItemJudge:
         """Note the values that were read from the item's HTML, by field."""
         entry = self._items.entry(item)
         entry.extracted, entry.outline = found, text.outline
-        entry.read = with_extracted(Page(id="", text="", title=str(found["title"])), text)
+        entry.read = with_text(Page(id="", text="", title=str(found["title"])), text)
 
     def record_unread(self, item: object, reason: str, detail: str) -> None:
         """Record an item whose page could not be read."""

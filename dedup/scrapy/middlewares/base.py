@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 
+from dedup.scrapy.component import Component
 from dedup.scrapy.job.job import Job
 
 T = TypeVar("T")
@@ -22,18 +23,7 @@ _MIN_WAIT_SECONDS, _MAX_WAIT_SECONDS = 1.0, 60.0
 """Between two tries: the first wait; it doubles up to the second value."""
 
 
-class Middleware:
-    """A middleware that Scrapy makes from a crawler."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-
-class HostMiddleware(Middleware, Generic[T]):
+class HostMiddleware(Component, Generic[T]):
     """A middleware that asks hosts for something, and pauses hosts that do not answer.
 
     `T` is the type of the answers. A host is identified by its origin: scheme, name and port.

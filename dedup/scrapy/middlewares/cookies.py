@@ -9,7 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
-from dedup.scrapy.middlewares.base import Middleware
+from dedup.scrapy.component import Component
 
 MAX_COOKIE_BYTES = 4096  # name, value and attributes: RFC 6265, section 6.1, and browsers
 MAX_COOKIES_PER_HOST = 180  # Chrome
@@ -19,7 +19,7 @@ MAX_HEADER_BYTES = 8000
 _MAX_HOSTS = 100_000
 
 
-class BoundedCookies(Middleware):
+class BoundedCookies(Component):
     """Bounds the cookies that Scrapy's `CookiesMiddleware`, which comes before it, takes and sends.
 
     It removes cookies that are too large and those after the 180th of a host; from a request, those

@@ -11,13 +11,13 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from w3lib.http import basic_auth_header
 
-from dedup.scrapy.middlewares.base import Middleware
+from dedup.scrapy.component import Component
 
 _HEADER = "Authorization"
 _SENT = "_dedup_logged_in"
 
 
-class LogIn(Middleware):
+class LogIn(Component):
     """Adds the `Authorization` header while a request is sent, and removes it afterwards.
 
     Scrapy's own middleware leaves the header in the request: a retry would be stored with it.

@@ -16,15 +16,15 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
+from dedup.scrapy.component import Component
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
-from dedup.scrapy.middlewares.base import Middleware
 from dedup.scrapy.spiders.own import is_own
 
 
-class WatchOutputs(Middleware):
+class WatchOutputs(Component):
     """Counts the unprocessed outputs of each request, and records the request as done at zero."""
 
     def __init__(self, crawler: Crawler) -> None:

@@ -11,15 +11,15 @@ from scrapy.http import Response
 from w3lib.url import safe_url_string
 
 from dedup.scrapy.addresses import AddressPolicy, GuardedResolver, resolved_host
+from dedup.scrapy.component import Component
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.internals.reactor import installed_reactor
-from dedup.scrapy.middlewares.base import Middleware
 from dedup.scrapy.middlewares.redirect import NotFollowed
 
 _SCHEMES = ("http", "https")
 
 
-class PublicWeb(Middleware):
+class PublicWeb(Component):
     """Refuses requests that do not go to the public web, those for robots.txt too.
 
     This middleware decides by the name of the host; `GuardedResolver` decides by its addresses.

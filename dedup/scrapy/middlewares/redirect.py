@@ -9,10 +9,10 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 
+from dedup.scrapy.component import Component
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.middlewares.base import Middleware
 from dedup.scrapy.url_keys import UrlKeys
 from dedup.store.records import DONE, QUEUED
 from dedup.urls.credentials import without_credentials
@@ -40,7 +40,7 @@ class AlreadyRecorded(IgnoreRequest):
         self.target = target
 
 
-class RedirectGuard(Middleware):
+class RedirectGuard(Component):
     """Decides about redirects before Scrapy's own middleware follows them.
 
     It decides for the requests that the dupefilter has seen, so not for those for robots.txt.

@@ -9,13 +9,13 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from dedup.scrapy.addresses import AddressPolicy
+from dedup.scrapy.component import Component
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.middlewares.base import Middleware
 from dedup.scrapy.url_keys import UrlKeys
 
 
-class ResumeMiddleware(Middleware):
+class ResumeMiddleware(Component):
     """Drops the start requests that the job has seen; of a finished job, all of them.
 
     The requests that an interrupted job left are queued in its store, and the scheduler takes them

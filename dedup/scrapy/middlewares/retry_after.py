@@ -12,8 +12,8 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
+from dedup.scrapy.component import Component
 from dedup.scrapy.internals.downloads import has_slot, postpone
-from dedup.scrapy.middlewares.base import Middleware
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ _MIN_DELAY_SECONDS = 0.01
 without a delay."""
 
 
-class RetryAfter(Middleware):
+class RetryAfter(Component):
     """Pauses a host that answers 429, or 503 with `Retry-After`, for as long as the header says.
 
     Scrapy's own retries (`RETRY_TIMES`) and all other requests to the host wait until the pause

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
@@ -10,6 +10,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 
 from dedup.detectors import CASCADE
 from dedup.errors import DamageError
+from dedup.scrapy.component import Component
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.job.drops import Drop
 from dedup.scrapy.job.job import Job
@@ -45,7 +46,7 @@ class NearDuplicatePage(DuplicatePage):
     """Its text resembles that of a stored page."""
 
 
-class ContentPipeline:
+class ContentPipeline(Component):
     """Drops items that duplicate a stored page, by the detectors of its stages.
 
     The last of the content pipelines, normally `StorePage`, stores a page that has no original.
@@ -57,16 +58,13 @@ class ContentPipeline:
     """The stages that this pipeline runs where they are switched on."""
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         config = CrawlConfig.of(crawler)
         stages = [stage for stage in self.dedup_stages if stage in config.stages]
         if self.dedup_stages and not stages:
             raise NotConfigured
         self._job = Job.of(crawler)
         self._share = self._job.pages.judge.join(stages)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     def open_spider(self, spider: Spider | None = None) -> None:  # noqa: ARG002 -- Scrapy 2.13
         try:

@@ -10,6 +10,7 @@ from scrapy.crawler import Crawler
 
 from dedup.html import HtmlPage, bounded, decode, parse_page
 from dedup.html.page_text import PageText, page_text
+from dedup.scrapy.component import Component
 from dedup.scrapy.item_fields import fill, get
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.job import Job
@@ -21,7 +22,7 @@ from dedup.sites.site import Site
 from dedup.urls.parts import host_of
 
 
-class ExtractText:
+class ExtractText(Component):
     """Reads `body` (bytes) or `html` (text) of items that have no text.
 
     The project's own spiders yield items with text; this pipeline is for the items of other
@@ -32,6 +33,7 @@ class ExtractText:
     """
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         self._job = Job.of(crawler)
         self._fields = self._job.config.item_fields
         config = self._job.config
@@ -48,10 +50,6 @@ class ExtractText:
                 memory_mb=config.read_memory_mb,
             )
         )
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> ExtractText:
-        return cls(crawler)
 
     def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- 2.13
         if isinstance(item, PageItem) or (self._fields.text_of(item) or "").strip():

@@ -15,6 +15,7 @@ from dedup.html import HtmlPage, bounded, decode, parse_page
 from dedup.html.page_text import PageText, page_text
 from dedup.sites.site import Site
 from dedup.store import Page
+from dedup.store.records import with_text
 
 MAX_TAGS = 1_000_000
 """A parser takes over 5 s and 1 GB for more. The HTML standard on one page has half of this."""
@@ -115,7 +116,7 @@ class Content(NamedTuple):
     def complete(self, page: Page) -> Page:
         """A page of which the response's own facts are known, with what was read from it."""
         page = replace(
-            with_extracted(page, self.extracted),
+            with_text(page, self.extracted),
             title=self.page.title,
             language=self.page.language or page.language,
             canonical_url=self.page.canonical_url,
@@ -125,19 +126,6 @@ class Content(NamedTuple):
             page.take(shingles=self.features.shingles, signatures=self.features.signatures)
             page.take_packed(self.features.packed_text, self.features.packed_body)
         return page
-
-
-def with_extracted(page: Page, extracted: PageText) -> Page:
-    """The page with a text that was extracted from it."""
-    return replace(
-        page,
-        text=extracted.text,
-        heading=extracted.heading,
-        own_title=extracted.title,
-        source=extracted.source,
-        site_version=extracted.site_version or None,
-        rest=extracted.rest,
-    )
 
 
 class ContentReader:

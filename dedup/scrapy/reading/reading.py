@@ -10,10 +10,10 @@ from scrapy.http import Response
 from dedup.html import HtmlPage
 from dedup.scrapy.reading.page import Content, RawPage
 from dedup.sites.counts import Contribution
-from dedup.sites.learner import with_text
 from dedup.sites.outline import Outline
 from dedup.sites.site import Site
 from dedup.store import Page
+from dedup.store.records import with_text
 
 
 class Reading(NamedTuple):
