@@ -114,7 +114,8 @@ def verified(
         rules: the threshold.
         known: what was learned of the hosts of each collection.
     """
-    check = rules.check(_no_original, rare_on=rare_lines(*(sites.get for sites in known)))
+    rare_on = rare_lines(*(sites.get for sites in known))
+    check = SecondCheck.of(_no_original, rules.config, rare_on=rare_on)
     for batch in batches:
         rows = []
         for pair in batch.to_pylist():

@@ -186,8 +186,8 @@ class SecondCheck:
     Args:
         originals: fetches a candidate.
         names: with "ignore", names do not count: only texts do.
-        sketches: of originals, to rule out candidates without fetching them; None: of none.
-            They change no answer.
+        sketches: of originals, to rule out candidates without fetching them; None: of none. They
+            change an answer only where a document has more candidates than are compared.
         rare_on: tells of a host which lines are rare there.
         max_characters: of originals that one document is compared with, together, and of the
             document, as often as it is compared; further ones count as other pages. None: no bound.
@@ -322,6 +322,16 @@ class SecondCheck:
         asked = self._asked_of(documents)
         may = asked.sets.may_resemble(owners, others, at_least=self.near_resemblance)
         return asked.is_short[owners] | asked.is_short[others] | may
+
+    def sketch(self, number: int, document: Document) -> None:
+        """Add the sketch of a document that was stored, where there are sketches."""
+        if self._sketches is not None and not self.is_short(document):
+            self._sketches.add(number, document.shingles, self._signer.sign(document))
+
+    def forget(self, number: int) -> None:
+        """Forget the sketch of a document: its text has changed."""
+        if self._sketches is not None:
+            self._sketches.forget(number)
 
     def _asked_of(self, documents: Sequence[Document]) -> "_Asked":
         if self._asked_last is None or self._asked_last.documents is not documents:

@@ -65,6 +65,11 @@ class Sketches:
         self._sizes[row] = len(shingles)
         self._shifts[row] = shift
 
+    def forget(self, number: int) -> None:
+        """Rule a document out no longer: its text has changed."""
+        if 0 <= number - self._first < len(self._sizes):
+            self._sizes[number - self._first] = 0
+
     def _grow(self, length: int) -> None:
         more = length - len(self._sizes)
         self._bits = np.concatenate((self._bits, np.zeros((more, _WORDS), np.uint64)))
