@@ -60,24 +60,24 @@ SignerT = TypeVar("SignerT", bound=Signer)
 IndexT = TypeVar("IndexT", bound=Multimap | PermutedTables)
 
 
-class IndexedDetector(Generic[SignerT, IndexT]):
-    """What detectors have in common that look the signatures of a signer up in an index."""
+class IndexedDetector(Detector, Generic[SignerT, IndexT]):
+    """A detector that looks up the signatures of a signer in an index."""
 
     def __init__(self, signer: SignerT, index: IndexT) -> None:
         self.stage = signer.stage
-        self._signer = signer
+        self.signer = signer
         self._index = index
 
     @property
     def scheme(self) -> Mapping[str, object]:
-        return self._signer.scheme
+        return self.signer.scheme
 
     @property
     def size_bytes(self) -> int:
         return self._index.size_bytes
 
     def signature(self, document: Document) -> bytes | None:
-        return self._signer.sign(document)
+        return self.signer.sign(document)
 
 
 class Check(Protocol):

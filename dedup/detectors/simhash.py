@@ -134,9 +134,9 @@ class SimhashDetector(IndexedDetector[SimhashSigner, PermutedTables]):
     def may_match(
         self, documents: Sequence[Document], among: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        if self._signer.n_bits > 64:
+        if self.signer.n_bits > 64:
             return np.ones(len(documents), np.bool_)  # one by one
-        found = self._signer.sign_many(documents)
+        found = self.signer.sign_many(documents)
         places = np.array([i for i, each in enumerate(found) if each is not None], np.intp)
         words = np.frombuffer(b"".join(filter(None, found)), ">u8").astype(np.uint64)
         may_match = np.zeros(len(documents), np.bool_)
@@ -175,6 +175,6 @@ class SimhashDetector(IndexedDetector[SimhashSigner, PermutedTables]):
 
     def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
         words = np.frombuffer(b"".join(signatures), ">u8").astype(np.uint64)
-        if self._signer.n_bits > 64:
+        if self.signer.n_bits > 64:
             words = words.reshape(len(numbers), -1)
         self._index.add_many(words, numbers)

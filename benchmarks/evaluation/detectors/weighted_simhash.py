@@ -45,6 +45,6 @@ class WeightedSimhashDetector(SimhashDetector):
             max_candidates=max_candidates,
             stage=stage,
         )
-        self._signer = WeightedSimhashSigner(
+        self.signer = WeightedSimhashSigner(
             weighting, n_bits=n_bits, short_shingles=check.short_shingles, stage=stage
         )
