@@ -9,6 +9,7 @@ from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.documents import object_of
 from dedup.collection.rows import json_line
 from dedup.collection.writing.json_lines import marked_line
+from dedup.store.records import storable
 
 NUMBERED = pa.schema([("place", pa.int64()), ("value", pa.string())])
 """`place`: from 0, of all lines of the collection that are not blank. `value`: null where the line
@@ -90,23 +91,21 @@ def _row(place: int, line: str | None, columns: Columns, within: str | None) -> 
 
 
 def columns_read(fields: Fields, within: str | None) -> dict[str, object]:
-    """What is `READ` of a row's fields. Others than the value of `within` must not be asked for."""
+    """What is `READ` of a row's fields. Others than the value of `within` must not be asked for.
+
+    JSON can escape halves of surrogate pairs, for which Arrow has no place: they are replaced.
+    """
     name = fields.url if fields.id is None else fields.id
     named = None if name is None else json.dumps(name, default=str, ensure_ascii=False)
     return {
-        "name": _whole(named),
-        "text": _whole(fields.text),
-        "html": _whole(fields.html),
-        "url": _whole(fields.url),
-        "title": _whole(fields.title),
-        "group": None if within is None else _whole(repr(fields.others[0])),
+        "name": storable(named),
+        "text": storable(fields.text),
+        "html": storable(fields.html),
+        "url": storable(fields.url),
+        "title": storable(fields.title),
+        "group": None if within is None else storable(repr(fields.others[0])),
         "present": sorted(fields.present),
     }
-
-
-def _whole(text: str | None) -> str | None:
-    """Without halves of surrogate pairs, which JSON can escape: they have no place in Arrow."""
-    return text if text is None or text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 MARKED = pa.schema([("value", pa.string())])

@@ -130,13 +130,18 @@ def _why_no_json(line: bytes, error: json.JSONDecodeError) -> str:
     return f"invalid JSON: {error.msg}, at character {place:,}"
 
 
-def _read_page(page: WebPage, columns: Columns, sites: Mapping[str, Site]) -> Read:
+def fields_of_page(page: WebPage) -> Fields:
+    """What a page of a web archive says: its markup, or its text where it is plain."""
     text = decode(page.body, page.content_type).text
-    is_plain = page.content_type.partition(";")[0].strip().lower() == "text/plain"
-    fields = Fields(page.id, page.url, "", text if is_plain else None, None if is_plain else text)
+    said, markup = (text, None) if page.is_plain else (None, text)
+    return Fields(page.id, page.url, "", said, markup)
+
+
+def _read_page(page: WebPage, columns: Columns, sites: Mapping[str, Site]) -> Read:
+    fields = fields_of_page(page)
     document = (
-        Document(id=page.id, text=text, url=page.url, body=page.body)
-        if is_plain
+        Document(id=page.id, text=fields.text, url=page.url, body=page.body)
+        if fields.text is not None
         else page_document(page.id, fields, sites, page.body)
     )
     return Read(document, page.id, (None,) * len(columns.others))

@@ -14,7 +14,7 @@ from dedup.collection.deciding import Decider
 from dedup.collection.documents import Read
 from dedup.collection.names import Names
 from dedup.collection.order import as_times, judging_order
-from dedup.collection.portions import PORTION_BYTES, PORTION_ROWS, Numbered, portions
+from dedup.collection.portions import PORTION_ROWS, Numbered, number_rows, portions, row_bytes
 from dedup.collection.rows import Broken, Row
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Task
@@ -141,7 +141,7 @@ class RowJudge:
                     signed_from,
                 ),
             )
-            for part in portions(rows())
+            for part in portions(number_rows(rows()), row_bytes)
         )
         current: int | None = None
         for part, found in self._workers.read(tasks):
@@ -233,7 +233,10 @@ class RowJudge:
         begun = read.groups[order[done - 1]] if done else None
         group: int | None = None
         names = list(read.group_names)
-        for places, documents in self._workers.sign(self._ordered(spool, order[done:])):
+        to_judge = ((place, spool.document(place)) for place in order[done:])
+        parts = portions(to_judge, lambda pair: len(pair[1].text))
+        unsigned = (([place for place, _ in part], [each for _, each in part]) for part in parts)
+        for places, documents in self._workers.sign(unsigned):
             pairs = zip(places, documents, strict=True)
             for number, members in groupby(pairs, key=lambda pair: read.groups[pair[0]]):
                 if number != group and self._rules.within is not None:
@@ -247,26 +250,6 @@ class RowJudge:
                     matches.set(place, match)
         return matches
 
-    @staticmethod
-    def _ordered(
-        spool: SpoolStore, order: Iterable[int]
-    ) -> Iterator[tuple[list[int], list[Document]]]:
-        places: list[int] = []
-        documents: list[Document] = []
-        size = 0
-        for place in order:
-            document = spool.document(place)
-            if documents and (
-                len(documents) == PORTION_ROWS or size + len(document.text) > PORTION_BYTES
-            ):
-                yield places, documents
-                places, documents, size = [], [], 0
-            places.append(place)
-            documents.append(document)
-            size += len(document.text)
-        if documents:
-            yield places, documents
-
 
 class _Spooled(NamedTuple):
     """What is kept in memory of rows that are not judged in their order."""
@@ -278,33 +261,30 @@ class _Spooled(NamedTuple):
     is_broken: bytearray
 
 
+_MATCH = np.dtype("i8, i1, i2, f8")
+"""Original, stage, distance and resemblance."""
+
+
 class _Matches:
     """The match of each place: 19 bytes each."""
 
     def __init__(self, count: int) -> None:
-        self._originals = np.full(count, -1, np.int64)
-        self._stages = np.zeros(count, np.int8)
-        self._distances = np.full(count, -1, np.int16)
-        self._resemblances = np.full(count, np.nan)
+        self._rows = np.full(count, np.array((-1, 0, -1, np.nan), _MATCH))
 
     def set(self, place: int, match: Match | None) -> None:
-        if match is None:
-            return
-        self._originals[place] = match.original
-        self._stages[place] = STAGES.index(match.stage)
-        if match.distance is not None:
-            self._distances[place] = match.distance
-        if match.resemblance is not None:
-            self._resemblances[place] = match.resemblance
+        if match is not None:
+            distance = -1 if match.distance is None else match.distance
+            resemblance = np.nan if match.resemblance is None else match.resemblance
+            stage = STAGES.index(match.stage)
+            self._rows[place] = match.original, stage, distance, resemblance
 
     def __getitem__(self, place: int) -> Match | None:
-        original = int(self._originals[place])
+        original, stage, distance, resemblance = self._rows[place].item()
         if original < 0:
             return None
-        distance, resemblance = int(self._distances[place]), float(self._resemblances[place])
         return Match(
             original,
-            STAGES[self._stages[place]],
+            STAGES[stage],
             None if distance < 0 else distance,
             None if np.isnan(resemblance) else resemblance,
         )

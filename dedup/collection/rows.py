@@ -37,6 +37,11 @@ class WebPage:
     content_type: str
     body: bytes
 
+    @property
+    def is_plain(self) -> bool:
+        """Is it plain text, without markup?"""
+        return self.content_type.partition(";")[0].strip().lower() == "text/plain"
+
 
 Given = bytes | Mapping[str, Any] | WebPage
 """What a document is made of: a line of JSON, the columns that count, or a page."""
