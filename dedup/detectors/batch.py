@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.detectors.base import Check
+from dedup.detectors.second_check import SecondCheck
 from dedup.document import Document
 from dedup.index.multimap import AT_MOST, Multimap
 
@@ -31,7 +31,7 @@ def shared_keys(
 
 def promising_keys(
     index: Multimap,
-    check: Check,
+    check: SecondCheck,
     documents: Sequence[Document],
     keys: NDArray[np.uint32],
     owners: NDArray[np.intp],

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.detectors.base import Check, IndexedDetector, SignerT
+from dedup.detectors.base import IndexedDetector, SignerT
 from dedup.detectors.batch import promising_keys, shared_keys
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document, Match
 from dedup.index.multimap import AT_MOST, Multimap
@@ -51,7 +52,7 @@ class KeyedDetector(LookupDetector[KeySigner]):
         max_candidates: handed to the check, at most.
     """
 
-    def __init__(self, check: Check, signer: KeySigner, *, max_candidates: int = 64) -> None:
+    def __init__(self, check: SecondCheck, signer: KeySigner, *, max_candidates: int = 64) -> None:
         super().__init__(signer)
         self._check = check
         self._max_candidates = max_candidates

@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 from dedup.text.codepoints import mix
@@ -70,7 +70,7 @@ class MinHashDetector(KeyedDetector):
     """
 
     def __init__(
-        self, check: Check, *, bands: int = 11, rows: int = 4, max_candidates: int = 64
+        self, check: SecondCheck, *, bands: int = 11, rows: int = 4, max_candidates: int = 64
     ) -> None:
         signer = MinHashSigner(bands=bands, rows=rows, short_shingles=check.short_shingles)
         super().__init__(check, signer, max_candidates=max_candidates)

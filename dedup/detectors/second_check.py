@@ -341,7 +341,9 @@ class SecondCheck:
             self._asked_last = _Asked(documents, sets, is_short)
         return self._asked_last
 
-    def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, float] | None:
+    def nearest(
+        self, document: Document, numbers: Iterable[int]
+    ) -> tuple[int, float | None] | None:
         """Return the near duplicate of highest resemblance and that, or None.
 
         Of several equally near, the smallest number.

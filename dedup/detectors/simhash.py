@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.config import DedupConfig
-from dedup.detectors.base import Check, IndexedDetector
+from dedup.detectors.base import IndexedDetector
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import Signer, mask_of
 from dedup.document import Document, Match
 from dedup.fingerprints.simhash import simhash, simhash_many
@@ -111,7 +112,7 @@ class SimhashDetector(IndexedDetector[SimhashSigner, PermutedTables]):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         *,
         n_bits: int = 64,
         max_distance: int = 3,

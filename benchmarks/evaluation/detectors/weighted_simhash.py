@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.evaluation.weighting import WeightedFeatures, Weighting
-from dedup.detectors.base import Check
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.simhash import SimhashDetector, SimhashSigner
 from dedup.document import Document
 
@@ -30,7 +30,7 @@ class WeightedSimhashDetector(SimhashDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         weighting: Weighting,
         *,
         n_bits: int = 64,
