@@ -4,7 +4,8 @@ Where thousands of documents share a sentence, most of the candidates that a key
 near. To read a candidate's text and make its shingles takes 150 µs, to look at its sketch one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,32 +113,16 @@ class Sketches:
         lacks, a shingle of the set's at least is not shared.
         """
         may = np.ones(len(numbers), np.bool_)
-        for start in range(0, len(numbers), _PAIRS_AT_ONCE):
-            part = slice(start, start + _PAIRS_AT_ONCE)
-            may[part] = self._may_resemble(asked, owners[part], numbers[part], at_least - 1e-9)
-        return may
-
-    def _may_resemble(
-        self,
-        asked: "AskedSets",
-        owners: NDArray[np.intp],
-        numbers: NDArray[np.int64],
-        at_least: float,
-    ) -> NDArray[np.bool_]:
-        may = np.ones(len(numbers), np.bool_)
         rows = numbers - self._first
         kept = np.flatnonzero((rows >= 0) & (rows < len(self._sizes)))
         kept = kept[self._sizes[rows[kept]] > 0]
-        lengths, sizes = asked.lengths[owners[kept]], self._sizes[rows[kept]].astype(np.int64)
-        is_like = _are_like_sizes(lengths, sizes, at_least)
-        may[kept[~is_like]] = False
-        kept, lengths, sizes = kept[is_like], lengths[is_like], sizes[is_like]
-        shifts = self._shifts[rows[kept]]
-        for shift in np.unique(shifts).tolist():
-            of_shift = np.flatnonzero(shifts == shift)
-            pairs = kept[of_shift]
-            lacked = asked.bits(shift, owners[pairs]) & ~self._bits[rows[pairs]]
-            may[pairs] = _may_share(lacked, lengths[of_shift], sizes[of_shift], at_least)
+        rows = rows[kept]
+        sizes, shifts = self._sizes[rows].astype(np.int64), self._shifts[rows]
+
+        def bits(_: int, pairs: NDArray[np.intp]) -> NDArray[np.uint64]:
+            return self._bits[rows[pairs]]
+
+        may[kept] = asked.may_share(owners[kept], sizes, shifts, bits, at_least=at_least)
         return may
 
     def _asked(
@@ -197,17 +182,45 @@ class AskedSets:
         self, owners: NDArray[np.intp], others: NDArray[np.intp], *, at_least: float
     ) -> NDArray[np.bool_]:
         """Tell of pairs of these sets, by their places, whether the resemblance may be that."""
-        at_least -= 1e-9
+
+        def bits(shift: int, pairs: NDArray[np.intp]) -> NDArray[np.uint64]:
+            return self.bits(shift, others[pairs])
+
+        sizes, shifts = self.lengths[others], self._shifts[others]
+        return self.may_share(owners, sizes, shifts, bits, at_least=at_least)
+
+    def may_share(
+        self,
+        owners: NDArray[np.intp],
+        sizes: NDArray[np.int64],
+        shifts: NDArray[np.integer[Any]],
+        bits: Callable[[int, NDArray[np.intp]], NDArray[np.uint64]],
+        *,
+        at_least: float,
+    ) -> NDArray[np.bool_]:
+        """Tell of pairs, of a set of these and another one, whether the resemblance may be that.
+
+        Args:
+            owners: of each pair, the place of the set.
+            sizes: of the other one.
+            shifts: of the other one.
+            bits: the sketches of the others of some pairs, which have one shift.
+            at_least: the resemblance.
+        """
+        at_least -= 1e-9  # rounding must not rule out what is just near enough
         may = np.zeros(len(owners), np.bool_)
-        lengths, sizes = self.lengths[owners], self.lengths[others]
-        kept = np.flatnonzero(_are_like_sizes(lengths, sizes, at_least))
-        shifts = self._shifts[others[kept]]
-        for shift in np.unique(shifts).tolist():
-            of_shift = kept[shifts == shift]
+        lengths = self.lengths[owners]
+        kept = np.flatnonzero(np.minimum(lengths, sizes) >= at_least * np.maximum(lengths, sizes))
+        for shift in np.unique(shifts[kept]).tolist():
+            of_shift = kept[shifts[kept] == shift]
             for start in range(0, len(of_shift), _PAIRS_AT_ONCE):
                 pairs = of_shift[start : start + _PAIRS_AT_ONCE]
-                lacked = self.bits(shift, owners[pairs]) & ~self.bits(shift, others[pairs])
-                may[pairs] = _may_share(lacked, lengths[pairs], sizes[pairs], at_least)
+                lacked = self.bits(shift, owners[pairs]) & ~bits(shift, pairs)
+                # Of each pair, the bits that only the set has: at least as many shingles.
+                shared = lengths[pairs] - np.bitwise_count(lacked).sum(axis=1, dtype=np.int64)
+                shared = np.minimum(shared, sizes[pairs])
+                union = lengths[pairs] + sizes[pairs] - shared
+                may[pairs] = shared >= at_least * union
         return may
 
     def bits(self, shift: int, places: NDArray[np.intp]) -> NDArray[np.uint64]:
@@ -234,24 +247,6 @@ def _sketched(sets: Sequence[NDArray[np.uint64]], shifts: Sequence[int]) -> NDAr
     is_set = np.zeros((len(parts), _BITS), np.bool_)
     is_set[rows, _places(np.concatenate([np.empty(0, np.uint64), *parts]))] = True
     return _packed(is_set)
-
-
-def _are_like_sizes(
-    lengths: NDArray[np.int64], sizes: NDArray[np.int64], at_least: float
-) -> NDArray[np.bool_]:
-    return np.minimum(lengths, sizes) >= at_least * np.maximum(lengths, sizes)
-
-
-def _may_share(
-    lacked: NDArray[np.uint64],
-    lengths: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    at_least: float,
-) -> NDArray[np.bool_]:
-    """Of pairs, whether the resemblance may be so high; `lacked` are bits that only one has."""
-    shared = np.minimum(lengths - np.bitwise_count(lacked).sum(axis=1, dtype=np.int64), sizes)
-    may: NDArray[np.bool_] = shared >= at_least * (lengths + sizes - shared)
-    return may
 
 
 def _packed(is_set: NDArray[np.bool_]) -> NDArray[np.uint64]:
