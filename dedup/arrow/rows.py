@@ -1,7 +1,8 @@
 """Rows of files: their places in the collection, and what they say."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import pyarrow as pa
 
@@ -114,35 +115,40 @@ MARKED = pa.schema([("value", pa.string())])
 def spliced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Add the columns of `--mark` to lines; what they are named is JSON."""
     for batch in batches:
-        lines = []
-        for row in batch.to_pylist():
-            marks = {
-                "duplicate_of": _value(row["duplicate_of"]),
-                "resemblance": row["resemblance"],
-                "stage": row["stage"],
-                "group": _value(row["group"]),
-            }
-            lines.append(marked_line(row["value"].encode(), marks).decode().rstrip("\n"))
-        yield pa.record_batch([pa.array(lines, pa.string())], MARKED)
+        yield _lines(marked_line(row["value"].encode(), _marks(row)) for row in batch.to_pylist())
 
 
 def records(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Records of duplicates as lines."""
     for batch in batches:
-        lines = []
-        for row in batch.to_pylist():
-            record = {
-                "id": _value(row["name"]),
-                "url": row["url"],
-                "duplicate_of": _value(row["duplicate_of"]),
-                "duplicate_of_url": row["duplicate_of_url"],
-                "stage": row["stage"],
-                "distance": row["distance"],
-                "resemblance": row["resemblance"],
-                "first_seen": None,
-            }
-            lines.append(json_line(record).decode().rstrip("\n"))
-        yield pa.record_batch([pa.array(lines, pa.string())], MARKED)
+        yield _lines(json_line(_record(row)) for row in batch.to_pylist())
+
+
+def _marks(row: dict[str, Any]) -> dict[str, object]:
+    return {
+        "duplicate_of": _value(row["duplicate_of"]),
+        "resemblance": row["resemblance"],
+        "stage": row["stage"],
+        "group": _value(row["group"]),
+    }
+
+
+def _record(row: dict[str, Any]) -> dict[str, object]:
+    return {
+        "id": _value(row["name"]),
+        "url": row["url"],
+        "duplicate_of": _value(row["duplicate_of"]),
+        "duplicate_of_url": row["duplicate_of_url"],
+        "stage": row["stage"],
+        "distance": row["distance"],
+        "resemblance": row["resemblance"],
+        "first_seen": None,
+    }
+
+
+def _lines(lines: Iterable[bytes]) -> pa.RecordBatch:
+    texts = [line.decode().rstrip("\n") for line in lines]
+    return pa.record_batch([pa.array(texts, pa.string())], MARKED)
 
 
 def _value(name: str | None) -> object:

@@ -10,7 +10,7 @@ from typing import Any
 from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.formats import format_of
 from dedup.collection.reading import read_rows
-from dedup.collection.rows import Broken, Given, Row, Values, WebPage
+from dedup.collection.rows import Broken, Given, Values, WebPage
 from dedup.collection.sources import Source
 from dedup.document import Document
 from dedup.html import bounded, decode, parse_page
@@ -61,19 +61,12 @@ def read_documents(
         if isinstance(row, Broken):
             yield row
             continue
-        found = read_row(row, columns, sites or {}, number)
-        if isinstance(found, Broken):
-            yield found
+        try:
+            found = read_given(row.given(), columns, sites or {}, number)
+        except (ValueError, RecursionError) as error:
+            yield Broken(row.place, str(error), row.source_text())
         else:
             yield row.values(found.document), found.document
-
-
-def read_row(row: Row, columns: Columns, sites: Mapping[str, Site], number: int) -> Read | Broken:
-    """Read the document of a row; `number` names it where nothing else does."""
-    try:
-        return read_given(row.given(), columns, sites, number)
-    except (ValueError, RecursionError) as error:
-        return Broken(row.place, str(error), row.source_text())
 
 
 def read_given(given: Given, columns: Columns, sites: Mapping[str, Site], number: int) -> Read:
