@@ -64,31 +64,34 @@ class Decider:
         self.done = self._decisions.count()
         """Documents that were judged before, by a run that was interrupted."""
         self._recorded = self._records()
+        self._n_recalled = 0
         self._group_starts: dict[str, int] = {}
         known = (range(sys.maxsize),) if rules.within is None else ()
         self._judge = self._new_judge(known=known)
 
-    def decide(
-        self, documents: Sequence[tuple[Document, Any]], *, are_kinds: bool = False
-    ) -> list[Match | None]:
-        """Judge documents that have their signatures; each comes with its id, or the id's kind."""
-        verdicts = self._judge.process_many([document for document, _ in documents])
-        found: list[Match | None] = []
-        for (_, name), verdict in zip(documents, verdicts, strict=True):
+    def decide(self, documents: Sequence[tuple[Document, int]]) -> list[Match | None]:
+        """Judge documents, each with the kind of its name.
+
+        Those that an interrupted run judged get its verdicts; the others have their signatures.
+        """
+        n_old = min(self.done - self._n_recalled, len(documents))
+        found = self.recall([kind for _, kind in documents[:n_old]])
+        new = documents[n_old:]
+        verdicts = self._judge.process_many([document for document, _ in new])
+        for (_, kind), verdict in zip(new, verdicts, strict=True):
             if verdict.number is not None:
-                self._note(verdict.number, name, are_kinds=are_kinds)
+                self._names.note(verdict.number, kind)
             found.append(verdict.match)
         return found
 
-    def recall(
-        self, count: int, names: Sequence[Any], *, are_kinds: bool = False
-    ) -> list[Match | None]:
-        """What was decided about the next `count` documents before."""
+    def recall(self, kinds: Sequence[int]) -> list[Match | None]:
+        """What was decided before about the next documents; `kinds` are those of their names."""
+        self._n_recalled += len(kinds)
         found: list[Match | None] = []
-        for name in names[:count]:
+        for kind in kinds:
             number, match = next(self._recorded)
             if match is None:
-                self._note(number, name, are_kinds=are_kinds)
+                self._names.note(number, kind)
             found.append(match)
         return found
 
@@ -124,12 +127,6 @@ class Decider:
         """The id, as it was given, and the URL of a document that stays."""
         text, url = self._store.label(number)
         return self._names.value(number, text), url
-
-    def _note(self, number: int, name: Any, *, are_kinds: bool) -> None:
-        if are_kinds:
-            self._names.note_kind(number, name)
-        else:
-            self._names.note(number, name)
 
     def _records(self) -> Iterator[tuple[int, Match | None]]:
         for first in range(1, self.done + 1, _RECORDS_AT_ONCE):

@@ -3,9 +3,8 @@
 import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.formats import format_of
@@ -21,8 +20,7 @@ from dedup.urls.parts import host_of
 _UNKNOWN = Site()
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """A document of a collection, with what is no part of it.
 
     Attributes:

@@ -12,7 +12,7 @@ import numpy as np
 from dedup.collection.account import FileAccount
 from dedup.collection.deciding import Decider
 from dedup.collection.documents import Read
-from dedup.collection.names import Names
+from dedup.collection.names import Names, kind_of
 from dedup.collection.order import as_times, judging_order
 from dedup.collection.portions import PORTION_ROWS, Numbered, number_rows, portions, row_bytes
 from dedup.collection.rows import Broken, Row
@@ -104,17 +104,10 @@ class RowJudge:
         return self._in_order(rows) if self._rules.is_in_order else self._by_preference(rows)
 
     def _in_order(self, rows: Rows) -> Iterator[Judged]:
-        done = self._decider.done
-        place = 0
-        for part in self._read(rows, signed_from=done + 1):
+        for part in self._read(rows, signed_from=self._decider.done + 1):
             found = [(numbered, read) for numbered, read in part if isinstance(read, Read)]
-            old = max(min(done - place, len(found)), 0)
-            decided = [
-                *self._decider.recall(old, [read.id for _, read in found[:old]]),
-                *self._decider.decide([(read.document, read.id) for _, read in found[old:]]),
-            ]
-            place += len(found)
-            for (numbered, read), match in zip(found, decided, strict=True):
+            matches = self._decider.decide([(read.document, kind_of(read.id)) for _, read in found])
+            for (numbered, read), match in zip(found, matches, strict=True):
                 yield self._judged(numbered, read.document, read.id, match)
 
     def _judged(
@@ -203,7 +196,7 @@ class RowJudge:
                 read.is_broken.append(isinstance(each, Broken))
                 if isinstance(each, Broken):
                     continue
-                read.names.note(spool.add(each.document, {}), each.id)
+                read.names.note(spool.add(each.document, {}), kind_of(each.id))
                 others: dict[str | None, Any]
                 others = dict(zip(self._rules.others, each.others, strict=True))
                 group = repr(others.get(self._rules.within))
@@ -226,9 +219,7 @@ class RowJudge:
         for start in range(0, done, PORTION_ROWS):
             places = order[start : min(start + PORTION_ROWS, done)]
             kinds = [read.names.kind(place) for place in places]
-            for place, match in zip(
-                places, self._decider.recall(len(places), kinds, are_kinds=True), strict=True
-            ):
+            for place, match in zip(places, self._decider.recall(kinds), strict=True):
                 matches.set(place, match)
         begun = read.groups[order[done - 1]] if done else None
         group: int | None = None
@@ -244,9 +235,7 @@ class RowJudge:
                     group = number
                 found = list(members)
                 judged = [(document, read.names.kind(place)) for place, document in found]
-                for (place, _), match in zip(
-                    found, self._decider.decide(judged, are_kinds=True), strict=True
-                ):
+                for (place, _), match in zip(found, self._decider.decide(judged), strict=True):
                     matches.set(place, match)
         return matches
 

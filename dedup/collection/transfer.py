@@ -99,10 +99,7 @@ class SentRows:
 
     @classmethod
     def pack(cls, found: Sequence[Read | str]) -> "SentRows":
-        rows: list[_Beside | str] = [
-            each if isinstance(each, str) else (each.id, each.others, each.present, each.names)
-            for each in found
-        ]
+        rows = [each if isinstance(each, str) else each[1:] for each in found]
         documents = [each.document for each in found if isinstance(each, Read)]
         return cls(rows, SentDocuments.pack(documents))
 

@@ -7,7 +7,7 @@ own, without what their site puts on every page.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -213,7 +213,7 @@ class SecondCheck:
         self.short_shingles = short_shingles
         self.names: NearNames = names
         self.original = originals
-        self._asked_last: _Asked | None = None
+        self._asked_last: tuple[Sequence[Document], AskedSets] | None = None
         self._document: Document | None = None
         self._apart: list[Apart] = []
         self._known: dict[int, float] = {}
@@ -307,8 +307,8 @@ class SecondCheck:
         if self._sketches is None:
             return np.ones(len(numbers), np.bool_)
         asked, least = self._asked_of(documents), self.near_resemblance
-        may = self._sketches.may_resemble_many(asked.sets, owners, numbers, at_least=least)
-        return asked.is_short[owners] | may
+        may = self._sketches.may_resemble_many(asked, owners, numbers, at_least=least)
+        return (asked.lengths[owners] < self.short_shingles) | may
 
     def may_be_near_each_other(
         self,
@@ -320,8 +320,9 @@ class SecondCheck:
         if self._sketches is None:
             return np.ones(len(owners), np.bool_)
         asked = self._asked_of(documents)
-        may = asked.sets.may_resemble(owners, others, at_least=self.near_resemblance)
-        return asked.is_short[owners] | asked.is_short[others] | may
+        may = asked.may_resemble(owners, others, at_least=self.near_resemblance)
+        is_short = asked.lengths < self.short_shingles
+        return is_short[owners] | is_short[others] | may
 
     def sketch(self, number: int, document: Document) -> None:
         """Add the sketch of a document that was stored, where there are sketches."""
@@ -333,13 +334,13 @@ class SecondCheck:
         if self._sketches is not None:
             self._sketches.forget(number)
 
-    def _asked_of(self, documents: Sequence[Document]) -> "_Asked":
-        if self._asked_last is None or self._asked_last.documents is not documents:
+    def _asked_of(self, documents: Sequence[Document]) -> AskedSets:
+        """The sets of documents that several detectors ask about together."""
+        if self._asked_last is None or self._asked_last[0] is not documents:
             sketches = self._signer.sign_many(documents)
             sets = AskedSets([document.shingles for document in documents], sketches)
-            is_short = np.array([self.is_short(document) for document in documents], np.bool_)
-            self._asked_last = _Asked(documents, sets, is_short)
-        return self._asked_last
+            self._asked_last = documents, sets
+        return self._asked_last[1]
 
     def nearest(
         self, document: Document, numbers: Iterable[int]
@@ -402,11 +403,3 @@ class SecondCheck:
         if objection_to_near(document, original, names=self.names) is not None:
             return 0.0
         return resemblance(document.shingles, original.shingles, at_least=self.near_resemblance)
-
-
-class _Asked(NamedTuple):
-    """Documents that several detectors ask about together."""
-
-    documents: Sequence[Document]
-    sets: AskedSets
-    is_short: NDArray[np.bool_]
