@@ -77,13 +77,9 @@ def verified(
             if found is not None:
                 distance = pair["distance"] if found.stage == _SIMHASH else None
                 distance = None if distance == NO_DISTANCE else distance
-                stage, resemblance, *drops = found
-                rows.append((pair["a"], pair["b"], stage, distance, resemblance, *drops))
-        columns = list(zip(*rows, strict=True)) or [()] * len(VERIFIED)
-        arrays = [
-            pa.array(values, kind.type) for values, kind in zip(columns, VERIFIED, strict=True)
-        ]
-        yield pa.record_batch(arrays, schema=VERIFIED)
+                row = {"a": pair["a"], "b": pair["b"], "distance": distance}
+                rows.append({**row, **found._asdict()})
+        yield pa.RecordBatch.from_pylist(rows, VERIFIED)
 
 
 class _Verdict(NamedTuple):

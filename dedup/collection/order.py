@@ -37,11 +37,15 @@ def as_times(values: Sequence[Any], column: str) -> list[float]:
     [1704153600.0, -inf, 1704153601.0]
     """
     for read in (_number, _time):
-        try:
-            return [-np.inf if _is_missing(value) else read(value) for value in values]
-        except (TypeError, ValueError, OverflowError):
-            continue
-    wrong = next(value for value in values if not _is_missing(value) and not _is_time(value))
+        found: list[float] = []
+        for value in values:
+            try:
+                found.append(-np.inf if _is_missing(value) else read(value))
+            except (TypeError, ValueError, OverflowError):
+                wrong = value
+                break
+        else:
+            return found
     raise ValueError(
         f"newest:{column} must be a column of numbers or of ISO 8601 dates or times, found"
         f" {wrong!r}"
@@ -50,14 +54,6 @@ def as_times(values: Sequence[Any], column: str) -> list[float]:
 
 def _is_missing(value: Any) -> bool:
     return value is None or value == ""
-
-
-def _is_time(value: Any) -> bool:
-    try:
-        _time(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _number(value: Any) -> float:

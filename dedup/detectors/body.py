@@ -64,7 +64,7 @@ class BodyDetector(LookupDetector[BodySigner]):
     def find(self, document: Document) -> Match | None:
         keys = self.signer.keys(document)
         numbers, shared = self._index.find(keys, at_most=self._max_candidates)
-        for number in numbers[shared == len(keys)].tolist():  # more: of a page that was signed anew
+        for number in numbers[shared >= len(keys)].tolist():  # more: of a page that was signed anew
             if self._is_copy(document, number):
                 return Match(number, self.stage, resemblance=1.0)
         return None
