@@ -58,7 +58,7 @@ class Deduplicator:
 
     Raises:
         SchemeError: the store's signatures were made by other features, weights or widths.
-        TypeError: `config` is no `DedupConfig`.
+        TypeError: `config` is not a `DedupConfig`.
 
     >>> deduplicator = Deduplicator()
     >>> for text in ("One page.", "Another page.", "ONE  page."):
@@ -126,7 +126,7 @@ class Deduplicator:
             stages: only the detectors of these stages are asked; None: all.
 
         Raises:
-            TypeError: `document` is no `Document`; so in the other methods.
+            TypeError: `document` is not a `Document`; as in the other methods.
         """
         _check(document)
         for detector in self.detectors:
@@ -143,7 +143,7 @@ class Deduplicator:
         return number
 
     def change(self, number: int, document: Document, *, is_stored: bool = False) -> None:
-        """Have a document found by another text than before; the store keeps its signatures.
+        """Index a document by its new text; the store keeps the new signatures.
 
         Args:
             number: of the document.
@@ -158,7 +158,7 @@ class Deduplicator:
         self._forget(number)
 
     def load(self, stage: str, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
-        """Have documents found that another process has stored, or given another text."""
+        """Index documents that another process has stored, or whose text it has changed."""
         for detector in self.detectors:
             if detector.stage == stage:
                 detector.load(numbers, signatures)
@@ -270,7 +270,7 @@ class _Passed:
             found.append(signature)
 
     def indexed(self, place: int) -> Detector:
-        """The detector of this place, which finds all of them now."""
+        """The detector at this place, with all of them in its index."""
         detector = self._detectors[place]
         numbers, signatures = self._signatures.pop(detector.stage, ((), ()))
         if numbers:
@@ -279,7 +279,7 @@ class _Passed:
 
 
 class OriginalsCache:
-    """Fetches originals, and keeps those used last with what was computed of them."""
+    """Fetches originals, and keeps those used last with the features computed from them."""
 
     def __init__(self, originals: Originals, *, size_bytes: int) -> None:
         self._originals = originals
@@ -309,7 +309,7 @@ class OriginalsCache:
             self._kept_bytes -= size_bytes
 
     def forget(self, number: int) -> None:
-        """Fetch this one anew when it is asked for again: it has changed."""
+        """Fetch this document again when it is next asked for: it has changed."""
         _, size_bytes = self._kept.pop(number, (None, 0))
         self._kept_bytes -= size_bytes
 

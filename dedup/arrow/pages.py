@@ -35,13 +35,13 @@ LEARNED = pa.schema([("host", pa.string()), ("counts", pa.binary())])
 EXTRACTED = pa.schema(
     [("place", pa.int64()), *list(GIVEN)[1:], ("value", pa.string()), ("reason", pa.string())]
 )
-"""`reason`: why the page is no document. `value`: of a page of a web archive, its line."""
+"""`reason`: why the page is not a document. `value`: the line of a page of a web archive."""
 
 _LOWEST = 2**63
 
 
 def placed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Tell of pages, `place` and `url`, by what they are chosen."""
+    """Compute by what pages, `place` and `url`, are chosen."""
     for batch in batches:
         urls = batch.column("url").to_pylist()
         arrays = [

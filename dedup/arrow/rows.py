@@ -34,8 +34,8 @@ READ = pa.schema(
 """`value`: the line as it came; of other formats, the row as a line. `name`: of the row, as JSON;
 null: its number. `html`: the markup that the text is to be taken out of, where there is no text.
 `body`: of a page of a web archive, whose line still lacks title and text, the SHA-256 of its bytes.
-`reason`: why the row is no document; then it has neither text nor markup. `present`: which of the
-columns that the user has named it has."""
+`reason`: why the row is not a document; then it has neither text nor markup. `present`: those
+of the columns named by the user that the row has."""
 
 MAX_ROW_CHARACTERS = 64 * 2**20
 

@@ -1,4 +1,4 @@
-"""From what stands in a collection to documents."""
+"""From the rows of a collection to documents."""
 
 import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
@@ -21,7 +21,7 @@ _UNKNOWN = Site()
 
 
 class Read(NamedTuple):
-    """A document of a collection, with what is no part of it.
+    """A document of a collection, and the rest of its row.
 
     Attributes:
         id: as given, a number as a number; or else the URL; None: it has neither.
@@ -71,7 +71,7 @@ def read_given(given: Given, columns: Columns, sites: Mapping[str, Site], number
     """Read a document.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the row is not a document.
         RecursionError: it is JSON that is nested too deeply.
     """
     if isinstance(given, WebPage):

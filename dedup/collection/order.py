@@ -1,7 +1,7 @@
 """In which order rows are judged, so that the right one of several stays.
 
-Duplicate is no transitive relation, so a row is never chosen out of a group: rows are judged in the
-order of preference, and each is compared with those that stay.
+Being duplicates is not transitive, so no row is chosen from a group: rows are judged in the order
+of preference, and each is compared with those that stay.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def as_times(values: Sequence[Any], column: str) -> list[float]:
     not numbers in one row and times in another. A missing one is the oldest.
 
     Raises:
-        ValueError: a value is nothing of that.
+        ValueError: a value is none of these.
 
     >>> as_times(["2024-01-02", None, "2024-01-02T00:00:01Z"], "day")
     [1704153600.0, -inf, 1704153601.0]

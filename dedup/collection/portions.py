@@ -1,4 +1,4 @@
-"""Rows and documents in portions that are worked on at once: so many, or so many bytes."""
+"""Rows and documents in portions that are processed together, limited by number and by bytes."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 PORTION_ROWS = 512
 PORTION_BYTES = 2 * 2**20
-"""A longer row is a portion of its own: so memory is bounded by the longest row, not by many."""
+"""A longer row is a portion by itself, so memory is bounded by the longest row."""
 
 
 class Numbered(NamedTuple):

@@ -1,4 +1,4 @@
-"""What the pages of a collection's hosts repeat, learned in a pass of its own.
+"""What the pages of a collection's hosts repeat, learned in a separate pass.
 
 Which pages are learned from depends on their URLs alone, not on the order of the collection.
 """
@@ -46,7 +46,7 @@ def learn_sites(rows: Iterable[Row | Broken], columns: Columns | None = None) ->
 
 
 def rare_lines(*known: Callable[[str], Site | None]) -> RareOn:
-    """Tell of a host which lines are rare there: in every collection that knows the host.
+    """Make the test for lines that are rare on a host: in every collection that knows the host.
 
     Args:
         known: give, for each collection, what it knows of a host.
@@ -65,15 +65,15 @@ def _rare_in_all(tests: Sequence[IsRare]) -> IsRare | None:
 
 
 def url_order(url: str) -> int:
-    """By what the pages of a host are chosen: a hash of 64 bits."""
+    """A hash of 64 bits, by which the pages of a host are chosen."""
     return xxh3_64_intdigest(url.encode(errors="surrogatepass"))
 
 
 def pages_of_each_host(pages_with_at_most: Callable[[int], int]) -> int:
-    """From how many pages of each host is learned, so that all are few enough.
+    """The maximum number of pages learned from per host that keeps the total small enough.
 
     Args:
-        pages_with_at_most: how many pages there are of all hosts, if so many of each are taken.
+        pages_with_at_most: the number of pages of all hosts for a maximum per host.
     """
     at_most = SAMPLE_PAGES
     while at_most > NAMES and pages_with_at_most(at_most) > MAX_PAGES:

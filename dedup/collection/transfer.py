@@ -19,8 +19,8 @@ from dedup.sites.rest import Rest
 from dedup.store.records import KEPT_FIELDS, Page, kept_fields, text_compressor
 
 _Fields = tuple[tuple[Any, ...], str, int, bytes, bytes | None, dict[str, bytes | None]]
-"""Of a document its `KEPT_FIELDS`, its text, the text's size in bytes and as it is stored, what is
-rare on it, and its signatures."""
+"""A document's `KEPT_FIELDS`, text, size of the text in bytes, compressed text, rare lines, and
+signatures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ _Beside = tuple[Any, tuple[Any, ...], frozenset[str], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SentRows:
-    """What the rows of a portion say: the place of its document and what is no part of it."""
+    """The documents of a portion's rows, and the rest of each row."""
 
     rows: list[_Beside | str]
     documents: SentDocuments

@@ -73,7 +73,7 @@ class Signer(ABC):
         return self.keys_in(self.sign(document))
 
     def keys_in(self, signature: bytes | None) -> NDArray[np.uint32]:
-        """The keys of a signature; none where there is no signature."""
+        """The keys of a signature; no keys without a signature."""
         return np.frombuffer((signature or b"")[: self.key_bytes], self.key_type)
 
     def keys_of_many(

@@ -1,4 +1,4 @@
-"""What documents surely do not resemble, told without reading them.
+"""Which documents cannot resemble each other, without reading their texts.
 
 Where thousands of documents share a sentence, most of the candidates that a key proposes are not
 near. To read a candidate's text and make its shingles takes 150 µs, to look at its sketch one.
@@ -67,7 +67,7 @@ class Sketches:
         self._shifts[row] = shift
 
     def forget(self, number: int) -> None:
-        """Rule a document out no longer: its text has changed."""
+        """Forget the sketch of a document whose text has changed."""
         if 0 <= number - self._first < len(self._sizes):
             self._sizes[number - self._first] = 0
 
@@ -80,7 +80,7 @@ class Sketches:
     def may_resemble(
         self, shingles: NDArray[np.uint64], numbers: NDArray[np.int64], *, at_least: float
     ) -> NDArray[np.bool_]:
-        """Tell of which documents the resemblance may be `at_least`; those not kept here may."""
+        """Which documents may have that resemblance; documents without a sketch may."""
         may = np.ones(len(numbers), np.bool_)
         rows = numbers - self._first
         places = np.flatnonzero((rows >= 0) & (rows < len(self._sizes)))
@@ -107,7 +107,7 @@ class Sketches:
         *,
         at_least: float,
     ) -> NDArray[np.bool_]:
-        """Tell the same of pairs, of a set by its place in `asked` and a document.
+        """The same for pairs of a set, by its place in `asked`, and a document.
 
         By a looser bound that takes fewer operations: for each bit that a set has and the document
         lacks, a shingle of the set's at least is not shared.
@@ -128,9 +128,9 @@ class Sketches:
     def _asked(
         self, shingles: NDArray[np.uint64], shift: int
     ) -> tuple[int, list[NDArray[np.uint64]]]:
-        """How many shingles are in a part, and the bits that one, two, three… of them have.
+        """The number of shingles in a part, and the bits that one, two, three… of them set.
 
-        What was computed last is remembered: several detectors ask about one document.
+        The last result is cached, because several detectors ask about one document.
         """
         if shingles is not self._shingles:
             self._shingles, self._known = shingles, {}
@@ -143,7 +143,7 @@ class Sketches:
 
 
 class SketchSigner(Signer):
-    """Computes the bits of sketches; no stage of its own."""
+    """Computes the bits of sketches; it belongs to no stage."""
 
     def __init__(self) -> None:
         super().__init__("sketch")
@@ -161,7 +161,7 @@ class SketchSigner(Signer):
 
 
 class AskedSets:
-    """Sets of shingles that are asked about together, and what sketches of them would be.
+    """Sets of shingles that are asked about together, with their sketches.
 
     Args:
         sets: of each document.
@@ -181,7 +181,7 @@ class AskedSets:
     def may_resemble(
         self, owners: NDArray[np.intp], others: NDArray[np.intp], *, at_least: float
     ) -> NDArray[np.bool_]:
-        """Tell of pairs of these sets, by their places, whether the resemblance may be that."""
+        """Which pairs of these sets, by their places, may have that resemblance."""
 
         def bits(shift: int, pairs: NDArray[np.intp]) -> NDArray[np.uint64]:
             return self.bits(shift, others[pairs])
@@ -198,7 +198,7 @@ class AskedSets:
         *,
         at_least: float,
     ) -> NDArray[np.bool_]:
-        """Tell of pairs, of a set of these and another one, whether the resemblance may be that.
+        """Which pairs of one of these sets and another one may have that resemblance.
 
         Args:
             owners: of each pair, the place of the set.

@@ -42,9 +42,9 @@ class TextSigner(Signer):
 class TextDetector(LookupDetector[TextSigner]):
     """Finds the document with the same text, after normalisation and up to white space.
 
-    Of a short document the title must be the same too, but for version numbers: pages that say
-    nothing but "Page not found" or "Sold out" are told apart by it. Two pages of one host must have
-    the same heading. An empty text equals nothing.
+    Short documents must also have the same title, except for version numbers: it distinguishes
+    pages that only say "Page not found" or "Sold out". Two pages of one host must have the same
+    heading. An empty text equals nothing.
     """
 
     def __init__(self, check: SecondCheck, *, max_candidates: int = 64) -> None:

@@ -38,7 +38,7 @@ def deduplicate(
     keep: str = "first",
     engine: Engine | None = None,
 ) -> DataFrame:
-    """Return the rows with four more columns that tell which duplicate which; drop none.
+    """Return all rows with four more columns, which say which rows duplicate which.
 
     As `dedup.deduplicate`, whose verdicts it gives, but for the limit of candidates, which is not
     there: see docs/collections.md. The rows that stay: `.filter("duplicate_of is null")`.
@@ -148,5 +148,5 @@ def by_place(found: DataFrame) -> DataFrame:
 
 
 def _text(name: str | None) -> Column:
-    """A column as text under the name of its part; null where there is none."""
+    """A column as text; nulls where there is no such column."""
     return F.lit(None).cast("string") if name is None else F.col(name).cast("string")
