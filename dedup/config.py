@@ -1,4 +1,4 @@
-"""Every choice that the detectors leave open, in one place."""
+"""All options of the detectors, in one place."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -14,17 +14,19 @@ class DedupConfig:
     """What a near duplicate is, and how the detectors look for it.
 
     Attributes:
-        near_resemblance: a document at least so alike to an earlier one is dropped; above 0, to 1.
-        near_names: "agree": near duplicates of one host have the same names, title and heading, but
-            for versions; "ignore": names do not count.
+        near_resemblance: the resemblance to an earlier document from which on a document is
+            dropped; above 0, at most 1.
+        near_names: "agree": near duplicates of one host have the same title and heading, except
+            for versions; "ignore": titles and headings do not count.
         short_shingles: a document of fewer shingles is compared exactly; at least 1.
         sentences_count: longest sentences of a document that are indexed; 1 to 100.
         simhash_bits: width of the fingerprints, 64 or 128.
-        simhash_distance: candidates differ in at most so many bits; 0 to 9, with 128 bits to 20.
+        simhash_distance: the bits in which candidates may differ; 0 to 9, with 128 bits to 20.
         simhash_unspaced_features: what counts in Chinese; see `dedup.text.features`.
         minhash_bands: keys of a document, of which a candidate shares one; 1 to 100.
         minhash_rows: minima that make up a key; 1 to 100.
-        max_candidates: compared for each detector and document, the most promising; at least 1.
+        max_candidates: the number of most promising candidates that are compared for each document
+            and detector; at least 1.
         cache_bytes: memory for the originals that were compared last; at least 0.
 
     Raises:

@@ -1,25 +1,34 @@
-"""Runs detectors over a stream of documents and keeps one of each."""
+"""The judge of documents: which earlier document, if any, makes each of them superfluous."""
 
 import sys
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from reprlib import repr as shorten
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dedup.batch import analyse
 from dedup.config import DedupConfig
-from dedup.detectors import Detector, Originals, default_detectors
+from dedup.detectors import STAGES, Detector, Originals, SecondCheck, default_detectors
+from dedup.detectors.cascade import Bodies
+from dedup.detectors.key import KeyRecord
+from dedup.detectors.second_check import RareOn, of_no_host
+from dedup.detectors.sketches import Sketches
 from dedup.document import Document, Match, Verdict
 from dedup.store.interface import Store
 from dedup.store.memory import MemoryStore
+from dedup.store.records import as_kept
 
 _BATCH_DOCUMENTS = 512
 
+_EVERY = (range(sys.maxsize),)
+
 
 class Deduplicator:
-    """Tells of each document whether an earlier one makes it superfluous.
+    """Decides for each document whether an earlier one makes it superfluous.
 
     The detectors are asked in their order and the first match wins. Where there is none, the
     document is kept: in the store, and in each detector's index. An index that starts on a store
@@ -33,10 +42,23 @@ class Deduplicator:
             second check: give them `Originals` of the same store.
         store: where documents are kept; None: in memory.
         config: for the default cascade and the cache of originals.
+        stages: which detectors of the default cascade are asked, in this order; `KEY_STAGE` stands
+            for the record of keys.
+        bodies: fetches the bodies of originals, for stores that keep them apart.
+        rare_on, max_characters: see `SecondCheck`.
+        known: only documents with these numbers are loaded from the store.
+        clean: what the store replaces in titles and URLs. Documents are then cached as they are
+            stored; None: they are fetched when they are first compared.
+        has_sketches: sketches of the documents, 133 bytes each, rule out candidates that are not
+            near before the most promising ones are chosen.
+
+    Attributes:
+        check: the second check of the default cascade.
+        keys: the record of keys.
 
     Raises:
         SchemeError: the store's signatures were made by other features, weights or widths.
-        TypeError: `config` is no `DedupConfig`.
+        TypeError: `config` is not a `DedupConfig`.
 
     >>> deduplicator = Deduplicator()
     >>> for text in ("One page.", "Another page.", "ONE  page."):
@@ -53,19 +75,37 @@ class Deduplicator:
         *,
         store: Store | None = None,
         config: DedupConfig | None = None,
+        stages: Iterable[str] = STAGES,
+        bodies: Bodies | None = None,
+        rare_on: RareOn = of_no_host,
+        max_characters: int | None = None,
+        known: Sequence[range] = _EVERY,
+        clean: Callable[[Any], Any] | None = None,
+        has_sketches: bool = False,
     ) -> None:
         config = DedupConfig() if config is None else config
         if not isinstance(config, DedupConfig):
             raise TypeError(f"config must be a DedupConfig, got {shorten(config)}")
         self.store: Store = MemoryStore() if store is None else store
-        self._cache = OriginalsCache(self.store.document, size_bytes=config.cache_bytes)
+        self.original = OriginalsCache(self.store.document, size_bytes=config.cache_bytes)
+        self.keys = KeyRecord()
+        self.check = SecondCheck.of(
+            self.original,
+            config,
+            sketches=Sketches() if has_sketches else None,
+            rare_on=rare_on,
+            max_characters=max_characters,
+        )
+        self._clean = clean
         if detectors is None:
-            detectors = default_detectors(self._cache, config)
+            cascade = default_detectors(self.original, config, check=self.check, bodies=bodies)
+            by_stage = {each.stage: each for each in (self.keys, *cascade)}
+            detectors = [by_stage[stage] for stage in stages]
         self.detectors = tuple(detectors)
         schemes = {each.stage: each.scheme for each in self.detectors if each.scheme}
         self.store.check_schemes(schemes)
         for detector in self.detectors:
-            for numbers, signatures in self.store.signatures(detector.stage):
+            for numbers, signatures in _signatures_of(self.store, detector.stage, known):
                 detector.load(numbers, signatures)
 
     @property
@@ -73,33 +113,57 @@ class Deduplicator:
         """Memory of all indexes; the cache of originals comes on top."""
         return sum(detector.size_bytes for detector in self.detectors)
 
-    def find(self, document: Document) -> Match | None:
+    @property
+    def limit_reached(self) -> int:
+        """How often a document had more candidates than were compared, in all stages."""
+        return sum(getattr(detector, "limit_reached", 0) for detector in self.detectors)
+
+    def find(self, document: Document, stages: Iterable[str] | None = None) -> Match | None:
         """Return what the first detector that finds anything finds. Changes nothing.
 
+        Args:
+            document: any.
+            stages: only the detectors of these stages are asked; None: all.
+
         Raises:
-            TypeError: `document` is no `Document`; so in the other methods.
+            TypeError: `document` is not a `Document`; as in the other methods.
         """
         _check(document)
         for detector in self.detectors:
-            if match := detector.find(document):
+            if (stages is None or detector.stage in stages) and (match := detector.find(document)):
                 return match
         return None
 
     def add(self, document: Document) -> int:
         """Keep `document`, whatever it may duplicate; return its number."""
-        _check(document)
-        number = self.store.add(document, self._signatures(document))
+        number = self.store.add(document, self.signatures(document))
         for detector in self.detectors:
             detector.add(document, number)
+        self._note_stored(number, document)
         return number
 
-    def change(self, number: int, document: Document) -> None:
-        """Have a document found by another text than before; the store keeps its signatures."""
-        _check(document)
-        self.store.change_signatures(number, self._signatures(document))
+    def change(self, number: int, document: Document, *, is_stored: bool = False) -> None:
+        """Index a document by its new text; the store keeps the new signatures.
+
+        Args:
+            number: of the document.
+            document: with the other text.
+            is_stored: the store has the new signatures already.
+        """
+        signatures = self.signatures(document)
+        if not is_stored:
+            self.store.change_signatures(number, signatures)
         for detector in self.detectors:
             detector.add(document, number)
-        self._cache.forget(number)
+        self._forget(number)
+
+    def load(self, stage: str, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
+        """Index documents that another process has stored, or whose text it has changed."""
+        for detector in self.detectors:
+            if detector.stage == stage:
+                detector.load(numbers, signatures)
+        for number in numbers.tolist():
+            self._forget(number)
 
     def process(self, document: Document) -> Verdict:
         """Find what `document` duplicates and record that, or else keep it."""
@@ -120,6 +184,15 @@ class Deduplicator:
         rest = iter(documents)
         while batch := list(islice(rest, _BATCH_DOCUMENTS)):
             yield from self._process_batch(batch)
+
+    def signatures(self, document: Document) -> dict[str, bytes]:
+        """The signatures of a document by stage, as the store keeps them."""
+        _check(document)
+        return {
+            detector.stage: signature
+            for detector in self.detectors
+            if (signature := detector.signature(document)) is not None
+        }
 
     def _process_batch(self, documents: list[Document]) -> Iterator[Verdict]:
         for document in documents:
@@ -142,19 +215,40 @@ class Deduplicator:
                 self.store.add_duplicate(document, match)
                 yield Verdict(number=None, match=match)
                 continue
-            signatures = self._signatures(document)
+            signatures = self.signatures(document)
             number = self.store.add(document, signatures)
             passed.add(number, signatures)
+            self._note_stored(number, document)
             yield Verdict(number=number, match=None)
         for place in range(len(self.detectors)):
             passed.indexed(place)
 
-    def _signatures(self, document: Document) -> dict[str, bytes]:
-        return {
-            detector.stage: signature
-            for detector in self.detectors
-            if (signature := detector.signature(document)) is not None
-        }
+    def _note_stored(self, number: int, document: Document) -> None:
+        self.check.sketch(number, document)
+        if self._clean is None:
+            return
+        kept = as_kept(document, number, self._clean)
+        shingles = document.known_shingles
+        # A copy: they may be a part of the array of a whole batch.
+        kept.take(shingles=None if shingles is None else shingles.copy())
+        self.original.keep(number, kept)
+
+    def _forget(self, number: int) -> None:
+        self.original.forget(number)
+        self.check.forget(number)
+
+
+def _signatures_of(
+    store: Store, stage: str, known: Sequence[range]
+) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
+    """The signatures of documents with some numbers, which are ascending ranges."""
+    for part in filter(None, known):
+        for numbers, signatures in store.signatures(stage, after=part.start - 1):
+            count = int(np.searchsorted(numbers, part.stop))
+            if count:
+                yield numbers[:count], signatures[:count]
+            if count < len(numbers):
+                break
 
 
 def _check(document: object) -> None:
@@ -176,7 +270,7 @@ class _Passed:
             found.append(signature)
 
     def indexed(self, place: int) -> Detector:
-        """The detector of this place, which finds all of them now."""
+        """The detector at this place, with all of them in its index."""
         detector = self._detectors[place]
         numbers, signatures = self._signatures.pop(detector.stage, ((), ()))
         if numbers:
@@ -185,7 +279,7 @@ class _Passed:
 
 
 class OriginalsCache:
-    """Fetches originals, and keeps those used last with what was computed of them."""
+    """Fetches originals, and keeps those used last with the features computed from them."""
 
     def __init__(self, originals: Originals, *, size_bytes: int) -> None:
         self._originals = originals
@@ -215,7 +309,7 @@ class OriginalsCache:
             self._kept_bytes -= size_bytes
 
     def forget(self, number: int) -> None:
-        """Fetch this one anew when it is asked for again: it has changed."""
+        """Fetch this document again when it is next asked for: it has changed."""
         _, size_bytes = self._kept.pop(number, (None, 0))
         self._kept_bytes -= size_bytes
 

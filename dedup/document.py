@@ -38,18 +38,18 @@ class Document:
         title: compared, with the text, where the text is too short for fingerprints.
         body: the raw bytes, where there are any (the `body` detector compares them).
         heading: the page's own, where it has one; with the title it is the page's name.
-        own_title: the title without what all titles of the site have; None: the title as it is.
+        own_title: the title without the part that all titles of the site share; None: unchanged.
         source: where the text comes from. `given`: from the caller, who vouches that it is the
             document's own; `box`: a learned content box; `landmark`: what the page itself declares
             to be its article or main part; `page`: rules, or all that is visible. In the last two
             there may be text that all pages of the site have.
-        key: what the document says besides, see `dedup.keys.key_of`: documents with different keys
-            are never duplicates.
+        key: the document's other fields, see `dedup.keys.key_of`: documents with different keys are
+            never duplicates.
         rest: what is rare on the page around the text; None: there is no page around it.
         signatures: those that have been computed, by `dedup.detectors.signing.Signer.key`.
 
     Raises:
-        TypeError: a text is no `str`, or the body is one; the message names the argument.
+        TypeError: a text is not a `str`, or the body is one; the message names the argument.
     """
 
     id: str
@@ -117,7 +117,7 @@ class Document:
         words: tuple[NDArray[np.uint64], NDArray[np.int64]] | None = None,
         signatures: Mapping[str, bytes | None] | None = None,
     ) -> None:
-        """Take features that were computed elsewhere, so that they are not computed again.
+        """Take features computed elsewhere, so that they are not computed again.
 
         Args:
             shingles: as the property of this name.

@@ -1,4 +1,4 @@
-"""Keys of documents: what they say besides their texts, field by field; see `Document.key`."""
+"""Keys of documents: their fields besides the text; see `Document.key`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def is_there(value: object) -> bool:
 
 
 def _short(plain: object) -> object:
-    """A plain value as it is, or where it may be long, its kind and its digest."""
+    """A plain value unchanged, or, where it may be long, its kind and its digest."""
     if isinstance(plain, str):
         return plain if len(plain) <= _SHORT_CHARACTERS else ["text", _digest(plain)]
     if isinstance(plain, (list, dict)):
@@ -78,7 +78,7 @@ def _digest(text: str) -> str:
 
 
 def _plain(value: object, members: Members) -> object:
-    """The value as JSON writes it; what JSON has no word for, with its type."""
+    """The value as JSON; values of types that JSON lacks, with their type."""
     if isinstance(value, str):
         return " ".join(value.split())
     if value is None or isinstance(value, (int, float)):

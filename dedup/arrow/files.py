@@ -4,6 +4,7 @@ import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
@@ -13,13 +14,12 @@ import pyarrow.fs
 
 from dedup.arrow.rows import READ, columns_read
 from dedup.collection.columns import Columns, Fields, fields_of
-from dedup.collection.documents import object_of
+from dedup.collection.documents import fields_of_page, object_of
 from dedup.collection.formats import format_of
 from dedup.collection.reading import read_rows
 from dedup.collection.rows import Broken, Row, WebPage, json_line
 from dedup.collection.sources import Source
 from dedup.document import Document
-from dedup.html import decode
 
 OPENED = pa.schema(
     [("input", pa.int32()), ("file", pa.string()), ("index", pa.int64()), *list(READ)[1:]]
@@ -115,11 +115,8 @@ def _is_not_utf8(fields: Fields) -> bool:
 
 
 def _page(row: Row, page: WebPage, within: str | None) -> dict[str, object]:
-    text = decode(page.body, page.content_type).text
-    is_plain = page.content_type.partition(";")[0].strip().lower() == "text/plain"
-    fields = Fields(
-        page.id, page.url, "", text if is_plain else None, None if is_plain else text, (None,)
-    )
-    line = json_line(row.values(Document(page.id, text) if is_plain else _NOTHING))
+    fields = replace(fields_of_page(page), others=(None,))
+    text = fields.text
+    line = json_line(row.values(_NOTHING if text is None else Document(page.id, text)))
     body = hashlib.sha256(page.body).digest() if page.body else None
     return {"value": line.decode().rstrip("\n"), "body": body, **columns_read(fields, within)}

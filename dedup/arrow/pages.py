@@ -13,6 +13,7 @@ from dedup.collection.rows import json_line
 from dedup.collection.sites import PackedSample, learn_counts, pack_sample, site_of, url_order
 from dedup.sites.counts import SiteCounts
 from dedup.sites.site import Site
+from dedup.store.records import storable
 from dedup.urls.parts import host_of
 
 PLACED = pa.schema([("host", pa.string()), ("url_order", pa.int64()), ("place", pa.int64())])
@@ -34,13 +35,13 @@ LEARNED = pa.schema([("host", pa.string()), ("counts", pa.binary())])
 EXTRACTED = pa.schema(
     [("place", pa.int64()), *list(GIVEN)[1:], ("value", pa.string()), ("reason", pa.string())]
 )
-"""`reason`: why the page is no document. `value`: of a page of a web archive, its line."""
+"""`reason`: why the page is not a document. `value`: the line of a page of a web archive."""
 
 _LOWEST = 2**63
 
 
 def placed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Tell of pages, `place` and `url`, by what they are chosen."""
+    """Compute by what pages, `place` and `url`, are chosen."""
     for batch in batches:
         urls = batch.column("url").to_pylist()
         arrays = [
@@ -67,7 +68,7 @@ def learned(pages: pa.Table) -> pa.Table:
     """Learn what a host repeats from its pages, `SAMPLED`."""
     rows = pages.sort_by("url_order").to_pylist()
     counts = learn_counts(
-        PackedSample(_whole(row["title"]), row["url"], row["outline"]).unpack() for row in rows
+        PackedSample(storable(row["title"]), row["url"], row["outline"]).unpack() for row in rows
     )
     return pa.Table.from_pylist([{"host": rows[0]["host"], "counts": counts.to_bytes()}], LEARNED)
 
@@ -99,18 +100,14 @@ def _text(row: dict[str, Any], sites: Mapping[str, Site]) -> dict[str, object]:
         value = json_line({**json.loads(row["value"]), **said}).decode().rstrip("\n")
     return {
         "place": row["place"],
-        "text": _whole(document.text),
+        "text": storable(document.text),
         "url": row["url"],
-        "title": _whole(document.title),
+        "title": storable(document.title),
         "group": row["group"],
-        "heading": _whole(document.heading),
-        "own_title": None if document.own_title is None else _whole(document.own_title),
+        "heading": storable(document.heading),
+        "own_title": storable(document.own_title),
         "source": document.source,
         "body": row["body"],
         "rest": None if document.rest is None else document.rest.to_bytes(),
         "value": value,
     }
-
-
-def _whole(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

@@ -1,7 +1,8 @@
 """Rows of files: their places in the collection, and what they say."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import pyarrow as pa
 
@@ -9,6 +10,7 @@ from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.documents import object_of
 from dedup.collection.rows import json_line
 from dedup.collection.writing.json_lines import marked_line
+from dedup.store.records import storable
 
 NUMBERED = pa.schema([("place", pa.int64()), ("value", pa.string())])
 """`place`: from 0, of all lines of the collection that are not blank. `value`: null where the line
@@ -32,8 +34,8 @@ READ = pa.schema(
 """`value`: the line as it came; of other formats, the row as a line. `name`: of the row, as JSON;
 null: its number. `html`: the markup that the text is to be taken out of, where there is no text.
 `body`: of a page of a web archive, whose line still lacks title and text, the SHA-256 of its bytes.
-`reason`: why the row is no document; then it has neither text nor markup. `present`: which of the
-columns that the user has named it has."""
+`reason`: why the row is not a document; then it has neither text nor markup. `present`: those
+of the columns named by the user that the row has."""
 
 MAX_ROW_CHARACTERS = 64 * 2**20
 
@@ -90,23 +92,21 @@ def _row(place: int, line: str | None, columns: Columns, within: str | None) -> 
 
 
 def columns_read(fields: Fields, within: str | None) -> dict[str, object]:
-    """What is `READ` of a row's fields. Others than the value of `within` must not be asked for."""
+    """What is `READ` of a row's fields. Others than the value of `within` must not be asked for.
+
+    JSON can escape halves of surrogate pairs, for which Arrow has no place: they are replaced.
+    """
     name = fields.url if fields.id is None else fields.id
     named = None if name is None else json.dumps(name, default=str, ensure_ascii=False)
     return {
-        "name": _whole(named),
-        "text": _whole(fields.text),
-        "html": _whole(fields.html),
-        "url": _whole(fields.url),
-        "title": _whole(fields.title),
-        "group": None if within is None else _whole(repr(fields.others[0])),
+        "name": storable(named),
+        "text": storable(fields.text),
+        "html": storable(fields.html),
+        "url": storable(fields.url),
+        "title": storable(fields.title),
+        "group": None if within is None else storable(repr(fields.others[0])),
         "present": sorted(fields.present),
     }
-
-
-def _whole(text: str | None) -> str | None:
-    """Without halves of surrogate pairs, which JSON can escape: they have no place in Arrow."""
-    return text if text is None or text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 MARKED = pa.schema([("value", pa.string())])
@@ -115,35 +115,40 @@ MARKED = pa.schema([("value", pa.string())])
 def spliced(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Add the columns of `--mark` to lines; what they are named is JSON."""
     for batch in batches:
-        lines = []
-        for row in batch.to_pylist():
-            marks = {
-                "duplicate_of": _value(row["duplicate_of"]),
-                "resemblance": row["resemblance"],
-                "stage": row["stage"],
-                "group": _value(row["group"]),
-            }
-            lines.append(marked_line(row["value"].encode(), marks).decode().rstrip("\n"))
-        yield pa.record_batch([pa.array(lines, pa.string())], MARKED)
+        yield _lines(marked_line(row["value"].encode(), _marks(row)) for row in batch.to_pylist())
 
 
 def records(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Records of duplicates as lines."""
     for batch in batches:
-        lines = []
-        for row in batch.to_pylist():
-            record = {
-                "id": _value(row["name"]),
-                "url": row["url"],
-                "duplicate_of": _value(row["duplicate_of"]),
-                "duplicate_of_url": row["duplicate_of_url"],
-                "stage": row["stage"],
-                "distance": row["distance"],
-                "resemblance": row["resemblance"],
-                "first_seen": None,
-            }
-            lines.append(json_line(record).decode().rstrip("\n"))
-        yield pa.record_batch([pa.array(lines, pa.string())], MARKED)
+        yield _lines(json_line(_record(row)) for row in batch.to_pylist())
+
+
+def _marks(row: dict[str, Any]) -> dict[str, object]:
+    return {
+        "duplicate_of": _value(row["duplicate_of"]),
+        "resemblance": row["resemblance"],
+        "stage": row["stage"],
+        "group": _value(row["group"]),
+    }
+
+
+def _record(row: dict[str, Any]) -> dict[str, object]:
+    return {
+        "id": _value(row["name"]),
+        "url": row["url"],
+        "duplicate_of": _value(row["duplicate_of"]),
+        "duplicate_of_url": row["duplicate_of_url"],
+        "stage": row["stage"],
+        "distance": row["distance"],
+        "resemblance": row["resemblance"],
+        "first_seen": None,
+    }
+
+
+def _lines(lines: Iterable[bytes]) -> pa.RecordBatch:
+    texts = [line.decode().rstrip("\n") for line in lines]
+    return pa.record_batch([pa.array(texts, pa.string())], MARKED)
 
 
 def _value(name: str | None) -> object:

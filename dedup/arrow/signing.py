@@ -49,7 +49,7 @@ def stage_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def signed(batches: Iterator[pa.RecordBatch], rules: Rules) -> Iterator[pa.RecordBatch]:
-    """Compute digests and keys of rows; those without a key, which stay whatever comes, are gone.
+    """Compute digests and keys of rows; rows without a key, which always stay, are omitted.
 
     Args:
         batches: of `batches.GIVEN`.

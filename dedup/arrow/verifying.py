@@ -1,7 +1,7 @@
 """Which pairs are duplicates: decided by the second check, as on one machine."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,30 +18,6 @@ from dedup.detectors.second_check import SecondCheck, comparable_text
 from dedup.document import Document
 from dedup.sites.rest import Rest, count_shingles
 from dedup.sites.site import Site
-
-COMPARED = pa.schema(
-    [
-        ("number", pa.int64()),
-        ("text_digest", pa.string()),
-        ("url", pa.string()),
-        ("title", pa.string()),
-        ("group", pa.string()),
-        ("heading", pa.string()),
-        ("own_title", pa.string()),
-        ("source", pa.string()),
-        ("copy_digest", pa.binary()),
-        ("lines_digest", pa.string()),
-        ("rest", pa.binary()),
-        ("line_shingles", pa.int32()),
-        ("is_traditional", pa.bool_()),
-        ("shingles", pa.binary()),
-    ]
-)
-"""What is compared of a row. `text_digest`: SHA-256 of the normal text with single spaces, which
-stands for the text; empty for an empty one. `copy_digest`: SHA-256 of the body and the text as it
-is; null where there is no body. `lines_digest`: SHA-256 of
-`Document.sorted_lines`; null where there are none. `rest`, `line_shingles`: for the second look;
-null where there is no page around the text. `shingles`: 8 bytes each, little-endian."""
 
 TOKENS = pa.schema([("number", pa.int64()), ("tokens", pa.list_(pa.int64()))])
 
@@ -62,31 +38,6 @@ which counts for copies of the earlier row that come after both. They differ whe
 is around the texts does, which asks what the page that comes says more."""
 
 _BODY, _TEXT, _SIMHASH = (STAGES.index(name) for name in ("body", "text", "simhash"))
-
-
-def comparable(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Compute what is compared of rows of `batches.GIVEN`."""
-    for numbers, documents in documents_of(batches):
-        analyse(documents)
-        yield pa.record_batch(
-            [
-                pa.array(numbers, pa.int64()),
-                pa.array([_text_digest(each) for each in documents], pa.string()),
-                pa.array([each.url for each in documents], pa.string()),
-                pa.array([each.title for each in documents], pa.string()),
-                pa.array([each.key for each in documents], pa.string()),
-                pa.array([each.heading for each in documents], pa.string()),
-                pa.array([each.own_title for each in documents], pa.string()),
-                pa.array([each.source for each in documents], pa.string()),
-                pa.array([_copy_digest(each) for each in documents], pa.binary()),
-                pa.array([_lines_digest(each) for each in documents], pa.string()),
-                pa.array([_rest(each) for each in documents], pa.binary()),
-                pa.array([_line_shingles(each) for each in documents], pa.int32()),
-                pa.array([each.is_traditional for each in documents], pa.bool_()),
-                pa.array([each.shingles.astype("<u8").tobytes() for each in documents]),
-            ],
-            schema=COMPARED,
-        )
 
 
 def tokens(batches: Iterator[pa.RecordBatch], rules: Rules) -> Iterator[pa.RecordBatch]:
@@ -114,7 +65,8 @@ def verified(
         rules: the threshold.
         known: what was learned of the hosts of each collection.
     """
-    check = rules.check(_no_original, rare_on=rare_lines(*(sites.get for sites in known)))
+    rare_on = rare_lines(*(sites.get for sites in known))
+    check = SecondCheck.of(_no_original, rules.config, rare_on=rare_on)
     for batch in batches:
         rows = []
         for pair in batch.to_pylist():
@@ -125,13 +77,9 @@ def verified(
             if found is not None:
                 distance = pair["distance"] if found.stage == _SIMHASH else None
                 distance = None if distance == NO_DISTANCE else distance
-                stage, resemblance, *drops = found
-                rows.append((pair["a"], pair["b"], stage, distance, resemblance, *drops))
-        columns = list(zip(*rows, strict=True)) or [()] * len(VERIFIED)
-        arrays = [
-            pa.array(values, kind.type) for values, kind in zip(columns, VERIFIED, strict=True)
-        ]
-        yield pa.record_batch(arrays, schema=VERIFIED)
+                row = {"a": pair["a"], "b": pair["b"], "distance": distance}
+                rows.append({**row, **found._asdict()})
+        yield pa.RecordBatch.from_pylist(rows, VERIFIED)
 
 
 class _Verdict(NamedTuple):
@@ -184,35 +132,63 @@ def _tokens(shingles: NDArray[np.uint64], lines: str | None, threshold: float) -
     return np.unique(np.concatenate((found, of_lines)))
 
 
+def _sha256(data: bytes | str) -> Any:
+    """A digest of bytes or of a text."""
+    found = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(found)
+
+
 def _text_digest(document: Document) -> str:
     text = comparable_text(document, with_title=False)
-    if text is None:
-        return ""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return "" if text is None else str(_sha256(text).hexdigest())
 
 
 def _lines_digest(document: Document) -> str | None:
     lines = document.sorted_lines
-    return (
-        None
-        if lines is None
-        else hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
-    )
-
-
-def _rest(document: Document) -> bytes | None:
-    return None if document.rest is None else document.rest.to_bytes()
-
-
-def _line_shingles(document: Document) -> int | None:
-    return None if document.rest is None else count_shingles(document.text)
+    return None if lines is None else _sha256(lines).hexdigest()
 
 
 def _copy_digest(document: Document) -> bytes | None:
     if document.body is None:
         return None
-    text = document.text.encode("utf-8", "surrogatepass")
-    return hashlib.sha256(document.body + text).digest()
+    digest: bytes = _sha256(document.body + document.text.encode("utf-8", "surrogatepass")).digest()
+    return digest
+
+
+_COMPARED: dict[str, tuple[pa.DataType, Callable[[Document], object]]] = {
+    "text_digest": (pa.string(), _text_digest),
+    "url": (pa.string(), lambda document: document.url),
+    "title": (pa.string(), lambda document: document.title),
+    "group": (pa.string(), lambda document: document.key),
+    "heading": (pa.string(), lambda document: document.heading),
+    "own_title": (pa.string(), lambda document: document.own_title),
+    "source": (pa.string(), lambda document: document.source),
+    "copy_digest": (pa.binary(), _copy_digest),
+    "lines_digest": (pa.string(), _lines_digest),
+    "rest": (pa.binary(), lambda document: document.rest and document.rest.to_bytes()),
+    "line_shingles": (pa.int32(), lambda document: document.rest and count_shingles(document.text)),
+    "is_traditional": (pa.bool_(), lambda document: document.is_traditional),
+    "shingles": (pa.binary(), lambda document: document.shingles.astype("<u8").tobytes()),
+}
+
+COMPARED = pa.schema(
+    [("number", pa.int64()), *((name, kind) for name, (kind, _) in _COMPARED.items())]
+)
+"""What is compared of a row. `text_digest`: SHA-256 of the normal text with single spaces, which
+stands for the text; empty for an empty one. `copy_digest`: SHA-256 of the body and the text as it
+is; null where there is no body. `lines_digest`: SHA-256 of
+`Document.sorted_lines`; null where there are none. `rest`, `line_shingles`: for the second look;
+null where there is no page around the text. `shingles`: 8 bytes each, little-endian."""
+
+
+def comparable(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Compute what is compared of rows of `batches.GIVEN`."""
+    for numbers, documents in documents_of(batches):
+        analyse(documents)
+        said = [list(map(compute, documents)) for _, compute in _COMPARED.values()]
+        columns = zip([numbers, *said], COMPARED, strict=True)
+        arrays = [pa.array(values, kind.type) for values, kind in columns]
+        yield pa.record_batch(arrays, schema=COMPARED)
 
 
 def _stand_in(row: dict[str, Any], prefix: str) -> Document:

@@ -7,7 +7,7 @@ from dedup.collection.rows import Broken
 from dedup.collection.sources import Source
 
 _NAMES_AT_MOST = 1_000
-"""Columns that are remembered, to tell which is nearest to one that no row has."""
+"""Columns that are remembered, to suggest the nearest one to a column that no row has."""
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ class Columns:
     """The names of the columns that count.
 
     Attributes:
-        text, html: the text, or the markup that it is taken out of where there is none.
+        text, html: the text, or the markup from which it is extracted where there is no text.
         id: names the row; where it has none its URL does, or else its number.
         url: where it came from.
         title: of the document.

@@ -3,20 +3,15 @@
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dedup.collection.layered import CollectionStore, LayeredStore
 from dedup.collection.names import Names
 from dedup.collection.rules import Rules
-from dedup.deduplicator import Deduplicator, OriginalsCache
+from dedup.deduplicator import Deduplicator
 from dedup.detectors.second_check import RareOn, of_no_host
-from dedup.detectors.sketches import Sketches, SketchSigner
 from dedup.document import Document, Match
-from dedup.store.interface import Store
-from dedup.store.records import as_kept
 from dedup.store.results import RecordRow
 from dedup.store.sql.decisions import KNOWN
 from dedup.store.sql.store import JobStore
@@ -48,8 +43,6 @@ class Decider:
         *,
         rare_on: RareOn = of_no_host,
     ) -> None:
-        self._rules = rules
-        self._rare_on = rare_on
         self._base_groups = base_groups or {}
         self._decisions = own.decisions
         self._store: CollectionStore | LayeredStore = own
@@ -57,54 +50,55 @@ class Decider:
         if base is not None:
             self._store = LayeredStore(base, own)
             self._offset = self._store.offset
-        self._cache = OriginalsCache(self._store.document, size_bytes=rules.config.cache_bytes)
-        self._sketches = Sketches()
-        self._signer = SketchSigner()
-        self._least_sketched = rules.config.short_shingles
+        self._new_judge = partial(
+            Deduplicator,
+            store=self._store,
+            config=rules.config,
+            stages=rules.judging_stages,
+            rare_on=rare_on,
+            clean=self._decisions.clean,
+            has_sketches=True,
+        )
         self._names = Names()
         self._limit_reached = 0
         self.done = self._decisions.count()
         """Documents that were judged before, by a run that was interrupted."""
         self._recorded = self._records()
+        self._n_recalled = 0
         self._group_starts: dict[str, int] = {}
         known = (range(sys.maxsize),) if rules.within is None else ()
-        self._deduplicator = self._new(known)
+        self._judge = self._new_judge(known=known)
 
-    def decide(
-        self, documents: Sequence[tuple[Document, Any]], *, are_kinds: bool = False
-    ) -> list[Match | None]:
-        """Judge documents that have their signatures; each comes with its id, or the id's kind."""
-        verdicts = self._deduplicator.process_many([document for document, _ in documents])
-        found: list[Match | None] = []
-        for (document, name), verdict in zip(documents, verdicts, strict=True):
+    def decide(self, documents: Sequence[tuple[Document, int]]) -> list[Match | None]:
+        """Judge documents, each with the kind of its name.
+
+        Those that an interrupted run judged get its verdicts; the others have their signatures.
+        """
+        n_old = min(self.done - self._n_recalled, len(documents))
+        found = self.recall([kind for _, kind in documents[:n_old]])
+        new = documents[n_old:]
+        verdicts = self._judge.process_many([document for document, _ in new])
+        for (_, kind), verdict in zip(new, verdicts, strict=True):
             if verdict.number is not None:
-                self._note(verdict.number, name, are_kinds=are_kinds)
-                stored = as_kept(document, verdict.number, self._decisions.clean)
-                # Not a part of a portion's array.
-                stored.take(shingles=document.shingles.copy())
-                self._cache.keep(verdict.number, stored)
-                if len(stored.shingles) >= self._least_sketched:
-                    sketch = self._signer.sign(document)
-                    self._sketches.add(verdict.number, stored.shingles, sketch)
+                self._names.note(verdict.number, kind)
             found.append(verdict.match)
         return found
 
-    def recall(
-        self, count: int, names: Sequence[Any], *, are_kinds: bool = False
-    ) -> list[Match | None]:
-        """What was decided about the next `count` documents before."""
+    def recall(self, kinds: Sequence[int]) -> list[Match | None]:
+        """What was decided before about the next documents; `kinds` are those of their names."""
+        self._n_recalled += len(kinds)
         found: list[Match | None] = []
-        for name in names[:count]:
+        for kind in kinds:
             number, match = next(self._recorded)
             if match is None:
-                self._note(number, name, are_kinds=are_kinds)
+                self._names.note(number, kind)
             found.append(match)
         return found
 
     @property
     def limit_reached(self) -> int:
         """How often a row had more candidates than were compared, stage by stage."""
-        return self._limit_reached + _limit_reached(self._deduplicator)
+        return self._limit_reached + self._judge.limit_reached
 
     def begin_group(self, name: str, *, goes_on: bool = False) -> None:
         """Forget what stays: from here on, documents are compared with those of one group only.
@@ -119,8 +113,8 @@ class Decider:
         first = self._decisions.group_start(last)
         self._group_starts[name] = first
         own = range(first + self._offset, sys.maxsize) if goes_on else range(0)
-        self._limit_reached += _limit_reached(self._deduplicator)
-        self._deduplicator = self._new((self._base_groups.get(name, range(0)), own))
+        self._limit_reached += self._judge.limit_reached
+        self._judge = self._new_judge(known=(self._base_groups.get(name, range(0)), own))
 
     @property
     def groups(self) -> dict[str, range]:
@@ -133,18 +127,6 @@ class Decider:
         """The id, as it was given, and the URL of a document that stays."""
         text, url = self._store.label(number)
         return self._names.value(number, text), url
-
-    def _new(self, known: Sequence[range]) -> Deduplicator:
-        """A cascade that knows of the store's documents those of some numbers."""
-        store = _Part(self._store, known)
-        detectors = self._rules.detectors(self._cache, self._sketches, self._rare_on)
-        return Deduplicator(detectors, store=store)
-
-    def _note(self, number: int, name: Any, *, are_kinds: bool) -> None:
-        if are_kinds:
-            self._names.note_kind(number, name)
-        else:
-            self._names.note(number, name)
 
     def _records(self) -> Iterator[tuple[int, Match | None]]:
         for first in range(1, self.done + 1, _RECORDS_AT_ONCE):
@@ -159,31 +141,3 @@ class Decider:
             return number, None
         original = row.original + self._offset
         return number, Match(original, row.stage, row.distance, row.resemblance)
-
-
-def _limit_reached(deduplicator: Deduplicator) -> int:
-    return sum(getattr(detector, "limit_reached", 0) for detector in deduplicator.detectors)
-
-
-class _Part:
-    """A store of which only the signatures of some numbers are there, in ascending ranges."""
-
-    def __init__(self, store: Store, known: Sequence[range]) -> None:
-        self._known = known
-        self.check_schemes = store.check_schemes
-        self.add = store.add
-        self.change_signatures = store.change_signatures
-        self.add_duplicate = store.add_duplicate
-        self.document = store.document
-        self._all = store.signatures
-
-    def signatures(
-        self, stage: str, *, after: int = -1
-    ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
-        for each in filter(None, self._known):
-            for numbers, signatures in self._all(stage, after=max(after, each.start - 1)):
-                count = int(np.searchsorted(numbers, each.stop))
-                if count:
-                    yield numbers[:count], signatures[:count]
-                if count < len(numbers):
-                    break

@@ -1,16 +1,15 @@
-"""From what stands in a collection to documents."""
+"""From the rows of a collection to documents."""
 
 import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.formats import format_of
 from dedup.collection.reading import read_rows
-from dedup.collection.rows import Broken, Given, Row, Values, WebPage
+from dedup.collection.rows import Broken, Given, Values, WebPage
 from dedup.collection.sources import Source
 from dedup.document import Document
 from dedup.html import bounded, decode, parse_page
@@ -21,9 +20,8 @@ from dedup.urls.parts import host_of
 _UNKNOWN = Site()
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
-    """A document of a collection, with what is no part of it.
+class Read(NamedTuple):
+    """A document of a collection, and the rest of its row.
 
     Attributes:
         id: as given, a number as a number; or else the URL; None: it has neither.
@@ -61,26 +59,19 @@ def read_documents(
         if isinstance(row, Broken):
             yield row
             continue
-        found = read_row(row, columns, sites or {}, number)
-        if isinstance(found, Broken):
-            yield found
+        try:
+            found = read_given(row.given(), columns, sites or {}, number)
+        except (ValueError, RecursionError) as error:
+            yield Broken(row.place, str(error), row.source_text())
         else:
             yield row.values(found.document), found.document
-
-
-def read_row(row: Row, columns: Columns, sites: Mapping[str, Site], number: int) -> Read | Broken:
-    """Read the document of a row; `number` names it where nothing else does."""
-    try:
-        return read_given(row.given(), columns, sites, number)
-    except (ValueError, RecursionError) as error:
-        return Broken(row.place, str(error), row.source_text())
 
 
 def read_given(given: Given, columns: Columns, sites: Mapping[str, Site], number: int) -> Read:
     """Read a document.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the row is not a document.
         RecursionError: it is JSON that is nested too deeply.
     """
     if isinstance(given, WebPage):
@@ -130,13 +121,18 @@ def _why_no_json(line: bytes, error: json.JSONDecodeError) -> str:
     return f"invalid JSON: {error.msg}, at character {place:,}"
 
 
-def _read_page(page: WebPage, columns: Columns, sites: Mapping[str, Site]) -> Read:
+def fields_of_page(page: WebPage) -> Fields:
+    """What a page of a web archive says: its markup, or its text where it is plain."""
     text = decode(page.body, page.content_type).text
-    is_plain = page.content_type.partition(";")[0].strip().lower() == "text/plain"
-    fields = Fields(page.id, page.url, "", text if is_plain else None, None if is_plain else text)
+    said, markup = (text, None) if page.is_plain else (None, text)
+    return Fields(page.id, page.url, "", said, markup)
+
+
+def _read_page(page: WebPage, columns: Columns, sites: Mapping[str, Site]) -> Read:
+    fields = fields_of_page(page)
     document = (
-        Document(id=page.id, text=text, url=page.url, body=page.body)
-        if is_plain
+        Document(id=page.id, text=fields.text, url=page.url, body=page.body)
+        if fields.text is not None
         else page_document(page.id, fields, sites, page.body)
     )
     return Read(document, page.id, (None,) * len(columns.others))

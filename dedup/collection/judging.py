@@ -12,9 +12,9 @@ import numpy as np
 from dedup.collection.account import FileAccount
 from dedup.collection.deciding import Decider
 from dedup.collection.documents import Read
-from dedup.collection.names import Names
+from dedup.collection.names import Names, kind_of
 from dedup.collection.order import as_times, judging_order
-from dedup.collection.portions import PORTION_BYTES, PORTION_ROWS, Numbered, portions
+from dedup.collection.portions import PORTION_ROWS, Numbered, number_rows, portions, row_bytes
 from dedup.collection.rows import Broken, Row
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Task
@@ -104,17 +104,10 @@ class RowJudge:
         return self._in_order(rows) if self._rules.is_in_order else self._by_preference(rows)
 
     def _in_order(self, rows: Rows) -> Iterator[Judged]:
-        done = self._decider.done
-        place = 0
-        for part in self._read(rows, signed_from=done + 1):
+        for part in self._read(rows, signed_from=self._decider.done + 1):
             found = [(numbered, read) for numbered, read in part if isinstance(read, Read)]
-            old = max(min(done - place, len(found)), 0)
-            decided = [
-                *self._decider.recall(old, [read.id for _, read in found[:old]]),
-                *self._decider.decide([(read.document, read.id) for _, read in found[old:]]),
-            ]
-            place += len(found)
-            for (numbered, read), match in zip(found, decided, strict=True):
+            matches = self._decider.decide([(read.document, kind_of(read.id)) for _, read in found])
+            for (numbered, read), match in zip(found, matches, strict=True):
                 yield self._judged(numbered, read.document, read.id, match)
 
     def _judged(
@@ -141,7 +134,7 @@ class RowJudge:
                     signed_from,
                 ),
             )
-            for part in portions(rows())
+            for part in portions(number_rows(rows()), row_bytes)
         )
         current: int | None = None
         for part, found in self._workers.read(tasks):
@@ -203,7 +196,7 @@ class RowJudge:
                 read.is_broken.append(isinstance(each, Broken))
                 if isinstance(each, Broken):
                     continue
-                read.names.note(spool.add(each.document, {}), each.id)
+                read.names.note(spool.add(each.document, {}), kind_of(each.id))
                 others: dict[str | None, Any]
                 others = dict(zip(self._rules.others, each.others, strict=True))
                 group = repr(others.get(self._rules.within))
@@ -226,14 +219,15 @@ class RowJudge:
         for start in range(0, done, PORTION_ROWS):
             places = order[start : min(start + PORTION_ROWS, done)]
             kinds = [read.names.kind(place) for place in places]
-            for place, match in zip(
-                places, self._decider.recall(len(places), kinds, are_kinds=True), strict=True
-            ):
+            for place, match in zip(places, self._decider.recall(kinds), strict=True):
                 matches.set(place, match)
         begun = read.groups[order[done - 1]] if done else None
         group: int | None = None
         names = list(read.group_names)
-        for places, documents in self._workers.sign(self._ordered(spool, order[done:])):
+        to_judge = ((place, spool.document(place)) for place in order[done:])
+        parts = portions(to_judge, lambda pair: len(pair[1].text))
+        unsigned = (([place for place, _ in part], [each for _, each in part]) for part in parts)
+        for places, documents in self._workers.sign(unsigned):
             pairs = zip(places, documents, strict=True)
             for number, members in groupby(pairs, key=lambda pair: read.groups[pair[0]]):
                 if number != group and self._rules.within is not None:
@@ -241,31 +235,9 @@ class RowJudge:
                     group = number
                 found = list(members)
                 judged = [(document, read.names.kind(place)) for place, document in found]
-                for (place, _), match in zip(
-                    found, self._decider.decide(judged, are_kinds=True), strict=True
-                ):
+                for (place, _), match in zip(found, self._decider.decide(judged), strict=True):
                     matches.set(place, match)
         return matches
-
-    @staticmethod
-    def _ordered(
-        spool: SpoolStore, order: Iterable[int]
-    ) -> Iterator[tuple[list[int], list[Document]]]:
-        places: list[int] = []
-        documents: list[Document] = []
-        size = 0
-        for place in order:
-            document = spool.document(place)
-            if documents and (
-                len(documents) == PORTION_ROWS or size + len(document.text) > PORTION_BYTES
-            ):
-                yield places, documents
-                places, documents, size = [], [], 0
-            places.append(place)
-            documents.append(document)
-            size += len(document.text)
-        if documents:
-            yield places, documents
 
 
 class _Spooled(NamedTuple):
@@ -278,33 +250,30 @@ class _Spooled(NamedTuple):
     is_broken: bytearray
 
 
+_MATCH = np.dtype("i8, i1, i2, f8")
+"""Original, stage, distance and resemblance."""
+
+
 class _Matches:
     """The match of each place: 19 bytes each."""
 
     def __init__(self, count: int) -> None:
-        self._originals = np.full(count, -1, np.int64)
-        self._stages = np.zeros(count, np.int8)
-        self._distances = np.full(count, -1, np.int16)
-        self._resemblances = np.full(count, np.nan)
+        self._rows = np.full(count, np.array((-1, 0, -1, np.nan), _MATCH))
 
     def set(self, place: int, match: Match | None) -> None:
-        if match is None:
-            return
-        self._originals[place] = match.original
-        self._stages[place] = STAGES.index(match.stage)
-        if match.distance is not None:
-            self._distances[place] = match.distance
-        if match.resemblance is not None:
-            self._resemblances[place] = match.resemblance
+        if match is not None:
+            distance = -1 if match.distance is None else match.distance
+            resemblance = np.nan if match.resemblance is None else match.resemblance
+            stage = STAGES.index(match.stage)
+            self._rows[place] = match.original, stage, distance, resemblance
 
     def __getitem__(self, place: int) -> Match | None:
-        original = int(self._originals[place])
+        original, stage, distance, resemblance = self._rows[place].item()
         if original < 0:
             return None
-        distance, resemblance = int(self._distances[place]), float(self._resemblances[place])
         return Match(
             original,
-            STAGES[self._stages[place]],
+            STAGES[stage],
             None if distance < 0 else distance,
             None if np.isnan(resemblance) else resemblance,
         )

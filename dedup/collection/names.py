@@ -6,6 +6,11 @@ from typing import Any
 _MISSING, _TEXT, _VALUE = 0, 1, 2
 
 
+def kind_of(name: Any) -> int:
+    """What kind of name a row has; None: its number."""
+    return _TEXT if isinstance(name, str) else _VALUE
+
+
 class Names:
     """Of each number, whether its document's id was text. A byte each.
 
@@ -15,11 +20,8 @@ class Names:
     def __init__(self) -> None:
         self._kinds = bytearray()
 
-    def note(self, number: int, name: Any) -> None:
-        """Remember what kind of name the document of this number has; None: its row's number."""
-        self.note_kind(number, _TEXT if isinstance(name, str) else _VALUE)
-
-    def note_kind(self, number: int, kind: int) -> None:
+    def note(self, number: int, kind: int) -> None:
+        """Remember what kind of name the document of this number has."""
         if number >= len(self._kinds):
             self._kinds.extend(bytes(number + 1 - len(self._kinds)))
         self._kinds[number] = kind
@@ -31,7 +33,7 @@ class Names:
         """The name as it was given, from what the store keeps of it.
 
         >>> names = Names()
-        >>> names.note(0, 7), names.note(1, "7")
+        >>> names.note(0, kind_of(7)), names.note(1, kind_of("7"))
         (None, None)
         >>> names.value(0, "7"), names.value(1, "7")
         (7, '7')

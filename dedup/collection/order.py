@@ -1,7 +1,7 @@
 """In which order rows are judged, so that the right one of several stays.
 
-Duplicate is no transitive relation, so a row is never chosen out of a group: rows are judged in the
-order of preference, and each is compared with those that stay.
+Being duplicates is not transitive, so no row is chosen from a group: rows are judged in the order
+of preference, and each is compared with those that stay.
 """
 
 from collections.abc import Sequence
@@ -31,17 +31,21 @@ def as_times(values: Sequence[Any], column: str) -> list[float]:
     not numbers in one row and times in another. A missing one is the oldest.
 
     Raises:
-        ValueError: a value is nothing of that.
+        ValueError: a value is none of these.
 
     >>> as_times(["2024-01-02", None, "2024-01-02T00:00:01Z"], "day")
     [1704153600.0, -inf, 1704153601.0]
     """
     for read in (_number, _time):
-        try:
-            return [-np.inf if _is_missing(value) else read(value) for value in values]
-        except (TypeError, ValueError, OverflowError):
-            continue
-    wrong = next(value for value in values if not _is_missing(value) and not _is_time(value))
+        found: list[float] = []
+        for value in values:
+            try:
+                found.append(-np.inf if _is_missing(value) else read(value))
+            except (TypeError, ValueError, OverflowError):
+                wrong = value
+                break
+        else:
+            return found
     raise ValueError(
         f"newest:{column} must be a column of numbers or of ISO 8601 dates or times, found"
         f" {wrong!r}"
@@ -50,14 +54,6 @@ def as_times(values: Sequence[Any], column: str) -> list[float]:
 
 def _is_missing(value: Any) -> bool:
     return value is None or value == ""
-
-
-def _is_time(value: Any) -> bool:
-    try:
-        _time(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _number(value: Any) -> float:

@@ -1,13 +1,15 @@
-"""Rows in portions that are worked on at once: so many, or so many bytes."""
+"""Rows and documents in portions that are processed together, limited by number and by bytes."""
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeVar
 
 from dedup.collection.rows import Broken, Given, Row, WebPage
 
+T = TypeVar("T")
+
 PORTION_ROWS = 512
 PORTION_BYTES = 2 * 2**20
-"""A longer row is a portion of its own: so memory is bounded by the longest row, not by many."""
+"""A longer row is a portion by itself, so memory is bounded by the longest row."""
 
 
 class Numbered(NamedTuple):
@@ -19,17 +21,24 @@ class Numbered(NamedTuple):
     given: Given | None
 
 
-def portions(rows: Iterable[tuple[int, Row | Broken]]) -> Iterator[list[Numbered]]:
-    """Cut rows into portions; each comes with the number of its file."""
-    part: list[Numbered] = []
-    size = 0
+def number_rows(rows: Iterable[tuple[int, Row | Broken]]) -> Iterator[Numbered]:
+    """Number rows; each comes with the number of its file."""
     for number, (file, row) in enumerate(rows, start=1):
-        given = None if isinstance(row, Broken) else row.given()
-        length = 0 if given is None else size_of(given)
-        if part and size + length > PORTION_BYTES:
+        yield Numbered(number, file, row, None if isinstance(row, Broken) else row.given())
+
+
+def portions(
+    items: Iterable[T], size_of: Callable[[T], int], *, n_bytes: int = PORTION_BYTES
+) -> Iterator[list[T]]:
+    """Cut a stream into portions of at most 512 items and at most `n_bytes` bytes."""
+    part: list[T] = []
+    size = 0
+    for item in items:
+        length = size_of(item)
+        if part and size + length > n_bytes:
             yield part
             part, size = [], 0
-        part.append(Numbered(number, file, row, given))
+        part.append(item)
         size += length
         if len(part) == PORTION_ROWS:
             yield part
@@ -38,8 +47,11 @@ def portions(rows: Iterable[tuple[int, Row | Broken]]) -> Iterator[list[Numbered
         yield part
 
 
-def size_of(given: Given) -> int:
+def row_bytes(row: Numbered) -> int:
     """About how many bytes a row has."""
+    given = row.given
+    if given is None:
+        return 0
     if isinstance(given, bytes):
         return len(given)
     if isinstance(given, WebPage):

@@ -134,11 +134,11 @@ class _CsvLines:
         return line
 
     def begin_row(self) -> None:
-        """Between rows no quote is open: a mark in a cell that is not quoted is no quote."""
+        """Between rows no quote is open: a mark inside an unquoted cell is not a quote."""
         self._is_open = False
 
     def why_broken(self) -> str | None:
-        """Why a row is none, where a quote is to blame that is open at the end of the file."""
+        """Why a row is broken, if a quote is still open at the end of the file."""
         if not (self._is_open and self._has_ended):
             return None
         count = self.number - self._opened + 1

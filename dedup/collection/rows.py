@@ -1,4 +1,4 @@
-"""Rows as they stand in a collection, each with what writers and readers need of it."""
+"""The rows of a collection, each with what readers and writers need."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ MAX_ROW_BYTES = 64 * 2**20
 
 
 class Broken(NamedTuple):
-    """A row that is no document, and why; `text` is what stands in the file, where it is known."""
+    """A row that is not a document, and why; `text` is its text in the file, where known."""
 
     place: str
     reason: str
@@ -37,6 +37,11 @@ class WebPage:
     content_type: str
     body: bytes
 
+    @property
+    def is_plain(self) -> bool:
+        """Is it plain text, without markup?"""
+        return self.content_type.partition(";")[0].strip().lower() == "text/plain"
+
 
 Given = bytes | Mapping[str, Any] | WebPage
 """What a document is made of: a line of JSON, the columns that count, or a page."""
@@ -47,7 +52,7 @@ class Row(Protocol):
 
     @property
     def place(self) -> str:
-        """Where it stands in its file."""
+        """Its place in its file."""
 
     def given(self) -> Given:
         """What its document is made of; small, and can be sent to another process."""
@@ -56,7 +61,7 @@ class Row(Protocol):
         """All columns, in their order."""
 
     def source_text(self) -> str:
-        """The row as one who mends it wants to see it."""
+        """The row as shown to somebody who repairs it."""
 
 
 class JsonRow(NamedTuple):

@@ -6,18 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dedup.config import DedupConfig
-from dedup.detectors import (
-    STAGES,
-    Detector,
-    Originals,
-    SecondCheck,
-    Signer,
-    default_detectors,
-    default_signers,
-)
-from dedup.detectors.key import KeyRecord
-from dedup.detectors.second_check import RareOn, of_no_host
-from dedup.detectors.sketches import Sketches
+from dedup.detectors import STAGES, Signer, default_signers
+from dedup.store.records import KEY_STAGE
 
 Keep = Literal["first", "longest", "newest"]
 
@@ -78,26 +68,11 @@ class Rules:
         """What computes the signatures of the stages that are asked."""
         return [each for each in default_signers(self.config) if each.stage in self.stages]
 
-    def check(
-        self,
-        originals: Originals,
-        sketches: Sketches | None = None,
-        rare_on: RareOn = of_no_host,
-    ) -> SecondCheck:
-        """What decides about candidates."""
-        return SecondCheck.of(originals, self.config, sketches=sketches, rare_on=rare_on)
-
-    def detectors(
-        self,
-        originals: Originals,
-        sketches: Sketches | None = None,
-        rare_on: RareOn = of_no_host,
-    ) -> list[Detector]:
-        """The stages of the cascade that are asked; for the arguments see `SecondCheck`."""
-        check = self.check(originals, sketches, rare_on)
-        cascade = default_detectors(originals, self.config, check=check)
-        asked = [detector for detector in cascade if detector.stage in self.stages]
-        return [KeyRecord(), *asked] if self.compare else asked
+    @property
+    def judging_stages(self) -> tuple[str, ...]:
+        """The stages in the order of the cascade, after the record of keys where there are any."""
+        asked = tuple(stage for stage in STAGES if stage in self.stages)
+        return (KEY_STAGE, *asked) if self.compare else asked
 
 
 def read_keep(given: str) -> tuple[Keep, str | None]:

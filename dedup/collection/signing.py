@@ -64,7 +64,7 @@ class Work:
     sites: Mapping[str, Site] = field(default_factory=dict)
 
     def read(self, task: Task) -> list[Read | str]:
-        """Read the documents of rows, or why a row is none; sign those that have to be."""
+        """Read documents from rows, or why a row is not one; sign those that need signatures."""
         found = [
             self._read(given, number) for given, number in zip(task.rows, task.numbers, strict=True)
         ]

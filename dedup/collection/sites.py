@@ -1,11 +1,11 @@
-"""What the pages of a collection's hosts repeat, learned in a pass of its own.
+"""What the pages of a collection's hosts repeat, learned in a separate pass.
 
 Which pages are learned from depends on their URLs alone, not on the order of the collection.
 """
 
 import heapq
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +13,10 @@ from xxhash import xxh3_64_intdigest
 from zstandard import ZstdCompressor, ZstdDecompressor
 
 from dedup.collection.columns import Columns, Fields, fields_of
+from dedup.collection.documents import fields_of_page, object_of
 from dedup.collection.rows import Broken, Row, WebPage
 from dedup.detectors.second_check import RareOn
-from dedup.html import bounded, decode, parse_page
+from dedup.html import bounded, parse_page
 from dedup.html.unfolding import page_outline
 from dedup.sites.counts import SiteCounts
 from dedup.sites.outline import Outline
@@ -45,7 +46,7 @@ def learn_sites(rows: Iterable[Row | Broken], columns: Columns | None = None) ->
 
 
 def rare_lines(*known: Callable[[str], Site | None]) -> RareOn:
-    """Tell of a host which lines are rare there: in every collection that knows the host.
+    """Make the test for lines that are rare on a host: in every collection that knows the host.
 
     Args:
         known: give, for each collection, what it knows of a host.
@@ -64,15 +65,15 @@ def _rare_in_all(tests: Sequence[IsRare]) -> IsRare | None:
 
 
 def url_order(url: str) -> int:
-    """By what the pages of a host are chosen: a hash of 64 bits."""
+    """A hash of 64 bits, by which the pages of a host are chosen."""
     return xxh3_64_intdigest(url.encode(errors="surrogatepass"))
 
 
 def pages_of_each_host(pages_with_at_most: Callable[[int], int]) -> int:
-    """From how many pages of each host is learned, so that all are few enough.
+    """The maximum number of pages learned from per host that keeps the total small enough.
 
     Args:
-        pages_with_at_most: how many pages there are of all hosts, if so many of each are taken.
+        pages_with_at_most: the number of pages of all hosts for a maximum per host.
     """
     at_most = SAMPLE_PAGES
     while at_most > NAMES and pages_with_at_most(at_most) > MAX_PAGES:
@@ -83,23 +84,15 @@ def pages_of_each_host(pages_with_at_most: Callable[[int], int]) -> int:
 def _markup(row: Row, columns: Columns) -> Fields | None:
     """What a row with a page of markup says; None: there is nothing to learn from it."""
     given = row.given()
-    if isinstance(given, WebPage):
-        if not given.url or given.content_type.lower().lstrip().startswith("text/plain"):
-            return None
-        text = decode(given.body, given.content_type).text
-        return Fields(given.id, given.url, "", None, text)
-    if isinstance(given, bytes):
-        if json.dumps(columns.html).encode() not in given:  # a look at the bytes, not a parse
-            return None
-        try:
-            given = json.loads(given.decode("utf-8", "surrogateescape"))
-        except (ValueError, RecursionError):
-            return None
+    if isinstance(given, bytes) and json.dumps(columns.html).encode() not in given:
+        return None  # by a look at the bytes, without parsing them
     try:
-        fields = fields_of(given, columns) if isinstance(given, Mapping) else None
-    except ValueError:
+        if isinstance(given, WebPage):
+            return fields_of_page(given) if given.url and not given.is_plain else None
+        fields = fields_of(object_of(given), columns)
+    except (ValueError, RecursionError):
         return None
-    return fields if fields is not None and fields.html is not None and fields.url else None
+    return fields if fields.html is not None and fields.url else None
 
 
 Sample = tuple[Outline, str, str]

@@ -97,7 +97,7 @@ def _files_in(folder: Path) -> list[Path]:
 
 
 def _copied(file: BinaryIO, path: Path, name: str) -> Source:
-    """Copy what can be read only once; its format is told by its first bytes."""
+    """Copy what can be read only once; its first bytes determine the format."""
     with path.open("wb") as copy, zstandard.ZstdCompressor(level=1).stream_writer(copy) as writer:
         shutil.copyfileobj(file, writer, 1 << 20)
     with open_binary(path) as whole:

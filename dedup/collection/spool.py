@@ -22,14 +22,14 @@ _BUFFER_BYTES = 1 << 20
 
 
 class SpoolStore:
-    """Keeps the documents of a run; what is gone with it: no signatures, no record of duplicates.
+    """Keeps the documents of one run; stores no signatures and no records of duplicates.
 
     A document takes 8 bytes of memory, and some 0.4 of its text on the disk.
 
     Args:
         folder: of the temporary file, which has no name there.
-        with_whole_rests: keep all that is rare on a page, as of one that is still to be judged; or
-            as much as stores keep of originals.
+        with_whole_rests: keep everything that is rare on a page, for pages not judged yet; else as
+            much as stores keep of originals.
 
     Raises:
         OSError: the disk is full.

@@ -8,32 +8,19 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup.collection.documents import Read
-from dedup.document import Document, TextSource
+from dedup.document import Document
 from dedup.sites.rest import Rest
-from dedup.store.records import Page, text_compressor
+from dedup.store.records import KEPT_FIELDS, Page, kept_fields, text_compressor
 
-
-class _Fields(NamedTuple):
-    """What the store keeps of a document, under the names of `Page`."""
-
-    id: str
-    text: str
-    url: str | None
-    title: str
-    heading: str
-    own_title: str | None
-    source: TextSource
-    key: str
-    size_bytes: int
-    packed_text: bytes
-    rest: bytes | None
-    signatures: dict[str, bytes | None]
+_Fields = tuple[tuple[Any, ...], str, int, bytes, bytes | None, dict[str, bytes | None]]
+"""A document's `KEPT_FIELDS`, text, size of the text in bytes, compressed text, rare lines, and
+signatures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +58,17 @@ class SentDocuments:
         ]
 
     def _page(self, fields: _Fields, start: int, stop: int) -> Page:
+        kept, text, size_bytes, packed_text, rest, signatures = fields
         page = Page(
-            id=fields.id,
-            text=fields.text,
-            url=fields.url,
-            title=fields.title,
-            heading=fields.heading,
-            own_title=fields.own_title,
-            source=fields.source,
-            key=fields.key,
-            size_bytes=fields.size_bytes,
-            rest=None if fields.rest is None else Rest.from_bytes(fields.rest),
+            **dict(zip(KEPT_FIELDS, kept, strict=True)),
+            text=text,
+            size_bytes=size_bytes,
+            rest=None if rest is None else Rest.from_bytes(rest),
             fetched_at=self.fetched_at,
         )
-        page.take_packed(fields.packed_text, None)
-        if fields.signatures:
-            page.take(shingles=self.shingles[start:stop], signatures=fields.signatures)
+        page.take_packed(packed_text, None)
+        if signatures:
+            page.take(shingles=self.shingles[start:stop], signatures=signatures)
         return page
 
 
@@ -94,15 +76,9 @@ _NONE = np.empty(0, np.uint64)
 
 
 def _fields(document: Document, compress: Callable[[bytes], bytes]) -> _Fields:
-    return _Fields(
-        document.id,
+    return (
+        kept_fields(document),
         document.text,
-        document.url,
-        document.title,
-        document.heading,
-        document.own_title,
-        document.source,
-        document.key,
         len(document.text.encode("utf-8", "replace")),
         compress(document.text.encode("utf-8", "surrogatepass")),
         None if document.rest is None else document.rest.to_bytes(),
@@ -116,17 +92,14 @@ _Beside = tuple[Any, tuple[Any, ...], frozenset[str], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SentRows:
-    """What the rows of a portion say: the place of its document and what is no part of it."""
+    """The documents of a portion's rows, and the rest of each row."""
 
     rows: list[_Beside | str]
     documents: SentDocuments
 
     @classmethod
     def pack(cls, found: Sequence[Read | str]) -> "SentRows":
-        rows: list[_Beside | str] = [
-            each if isinstance(each, str) else (each.id, each.others, each.present, each.names)
-            for each in found
-        ]
+        rows = [each if isinstance(each, str) else each[1:] for each in found]
         documents = [each.document for each in found if isinstance(each, Read)]
         return cls(rows, SentDocuments.pack(documents))
 

@@ -1,7 +1,7 @@
 """Reading the pages of a web archive.
 
-The records are found here, and what they say is read by warcio: by itself it takes what a record
-says of its length for true, and records that follow a wrong one are lost without a word.
+The records are found here and parsed by warcio, which trusts the length that a record declares: if
+that is wrong, it silently loses the records that follow.
 """
 
 import os
@@ -67,7 +67,7 @@ def read_warc(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is no archive.
+        ValueError: it is not an archive.
         ModuleNotFoundError: warcio is not installed.
     """
     archive = _Archive(file)
@@ -223,7 +223,7 @@ class _Archive:
         self.offset, self._again = offset, BytesIO()
 
     def _read(self, size: int) -> bytes:
-        """Read so many bytes, or fewer where a member ends."""
+        """Read `size` bytes, or fewer where a member ends."""
         found = self._again.read(size)
         if not found or (len(found) < size and self.offset + len(found) != self._end_of_member):
             found += self._file.read(size - len(found))

@@ -1,6 +1,6 @@
 """Detectors: each finds, by one method, the earlier document that a document duplicates."""
 
-from dedup.detectors.base import Check, Detector, Originals
+from dedup.detectors.base import Detector, Originals
 from dedup.detectors.body import BodyDetector
 from dedup.detectors.cascade import (
     CASCADE,
@@ -21,7 +21,6 @@ __all__ = [
     "EXACT_STAGES",
     "STAGES",
     "BodyDetector",
-    "Check",
     "Detector",
     "MinHashDetector",
     "Originals",

@@ -1,6 +1,6 @@
-"""The one shape of all detectors, and of what decides on their candidates."""
+"""The one shape of all detectors."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -60,66 +60,21 @@ SignerT = TypeVar("SignerT", bound=Signer)
 IndexT = TypeVar("IndexT", bound=Multimap | PermutedTables)
 
 
-class IndexedDetector(Generic[SignerT, IndexT]):
-    """What detectors have in common that look the signatures of a signer up in an index."""
+class IndexedDetector(Detector, Generic[SignerT, IndexT]):
+    """A detector that looks up the signatures of a signer in an index."""
 
     def __init__(self, signer: SignerT, index: IndexT) -> None:
         self.stage = signer.stage
-        self._signer = signer
+        self.signer = signer
         self._index = index
 
     @property
     def scheme(self) -> Mapping[str, object]:
-        return self._signer.scheme
+        return self.signer.scheme
 
     @property
     def size_bytes(self) -> int:
         return self._index.size_bytes
 
     def signature(self, document: Document) -> bytes | None:
-        return self._signer.sign(document)
-
-
-class Check(Protocol):
-    """Decides which of the candidates that a detector proposes is a match."""
-
-    @property
-    def short_shingles(self) -> int:
-        """Documents of fewer shingles are short."""
-
-    def is_short(self, document: Document) -> bool:
-        """Is `document` too short for fingerprints?"""
-
-    def promising(self, document: Document, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the candidates that are not ruled out at a glance, in their order."""
-
-    @property
-    def rules_out(self) -> bool:
-        """Is any candidate ever ruled out at a glance?"""
-
-    def may_be_near(
-        self,
-        documents: Sequence[Document],
-        owners: NDArray[np.intp],
-        numbers: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
-        """Which candidates are not ruled out at a glance; `owners` are places in `documents`.
-
-        For thousands at once; of those that `promising` rules out, it may leave some.
-        """
-
-    def may_be_near_each_other(
-        self,
-        documents: Sequence[Document],
-        owners: NDArray[np.intp],
-        others: NDArray[np.intp],
-    ) -> NDArray[np.bool_]:
-        """The same of pairs of `documents`, by their places."""
-
-    def nearest(
-        self, document: Document, numbers: Iterable[int]
-    ) -> tuple[int, float | None] | None:
-        """Return the match and its resemblance (None: not computed), or None.
-
-        Candidates are proposed most promising first.
-        """
+        return self.signer.sign(document)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.detectors.base import Check
+from dedup.detectors.second_check import SecondCheck
 from dedup.document import Document
 from dedup.index.multimap import AT_MOST, Multimap
 
@@ -13,7 +13,7 @@ from dedup.index.multimap import AT_MOST, Multimap
 def shared_keys(
     index: Multimap, keys: NDArray[np.uint32], owners: NDArray[np.intp], count: int
 ) -> NDArray[np.bool_]:
-    """Tell of each of `count` documents whether a key of its is in the index or an earlier one's.
+    """For each of `count` documents: does it share a key with the index or an earlier document?
 
     Args:
         index: the keys of the documents added.
@@ -31,15 +31,15 @@ def shared_keys(
 
 def promising_keys(
     index: Multimap,
-    check: Check,
+    check: SecondCheck,
     documents: Sequence[Document],
     keys: NDArray[np.uint32],
     owners: NDArray[np.intp],
     among: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """Tell the same as `shared_keys`, less the documents whose candidates are all ruled out.
+    """Like `shared_keys`, but False for documents whose candidates are all ruled out.
 
-    Only of those that are `among` them.
+    Only documents `among` those asked about are looked up.
     """
     may_match = np.zeros(len(documents), np.bool_)
     if not len(keys):

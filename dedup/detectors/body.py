@@ -1,25 +1,23 @@
 """Exact copies: the same bytes under another URL."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
-from dedup.detectors.base import IndexedDetector, Originals
-from dedup.detectors.batch import shared_keys
-from dedup.detectors.signing import Signer, keys_in
+from dedup.detectors.base import Originals
+from dedup.detectors.keyed import LookupDetector
+from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
-from dedup.index.multimap import Multimap
-
-_KEYS = 2
-"""Of the digest, 64 bits are indexed, as two keys: 16 bytes a document."""
 
 
 class BodySigner(Signer):
-    """The 128-bit XXH3 of the body, after the document's key."""
+    """The 128-bit XXH3 of the body, after the document's key.
+
+    Of the digest, 64 bits are indexed, as two keys: 16 bytes a document.
+    """
 
     unit = "bytes"
+    key_bytes = 8
 
     def __init__(self) -> None:
         super().__init__("body")
@@ -38,7 +36,7 @@ class BodySigner(Signer):
         return "its body was not kept" if document.body is None else "its body is empty"
 
 
-class BodyDetector(IndexedDetector[BodySigner, Multimap]):
+class BodyDetector(LookupDetector[BodySigner]):
     """Finds the document with the same body.
 
     The signature is the 128-bit XXH3 of the body. A candidate shares 64 bits of it. Its body must
@@ -58,28 +56,15 @@ class BodyDetector(IndexedDetector[BodySigner, Multimap]):
         bodies: Callable[[int], bytes | None] | None = None,
         max_candidates: int = 64,
     ) -> None:
-        super().__init__(BodySigner(), Multimap())
+        super().__init__(BodySigner())
         self._originals = originals
         self._bodies = bodies
         self._max_candidates = max_candidates
 
-    def may_match(
-        self,
-        documents: Sequence[Document],
-        among: NDArray[np.bool_],  # noqa: ARG002 -- to tell of all costs little
-    ) -> NDArray[np.bool_]:
-        signatures = self._signer.sign_many(documents)
-        owners = np.array([i for i, each in enumerate(signatures) if each is not None], np.intp)
-        digests = np.frombuffer(b"".join(filter(None, signatures)), "<u4").reshape(-1, 4)
-        keys = digests[:, :_KEYS].ravel()
-        return shared_keys(self._index, keys, np.repeat(owners, _KEYS), len(documents))
-
     def find(self, document: Document) -> Match | None:
-        signature = self.signature(document)
-        if signature is None:
-            return None
-        numbers, shared = self._index.find(_keys(signature), at_most=self._max_candidates)
-        for number in numbers[shared >= _KEYS].tolist():  # more: of a page that was signed anew
+        keys = self.signer.keys(document)
+        numbers, shared = self._index.find(keys, at_most=self._max_candidates)
+        for number in numbers[shared >= len(keys)].tolist():  # more: of a page that was signed anew
             if self._is_copy(document, number):
                 return Match(number, self.stage, resemblance=1.0)
         return None
@@ -95,16 +80,3 @@ class BodyDetector(IndexedDetector[BodySigner, Multimap]):
         return document.text == original.text and (
             not is_body_kept or document.body == original.body
         )
-
-    def add(self, document: Document, number: int) -> None:
-        signature = self.signature(document)
-        if signature is not None:
-            self._index.add(_keys(signature), number)
-
-    def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
-        digests = np.frombuffer(b"".join(signatures), "<u4").reshape(len(numbers), -1)
-        self._index.add_many(digests[:, :_KEYS], numbers)
-
-
-def _keys(signature: bytes) -> NDArray[np.uint32]:
-    return keys_in(signature)[:_KEYS]

@@ -1,18 +1,19 @@
 """The stages of the default cascade: the one table of what they are called, do and are made by."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from dedup.config import DedupConfig
-from dedup.detectors.base import Detector, Originals
-from dedup.detectors.body import BodyDetector, BodySigner
-from dedup.detectors.minhash import MinHashDetector, MinHashSigner
+from dedup.detectors.base import Detector, IndexedDetector, Originals
+from dedup.detectors.body import BodyDetector
+from dedup.detectors.minhash import MinHashDetector
 from dedup.detectors.second_check import SecondCheck
-from dedup.detectors.sentences import SentencesDetector, SentencesSigner
+from dedup.detectors.sentences import SentencesDetector
 from dedup.detectors.signing import Signer
-from dedup.detectors.simhash import SimhashDetector, SimhashSigner
-from dedup.detectors.text import TextDetector, TextSigner
+from dedup.detectors.simhash import SimhashDetector
+from dedup.detectors.text import TextDetector
+from dedup.document import Document
 
 Bodies = Callable[[int], bytes | None]
 
@@ -35,16 +36,14 @@ class Stage:
         shares: what candidates have in common with a page, after "3 stored pages".
         is_exact: its duplicates are equal; exact stages come before all others.
         pipelines: of a crawl's, those that ask it.
-        signer: makes what computes the signatures.
-        detector: makes what looks them up.
+        detector: makes the detector.
     """
 
     finds: str
     shares: str
     is_exact: bool = False
     pipelines: tuple[Literal["exact", "near"], ...]
-    signer: Callable[[DedupConfig], Signer]
-    detector: Callable[[Parts], Detector]
+    detector: Callable[[Parts], IndexedDetector[Any, Any]]
 
 
 CASCADE = {
@@ -53,7 +52,6 @@ CASCADE = {
         shares="with the same digest of its bytes",
         is_exact=True,
         pipelines=("exact",),
-        signer=lambda _: BodySigner(),
         detector=lambda parts: BodyDetector(
             parts.originals, bodies=parts.bodies, max_candidates=parts.config.max_candidates
         ),
@@ -63,7 +61,6 @@ CASCADE = {
         shares="with the same digest of its text",
         is_exact=True,
         pipelines=("exact", "near"),
-        signer=lambda config: TextSigner(config.short_shingles),
         detector=lambda parts: TextDetector(
             parts.check, max_candidates=parts.config.max_candidates
         ),
@@ -72,7 +69,6 @@ CASCADE = {
         finds="the same longest sentences, then compared",
         shares="with one of its longest sentences",
         pipelines=("exact",),
-        signer=lambda config: SentencesSigner(config.sentences_count),
         detector=lambda parts: SentencesDetector(
             parts.check,
             sentences_count=parts.config.sentences_count,
@@ -83,11 +79,6 @@ CASCADE = {
         finds="close fingerprints, then compared",
         shares="with a fingerprint within that distance",
         pipelines=("near",),
-        signer=lambda config: SimhashSigner(
-            n_bits=config.simhash_bits,
-            short_shingles=config.short_shingles,
-            unspaced_features=config.simhash_unspaced_features,
-        ),
         detector=lambda parts: SimhashDetector(
             parts.check,
             n_bits=parts.config.simhash_bits,
@@ -100,11 +91,6 @@ CASCADE = {
         finds="shared MinHash bands, then compared",
         shares="with a band in common",
         pipelines=("near",),
-        signer=lambda config: MinHashSigner(
-            bands=config.minhash_bands,
-            rows=config.minhash_rows,
-            short_shingles=config.short_shingles,
-        ),
         detector=lambda parts: MinHashDetector(
             parts.check,
             bands=parts.config.minhash_bands,
@@ -123,8 +109,7 @@ EXACT_STAGES = tuple(name for name, stage in CASCADE.items() if stage.is_exact)
 
 def default_signers(config: DedupConfig | None = None) -> list[Signer]:
     """Return what computes the signatures of the default cascade, stage by stage."""
-    config = config or DedupConfig()
-    return [stage.signer(config) for stage in CASCADE.values()]
+    return [each.signer for each in _cascade(_not_fetched, config or DedupConfig())]
 
 
 def default_detectors(
@@ -142,7 +127,18 @@ def default_detectors(
     The index takes at most 200 bytes a document: body 16, text 8, sentences 24, simhash 48 and
     minhash 88.
     """
-    config = config or DedupConfig()
-    check = check or SecondCheck.of(originals, config)
-    parts = Parts(config, originals, check, bodies)
-    return [stage.detector(parts) for stage in CASCADE.values()]
+    return list(_cascade(originals, config or DedupConfig(), check, bodies))
+
+
+def _cascade(
+    originals: Originals,
+    config: DedupConfig,
+    check: SecondCheck | None = None,
+    bodies: Bodies | None = None,
+) -> Iterator[IndexedDetector[Any, Any]]:
+    parts = Parts(config, originals, check or SecondCheck.of(originals, config), bodies)
+    return (stage.detector(parts) for stage in CASCADE.values())
+
+
+def _not_fetched(number: int) -> Document:
+    raise KeyError(number)  # a signer compares nothing

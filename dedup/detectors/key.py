@@ -6,44 +6,47 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from dedup.detectors.keyed import LookupDetector
 from dedup.detectors.second_check import comparable_text
+from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
-from dedup.index.multimap import Multimap
 from dedup.store.records import KEY_OFFSET, KEY_STAGE
 
-_INDEXED_BYTES = 4
+_NO_TEXT = bytes(KEY_OFFSET)
 
 
-class KeyRecord:
+class _KeyRecordSigner(Signer):
+    """A digest of the text, 8 bytes, and the key; None: there is no key."""
+
+    key_bytes = 4
+
+    def __init__(self) -> None:
+        super().__init__(KEY_STAGE)
+
+    @property
+    def scheme(self) -> Mapping[str, object]:
+        return {}
+
+    def compute(self, document: Document) -> bytes | None:
+        if not document.key:
+            return None
+        return _text_digest(document) + document.key.encode(errors="surrogatepass")
+
+
+class KeyRecord(LookupDetector[Signer]):
     """Has the store keep the key of each document among its signatures; finds no duplicates.
 
     It also knows which document was the first with a text, whatever its key: 8 bytes of memory for
     each document that has a key.
     """
 
-    stage = KEY_STAGE
-
     def __init__(self) -> None:
-        self._index = Multimap()
-
-    @property
-    def scheme(self) -> Mapping[str, object]:
-        return {}
-
-    @property
-    def size_bytes(self) -> int:
-        return self._index.size_bytes
-
-    def signature(self, document: Document) -> bytes | None:
-        """A digest of the text, 8 bytes, and the key; None: there is no key."""
-        if not document.key:
-            return None
-        return _text_digest(document) + document.key.encode(errors="surrogatepass")
+        super().__init__(_KeyRecordSigner())
 
     def may_match(
         self,
         documents: Sequence[Document],
-        among: NDArray[np.bool_],  # noqa: ARG002 -- to tell of all costs little
+        among: NDArray[np.bool_],  # noqa: ARG002 -- no document has a match
     ) -> NDArray[np.bool_]:
         return np.zeros(len(documents), np.bool_)
 
@@ -53,19 +56,8 @@ class KeyRecord:
     def first_of_text(self, document: Document) -> int | None:
         """The number of the first document that has a key and probably the same text, or None."""
         digest = _text_digest(document)
-        numbers, _ = self._index.find(_indexed(digest), at_most=1)
+        numbers, _ = self._index.find(self.signer.keys_in(digest), at_most=1)
         return int(numbers[0]) if len(numbers) and digest != _NO_TEXT else None
-
-    def add(self, document: Document, number: int) -> None:
-        if document.key:
-            self._index.add(_indexed(_text_digest(document)), number)
-
-    def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
-        digests = b"".join(signature[:_INDEXED_BYTES] for signature in signatures)
-        self._index.add_many(np.frombuffer(digests, "<u4"), numbers)
-
-
-_NO_TEXT = bytes(KEY_OFFSET)
 
 
 def _text_digest(document: Document) -> bytes:
@@ -73,7 +65,3 @@ def _text_digest(document: Document) -> bytes:
         return xxhash.xxh3_64_digest(document.shingles.tobytes())
     text = comparable_text(document, with_title=False)
     return _NO_TEXT if text is None else xxhash.xxh3_64_digest(text.encode(errors="surrogatepass"))
-
-
-def _indexed(digest: bytes) -> NDArray[np.uint32]:
-    return np.frombuffer(digest, "<u4", count=1)

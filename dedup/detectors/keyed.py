@@ -1,21 +1,50 @@
-"""What detectors have in common whose signature is a few 32-bit keys."""
+"""What detectors have in common that find signatures by 32-bit keys."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.detectors.base import Check, IndexedDetector
+from dedup.detectors.base import IndexedDetector, SignerT
 from dedup.detectors.batch import promising_keys, shared_keys
-from dedup.detectors.signing import KeySigner, keys_in
+from dedup.detectors.second_check import SecondCheck
+from dedup.detectors.signing import KeySigner
 from dedup.document import Document, Match
 from dedup.index.multimap import AT_MOST, Multimap
 
 
-class KeyedDetector(IndexedDetector[KeySigner, Multimap]):
+class LookupDetector(IndexedDetector[SignerT, Multimap]):
+    """Indexes the keys of signatures; an entry of the index takes 8 bytes."""
+
+    def __init__(self, signer: SignerT) -> None:
+        super().__init__(signer, Multimap())
+
+    def may_match(
+        self,
+        documents: Sequence[Document],
+        among: NDArray[np.bool_],  # noqa: ARG002 -- all documents cost little more
+    ) -> NDArray[np.bool_]:
+        return shared_keys(self._index, *self._keys_of(documents), len(documents))
+
+    def add(self, document: Document, number: int) -> None:
+        self._index.add(self.signer.keys(document), number)
+
+    def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
+        keys, counts = self.signer.keys_of_many(signatures)
+        self._index.add_many(keys, np.repeat(numbers, counts))
+
+    def _keys_of(
+        self, documents: Sequence[Document]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
+        """The keys of documents, and the place of each key's document."""
+        keys, counts = self.signer.keys_of_many(self.signer.sign_many(documents))
+        return keys, np.repeat(np.arange(len(documents)), counts)
+
+
+class KeyedDetector(LookupDetector[KeySigner]):
     """Proposes the documents that share keys with a document; a check decides.
 
-    Those that share most keys come first. An entry of the index takes 8 bytes.
+    Those that share most keys come first.
 
     Args:
         check: decides on the candidates.
@@ -23,8 +52,8 @@ class KeyedDetector(IndexedDetector[KeySigner, Multimap]):
         max_candidates: handed to the check, at most.
     """
 
-    def __init__(self, check: Check, signer: KeySigner, *, max_candidates: int = 64) -> None:
-        super().__init__(signer, Multimap())
+    def __init__(self, check: SecondCheck, signer: KeySigner, *, max_candidates: int = 64) -> None:
+        super().__init__(signer)
         self._check = check
         self._max_candidates = max_candidates
         self.limit_reached = 0
@@ -33,29 +62,17 @@ class KeyedDetector(IndexedDetector[KeySigner, Multimap]):
     def may_match(
         self, documents: Sequence[Document], among: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        keys = [keys_in(signature) for signature in self._signer.sign_many(documents)]
-        owners = np.repeat(np.arange(len(keys)), list(map(len, keys)))
-        every = np.concatenate([np.empty(0, "<u4"), *keys])
-        if self._check.rules_out:
-            return promising_keys(self._index, self._check, documents, every, owners, among)
-        return shared_keys(self._index, every, owners, len(documents))
+        if not self._check.rules_out:
+            return super().may_match(documents, among)
+        return promising_keys(self._index, self._check, documents, *self._keys_of(documents), among)
 
     def find(self, document: Document) -> Match | None:
-        keys = self._signer.keys(document)
-        numbers = self._proposed(keys)
+        numbers = self._proposed(self.signer.keys(document))
         is_cut = len(numbers) >= AT_MOST
         numbers = self._check.promising(document, numbers)
         self.limit_reached += is_cut or len(numbers) > self._max_candidates
         nearest = self._check.nearest(document, numbers[: self._max_candidates].tolist())
         return nearest and Match(nearest[0], self.stage, resemblance=nearest[1])
-
-    def add(self, document: Document, number: int) -> None:
-        self._index.add(self._signer.keys(document), number)
-
-    def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
-        counts = [len(signature) // 4 for signature in signatures]
-        keys = np.frombuffer(b"".join(signatures), "<u4")
-        self._index.add_many(keys, np.repeat(numbers, counts))
 
     def _proposed(self, keys: NDArray[np.uint32]) -> NDArray[np.int64]:
         """Return the documents that share some of `keys`, those that share most first."""

@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 from dedup.text.codepoints import mix
@@ -45,10 +45,7 @@ class MinHashSigner(KeySigner):
 
     def compute_keys_of_many(self, documents: Sequence[Document]) -> list[NDArray[np.uint32]]:
         sets = [each.shingles for each in documents if self._is_long(each)]
-        if len(sets) == 1:
-            found = iter([band_keys(sets[0], bands=self._bands, rows=self._rows)])
-        else:
-            found = iter(band_keys_of_many(sets, bands=self._bands, rows=self._rows))
+        found = iter(band_keys_of_many(sets, bands=self._bands, rows=self._rows))
         return [next(found) if self._is_long(each) else _NO_KEYS for each in documents]
 
     def _is_long(self, document: Document) -> bool:
@@ -60,11 +57,10 @@ class MinHashDetector(KeyedDetector):
 
     The range of the shingles' hashes is cut into `bands` times `rows` bins of equal width, and the
     smallest hash of each bin is a sample of the set: two documents have the same one with the
-    probability of their resemblance. As the hashes are sorted already, it is found by one binary
-    search. Bins without a shingle borrow from another bin, the same in every document. Each band
-    of `rows` bins is hashed into one 32-bit key, and one shared key makes a candidate: with 11
-    bands of 4, at resemblance 0.8 with probability 0.997, at 0.5 with 0.51, at 0.2 with 0.02.
-    Those that share most keys come first; the second check decides.
+    probability of their resemblance. Bins without a shingle borrow from another bin, the same in
+    every document. Each band of `rows` bins is hashed into one 32-bit key, and one shared key makes
+    a candidate: with 11 bands of 4, at resemblance 0.8 with probability 0.997, at 0.5 with 0.51,
+    at 0.2 with 0.02. Those that share most keys come first; the second check decides.
 
     Short documents are not for this detector.
 
@@ -74,7 +70,7 @@ class MinHashDetector(KeyedDetector):
     """
 
     def __init__(
-        self, check: Check, *, bands: int = 11, rows: int = 4, max_candidates: int = 64
+        self, check: SecondCheck, *, bands: int = 11, rows: int = 4, max_candidates: int = 64
     ) -> None:
         signer = MinHashSigner(bands=bands, rows=rows, short_shingles=check.short_shingles)
         super().__init__(check, signer, max_candidates=max_candidates)
@@ -88,10 +84,8 @@ def band_keys(shingles: NDArray[np.uint64], *, bands: int, rows: int) -> NDArray
 
     Sets with resemblance r share the key of a given band with a probability of about r**rows.
     """
-    minima = _bin_minima(shingles, bands * rows).reshape(bands, rows)
-    # The sum is a new one for each order, and for each band, so that no two share their keys.
-    sums = (minima * _factors(bands * rows).reshape(bands, rows)).sum(axis=1)
-    return (mix(sums) >> np.uint64(32)).astype("<u4")
+    found: NDArray[np.uint32] = band_keys_of_many([shingles], bands=bands, rows=rows)[0]
+    return found
 
 
 def band_keys_of_many(
@@ -117,21 +111,10 @@ def band_keys_of_many(
         first_filled = np.argmax(is_filled, axis=1)[in_row]
         taken = np.where(is_filled[in_row, taken], taken, first_filled)
         minima[in_row, empty] = minima[in_row, taken]
+    # The sum is a new one for each order, and for each band, so that no two share their keys.
     factors = _factors(n_bins).reshape(bands, rows)
     sums = (minima.reshape(len(sets), bands, rows) * factors).sum(axis=2)
     return (mix(sums) >> np.uint64(32)).astype("<u4")
-
-
-def _bin_minima(shingles: NDArray[np.uint64], n_bins: int) -> NDArray[np.uint64]:
-    bounds = np.searchsorted(shingles, _bin_starts(n_bins))
-    is_filled = np.concatenate((bounds[1:], [len(shingles)])) > bounds
-    empty = np.flatnonzero(~is_filled)
-    if len(empty):
-        donors = _donors(n_bins)[empty]
-        chosen = np.argmax(is_filled[donors], axis=1)
-        taken = donors[np.arange(len(empty)), chosen]
-        bounds[empty] = bounds[np.where(is_filled[taken], taken, np.argmax(is_filled))]
-    return shingles[bounds]
 
 
 @cache

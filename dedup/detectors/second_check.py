@@ -7,7 +7,7 @@ own, without what their site puts on every page.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,8 @@ def have_same_lines(first: Document, second: Document) -> bool:
 def comparable_text(document: Document, *, with_title: bool) -> str | None:
     """Return the normal text, on demand after the title, with single spaces; None if empty.
 
-    The title comes without its site's part and without versions, as documentation names its version
-    in each; but as it is where the text has no shingle and the title is all there is.
+    The site's part and versions are removed from the title, because documentation repeats its
+    version in every title. Where the text has no shingle, the title is kept unchanged.
     """
     text = " ".join(document.normal_text.split())
     if not text:
@@ -130,7 +130,7 @@ def have_same_name(first: Document, second: Document) -> bool:
 def _are_beyond_furniture(first: Document, second: Document) -> bool:
     """Are both texts longer than what a site has on every page, under one file name?
 
-    A manual on one page comes in some versions, too few pages to tell what they repeat.
+    A manual on one page exists in a few versions: too few pages to learn what they repeat.
     """
     shortest = min(len(first.shingles), len(second.shingles))
     return shortest >= _MAX_FURNITURE_SHINGLES and url_file_name(first.url) == url_file_name(
@@ -157,11 +157,11 @@ def of_no_host(_host: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """A candidate that was found to be another page by what stands beside the texts.
+    """A candidate that differs from the document in the text around the main text.
 
     Attributes:
         original: its number.
-        difference: what tells the two apart.
+        difference: in which lines and shingles the two differ.
     """
 
     original: int
@@ -186,11 +186,11 @@ class SecondCheck:
     Args:
         originals: fetches a candidate.
         names: with "ignore", names do not count: only texts do.
-        sketches: of originals, to rule out candidates without fetching them; None: of none.
-            They change no answer.
-        rare_on: tells of a host which lines are rare there.
-        max_characters: of originals that one document is compared with, together, and of the
-            document, as often as it is compared; further ones count as other pages. None: no bound.
+        sketches: of originals, to rule out candidates without fetching them; None: of none. They
+            change an answer only where a document has more candidates than are compared.
+        rare_on: returns a test for the lines that are rare on a host.
+        max_characters: compared for one document: of all its originals, and of the document once
+            for each. Further originals count as other pages. None: no limit.
     """
 
     def __init__(
@@ -213,7 +213,7 @@ class SecondCheck:
         self.short_shingles = short_shingles
         self.names: NearNames = names
         self.original = originals
-        self._asked_last: _Asked | None = None
+        self._asked_last: tuple[Sequence[Document], AskedSets] | None = None
         self._document: Document | None = None
         self._apart: list[Apart] = []
         self._known: dict[int, float] = {}
@@ -247,11 +247,11 @@ class SecondCheck:
     def find_difference(
         self, document: Document, original: Document, *, n_shingles: int | None = None
     ) -> Difference | None:
-        """What tells two pages of like texts apart; None: nothing does.
+        """In what two pages of similar texts differ; None: they do not.
 
-        On one host, all that is rare on them. Across hosts names differ for good reasons, and so
-        does what is around the text; there the look is made only if both sites are known. Of an
-        original counts what a store keeps of it, wherever it comes from.
+        On one host, all rare lines are compared. Across hosts, names and surrounding text differ
+        for good reasons: there, pages are compared only if both sites are known. Only the part of
+        an original that a store keeps is compared, wherever the original comes from.
 
         Args:
             document: the page that comes.
@@ -275,7 +275,7 @@ class SecondCheck:
         return found if is_apart else None
 
     def is_told_apart(self, document: Document, number: int, original: Document) -> bool:
-        """Is a candidate of like text another page by what is around it? Then note it."""
+        """Does the text around a candidate make it another page? Then note it."""
         self._begin(document)
         found = self.find_difference(document, original)
         if found is not None and all(each.original != number for each in self._apart):
@@ -283,7 +283,7 @@ class SecondCheck:
         return found is not None
 
     def told_apart(self, document: Document) -> Apart | None:
-        """The first candidate that was told apart from a document that has just been compared."""
+        """The first candidate found to be another page than the document just compared."""
         return self._apart[0] if document is self._document and self._apart else None
 
     def promising(self, document: Document, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -303,12 +303,18 @@ class SecondCheck:
         owners: NDArray[np.intp],
         numbers: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
-        """Tell of which candidates sketches do not rule out, of all of many documents."""
+        """Which candidates of many documents the sketches do not rule out.
+
+        Args:
+            documents: those asked about.
+            owners: the place in `documents` of each candidate's document.
+            numbers: of the candidates.
+        """
         if self._sketches is None:
             return np.ones(len(numbers), np.bool_)
         asked, least = self._asked_of(documents), self.near_resemblance
-        may = self._sketches.may_resemble_many(asked.sets, owners, numbers, at_least=least)
-        return asked.is_short[owners] | may
+        may = self._sketches.may_resemble_many(asked, owners, numbers, at_least=least)
+        return (asked.lengths[owners] < self.short_shingles) | may
 
     def may_be_near_each_other(
         self,
@@ -316,22 +322,35 @@ class SecondCheck:
         owners: NDArray[np.intp],
         others: NDArray[np.intp],
     ) -> NDArray[np.bool_]:
-        """Tell the same of candidates that are documents of the batch themselves."""
+        """The same for candidates that are themselves in the batch, by their places."""
         if self._sketches is None:
             return np.ones(len(owners), np.bool_)
         asked = self._asked_of(documents)
-        may = asked.sets.may_resemble(owners, others, at_least=self.near_resemblance)
-        return asked.is_short[owners] | asked.is_short[others] | may
+        may = asked.may_resemble(owners, others, at_least=self.near_resemblance)
+        is_short = asked.lengths < self.short_shingles
+        return is_short[owners] | is_short[others] | may
 
-    def _asked_of(self, documents: Sequence[Document]) -> "_Asked":
-        if self._asked_last is None or self._asked_last.documents is not documents:
+    def sketch(self, number: int, document: Document) -> None:
+        """Add the sketch of a document that was stored, where there are sketches."""
+        if self._sketches is not None and not self.is_short(document):
+            self._sketches.add(number, document.shingles, self._signer.sign(document))
+
+    def forget(self, number: int) -> None:
+        """Forget the sketch of a document: its text has changed."""
+        if self._sketches is not None:
+            self._sketches.forget(number)
+
+    def _asked_of(self, documents: Sequence[Document]) -> AskedSets:
+        """The sets of documents that several detectors ask about together."""
+        if self._asked_last is None or self._asked_last[0] is not documents:
             sketches = self._signer.sign_many(documents)
             sets = AskedSets([document.shingles for document in documents], sketches)
-            is_short = np.array([self.is_short(document) for document in documents], np.bool_)
-            self._asked_last = _Asked(documents, sets, is_short)
-        return self._asked_last
+            self._asked_last = documents, sets
+        return self._asked_last[1]
 
-    def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, float] | None:
+    def nearest(
+        self, document: Document, numbers: Iterable[int]
+    ) -> tuple[int, float | None] | None:
         """Return the near duplicate of highest resemblance and that, or None.
 
         Of several equally near, the smallest number.
@@ -361,7 +380,7 @@ class SecondCheck:
         return self._known[number]
 
     def was_cut(self, document: Document) -> bool:
-        """Was a document that has just been compared not compared with all candidates?"""
+        """Did `max_characters` end the last comparison of this document early?"""
         return document is self._document and self._is_cut
 
     def _is_spent(self, document: Document) -> bool:
@@ -390,11 +409,3 @@ class SecondCheck:
         if objection_to_near(document, original, names=self.names) is not None:
             return 0.0
         return resemblance(document.shingles, original.shingles, at_least=self.near_resemblance)
-
-
-class _Asked(NamedTuple):
-    """Documents that several detectors ask about together."""
-
-    documents: Sequence[Document]
-    sets: AskedSets
-    is_short: NDArray[np.bool_]

@@ -6,8 +6,8 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 from dedup.text import longest_sentences, longest_sentences_of_many
@@ -61,7 +61,7 @@ class SentencesDetector(KeyedDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         *,
         sentences_count: int = 3,
         max_candidates: int = 64,

@@ -26,9 +26,13 @@ class Signer(ABC):
 
     Attributes:
         unit: what signatures are made of.
+        key_type: of the keys by which an index finds a signature: 32-bit integers.
+        key_bytes: the bytes of a signature that are these keys, from its beginning; None: all.
     """
 
     unit: ClassVar[str] = "words"
+    key_type: ClassVar[str] = "<u4"
+    key_bytes: ClassVar[int | None] = None
 
     def __init__(self, stage: str) -> None:
         self.stage = stage
@@ -63,6 +67,21 @@ class Signer(ABC):
         for document, signature in zip(missing, self.compute_many(missing), strict=True):
             document.signatures[self.key] = signature
         return [each.signatures[self.key] for each in documents]
+
+    def keys(self, document: Document) -> NDArray[np.uint32]:
+        """The keys of a document."""
+        return self.keys_in(self.sign(document))
+
+    def keys_in(self, signature: bytes | None) -> NDArray[np.uint32]:
+        """The keys of a signature; no keys without a signature."""
+        return np.frombuffer((signature or b"")[: self.key_bytes], self.key_type)
+
+    def keys_of_many(
+        self, signatures: Sequence[bytes | None]
+    ) -> tuple[NDArray[np.uint32], list[int]]:
+        """The keys of many signatures, one after the other, and how many each has."""
+        parts = [(each or b"")[: self.key_bytes] for each in signatures]
+        return np.frombuffer(b"".join(parts), self.key_type), [len(each) // 4 for each in parts]
 
     def show(self, document: Document) -> Any:
         """The signature of a document as a person can read it; JSON values."""
@@ -119,15 +138,11 @@ class KeySigner(Signer):
     def compute_many(self, documents: Sequence[Document]) -> Sequence[bytes | None]:
         return list(map(_packed, documents, self.compute_keys_of_many(documents)))
 
-    def keys(self, document: Document) -> NDArray[np.uint32]:
-        """The keys of a document, which remembers them."""
-        return keys_in(self.sign(document))
-
     def show(self, document: Document) -> Any:
         return [f"{key:08x}" for key in self.keys(document).tolist()]
 
     def compare(self, first: bytes, second: bytes, _config: DedupConfig, /) -> tuple[bool, str]:
-        keys = [set(keys_in(each).tolist()) for each in (first, second)]
+        keys = [set(self.keys_in(each).tolist()) for each in (first, second)]
         shared = len(keys[0] & keys[1])
         return shared > 0, self.shared.format(shared, max(map(len, keys)))
 
@@ -136,8 +151,3 @@ def _packed(document: Document, keys: NDArray[np.uint32]) -> bytes | None:
     if document.key:
         keys = keys ^ np.uint32(mask_of(document, 32))
     return keys.astype("<u4").tobytes() or None
-
-
-def keys_in(signature: bytes | None) -> NDArray[np.uint32]:
-    """The 32-bit keys that a signature consists of."""
-    return np.frombuffer(signature or b"", "<u4")

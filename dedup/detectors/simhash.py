@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.config import DedupConfig
-from dedup.detectors.base import Check, IndexedDetector
+from dedup.detectors.base import IndexedDetector
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import Signer, mask_of
 from dedup.document import Document, Match
 from dedup.fingerprints.simhash import simhash, simhash_many
@@ -111,7 +112,7 @@ class SimhashDetector(IndexedDetector[SimhashSigner, PermutedTables]):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         *,
         n_bits: int = 64,
         max_distance: int = 3,
@@ -134,9 +135,9 @@ class SimhashDetector(IndexedDetector[SimhashSigner, PermutedTables]):
     def may_match(
         self, documents: Sequence[Document], among: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        if self._signer.n_bits > 64:
+        if self.signer.n_bits > 64:
             return np.ones(len(documents), np.bool_)  # one by one
-        found = self._signer.sign_many(documents)
+        found = self.signer.sign_many(documents)
         places = np.array([i for i, each in enumerate(found) if each is not None], np.intp)
         words = np.frombuffer(b"".join(filter(None, found)), ">u8").astype(np.uint64)
         may_match = np.zeros(len(documents), np.bool_)
@@ -175,6 +176,6 @@ class SimhashDetector(IndexedDetector[SimhashSigner, PermutedTables]):
 
     def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
         words = np.frombuffer(b"".join(signatures), ">u8").astype(np.uint64)
-        if self._signer.n_bits > 64:
+        if self.signer.n_bits > 64:
             words = words.reshape(len(numbers), -1)
         self._index.add_many(words, numbers)

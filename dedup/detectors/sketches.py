@@ -1,10 +1,11 @@
-"""What documents surely do not resemble, told without reading them.
+"""Which documents cannot resemble each other, without reading their texts.
 
 Where thousands of documents share a sentence, most of the candidates that a key proposes are not
 near. To read a candidate's text and make its shingles takes 150 µs, to look at its sketch one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +66,11 @@ class Sketches:
         self._sizes[row] = len(shingles)
         self._shifts[row] = shift
 
+    def forget(self, number: int) -> None:
+        """Forget the sketch of a document whose text has changed."""
+        if 0 <= number - self._first < len(self._sizes):
+            self._sizes[number - self._first] = 0
+
     def _grow(self, length: int) -> None:
         more = length - len(self._sizes)
         self._bits = np.concatenate((self._bits, np.zeros((more, _WORDS), np.uint64)))
@@ -74,7 +80,7 @@ class Sketches:
     def may_resemble(
         self, shingles: NDArray[np.uint64], numbers: NDArray[np.int64], *, at_least: float
     ) -> NDArray[np.bool_]:
-        """Tell of which documents the resemblance may be `at_least`; those not kept here may."""
+        """Which documents may have that resemblance; documents without a sketch may."""
         may = np.ones(len(numbers), np.bool_)
         rows = numbers - self._first
         places = np.flatnonzero((rows >= 0) & (rows < len(self._sizes)))
@@ -101,46 +107,30 @@ class Sketches:
         *,
         at_least: float,
     ) -> NDArray[np.bool_]:
-        """Tell the same of pairs, of a set by its place in `asked` and a document.
+        """The same for pairs of a set, by its place in `asked`, and a document.
 
         By a looser bound that takes fewer operations: for each bit that a set has and the document
         lacks, a shingle of the set's at least is not shared.
         """
         may = np.ones(len(numbers), np.bool_)
-        for start in range(0, len(numbers), _PAIRS_AT_ONCE):
-            part = slice(start, start + _PAIRS_AT_ONCE)
-            may[part] = self._may_resemble(asked, owners[part], numbers[part], at_least - 1e-9)
-        return may
-
-    def _may_resemble(
-        self,
-        asked: "AskedSets",
-        owners: NDArray[np.intp],
-        numbers: NDArray[np.int64],
-        at_least: float,
-    ) -> NDArray[np.bool_]:
-        may = np.ones(len(numbers), np.bool_)
         rows = numbers - self._first
         kept = np.flatnonzero((rows >= 0) & (rows < len(self._sizes)))
         kept = kept[self._sizes[rows[kept]] > 0]
-        lengths, sizes = asked.lengths[owners[kept]], self._sizes[rows[kept]].astype(np.int64)
-        is_like = _are_like_sizes(lengths, sizes, at_least)
-        may[kept[~is_like]] = False
-        kept, lengths, sizes = kept[is_like], lengths[is_like], sizes[is_like]
-        shifts = self._shifts[rows[kept]]
-        for shift in np.unique(shifts).tolist():
-            of_shift = np.flatnonzero(shifts == shift)
-            pairs = kept[of_shift]
-            lacked = asked.bits(shift, owners[pairs]) & ~self._bits[rows[pairs]]
-            may[pairs] = _may_share(lacked, lengths[of_shift], sizes[of_shift], at_least)
+        rows = rows[kept]
+        sizes, shifts = self._sizes[rows].astype(np.int64), self._shifts[rows]
+
+        def bits(_: int, pairs: NDArray[np.intp]) -> NDArray[np.uint64]:
+            return self._bits[rows[pairs]]
+
+        may[kept] = asked.may_share(owners[kept], sizes, shifts, bits, at_least=at_least)
         return may
 
     def _asked(
         self, shingles: NDArray[np.uint64], shift: int
     ) -> tuple[int, list[NDArray[np.uint64]]]:
-        """How many shingles are in a part, and the bits that one, two, three… of them have.
+        """The number of shingles in a part, and the bits that one, two, three… of them set.
 
-        What was computed last is remembered: several detectors ask about one document.
+        The last result is cached, because several detectors ask about one document.
         """
         if shingles is not self._shingles:
             self._shingles, self._known = shingles, {}
@@ -153,7 +143,7 @@ class Sketches:
 
 
 class SketchSigner(Signer):
-    """Computes the bits of sketches; no stage of its own."""
+    """Computes the bits of sketches; it belongs to no stage."""
 
     def __init__(self) -> None:
         super().__init__("sketch")
@@ -171,7 +161,7 @@ class SketchSigner(Signer):
 
 
 class AskedSets:
-    """Sets of shingles that are asked about together, and what sketches of them would be.
+    """Sets of shingles that are asked about together, with their sketches.
 
     Args:
         sets: of each document.
@@ -191,18 +181,46 @@ class AskedSets:
     def may_resemble(
         self, owners: NDArray[np.intp], others: NDArray[np.intp], *, at_least: float
     ) -> NDArray[np.bool_]:
-        """Tell of pairs of these sets, by their places, whether the resemblance may be that."""
-        at_least -= 1e-9
+        """Which pairs of these sets, by their places, may have that resemblance."""
+
+        def bits(shift: int, pairs: NDArray[np.intp]) -> NDArray[np.uint64]:
+            return self.bits(shift, others[pairs])
+
+        sizes, shifts = self.lengths[others], self._shifts[others]
+        return self.may_share(owners, sizes, shifts, bits, at_least=at_least)
+
+    def may_share(
+        self,
+        owners: NDArray[np.intp],
+        sizes: NDArray[np.int64],
+        shifts: NDArray[np.integer[Any]],
+        bits: Callable[[int, NDArray[np.intp]], NDArray[np.uint64]],
+        *,
+        at_least: float,
+    ) -> NDArray[np.bool_]:
+        """Which pairs of one of these sets and another one may have that resemblance.
+
+        Args:
+            owners: of each pair, the place of the set.
+            sizes: of the other one.
+            shifts: of the other one.
+            bits: the sketches of the others of some pairs, which have one shift.
+            at_least: the resemblance.
+        """
+        at_least -= 1e-9  # rounding must not rule out what is just near enough
         may = np.zeros(len(owners), np.bool_)
-        lengths, sizes = self.lengths[owners], self.lengths[others]
-        kept = np.flatnonzero(_are_like_sizes(lengths, sizes, at_least))
-        shifts = self._shifts[others[kept]]
-        for shift in np.unique(shifts).tolist():
-            of_shift = kept[shifts == shift]
+        lengths = self.lengths[owners]
+        kept = np.flatnonzero(np.minimum(lengths, sizes) >= at_least * np.maximum(lengths, sizes))
+        for shift in np.unique(shifts[kept]).tolist():
+            of_shift = kept[shifts[kept] == shift]
             for start in range(0, len(of_shift), _PAIRS_AT_ONCE):
                 pairs = of_shift[start : start + _PAIRS_AT_ONCE]
-                lacked = self.bits(shift, owners[pairs]) & ~self.bits(shift, others[pairs])
-                may[pairs] = _may_share(lacked, lengths[pairs], sizes[pairs], at_least)
+                lacked = self.bits(shift, owners[pairs]) & ~bits(shift, pairs)
+                # Of each pair, the bits that only the set has: at least as many shingles.
+                shared = lengths[pairs] - np.bitwise_count(lacked).sum(axis=1, dtype=np.int64)
+                shared = np.minimum(shared, sizes[pairs])
+                union = lengths[pairs] + sizes[pairs] - shared
+                may[pairs] = shared >= at_least * union
         return may
 
     def bits(self, shift: int, places: NDArray[np.intp]) -> NDArray[np.uint64]:
@@ -229,24 +247,6 @@ def _sketched(sets: Sequence[NDArray[np.uint64]], shifts: Sequence[int]) -> NDAr
     is_set = np.zeros((len(parts), _BITS), np.bool_)
     is_set[rows, _places(np.concatenate([np.empty(0, np.uint64), *parts]))] = True
     return _packed(is_set)
-
-
-def _are_like_sizes(
-    lengths: NDArray[np.int64], sizes: NDArray[np.int64], at_least: float
-) -> NDArray[np.bool_]:
-    return np.minimum(lengths, sizes) >= at_least * np.maximum(lengths, sizes)
-
-
-def _may_share(
-    lacked: NDArray[np.uint64],
-    lengths: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    at_least: float,
-) -> NDArray[np.bool_]:
-    """Of pairs, whether the resemblance may be so high; `lacked` are bits that only one has."""
-    shared = np.minimum(lengths - np.bitwise_count(lacked).sum(axis=1, dtype=np.int64), sizes)
-    may: NDArray[np.bool_] = shared >= at_least * (lengths + sizes - shared)
-    return may
 
 
 def _packed(is_set: NDArray[np.bool_]) -> NDArray[np.uint64]:

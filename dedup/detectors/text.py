@@ -1,17 +1,13 @@
 """Equal texts, whatever their markup: the only rule for documents too short for fingerprints."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
-from dedup.detectors.base import IndexedDetector
-from dedup.detectors.batch import shared_keys
+from dedup.detectors.keyed import LookupDetector
 from dedup.detectors.second_check import SecondCheck, comparable_text
 from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
-from dedup.index.multimap import Multimap
 
 
 class TextSigner(Signer):
@@ -22,6 +18,8 @@ class TextSigner(Signer):
     """
 
     unit = "texts"
+    key_type = ">u4"
+    key_bytes = 4
 
     def __init__(self, short_shingles: int) -> None:
         super().__init__("text")
@@ -41,34 +39,22 @@ class TextSigner(Signer):
         return xxhash.xxh3_64_digest(key + text.encode(errors="surrogatepass"))
 
 
-class TextDetector(IndexedDetector[TextSigner, Multimap]):
+class TextDetector(LookupDetector[TextSigner]):
     """Finds the document with the same text, after normalisation and up to white space.
 
-    Of a short document the title must be the same too, but for version numbers: pages that say
-    nothing but "Page not found" or "Sold out" are told apart by it. Two pages of one host must have
-    the same heading. An empty text equals nothing.
+    Short documents must also have the same title, except for version numbers: it distinguishes
+    pages that only say "Page not found" or "Sold out". Two pages of one host must have the same
+    heading. An empty text equals nothing.
     """
 
     def __init__(self, check: SecondCheck, *, max_candidates: int = 64) -> None:
-        super().__init__(TextSigner(check.short_shingles), Multimap())
+        super().__init__(TextSigner(check.short_shingles))
         self._check = check
         self._max_candidates = max_candidates
 
-    def may_match(
-        self,
-        documents: Sequence[Document],
-        among: NDArray[np.bool_],  # noqa: ARG002 -- to tell of all costs little
-    ) -> NDArray[np.bool_]:
-        signatures = self._signer.sign_many(documents)
-        owners = np.array([i for i, each in enumerate(signatures) if each is not None], np.intp)
-        digests = np.frombuffer(b"".join(filter(None, signatures)), ">u4")
-        return shared_keys(self._index, digests[::2], owners, len(documents))
-
     def find(self, document: Document) -> Match | None:
-        signature = self.signature(document)
-        if signature is None:
-            return None
-        numbers, _ = self._index.find(_keys(signature), at_most=self._max_candidates)
+        keys = self.signer.keys(document)
+        numbers, _ = self._index.find(keys, at_most=self._max_candidates)
         for number in numbers.tolist():
             original = self._check.original(number)
             if not self._check.is_equal(document, original):
@@ -76,16 +62,3 @@ class TextDetector(IndexedDetector[TextSigner, Multimap]):
             if not self._check.is_told_apart(document, number, original):
                 return Match(number, self.stage, resemblance=1.0)
         return None
-
-    def add(self, document: Document, number: int) -> None:
-        signature = self.signature(document)
-        if signature is not None:
-            self._index.add(_keys(signature), number)
-
-    def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
-        digests = np.frombuffer(b"".join(signatures), ">u4").reshape(len(numbers), -1)
-        self._index.add_many(digests[:, 0], numbers)
-
-
-def _keys(signature: bytes) -> NDArray[np.uint32]:
-    return np.frombuffer(signature, ">u4")[:1]

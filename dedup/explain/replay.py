@@ -245,7 +245,9 @@ class _Noting(SecondCheck):
     def is_told_apart(self, document: Document, number: int, original: Document) -> bool:
         return super().is_told_apart(document, number, original) or number == self.recorded
 
-    def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, float] | None:
+    def nearest(
+        self, document: Document, numbers: Iterable[int]
+    ) -> tuple[int, float | None] | None:
         proposed = list(numbers)
         self.asked.extend(proposed)
         return super().nearest(document, proposed)

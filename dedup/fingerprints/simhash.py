@@ -9,7 +9,7 @@ for 0 where its hash has a 0. The majority wins:
     fingerprint                      1  0  1  0  1  1
 
 The probability that two documents differ in a bit is the angle between their vectors of weights
-divided by pi. How a text becomes features is no business of this file: it takes their hashes.
+divided by pi. This file takes hashes of features; `dedup.text` turns texts into features.
 
 Same input, same fingerprint: votes are added as whole numbers (float weights are first rounded to
 multiples of 2^-16), and sums of whole numbers below 2^53 are exact in float64 in whatever order

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 KEY_BITS = 32
-"""A table is ordered by at most so many of its equal bits: enough for 4 billion documents."""
+"""The maximum number of equal bits a table is sorted by: enough for 4 billion documents."""
 
 BYTES_PER_TABLE = 8
 """What a table holds of each document: 4 bytes of a digest and 4 bytes of a row number."""
@@ -117,10 +117,10 @@ class Layout:
 
     @classmethod
     def named(cls, name: str, n_bits: int, max_distance: int) -> "Layout":
-        """The standard layout of so many tables: for k = 3 `"4"`, `"10"`, `"16"` or `"20"`.
+        """The standard layout with `name` tables: for k = 3 `"4"`, `"10"`, `"16"` or `"20"`.
 
         Raises:
-            ValueError: there is no such layout; the message names those that there are.
+            ValueError: there is no such layout; the message names the available ones.
         """
         layouts = cls.standard(n_bits, max_distance)
         if name not in layouts:

@@ -13,7 +13,7 @@ _TAIL_ENTRIES = 1 << 9
 """Entries that are collected, unsorted, before they become a run: a lookup scans them all."""
 
 _GROWTH = 8
-"""A run is merged with the one before it unless that is more than so many times as long."""
+"""A run is merged with the previous run unless that is more than this many times as long."""
 
 _KEY_BITS = np.uint64(32)
 _NUMBER_MASK = np.uint64(0xFFFF_FFFF)
@@ -85,8 +85,8 @@ class Multimap:
         """Return the numbers under `keys`, and under how many of them each is.
 
         Those under the most keys come first, then smaller numbers before greater ones. Of a key
-        with more than `at_most` numbers, the smallest so many are looked at: a sentence or a band
-        that a whole site has in common says little, and reading it out would take ever longer.
+        with more numbers, only the `at_most` smallest are looked at: a sentence or a band that all
+        pages of a site share says little, and reading all of its numbers would take ever longer.
 
         Args:
             keys: different ones.

@@ -18,10 +18,11 @@ TAIL_CAPACITY = 2048
 """Documents that lookups compare one by one: more slow lookups down, fewer slow inserts down."""
 
 YOUNG_ROWS = 1 << 16
-"""Up to so many documents, a full tail is merged with the last run at once, in milliseconds."""
+"""While the last run has at most this many rows, a full tail is merged with it at once, in
+milliseconds."""
 
 GROWTH = 16
-"""A run has at least so many times the rows of all that follow, once it is merged."""
+"""Once merged, a run has at least this many times the rows of all later runs."""
 
 MERGE_ROWS = 64
 """Rows that a merge copies, in each table, for each document added: it needs some 16 to 40."""
@@ -33,7 +34,7 @@ GREATEST_NUMBER = 2**32 - 1
 """Of a document: numbers are kept in 4 bytes."""
 
 _MANY_HITS = 2048
-"""From so many candidates with near digests on, array operations are faster than loops."""
+"""With more candidates with near digests than this, array operations are faster than loops."""
 
 _SAME_ROWS = range(TAIL_CAPACITY)
 """The rows of the tail, which has no order but its own."""
@@ -54,7 +55,7 @@ class PermutedTables:
 
     So there is a table for each block. In it, the block is moved to the front of every fingerprint
     (the permutation), and the documents are sorted by it. Those that agree with the query in the
-    block then stand side by side, and a directory of all 2^16 values of the block tells where:
+    block are then adjacent, and a directory of all 2^16 values of the block has their places:
 
         block 2           | other blocks                         directory
         10110001 11110001  …                                      …
@@ -71,7 +72,7 @@ class PermutedTables:
     `expected_documents`; it may be far off, that costs time or memory and no answer changes.
 
     **Runs.** Sorted tables cannot be inserted into cheaply. So documents are collected in a tail of
-    2,048, which every lookup reads from end to end. A full tail becomes a run: tables of its own,
+    2,048, which every lookup reads completely. A full tail becomes a run: tables of its own,
     never changed again. As long as the last run is young, at most 65,536 rows, it is made anew with
     each full tail. A run less than 16 times as long as all that follow it is merged with them:
 
@@ -270,7 +271,7 @@ class PermutedTables:
         self._tail.clear()
 
     def _advance_merge(self, n_rows: int) -> None:
-        """Go on with the merge, if any is called for, by so many rows of a table."""
+        """Continue the merge, if one is needed, by `n_rows` rows of a table."""
         self._begin_merge()
         if self._merge is None:
             return

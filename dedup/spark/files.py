@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
 from dedup.arrow.rows import records, spliced
-from dedup.detectors import STAGES
 from dedup.sites.site import Site
 from dedup.spark.engine import Engine
-from dedup.spark.frames import PLACE_MASK, judging_number
+from dedup.spark.frames import PLACE_MASK, by_place, judging_number
 from dedup.spark.pages import as_given, no_texts, texts_of
 from dedup.spark.reading import Rows, as_json
 from dedup.spark.rounds import settled
@@ -150,21 +149,8 @@ def _account(frame: DataFrame) -> tuple[Account, bool]:
 
 def _named(found: DataFrame, names: DataFrame) -> DataFrame:
     """What was found, by places, with the names and URLs of both rows."""
-    stage = F.element_at(F.array(*map(F.lit, STAGES)), F.col("stage") + 1)
-    original = F.col("original")
-    by_place = found.select(
-        _place(F.col("number")).alias("place"),
-        F.when(original < 0, original).otherwise(_place(original)).alias("original"),
-        stage.alias("stage"),
-        "distance",
-        "resemblance",
-    )
     originals = names.toDF("original", "duplicate_of", "duplicate_of_url")
-    return settled(by_place.join(names, "place").join(originals, "original"))
-
-
-def _place(number: Column) -> Column:
-    return number.bitwiseAND(F.lit(PLACE_MASK))
+    return settled(by_place(found).join(names, "place").join(originals, "original"))
 
 
 def _kept(collection: _Documents, found: DataFrame, outputs: Outputs) -> DataFrame:

@@ -1,6 +1,7 @@
 """Deduplicating a DataFrame of Spark."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
@@ -37,7 +38,7 @@ def deduplicate(
     keep: str = "first",
     engine: Engine | None = None,
 ) -> DataFrame:
-    """Return the rows with four more columns that tell which duplicate which; drop none.
+    """Return all rows with four more columns, which say which rows duplicate which.
 
     As `dedup.deduplicate`, whose verdicts it gives, but for the limit of candidates, which is not
     there: see docs/collections.md. The rows that stay: `.filter("duplicate_of is null")`.
@@ -84,14 +85,8 @@ def deduplicate(
     given = as_given(rows, texts.frame)
     number = judging_number(F.col("place"), F.col("text"), rules)
     given = given.withColumn("number", number).drop("place")
-    sizes = engine or Engine(rules=rules)
-    found = Engine(
-        rules=rules,
-        large_bucket=sizes.large_bucket,
-        serial_pairs=sizes.serial_pairs,
-        on_stage=sizes.on_stage,
-        known=(texts.sites,),
-    ).duplicates(given)
+    engine = replace(engine or Engine(rules=rules), rules=rules, known=(texts.sites,))
+    found = engine.duplicates(given)
     return with_marks(dataframe, found, order=order, id=id or order)
 
 
@@ -130,14 +125,7 @@ def judging_number(place: Column, text: Column, rules: Rules) -> Column:
 
 def with_marks(dataframe: DataFrame, found: DataFrame, *, order: str, id: str) -> DataFrame:  # noqa: A002 -- as the column is called
     """Add what was found to the rows; `found` has judging numbers."""
-    mask = F.lit(PLACE_MASK)
-    stage = F.element_at(F.array(*map(F.lit, STAGES)), F.col("stage") + 1)
-    marks = found.select(
-        F.col("number").bitwiseAND(mask).alias("__place"),
-        F.col("original").bitwiseAND(mask).alias("__original"),
-        "resemblance",
-        stage.alias("stage"),
-    )
+    marks = by_place(found).drop("distance").toDF("__place", "__original", "stage", "resemblance")
     names = dataframe.select(F.col(order).alias("__original"), F.col(id).alias("duplicate_of"))
     marks = marks.join(names, "__original").drop("__original")
     plain = dataframe.drop("duplicate_of", "resemblance", "stage", "group")
@@ -147,6 +135,18 @@ def with_marks(dataframe: DataFrame, found: DataFrame, *, order: str, id: str) -
     return joined.select(*plain.columns, *added, group.alias("group"))
 
 
+def by_place(found: DataFrame) -> DataFrame:
+    """What was found, with places instead of judging numbers, and stages by their names."""
+    mask, original = F.lit(PLACE_MASK), F.col("original")
+    return found.select(
+        F.col("number").bitwiseAND(mask).alias("place"),
+        F.when(original < 0, original).otherwise(original.bitwiseAND(mask)).alias("original"),
+        F.element_at(F.array(*map(F.lit, STAGES)), F.col("stage") + 1).alias("stage"),
+        "distance",
+        "resemblance",
+    )
+
+
 def _text(name: str | None) -> Column:
-    """A column as text under the name of its part; null where there is none."""
+    """A column as text; nulls where there is no such column."""
     return F.lit(None).cast("string") if name is None else F.col(name).cast("string")

@@ -26,7 +26,7 @@ def dropped_rows(pairs: DataFrame, *, serial_pairs: int) -> DataFrame:
 
     Args:
         pairs: of duplicates, `a` before `b`.
-        serial_pairs: so many pairs, or fewer, are decided in one task.
+        serial_pairs: up to this number of pairs, one task decides.
     """
     undecided = settled(pairs.select("a", "b"))
     dropped = undecided.select(F.col("b").alias("number")).limit(0)

@@ -18,7 +18,7 @@ _ROWS_A_BATCH = 512
 
 
 def open_session(master: str | None) -> SparkSession:
-    """Open a session, or take the one that there is.
+    """Open a session, or reuse the existing one.
 
     Args:
         master: where it runs; None: as Spark's own configuration says, or else on this machine.
@@ -57,7 +57,7 @@ def memory_bytes(limit: Path = Path("/sys/fs/cgroup/memory.max")) -> int:
 
 
 def require_java() -> None:
-    """Look whether there is a Java that Spark can run on.
+    """Check that there is a Java that Spark can run on.
 
     Raises:
         OSError: there is none, or it is too old.
@@ -78,7 +78,7 @@ def require_java() -> None:
 
 
 def sentence_of(error: Exception) -> str | None:
-    """What Spark says is wrong, without its plans and traces; None: it is no error of Spark's."""
+    """What Spark says is wrong, without its plans and traces; None: it is not Spark's."""
     if not isinstance(error, PySparkException | Py4JError):
         return None
     text = str(error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else error)

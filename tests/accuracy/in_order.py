@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dedup.config import DedupConfig
 from dedup.html.page_text import PageText
-from dedup.scrapy.job.content import ContentIndex, first_match
+from dedup.scrapy.job.content import ContentIndex
 from dedup.scrapy.reading.page import Content, ContentReader, RawPage, Wanted
 from dedup.sites.learner import LearningStep, SiteLearner
 from dedup.sites.outline import Outline
@@ -56,7 +56,8 @@ class _Crawl:
         self._store = store
         self._learner = SiteLearner(store.learned, max_waiting=1_000)
         self._content = ContentIndex(store, config, self._learner)
-        self._detectors = self._content.use(_STAGES)
+        self._content.use(_STAGES)
+        self._content.open()
         self._dropped: dict[str, str] = {}
 
     def fetch(self, url: str, html: str) -> None:
@@ -88,7 +89,7 @@ class _Crawl:
                 self._learner.done(ready.place)
 
     def _judge(self, page: Page, outline: Outline | None) -> None:
-        match = first_match(self._detectors, page)
+        match = self._content.find(page)
         if match is not None:
             original = self._store.document(match.original).url or ""
             self._dropped[(page.url or "").removeprefix(HOST)] = original.removeprefix(HOST)

@@ -41,6 +41,51 @@ def test_indexes_are_rebuilt_from_the_store():
     assert after.find(page(7, " more")).original == 7
 
 
+def test_only_known_documents_are_loaded():
+    store = MemoryStore()
+    before = Deduplicator(store=store)
+    for number in range(20):
+        before.add(page(number))
+    after = Deduplicator(store=store, known=(range(3, 6), range(0), range(15, 10**9)))
+    found = [number for number in range(20) if after.find(page(number))]
+    assert found == [3, 4, 5, *range(15, 20)]
+
+
+def test_a_crawl_asks_some_stages_at_a_time():
+    deduplicator = Deduplicator(stages=("text", "minhash"))
+    deduplicator.add(page(1))
+    assert [each.stage for each in deduplicator.detectors] == ["text", "minhash"]
+    assert deduplicator.find(page(1), ["minhash"]).stage == "minhash"
+    assert deduplicator.find(page(1)).stage == "text"
+    assert deduplicator.find(page(1), ["body"]) is None
+
+
+def test_documents_that_another_process_stored_are_found():
+    store = MemoryStore()
+    one, other = Deduplicator(store=store), Deduplicator(store=store)
+    number = other.add(page(1))
+    assert one.find(page(1)) is None
+    for stage in ("text", "simhash"):
+        for numbers, signatures in store.signatures(stage):
+            one.load(stage, numbers, signatures)
+    assert one.find(page(1), ["text"]) == Match(number, "text", resemblance=1.0)
+
+
+def test_a_changed_document_is_found_by_its_new_text_also_with_sketches():
+    class Texts(MemoryStore):
+        def document(self, number):
+            return changed.get(number) or super().document(number)
+
+    changed = {}
+    deduplicator = Deduplicator(store=Texts(), has_sketches=True, clean=str)
+    assert [each.number for each in deduplicator.process_many([page(1), page(2)])] == [0, 1]
+    changed[0] = page(3)
+    deduplicator.change(0, page(3))
+    assert deduplicator.find(page(3, " more")).original == 0
+    assert deduplicator.find(page(1, " more")) is None
+    assert deduplicator.find(page(2, " more")).original == 1
+
+
 @pytest.mark.parametrize("cache_bytes", [0, 10_000, 1 << 26])
 def test_the_cache_changes_no_answer(cache_bytes):
     deduplicator = Deduplicator(config=DedupConfig(cache_bytes=cache_bytes))

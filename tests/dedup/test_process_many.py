@@ -115,6 +115,6 @@ def decided(given, portion, folder):
     found = []
     for start in range(0, len(given), portion):
         part = given[start : start + portion]
-        found += decider.decide([(document, document.id) for document in part])
+        found += decider.decide([(document, 0) for document in part])
     store.close()
     return found, decider.limit_reached

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from benchmarks.evaluation.detectors.scanned import RowSigner, ScannedDetector
 from benchmarks.evaluation.fingerprints.bloom import bloom_filter, bloom_similarities
-from dedup.detectors.base import Check
+from dedup.detectors.second_check import SecondCheck
 from dedup.document import Document
 
 _MEMBERS = 128
@@ -54,7 +54,7 @@ class BloomDetector(ScannedDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         *,
         min_similarity: float = 0.7,
         max_candidates: int = 64,

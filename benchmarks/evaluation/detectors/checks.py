@@ -1,65 +1,38 @@
 """What may decide on candidates besides the second check: published methods as they were published.
 
-Every detector proposes candidates and leaves the decision to a `Check`. Usually that is a
-`SecondCheck`; with another one the same detector is another method.
+Every detector proposes candidates and leaves the decision to a `SecondCheck`; with one of these the
+same detector is another method.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.evaluation.terms import DocumentFrequencies, term_counts
 from dedup.detectors.base import Originals
+from dedup.detectors.second_check import SecondCheck
 from dedup.document import Document
 from dedup.similarity import containment, resemblance
 from dedup.text import normalise
 
 
-class _Unseen:
-    """Nothing is ruled out before it is compared."""
-
-    rules_out = False
-
-    def may_be_near(
-        self,
-        documents: Sequence[Document],  # noqa: ARG002 -- the protocol's
-        owners: NDArray[np.intp],  # noqa: ARG002 -- the protocol's
-        numbers: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
-        return np.ones(len(numbers), np.bool_)
-
-    def may_be_near_each_other(
-        self,
-        documents: Sequence[Document],  # noqa: ARG002 -- the protocol's
-        owners: NDArray[np.intp],
-        others: NDArray[np.intp],  # noqa: ARG002 -- the protocol's
-    ) -> NDArray[np.bool_]:
-        return np.ones(len(owners), np.bool_)
-
-    def promising(
-        self,
-        document: Document,  # noqa: ARG002 -- the protocol's
-        numbers: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
-        return numbers
+def _not_fetched(number: int) -> Document:
+    raise KeyError(number)
 
 
-class Unverified(_Unseen):
+class Unverified(SecondCheck):
     """Takes the most promising candidate at its word, as most published methods do.
 
     For comparison: with it, what looks alike to a fingerprint is dropped, unique or not.
     """
 
     def __init__(self, *, short_shingles: int) -> None:
-        self.short_shingles = short_shingles
-
-    def is_short(self, document: Document) -> bool:
-        return len(document.shingles) < self.short_shingles
+        super().__init__(_not_fetched, near_resemblance=1.0, short_shingles=short_shingles)
 
     def nearest(
         self,
-        document: Document,  # noqa: ARG002 -- the protocol's
+        document: Document,  # noqa: ARG002 -- that of all checks
         numbers: Iterable[int],
     ) -> tuple[int, None] | None:
         for number in numbers:
@@ -67,7 +40,7 @@ class Unverified(_Unseen):
         return None
 
 
-class ContainmentCheck(_Unseen):
+class ContainmentCheck(SecondCheck):
     """Accepts an original that contains the document: what it adds itself is no matter.
 
     The containment of a document in an original is the share of its shingles that the original
@@ -80,25 +53,21 @@ class ContainmentCheck(_Unseen):
     def __init__(
         self, originals: Originals, *, min_containment: float, short_shingles: int
     ) -> None:
-        self.short_shingles = short_shingles
-        self._originals = originals
+        super().__init__(originals, near_resemblance=min_containment, short_shingles=short_shingles)
         self._min_containment = min_containment
-
-    def is_short(self, document: Document) -> bool:
-        return len(document.shingles) < self.short_shingles
 
     def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, float] | None:
         shares = [
-            (-containment(document.shingles, self._originals(number).shingles), number)
+            (-containment(document.shingles, self.original(number).shingles), number)
             for number in numbers
         ]
         if self.is_short(document) or not shares or -min(shares)[0] < self._min_containment:
             return None
         number = min(shares)[1]
-        return number, resemblance(document.shingles, self._originals(number).shingles)
+        return number, resemblance(document.shingles, self.original(number).shingles)
 
 
-class CosineCheck(_Unseen):
+class CosineCheck(SecondCheck):
     """Accepts an original whose term vector points the same way, for texts of any length.
 
     The vectors weigh the terms of title and text by frequency × IDF; their cosine must be at least
@@ -108,22 +77,17 @@ class CosineCheck(_Unseen):
     Source: Salton, Wong, Yang, A vector space model for automatic indexing, CACM 18(11), 1975.
     """
 
-    short_shingles = 0
-
     def __init__(
         self, originals: Originals, frequencies: DocumentFrequencies, *, min_cosine: float
     ) -> None:
-        self._originals = originals
+        super().__init__(originals, near_resemblance=min_cosine, short_shingles=0)
         self._frequencies = frequencies
         self._min_cosine = min_cosine
-
-    def is_short(self, document: Document) -> bool:  # noqa: ARG002 -- the protocol's
-        return False
 
     def nearest(self, document: Document, numbers: Iterable[int]) -> tuple[int, None] | None:
         vector = self._vector(document)
         cosines = [
-            (-cosine(vector, self._vector(self._originals(number))), number) for number in numbers
+            (-cosine(vector, self._vector(self.original(number))), number) for number in numbers
         ]
         if not cosines or -min(cosines)[0] < self._min_cosine:
             return None

@@ -13,7 +13,7 @@ from benchmarks.evaluation.fingerprints.file_simhash import (
     sum_table,
     sum_table_distances,
 )
-from dedup.detectors.base import Check
+from dedup.detectors.second_check import SecondCheck
 from dedup.document import Document, Match
 
 _MIN_COUNT = 64
@@ -51,7 +51,7 @@ class FileSimhashDetector(ScannedDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         *,
         max_distance: float = 0.05,
         max_candidates: int = 64,

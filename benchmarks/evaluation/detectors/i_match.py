@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from benchmarks.evaluation.detectors.keys import low_keys
 from benchmarks.evaluation.terms import DocumentFrequencies, term_counts
-from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 
@@ -62,7 +62,7 @@ class IMatchDetector(KeyedDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         frequencies: DocumentFrequencies,
         *,
         min_idf: float = 0.3,

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from benchmarks.evaluation.detectors.keys import low_keys
 from benchmarks.evaluation.fingerprints.minhash import band_hashes, minhash
-from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 
@@ -56,7 +56,7 @@ class PermutationsDetector(KeyedDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         *,
         bands: int = 32,
         rows: int = 4,
@@ -103,7 +103,7 @@ class BottomDetector(KeyedDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         *,
         size: int = 32,
         max_candidates: int = 64,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from benchmarks.evaluation.detectors.scanned import RowSigner, ScannedDetector
 from benchmarks.evaluation.fingerprints.nilsimsa import DIGEST_BYTES, nilsimsa, nilsimsa_scores
-from dedup.detectors.base import Check
+from dedup.detectors.second_check import SecondCheck
 from dedup.document import Document
 
 
@@ -46,7 +46,7 @@ class NilsimsaDetector(ScannedDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         *,
         min_score: int = 90,
         max_candidates: int = 64,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.detectors.base import Check
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
 
@@ -46,7 +46,7 @@ class ScannedDetector(ABC):
     """
 
     def __init__(
-        self, check: Check, signer: RowSigner, *, words: int, max_candidates: int = 64
+        self, check: SecondCheck, signer: RowSigner, *, words: int, max_candidates: int = 64
     ) -> None:
         self.stage = signer.stage
         self._check = check

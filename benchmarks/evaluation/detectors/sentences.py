@@ -7,8 +7,8 @@ import xxhash
 from numpy.typing import NDArray
 
 from benchmarks.evaluation.detectors.keys import low_keys
-from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.sentences import SentencesDetector
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
@@ -23,7 +23,7 @@ class SharedSentencesDetector(SentencesDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         *,
         min_shared: int,
         sentences_count: int = 3,
@@ -82,7 +82,7 @@ class JoinedSentencesDetector(KeyedDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         *,
         sentences_count: int = 3,
         max_candidates: int = 64,

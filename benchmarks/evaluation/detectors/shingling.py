@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.evaluation.detectors.keys import low_keys
-from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 
@@ -51,7 +51,7 @@ class ShinglingDetector(KeyedDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         *,
         one_in: int = 25,
         max_candidates: int = 64,

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from benchmarks.evaluation.detectors.keys import low_keys
 from benchmarks.evaluation.weighting import Keywords
-from dedup.detectors.base import Check
 from dedup.detectors.keyed import KeyedDetector
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 from dedup.fingerprints.simhash import simhash
@@ -54,7 +54,7 @@ class ShortTextDetector(KeyedDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         keywords: Keywords,
         *,
         max_length: int = 500,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.evaluation.weighting import WeightedFeatures, Weighting
-from dedup.detectors.base import Check
+from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.simhash import SimhashDetector, SimhashSigner
 from dedup.document import Document
 
@@ -30,7 +30,7 @@ class WeightedSimhashDetector(SimhashDetector):
 
     def __init__(
         self,
-        check: Check,
+        check: SecondCheck,
         weighting: Weighting,
         *,
         n_bits: int = 64,
@@ -45,6 +45,6 @@ class WeightedSimhashDetector(SimhashDetector):
             max_candidates=max_candidates,
             stage=stage,
         )
-        self._signer = WeightedSimhashSigner(
+        self.signer = WeightedSimhashSigner(
             weighting, n_bits=n_bits, short_shingles=check.short_shingles, stage=stage
         )

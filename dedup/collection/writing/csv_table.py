@@ -21,9 +21,8 @@ _PLAIN = (int, type(None))
 class CsvWriter:
     """Rows of CSV have one header; of other rows all columns are collected first.
 
-    Cells that came from CSV stay as they are. Before others that a spreadsheet takes for formulas
-    an apostrophe is put. What is no text is written as JSON writes it; nothing (null) is an empty
-    cell.
+    Cells that came from CSV are unchanged. Other cells that a spreadsheet would take for formulas
+    get an apostrophe. Values other than texts are written as JSON; null is an empty cell.
     """
 
     def __init__(self, output: Output) -> None:

@@ -9,7 +9,7 @@ from dedup.files import create_binary
 
 
 class JsonLinesWriter:
-    """A line that came as JSON is written as it came, byte for byte; marks stand at its end."""
+    """Lines that came as JSON are written unchanged, byte for byte, with marks at the end."""
 
     def __init__(self, output: Output) -> None:
         self._file = create_binary(output.path)

@@ -68,7 +68,7 @@ def _identity(path: Path) -> object:
 
 @contextmanager
 def output_path(given: str) -> Iterator[Path]:
-    """Give the path to write to; the file is there under its own name once all has gone well.
+    """Give the path to write to; the file gets its own name after everything succeeded.
 
     Raises:
         OSError: it cannot be written; the message names the file.

@@ -14,7 +14,7 @@ _ROWS_AT_ONCE = 1_000
 class RowSpool:
     """Takes rows, and gives them back in portions; `names` are all their columns, as first seen.
 
-    Values come back as JSON knows them, but for times and bytes, which do not stand in JSON.
+    Values come back as JSON values; times and bytes, which JSON lacks, come back as texts.
 
     Args:
         folder: of the temporary file, which has no name there.

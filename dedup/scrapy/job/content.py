@@ -1,18 +1,16 @@
-"""The detectors of a crawl, their index, and the originals with which they compare pages."""
+"""The duplicates of a crawl's pages: its judge, and what it notes besides."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup.config import DedupConfig
-from dedup.deduplicator import Deduplicator, OriginalsCache
-from dedup.detectors import Detector, SecondCheck, default_detectors
-from dedup.detectors.key import KeyRecord
+from dedup.deduplicator import Deduplicator
 from dedup.detectors.second_check import is_same_text
-from dedup.document import Document, Match
+from dedup.document import Match
 from dedup.errors import DamageError
 from dedup.keys import differing
 from dedup.scrapy.internals.refusal import refusing
@@ -20,7 +18,7 @@ from dedup.sites.learner import SiteLearner
 from dedup.sites.site import PageText
 from dedup.sites.telling import lines_of_body
 from dedup.store import JobStore, Page
-from dedup.store.records import as_kept, storable, with_text
+from dedup.store.records import KEY_STAGE, storable, with_text
 
 _MAX_COMPARED_CHARACTERS = 16_000_000
 """Characters of all texts compared for one page, its own text counted each time: about two seconds.
@@ -34,61 +32,69 @@ class ContentIndex:
         learner: knows which lines are rare on a host.
 
     Attributes:
-        detectors: those in use, in the order of their pipelines.
+        stages: those in use, in the order of their pipelines.
         additions: grows whenever a page is added, by this process or by another.
     """
 
     def __init__(self, store: JobStore, config: DedupConfig, learner: SiteLearner) -> None:
         self._store = store
-        self._keys = KeyRecord()
-        self._originals = OriginalsCache(store.document, size_bytes=config.cache_bytes)
-        self._check = SecondCheck.of(
-            self._originals,
-            config,
-            rare_on=learner.rare_on,
-            max_characters=_MAX_COMPARED_CHARACTERS,
-        )
-        cascade = default_detectors(self._originals, config, check=self._check, bodies=store.body)
-        self._cascade = {detector.stage: detector for detector in cascade}
-        self.detectors: list[Detector] = [self._keys]
-        self._deduplicator: Deduplicator | None = None
+        self._config = config
+        self._learner = learner
+        self._judge: Deduplicator | None = None
+        self.stages = [KEY_STAGE]
         self.additions = 0
 
     @property
     def size_bytes(self) -> int:
         """Memory held by the detectors."""
-        return sum(detector.size_bytes for detector in self.detectors)
+        return 0 if self._judge is None else self._judge.size_bytes
 
-    def use(self, stages: Iterable[str]) -> list[Detector]:
-        """Switch the detectors of these stages on; return those that were off."""
-        detectors = [
-            self._cascade[stage] for stage in stages if self._cascade[stage] not in self.detectors
-        ]
-        self.detectors.extend(detectors)
-        return detectors
+    def use(self, stages: Iterable[str]) -> list[str]:
+        """Switch the detectors of these stages on; return the stages that were off."""
+        found = [stage for stage in stages if stage not in self.stages]
+        self.stages.extend(found)
+        return found
 
     def open(self) -> Deduplicator:
-        """Load the detectors' index from the store, when all detectors are known.
+        """Load the detectors' index from the store, when all pipelines have joined.
 
         Raises:
             SchemeError: the store was made with other detectors or settings.
             DamageError: its signatures are none of these detectors'.
         """
-        if self._deduplicator is None:
+        if self._judge is None:
             try:
                 with refusing():
-                    self._deduplicator = Deduplicator(self.detectors, store=self._store)
+                    self._judge = Deduplicator(
+                        store=self._store,
+                        config=self._config,
+                        stages=self.stages,
+                        bodies=self._store.body,
+                        rare_on=self._learner.rare_on,
+                        max_characters=_MAX_COMPARED_CHARACTERS,
+                        clean=storable,
+                    )
             except ValueError as error:
                 problem = f"its signatures are damaged ({error})"
                 raise DamageError(self._store.location, problem) from error
             self._store.workers.on_signatures(self._take_up)
-        return self._deduplicator
+        return self._judge
+
+    def find(self, page: Page, stages: Collection[str] | None = None) -> Match | None:
+        """The original of a page, by the detectors of some stages; None: by all.
+
+        Nothing is found before the index is open.
+        """
+        return None if self._judge is None else self._judge.find(page, stages)
+
+    def is_copy(self, page: Page) -> bool:
+        """Is the body that of a stored page?"""
+        return self.find(page, ("body",)) is not None
 
     def add(self, page: Page) -> int:
         """Store a page with its signatures; return its number."""
         number = self.open().add(page)
         self.additions += 1
-        self._originals.keep(number, _as_fetched(page, number))
         return number
 
     def change(self, number: int, own: PageText) -> None:
@@ -96,24 +102,21 @@ class ContentIndex:
         before = self._store.page(number)
         page = with_text(before, own)
         self._store.change_text(number, page)
-        self._originals.forget(number)
+        self.open().original.forget(number)
         if page.text != before.text:  # of which the signatures are made
             self.open().change(number, page)
 
     def add_version(self, number: int, page: Page) -> None:
         """Add the new version of a stored page to the index."""
-        for detector in self.detectors:
-            detector.add(page, number)
-        self._originals.forget(number)
+        self.open().change(number, page, is_stored=True)
 
-    def signatures(self, page: Page) -> dict[str, bytes]:
+    def signatures(self, page: Page) -> Mapping[str, bytes]:
         """All signatures of a page, by stage."""
-        found = {detector.stage: detector.signature(page) for detector in self.detectors}
-        return {stage: value for stage, value in found.items() if value is not None}
+        return self.open().signatures(page)
 
     def note_apart(self, number: int, page: Page) -> bool:
         """Note why a page was kept although its text resembles another page's; False: none does."""
-        found = self._check.told_apart(page)
+        found = self.open().check.told_apart(page)
         if found is None:
             return False
         lines = lines_of_body(page, found.difference.lines)
@@ -122,40 +125,19 @@ class ContentIndex:
 
     def differing_fields(self, page: Page) -> list[str]:
         """The fields in which an item differs from the first one of the same text; []: none."""
-        number = self._keys.first_of_text(page) if page.key else None
+        number = self.open().keys.first_of_text(page) if page.key else None
         if number is None:
             return []
-        first = self._originals(number)
+        first = self.open().original(number)
         if not is_same_text(page, first, with_title=False):
             return []
         return differing(page.key, first.key)
 
     def was_cut(self, page: Page) -> bool:
         """Was a page that has just been compared not compared with all candidates?"""
-        return self._check.was_cut(page)
-
-    def is_copy(self, page: Page) -> bool:
-        """Is the body that of a stored page?"""
-        return any(each.stage == "body" and each.find(page) for each in self.detectors)
+        return self.open().check.was_cut(page)
 
     def _take_up(self, stage: str, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
         """Index pages that another process has added, or whose text it has changed."""
-        for detector in self.detectors:
-            if detector.stage == stage:
-                detector.load(numbers, signatures)
-        for number in numbers.tolist():
-            self._originals.forget(number)
+        self.open().load(stage, numbers, signatures)
         self.additions += 1
-
-
-def first_match(detectors: Sequence[Detector], page: Page) -> Match | None:
-    """The match of the first detector that has one."""
-    found = (detector.find(page) for detector in detectors)
-    return next((match for match in found if match is not None), None)
-
-
-def _as_fetched(page: Page, number: int) -> Document:
-    """The page as detectors get it from the store, with its shingles if they were needed."""
-    document = as_kept(page, number, storable)
-    document.take(shingles=page.known_shingles)
-    return document

@@ -9,7 +9,7 @@ from scrapy.statscollectors import StatsCollector
 
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.request_queue import RequestQueue
-from dedup.scrapy.job.content import ContentIndex, first_match
+from dedup.scrapy.job.content import ContentIndex
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.spiders.own import is_own
 from dedup.scrapy.url_keys import UrlKeys
@@ -77,7 +77,7 @@ class DuplicateLinks:
         """
         if reading.outline is not None and reading.contribution is None:
             return self._content.is_copy(reading.page)
-        return first_match(self._content.detectors, reading.page) is not None
+        return self._content.find(reading.page) is not None
 
     def put_off(self, page: bytes, links: list[bytes], *, n_new: int) -> None:
         """Note the links on a duplicate, seen and new ones; the new ones are to be queued late."""

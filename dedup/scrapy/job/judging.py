@@ -11,13 +11,12 @@ from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import StatsCollector
 from twisted.python.failure import Failure
 
-from dedup.detectors import Detector
 from dedup.document import Match
 from dedup.html.page_text import PageText
 from dedup.scrapy.item_fields import ItemFields, SeenNames, fill, get
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.arrivals import Arrivals
-from dedup.scrapy.job.content import ContentIndex, first_match
+from dedup.scrapy.job.content import ContentIndex
 from dedup.scrapy.job.drops import Drop, DropLog
 from dedup.scrapy.job.in_pipelines import Entry, ItemsInPipelines, page_of_item
 from dedup.scrapy.job.ledger import Ledger
@@ -69,7 +68,8 @@ class ItemJudge:
         self._is_resent = is_resent
         self._names = SeenNames(fields)
         self.drops = DropLog()
-        self._shares: list[list[Detector]] = []
+        self._shares: list[list[str]] = []
+        """The stages that each content pipeline asks first."""
         self._resent: set[int] = set()
         """Pages of earlier runs that were fetched again in this one."""
 
@@ -104,7 +104,7 @@ class ItemJudge:
             if is_last:
                 self._store_version(item, entry, page, entry.revisits)
             return None
-        match = first_match(self._detectors(entry, share), page)
+        match = self._content.find(page, self._stages(entry, share))
         if match is not None:
             is_resent = self._is_resent_page(entry, page, match)
             return None if is_resent else self._drop(entry, page, match)
@@ -122,7 +122,7 @@ class ItemJudge:
             return True
         if page is None or entry.is_recorded or entry.revisits is not None:
             return False
-        return first_match(self._shares[share], page) is not None
+        return self._content.find(page, self._shares[share]) is not None
 
     def follow_signals(self, all_signals: SignalManager) -> None:
         """Follow Scrapy's signals, so that each item leaves at the end of the pipelines."""
@@ -201,10 +201,10 @@ class ItemJudge:
             logger.warning("An item from %s is kept without comparison: %r", page.url, error)
             return None
 
-    def _detectors(self, entry: Entry, share: int) -> list[Detector]:
+    def _stages(self, entry: Entry, share: int) -> list[str]:
         if entry.pages_before == self._content.additions:
             return self._shares[share]
-        return [each for detectors in self._shares[: share + 1] for each in detectors]
+        return [stage for stages in self._shares[: share + 1] for stage in stages]
 
     def _store_page(self, item: object, entry: Entry, page: Page) -> None:
         names = self._content.differing_fields(page)

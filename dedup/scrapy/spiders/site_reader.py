@@ -27,7 +27,7 @@ class SiteReader:
 
     def __init__(self, config: CrawlConfig, job: Job | None, *, follows_links: bool) -> None:
         self._job = job
-        stages = [] if job is None else [each.stage for each in job.pages.content.detectors]
+        stages = [] if job is None else job.pages.content.stages
         wanted = Wanted(
             config.extractor,
             links=follows_links,
