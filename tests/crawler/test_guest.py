@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tests.crawler.forked import Forked
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import WebSite
@@ -71,10 +71,10 @@ class Project:
 
     def run(self, *command: str, status: int = 0, **environment: str) -> str:
         """Run a Python module; give what it said."""
-        done = subprocess.run(
-            [sys.executable, *command],
+        process = Forked(
+            command,
             cwd=self.folder,
-            env={
+            environment={
                 **_environment(),
                 "SITE": self._url,
                 "TMPDIR": str(self.temporary),
@@ -83,13 +83,9 @@ class Project:
                 "COLUMNS": "400",
                 **environment,
             },
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
         )
-        said = done.stdout + done.stderr
-        assert done.returncode == status, said
+        said = process.communicate(timeout=60)[0].decode()
+        assert process.returncode == status, said
         return said
 
     def scrapy(self, *command: str, status: int = 0) -> str:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import sqlite3
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -155,19 +152,12 @@ def test_second_ctrl_c_ends_at_once_and_keeps_what_was_recorded(
     assert {"/", "/0", "/1", "/2", "/3"} <= stopped.stored(hanging)
 
 
-def _limited(limit: int) -> None:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-
 def test_full_disk_stops_the_crawl_in_a_sentence_and_it_goes_on(
-    crawl: Crawler, tree: WebSite, monkeypatch: pytest.MonkeyPatch
+    crawl: Crawler, tree: WebSite
 ) -> None:
     # A limit on the size of files stands for the disk's: SQLite meets both in the same place.
-    limited = partial(_limited, 400_000)
-    popen: Any = sys.modules["subprocess"].Popen
-    with monkeypatch.context() as patch:
-        patch.setattr("subprocess.Popen", partial(popen, preexec_fn=limited))
-        stopped = crawl("site", url=tree.url, python=groups_of(3))
+    limited = (str(Path(__file__).with_name("small_disk.py")), "400000", *groups_of(3))
+    stopped = crawl("site", url=tree.url, python=limited)
     assert stopped.status == 1
     assert "crawl.sqlite: the store cannot be read or written" in stopped.output
     assert "Fix this, then rerun the same command" in stopped.output
