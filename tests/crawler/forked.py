@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from pkgutil import walk_packages
 from threading import Lock
@@ -61,6 +62,7 @@ class Forked:
     ) -> None:
         self.returncode: int | None = None
         self._lock = Lock()
+        self._read = b""
         self._status, theirs = socket.socketpair()
         output, writing = os.pipe()
         self.stdout = os.fdopen(output, "rb")
@@ -89,18 +91,26 @@ class Forked:
         return self.returncode
 
     def communicate(self, timeout: float | None = None) -> tuple[bytes, None]:
-        until = None if timeout is None else monotonic() + timeout
-        parts = []
-        while True:
-            left = None if until is None else max(0.0, until - monotonic())
-            if not _is_readable(self.stdout, left):
-                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
-            if not (part := os.read(self.stdout.fileno(), 1 << 16)):
-                break
-            parts.append(part)
+        until = inf if timeout is None else monotonic() + timeout
+        while self._read_more(until):
+            pass
         self.stdout.close()
-        self.wait(None if until is None else max(0.0, until - monotonic()))
-        return b"".join(parts), None
+        self.wait(None if timeout is None else max(0.0, until - monotonic()))
+        return self._read, None
+
+    def read_until(self, text: str, timeout: float = 60) -> None:
+        """Wait until it has written this."""
+        until = monotonic() + timeout
+        while text.encode() not in self._read:
+            assert self._read_more(until), self._read.decode()
+
+    def _read_more(self, until: float) -> bytes:
+        left = None if until == inf else max(0.0, until - monotonic())
+        if not _is_readable(self.stdout, left):
+            raise subprocess.TimeoutExpired(str(self.pid), left or 0.0)
+        part = os.read(self.stdout.fileno(), 1 << 16)
+        self._read += part
+        return part
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
@@ -192,10 +202,15 @@ def _prepared(
     os.dup2(files[2], 2)
     os.closerange(3, 1024)
     os.chdir(cwd)
-    paths = environment.get("PYTHONPATH", "").split(os.pathsep)
-    sys.path[1:1] = [path for path in paths if path and path not in sys.path]
     os.environ.clear()
     os.environ.update(environment)
+    sys.orig_argv = [sys.executable, *arguments]
+    paths = environment.get("PYTHONPATH", "").split(os.pathsep)
+    if new := [path for path in paths if path and path not in sys.path]:
+        sys.path[1:1] = new
+        sys.modules.pop("sitecustomize", None)
+        with suppress(ModuleNotFoundError):
+            import_module("sitecustomize")  # as Python does at its start
     if Path(cwd) != ROOT:
         for name in [each for each in sys.modules if each.partition(".")[0] in _OF_A_PROJECT]:
             del sys.modules[name]

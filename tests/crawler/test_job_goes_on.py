@@ -36,13 +36,14 @@ def tree(site: WebSite, make: SimpleNamespace) -> WebSite:
 def _send_when_asked(
     site: WebSite, crawling: Crawling, target: str, *signals: signal.Signals
 ) -> Crawled:
-    """Send the signals, half a second apart, once `target` has been asked for."""
+    """Send the signals once `target` has been asked for, the second when the first has arrived."""
     asked = threading.Event()
     site.on_request = lambda found: asked.set() if found == target else None
     if target not in site.asked:
         assert asked.wait(20)
-    for index, number in enumerate(signals):
-        time.sleep(0.5 * bool(index))  # two at once would arrive as one
+    for is_second, number in enumerate(signals):
+        if is_second:
+            crawling.process.read_until("Received SIGINT")
         os.kill(crawling.process.pid, number)
     crawled = crawling.finish(timeout=20)
     site.on_request = lambda found: None
@@ -146,7 +147,7 @@ def test_second_ctrl_c_ends_at_once_and_keeps_what_was_recorded(
     crawl: Crawler, hanging: WebSite
 ) -> None:
     slow = with_constants({"extensions.stopping.STOP_SECONDS": 60, "job.place._GROUP_SECONDS": 60})
-    crawling = crawl.start("site", url=hanging.url, python=slow)
+    crawling = crawl.start("site", "-s", "LOG_LEVEL=INFO", url=hanging.url, python=slow)
     stopped = _send_when_asked(hanging, crawling, "/20", signal.SIGINT, signal.SIGINT)
     assert "Traceback" not in stopped.output
     assert {"/", "/0", "/1", "/2", "/3"} <= stopped.stored(hanging)
