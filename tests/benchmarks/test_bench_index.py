@@ -10,6 +10,8 @@ from benchmarks.store import fill_store
 from benchmarks.workload import random_workload, real_workload, scan
 from dedup.index import PermutedTables
 
+pytestmark = pytest.mark.slow
+
 
 def call(function, *arguments):
     return function(*arguments)

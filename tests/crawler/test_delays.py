@@ -8,7 +8,11 @@ import re
 import time
 from types import SimpleNamespace
 
+import pytest
+
 from tests.crawler.conftest import Crawler, WebSite
+
+pytestmark = pytest.mark.slow
 
 
 def test_what_is_computed_before_sending_does_not_shorten_the_delay(

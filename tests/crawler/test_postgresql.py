@@ -18,6 +18,8 @@ from dedup.errors import StateError
 from dedup.store import JobStore, open_store, summarise
 from tests.with_constants import groups_of
 
+pytestmark = pytest.mark.slow
+
 
 def recorded_urls(store: JobStore) -> list[str]:
     """The URLs of all records: stored pages, dropped ones, and URLs that were skipped."""

@@ -18,6 +18,8 @@ import pytest
 
 from dedup.store import open_store
 
+pytestmark = pytest.mark.slow
+
 N_PAGES = 40
 
 

@@ -13,6 +13,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
 
+pytestmark = pytest.mark.slow
+
 N_PAGES = 60
 FAST_CLOCK = Path(__file__).with_name("fast_clock.py")
 

@@ -14,6 +14,8 @@ import pytest
 from dedup.store import STORE_NAME
 from dedup.store.sqlite import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 _CODE = "import sys; from dedup.cli import main; sys.exit(main())"
 _KILLS = 3
 

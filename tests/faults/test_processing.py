@@ -17,6 +17,8 @@ from tests.faults.site_process import is_copy
 if TYPE_CHECKING:
     from tests.faults.conftest import Job, SiteProcess
 
+pytestmark = pytest.mark.slow
+
 _RUN = """
 import sys
 {patch}

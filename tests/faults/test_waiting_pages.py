@@ -15,6 +15,8 @@ from tests.accuracy.small_sites import two_templates, versions_of_a_manual
 from tests.crawler.conftest import Crawled, Crawler, WebSite
 from tests.with_constants import groups_of
 
+pytestmark = pytest.mark.slow
+
 _IN_ORDER = (  # one page after the other, so that each run meets them in the same order
     *("-s", "CONCURRENT_REQUESTS=1"),
     *("-s", "DEDUP_READ_PROCESSES=0"),

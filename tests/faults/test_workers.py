@@ -15,6 +15,8 @@ from benchmarks.measurements.cluster import Site, check, politeness, worker
 from dedup.store import open_store
 from tests.with_constants import with_constants
 
+pytestmark = pytest.mark.slow
+
 COMMON = [
     "ROBOTSTXT_OBEY=0",
     "DEDUP_ALLOW_PRIVATE=1",

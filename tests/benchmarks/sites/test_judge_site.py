@@ -12,6 +12,8 @@ from benchmarks.sites.catalogue import Site
 from benchmarks.sites.command import measure_site
 from benchmarks.sites.crawl import crawl, listed
 
+pytestmark = pytest.mark.slow
+
 PROSE = {
     name: " ".join(f"{name}{number} says something of its own." for number in range(30))
     for name in ("alpha", "beta", "gamma")

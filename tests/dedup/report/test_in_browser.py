@@ -9,6 +9,8 @@ import pytest
 
 from dedup.report.page import write_report
 
+pytestmark = pytest.mark.slow
+
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 
 _ARGUMENTS = (

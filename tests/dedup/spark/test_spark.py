@@ -33,7 +33,10 @@ from dedup.spark.session import memory_bytes, sentence_of
 from dedup.store import STORE_NAME
 from tests.dedup.arrow.families import WORDS, planted
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+]
 
 TABLE = "id bigint, text string, url string, title string, `group` string"
 MARKS = ("id", "duplicate_of", "stage", "resemblance", "group")

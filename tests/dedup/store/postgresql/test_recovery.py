@@ -19,6 +19,8 @@ from dedup.store import open_store
 from dedup.store.postgresql.store import PostgresqlStore
 from dedup.store.records import NewUrl
 
+pytestmark = pytest.mark.slow
+
 Join = Callable[[], PostgresqlStore]
 
 
