@@ -237,11 +237,13 @@ def _run(arguments: list[str]) -> None:
 
 def _main() -> None:
     sys.path[0] = str(ROOT)
-    for name in _MODULES:
-        import_module(name)
+    names = [*_MODULES, *_PACKAGES]
     for name in _PACKAGES:
-        for each in walk_packages(import_module(name).__path__, f"{name}."):
-            import_module(each.name)
+        found = walk_packages(import_module(name).__path__, f"{name}.")
+        names += [each.name for each in found]
+    for name in names:
+        with suppress(ImportError):  # of an older Scrapy, or an extra: whoever needs it says so
+            import_module(name)
     assert "twisted.internet.reactor" not in sys.modules
     gc.freeze()
     arguments = _serve(socket.socket(fileno=int(sys.argv[1])))
