@@ -12,6 +12,8 @@ import pytest
 
 from benchmarks.evaluation import exact_truth, measure, methods, read_corpus, read_pairs
 
+pytestmark = pytest.mark.slow
+
 FLOORS = tomllib.loads(Path(__file__).with_name("floors.toml").read_text(encoding="utf-8"))
 DATA = Path(__file__).parents[3] / "shared" / "data"
 

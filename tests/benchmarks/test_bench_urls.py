@@ -7,6 +7,8 @@ from benchmarks.__main__ import main
 from benchmarks.index import WrongAnswerError
 from benchmarks.urls import Filter, chunks, measure, with_store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def small(monkeypatch):

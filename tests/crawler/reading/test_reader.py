@@ -62,6 +62,7 @@ worker.run_worker()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [0, 1, 2])
 def test_slow_pages_never_hold_all_readers(
     processes: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -56,6 +56,7 @@ def size_of(folder: Path) -> int:
     return size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
