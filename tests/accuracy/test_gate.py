@@ -78,7 +78,7 @@ def test_no_figure_is_below_its_floor_on_the_projects_own_corpus(own_corpus):
         (0.7, -1, ["text: unique_dropped is 0, its ceiling -1"]),
     ],
 )
-def test_the_gate_tells_what_failed(floor, ceiling, expected, own_corpus):
+def test_gate_names_what_failed(floor, ceiling, expected, own_corpus):
     gate = {
         "floors": {"text": {"precision": floor}},
         "ceilings": {"text": {"unique_dropped": ceiling}},

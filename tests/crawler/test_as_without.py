@@ -205,7 +205,7 @@ def _names(items: list[dict[str, Any]]) -> Counter[tuple[object, ...]]:
     return Counter((*sorted(item), *sorted(item.get("meta", ()))) for item in items)
 
 
-def test_rules_without_effect_are_told(run: Any) -> None:
+def test_rules_without_effect_are_reported(run: Any) -> None:
     found = run(REQUEST_FINGERPRINTER_CLASS="__main__.ByCallback", DEDUP_URL_RULES=["tracking"])
     assert "DEDUP_URL_RULES has no effect: REQUEST_FINGERPRINTER_CLASS is" in found["log"]
     assert "ByCallback" in found["log"]
@@ -243,7 +243,7 @@ def test_an_interrupted_crawl_with_items_under_way_goes_on(
     assert ("requests queued by Scrapy's own scheduler" in again["log"]) is not begun_with
 
 
-def test_a_raised_depth_limit_is_followed_with_what_requests_carry(
+def test_raised_depth_limit_keeps_request_data(
     run: Any, site: WebSite, make: SimpleNamespace
 ) -> None:
     site.routes |= {"/": make.page("start", "/1"), "/1": make.page("1", "/2")}

@@ -146,7 +146,7 @@ def test_crawls_of_one_spider_in_one_process_know_nothing_of_each_other(project:
     assert project.files() == before
 
 
-def test_a_kept_job_that_is_finished_empties_no_feed(project: Project) -> None:
+def test_finished_job_leaves_the_feed_unchanged(project: Project) -> None:
     crawl = ("crawl", "books", "-s", "JOBDIR=job", "-O", "books.csv")
     project.scrapy(*crawl)
     feed = (project.folder / "books.csv").read_bytes()
@@ -194,7 +194,7 @@ def test_commands_of_developers_touch_no_job(
     assert project.files() == before
 
 
-def test_bench_runs_as_without(project: Project) -> None:
+def test_bench_runs_with_the_addon(project: Project) -> None:
     said = project.run(
         "-m", "scrapy", "bench", "-s", "CLOSESPIDER_PAGECOUNT=5", "-s", "DEDUP_KEEP_JOBS=1"
     )

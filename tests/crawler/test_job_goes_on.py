@@ -50,9 +50,7 @@ def _send_when_asked(
     return crawled
 
 
-def test_feed_of_a_job_that_goes_on_has_each_stored_page_once(
-    crawl: Crawler, tree: WebSite
-) -> None:
+def test_feed_of_resumed_job_has_each_page_once(crawl: Crawler, tree: WebSite) -> None:
     crawling = crawl.start("site", feed=True, url=tree.url, python=groups_of(7))
     killed = _send_when_asked(tree, crawling, "/40", signal.SIGKILL)
     feed = crawl.jobs_dir / "job.jsonl"
@@ -70,7 +68,7 @@ def test_feed_of_a_job_that_goes_on_has_each_stored_page_once(
     assert feed.read_bytes() == before
 
 
-def test_feed_that_cannot_go_on_says_how_to_get_it(crawl: Crawler, tree: WebSite) -> None:
+def test_feed_that_cannot_resume_names_the_remedy(crawl: Crawler, tree: WebSite) -> None:
     crawl("site", url=tree.url, max_pages=5)
     csv = crawl.jobs_dir / "pages.csv"
     crawled = crawl("site", "-o", str(csv), url=tree.url, max_pages=9)
@@ -125,7 +123,7 @@ def test_first_ctrl_c_does_not_wait_for_a_silent_server(crawl: Crawler, hanging:
     assert stopped.skipped() == {}  # none of those that were let go counts as failed
 
 
-def test_ctrl_c_lets_go_quietly_of_what_waits_for_its_turn(
+def test_ctrl_c_releases_waiting_requests_quietly(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     names = [f"/{number}" for number in range(20)]

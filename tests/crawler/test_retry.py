@@ -24,7 +24,7 @@ def _half_a_body(handler: Any) -> None:
     handler.close_connection = True
 
 
-def test_a_server_that_misbehaves_is_recorded_and_retried(
+def test_misbehaving_server_is_recorded_and_retried(
     crawl: Crawler, site: WebSite, make: SimpleNamespace, capsys: Any
 ) -> None:
     bad = {

@@ -67,7 +67,7 @@ def records(job: Path) -> int:
         return store.decisions.count()
 
 
-def test_a_run_that_is_killed_goes_on(tmp_path: Path) -> None:
+def test_killed_run_resumes(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text(rows(4_000))
     subprocess.run(command(tmp_path, "whole"), check=True)
     size = size_bytes(tmp_path / "whole-job")

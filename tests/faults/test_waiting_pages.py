@@ -75,7 +75,7 @@ def test_ten_kills_change_no_verdict(site: WebSite, tmp_path: Path) -> None:
     killed.check_reconciled()
 
 
-def test_pages_that_wait_are_counted_at_every_stop(site: WebSite, tmp_path: Path) -> None:
+def test_waiting_pages_are_counted_at_every_stop(site: WebSite, tmp_path: Path) -> None:
     """At Ctrl-C and at `max_pages`, what waits is judged by what is known, or goes on waiting."""
     crawl = Crawler(tmp_path)
     options = (*_IN_ORDER, "-O", f"{tmp_path / 'feed.jsonl'}")

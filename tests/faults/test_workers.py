@@ -84,7 +84,7 @@ def test_shared_crawl_is_that_of_one_process_in_the_order_of_the_numbers(
     assert len(site.requests()) == found["pages"]
 
 
-def test_what_a_killed_process_had_is_done_by_the_other(
+def test_work_of_killed_process_is_done_by_another(
     site: Site, tmp_path: Path, postgresql: Any
 ) -> None:
     codes, found, logs = _crawl(site, tmp_path, postgresql.address, fault=subprocess.Popen.kill)

@@ -73,7 +73,7 @@ def test_what_the_look_needs_is_the_whole_page(source: Path) -> None:
     assert dropped(write(source, [*site(), {**rows[0], "id": "again"}]))["again"] == rows[0]["id"]
 
 
-def test_a_job_that_was_interrupted_goes_on_to_the_same(
+def test_interrupted_job_resumes_with_same_result(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stopped between the pages that are told apart: the originals come from the store."""

@@ -147,7 +147,7 @@ def test_the_newest_stays(tmp_path: Path, name: str) -> None:
     assert ids(run(tmp_path, rows, "--keep", "newest:day")) == [kept]
 
 
-def test_a_column_that_is_no_time_is_an_error(
+def test_column_without_times_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = write(tmp_path / "in.jsonl", [{"text": "x", "day": "Monday"}])
@@ -329,7 +329,7 @@ OFFERS = [
         (("--compare", "price,sku", "--stages", "text"), [1, 3, 4, 5, 6]),
     ],
 )
-def test_columns_that_are_named_count_beside_the_text(
+def test_named_columns_count_beside_the_text(
     tmp_path: Path, columns: tuple[str, ...], expected: list[int]
 ) -> None:
     assert ids(run(tmp_path, OFFERS, *columns)) == expected
@@ -356,7 +356,7 @@ def test_columns_that_count_hold_for_what_is_known_and_for_a_job(tmp_path: Path)
         (("--compare", "sku", "--engine", "spark"), "--compare cannot be used with --engine spark"),
     ],
 )
-def test_columns_that_cannot_be_compared_are_refused(
+def test_incomparable_columns_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], sentence: str
 ) -> None:
     job, out = tmp_path / "job", tmp_path / "other.jsonl"
