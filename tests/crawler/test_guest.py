@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.crawler.forked import Forked
+from tests.json_lines import read
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import WebSite
@@ -119,15 +119,11 @@ def project(tmp_path: Path, site: WebSite, make: SimpleNamespace) -> Project:
     return Project(folder, site.url)
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def test_nothing_is_kept_between_runs_and_no_file_is_left(project: Project) -> None:
     before = project.files()
     for _ in range(2):
         said = project.scrapy("crawl", "books", "-O", "books.jsonl", "-s", "LOG_LEVEL=INFO")
-        assert len(_rows(project.folder / "books.jsonl")) == 3
+        assert len(read(project.folder / "books.jsonl")) == 3
         assert "'dupefilter/filtered': 6" in said
         assert "job:" not in said
     assert project.files() == before | {"books.jsonl"}
@@ -222,11 +218,11 @@ def test_a_scheduler_and_a_dupefilter_of_the_projects_own_are_kept(project: Proj
     )
     assert "own scheduler" in said
     assert "own filter" in said
-    assert len(_rows(project.folder / "books.jsonl")) == 3
+    assert len(read(project.folder / "books.jsonl")) == 3
     project.scrapy(
         "crawl", "books", *own, "-s", "SCHEDULER=shelf.own.OwnScheduler", "-O", "books.jsonl"
     )
-    assert len(_rows(project.folder / "books.jsonl")) == 3
+    assert len(read(project.folder / "books.jsonl")) == 3
 
 
 def test_what_is_filtered_is_counted_and_shown_as_by_scrapy(project: Project) -> None:

@@ -1,6 +1,5 @@
 """`dedup run`: nothing is lost or overwritten, and bad input is one clear sentence."""
 
-import json
 import os
 import stat
 import subprocess
@@ -11,21 +10,13 @@ from typing import Any
 import pytest
 
 from dedup.cli import main
+from tests.json_lines import read, write
 
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "text": "One text."},
     {"id": 2, "text": "ONE  text."},
     {"id": 3, "text": "Another."},
 ]
-
-
-def write(path: Path, rows: list[Any]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture

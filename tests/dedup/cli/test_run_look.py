@@ -15,12 +15,8 @@ from dedup.document import Document, Match
 from dedup.store import STORE_NAME
 from dedup.store.sqlite import SqliteStore
 from tests.dedup.collection.html_site import DROPPED, HOST, KEPT, poisoned, site
+from tests.json_lines import write
 from tests.warc_records import HTML, http_response, warc_record
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
 
 
 def dropped(source: Path, *options: str) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """`dedup run`: what counts as a duplicate, which row stays, and what is told of the others."""
 
 import itertools
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from dedup import resemblance
 from dedup.cli import main
 from dedup.collection.deciding import Decider
 from dedup.document import Document
+from tests.json_lines import read, write
 
 WORDS = [f"{a}{b}" for a in ("ka", "lo", "mi", "nu", "pe") for b in "bcdfghjklmnpqrst"]
 
@@ -23,15 +23,6 @@ def text(seed: int, changes: int = 0, words: int = 120) -> str:
     for change in range(changes):
         found[(change * 37 + 5) % words] = f"other{seed}x{change}"
     return " ".join(found)
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def run(folder: Path, rows: list[dict[str, Any]], *options: object) -> list[dict[str, Any]]:
