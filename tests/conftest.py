@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for the tests that need one."""
+"""Hypothesis for all tests, and a real PostgreSQL server for those that need one."""
 
 from __future__ import annotations
 
@@ -14,6 +14,19 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "certain",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+"""The same examples each time, however busy the machine is."""
+settings.register_profile("explore", deadline=None)
+"""Other ones: `pytest --hypothesis-profile=explore`."""
+settings.load_profile("certain")
 
 DEBIAN = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 

@@ -14,6 +14,8 @@ import pytest
 
 from dedup.cli.run import add_arguments
 
+pytestmark = pytest.mark.slow
+
 DOC = (Path(__file__).parents[1] / "docs" / "collections.md").read_text(encoding="utf-8")
 TEXT = " ".join(f"Letter {number} came by the evening post." for number in range(40))
 NEWS = [

@@ -36,7 +36,7 @@ def test_no_file_is_named_twice() -> None:
     assert len(_files()) == len(_documented())
 
 
-def test_each_door_names_who_bounds_and_a_test_that_is_there() -> None:
+def test_each_door_names_its_bound_and_an_existing_test() -> None:
     doors = [row for row in _rows() if len(row) == 7][1:]
     assert len(doors) > 10
     for what, who, where, bounds, _beyond, _files, tests in doors:
@@ -66,7 +66,7 @@ def test_a_use_is_found_wherever_it_stands(source: str, found: list[str]) -> Non
     assert list(uses(source)) == found
 
 
-def test_a_use_that_is_added_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_added_use_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first test fails where any module of the packages reads with one more."""
     from tests import doors
 

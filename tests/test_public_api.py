@@ -31,7 +31,7 @@ def test_dedup_exports_all_that_type_checkers_see() -> None:
     assert imported == set(package.__all__) == set(package._MODULES)
 
 
-def test_a_name_that_there_is_not_is_an_attribute_error() -> None:
+def test_unknown_name_raises_attribute_error() -> None:
     package = importlib.import_module("dedup")
     with pytest.raises(AttributeError, match="module 'dedup' has no attribute 'Deduplicater'"):
         _ = package.Deduplicater

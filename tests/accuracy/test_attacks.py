@@ -17,6 +17,8 @@ from tests.accuracy.attacks import (
 )
 from tests.accuracy.in_order import CrawlResult, crawl_in_order
 
+pytestmark = pytest.mark.slow
+
 _WHOLE = 0.95
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from benchmarks.evaluation import exact_truth, measure, methods, read_corpus, read_pairs
 
+pytestmark = pytest.mark.slow
+
 FLOORS = tomllib.loads(Path(__file__).with_name("floors.toml").read_text(encoding="utf-8"))
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -76,7 +78,7 @@ def test_no_figure_is_below_its_floor_on_the_projects_own_corpus(own_corpus):
         (0.7, -1, ["text: unique_dropped is 0, its ceiling -1"]),
     ],
 )
-def test_the_gate_tells_what_failed(floor, ceiling, expected, own_corpus):
+def test_gate_names_what_failed(floor, ceiling, expected, own_corpus):
     gate = {
         "floors": {"text": {"precision": floor}},
         "ceilings": {"text": {"unique_dropped": ceiling}},

@@ -21,14 +21,14 @@ def test_every_method_has_a_row_and_ours_never_fail():
     assert rows[0]["documents_per_second"]["median"] > 0
 
 
-def test_a_method_that_fails_is_timed_on_the_other_texts(monkeypatch):
+def test_failing_method_is_timed_on_other_texts(monkeypatch):
     monkeypatch.setattr(fingerprint, "_METHODS", (("picky", "", lambda: int),))
     (row,) = compare({"texts": ["12", "no number", "7"]})
     assert row["failed"] == 1
     assert "documents_per_second" in row
 
 
-def test_fingerprints_that_are_wrong_stop_the_benchmark(monkeypatch):
+def test_wrong_fingerprints_stop_the_benchmark(monkeypatch):
     monkeypatch.setattr(fingerprint, "simhash", lambda *_: 12345)
     with pytest.raises(ValueError, match="fingerprints must not depend on how they are computed"):
         list(compare({"texts": ["some words"]}))

@@ -10,6 +10,8 @@ from benchmarks.store import fill_store
 from benchmarks.workload import random_workload, real_workload, scan
 from dedup.index import PermutedTables
 
+pytestmark = pytest.mark.slow
+
 
 def call(function, *arguments):
     return function(*arguments)
@@ -53,7 +55,7 @@ def test_contenders_are_exact(contender, small):
 
 
 @pytest.mark.parametrize("answer", [[], [(0, 0), (1, 9), (10**6, 1)]])
-def test_no_time_is_told_where_an_answer_is_wrong(answer, small, monkeypatch):
+def test_wrong_answer_has_no_time(answer, small, monkeypatch):
     monkeypatch.setattr(PermutedTables, "find", lambda *_: answer)
     with pytest.raises(index.WrongAnswerError, match="must find the same as a linear scan, got"):
         index._contend(0, 3_000, 1)

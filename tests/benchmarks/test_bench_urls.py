@@ -7,6 +7,8 @@ from benchmarks.__main__ import main
 from benchmarks.index import WrongAnswerError
 from benchmarks.urls import Filter, chunks, measure, with_store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def small(monkeypatch):
@@ -31,7 +33,7 @@ def test_every_filter_has_a_row_and_ours_state_their_memory(small):
 
 
 @pytest.mark.parametrize("answer", [True, False])
-def test_no_time_is_told_where_an_answer_is_wrong(answer, small, monkeypatch):
+def test_wrong_answer_has_no_time(answer, small, monkeypatch):
     wrong = Filter(add=len, has=lambda key: answer)
     monkeypatch.setattr(urls, "_contenders", lambda count: {"wrong": lambda: wrong})
     with pytest.raises(WrongAnswerError, match="wrong missed"):

@@ -48,7 +48,7 @@ def test_a_pair_that_was_not_found_has_the_class_that_explains_it(pair, expected
     assert class_of_kept(pair, DedupConfig()) == expected
 
 
-def test_a_pair_that_was_dropped_wrongly_is_told_from_a_doubtful_judgement():
+def test_wrong_drop_differs_from_doubtful_judgement():
     assert class_of_dropped(pair_of("One  text\n", "One text")) == "equal text"
     assert class_of_dropped(pair_of(HALVES)) == "threshold"
 
@@ -88,7 +88,7 @@ def test_the_curve_and_the_errors_of_judged_pairs(files, capsys, monkeypatch):
         ("a\tcopy", "line 1: expected id, id and a whole grade"),
     ],
 )
-def test_a_line_that_is_no_judgement_is_refused_with_its_place(files, line, message):
+def test_line_without_judgement_is_refused_with_its_place(files, line, message):
     corpus, judged = files
     judged.write_text(line)
     with pytest.raises(SystemExit, match=message):

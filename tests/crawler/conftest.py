@@ -8,7 +8,6 @@ import os
 import random
 import socketserver
 import sqlite3
-import subprocess
 import sys
 import threading
 import zlib
@@ -20,6 +19,8 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 import pytest
+
+from tests.crawler.forked import Forked
 
 ROOT = Path(__file__).parents[2]
 _WORDS = [f"{a}{b}{c}" for a in ("ba", "ke", "lo", "mi") for b in "nrst" for c in ("a", "en", "us")]
@@ -211,14 +212,8 @@ class Crawling:
 
     def __init__(self, command: Sequence[str], folder: Path, feed: Path | None, cwd: Path) -> None:
         self._folder, self._feed = folder, feed
-        self.process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "400"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
+        environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "400"}
+        self.process = Forked(command, cwd=cwd, environment=environment)
 
     def finish(self, *, timeout: float = 60) -> Crawled:
         try:
@@ -254,7 +249,7 @@ class Crawler:
         elif job:
             arguments["job"] = job
         path = self.jobs_dir / f"{job}.jsonl" if feed else None
-        command = [sys.executable, *python, "-m", "scrapy", "crawl", spider, *options]
+        command = [*python, "-m", "scrapy", "crawl", spider, *options]
         command += ["-s", f"DEDUP_JOBS_DIR={self.jobs_dir}"]
         command += ["-O", str(path)] if path else []
         for name, value in arguments.items():

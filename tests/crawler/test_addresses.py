@@ -189,7 +189,7 @@ def test_files_and_data_in_robots_and_sitemaps_are_not_read(
     assert set(site.asked) == {"/robots.txt", "/m.xml"}
 
 
-def test_an_index_that_names_itself_comes_to_an_end(crawl: Crawler, site: WebSite) -> None:
+def test_recursive_index_ends(crawl: Crawler, site: WebSite) -> None:
     def index(handler: Any) -> bytes:
         number = int(handler.path.partition("=")[2] or 0)
         locations = "".join(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
 from pathlib import Path
@@ -14,6 +12,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tests.crawler.forked import Forked
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import WebSite
@@ -109,19 +109,20 @@ def run(tmp_path: Path, site: WebSite, make: SimpleNamespace) -> Any:
     site.routes |= {"/": make.page("start", *books)}
     site.routes |= {book: make.page(book) for book in books}
 
-    def start(spider: str = "Books", *, is_on: bool = True, **settings: Any) -> subprocess.Popen:
+    def start(spider: str = "Books", *, is_on: bool = True, **settings: Any) -> Forked:
         settings |= {"add-on": is_on, "HTTPCACHE_DIR": str(tmp_path / "cache")}
         settings["FEEDS"] = {str(tmp_path / "items.jsonl"): {"format": "jsonlines"}}
-        return subprocess.Popen(
-            [sys.executable, "script.py", site.url, spider, json.dumps(settings)],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        with (tmp_path / "log").open("wb") as log:
+            return Forked(
+                ["script.py", site.url, spider, json.dumps(settings)],
+                cwd=tmp_path,
+                environment=os.environ,
+                stderr=log,
+            )
 
-    def finish(process: subprocess.Popen) -> dict[str, Any]:
-        output, log = process.communicate(timeout=60)
+    def finish(process: Forked) -> dict[str, Any]:
+        output, _ = process.communicate(timeout=60)
+        log = (tmp_path / "log").read_text()
         assert process.returncode == 0, log
         return {**json.loads(output.splitlines()[-1]), "log": log}
 
@@ -204,7 +205,7 @@ def _names(items: list[dict[str, Any]]) -> Counter[tuple[object, ...]]:
     return Counter((*sorted(item), *sorted(item.get("meta", ()))) for item in items)
 
 
-def test_rules_without_effect_are_told(run: Any) -> None:
+def test_rules_without_effect_are_reported(run: Any) -> None:
     found = run(REQUEST_FINGERPRINTER_CLASS="__main__.ByCallback", DEDUP_URL_RULES=["tracking"])
     assert "DEDUP_URL_RULES has no effect: REQUEST_FINGERPRINTER_CLASS is" in found["log"]
     assert "ByCallback" in found["log"]
@@ -242,7 +243,7 @@ def test_an_interrupted_crawl_with_items_under_way_goes_on(
     assert ("requests queued by Scrapy's own scheduler" in again["log"]) is not begun_with
 
 
-def test_a_raised_depth_limit_is_followed_with_what_requests_carry(
+def test_raised_depth_limit_keeps_request_data(
     run: Any, site: WebSite, make: SimpleNamespace
 ) -> None:
     site.routes |= {"/": make.page("start", "/1"), "/1": make.page("1", "/2")}

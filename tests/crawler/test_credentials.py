@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         ("mailto:a@b", "mailto:a@b", ("", "")),
     ],
 )
-def test_credentials_are_told_from_what_looks_alike(
+def test_credentials_differ_from_similar_text(
     url: str, without: str, said: tuple[str, str]
 ) -> None:
     assert without_credentials(url) == without

@@ -8,10 +8,14 @@ import re
 import time
 from types import SimpleNamespace
 
+import pytest
+
 from tests.crawler.conftest import Crawler, WebSite
 
+pytestmark = pytest.mark.slow
 
-def test_what_is_computed_before_sending_does_not_shorten_the_delay(
+
+def test_computation_before_sending_does_not_shorten_the_delay(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     site.routes["/"] = make.page("start", *[f"/{number}" for number in range(6)])
@@ -28,7 +32,7 @@ def test_what_is_computed_before_sending_does_not_shorten_the_delay(
     assert min(gaps) > 0.15, gaps  # it would be .05; the delay but for the way to the server
 
 
-def test_another_process_is_told_what_is_left_of_the_delay(
+def test_remaining_delay_is_shared_with_other_processes(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     site.routes["/"] = make.page("alone")

@@ -59,7 +59,7 @@ def test_demo_finishes_quietly_with_reconciled_counts(demo: Crawled) -> None:
     demo.check_reconciled()
 
 
-def test_the_demo_has_the_counts_that_the_readme_tells(demo: Crawled) -> None:
+def test_demo_has_the_counts_of_the_readme(demo: Crawled) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     stats = demo.stats
     for stage, count in stats["pages"]["duplicates"].items():

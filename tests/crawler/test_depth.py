@@ -71,7 +71,7 @@ def test_what_a_shorter_way_leads_to_later_is_fetched(
     assert crawled.stats["urls"]["too_deep"] == 0
 
 
-def test_why_tells_what_is_too_deep(
+def test_why_explains_a_too_deep_url(
     crawl: Crawler, chain: WebSite, capsys: pytest.CaptureFixture[str]
 ) -> None:
     crawled = crawl("site", "-s", "DEPTH_LIMIT=1", url=chain.url)

@@ -141,9 +141,7 @@ _BY_ITSELF = groups_of(1)
 """Each page is committed by itself."""
 
 
-def test_a_link_that_was_skipped_is_fetched_when_a_kept_page_has_it(
-    crawl: Crawler, slow: WebSite
-) -> None:
+def test_skipped_link_is_fetched_when_on_a_kept_page(crawl: Crawler, slow: WebSite) -> None:
     crawled = crawl_with(crawl, slow, "skip", *_BY_RULES, python=_BY_ITSELF)
     assert crawled.stored(slow) == {"/", "/page", "/between", "/late", "/x"}
     assert left_out(crawled, slow) == {"/y"}
@@ -171,7 +169,7 @@ def test_a_job_that_goes_on_otherwise_fetches_what_was_skipped(
     assert crawled.stats["failed"] == {}
 
 
-def test_a_page_that_waits_is_no_duplicate_yet(
+def test_waiting_page_is_not_yet_a_duplicate(
     crawl: Crawler, pages: WebSite, make: SimpleNamespace
 ) -> None:
     crawled = crawl_with(crawl, pages, "skip", "-s", "CONCURRENT_REQUESTS=1")
@@ -206,7 +204,7 @@ def test_retry_fetches_what_was_skipped(crawl: Crawler, pages: WebSite) -> None:
     assert crawled.stored(pages) == KEPT | HIDDEN | {"/last"}
 
 
-def test_why_tells_of_a_link_that_waits(
+def test_why_explains_a_waiting_link(
     crawl: Crawler, pages: WebSite, capsys: pytest.CaptureFixture[str]
 ) -> None:
     crawled = crawl_with(crawl, pages, "defer", *_IN_TURN, max_pages=3 * _N + 3)
@@ -217,7 +215,7 @@ def test_why_tells_of_a_link_that_waits(
     assert "only dropped duplicates link to it" in said
 
 
-def test_a_page_that_another_pipeline_drops_is_no_duplicate(
+def test_page_dropped_by_another_pipeline_is_not_a_duplicate(
     crawl: Crawler, pages: WebSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "drops_copies.py").write_text(_DROPS_COPIES)

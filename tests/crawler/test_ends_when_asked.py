@@ -77,12 +77,11 @@ def test_two_signals_end_it(
             begun.set()
 
     site.on_request = on_request
-    crawling = crawl.start("site", url=url)
+    crawling = crawl.start("site", "-s", "LOG_LEVEL=INFO", url=url)
     assert begun.wait(60)
-    time.sleep(0.5)
     began = time.monotonic()
     crawling.process.send_signal(signal.SIGINT)
-    time.sleep(0.2)
+    crawling.process.read_until("Received SIGINT")
     crawling.process.send_signal(signal.SIGINT)
     crawled = crawling.finish(timeout=30)
     assert time.monotonic() - began < _MAX_SECONDS

@@ -28,7 +28,7 @@ def crawled(crawl: Crawler, site: WebSite, make: SimpleNamespace) -> Crawled:
     return crawl("site", "-s", "RETRY_ENABLED=0", url=site.url)
 
 
-def test_failed_urls_are_told_with_cause_and_referrers(
+def test_failed_urls_have_cause_and_referrers(
     crawled: Crawled, site: WebSite, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = crawled.folder / "failed.jsonl"

@@ -135,7 +135,7 @@ def test_held_requests_go_first_among_equals_and_are_counted(urls):
     assert numbers(tested) == [2]
 
 
-def test_what_was_put_off_comes_after_all_hosts(urls):
+def test_postponed_requests_come_after_all_hosts(urls):
     for number, (slot, rank) in enumerate([("a", LATE), ("a", 1), ("b", 0), ("b", 1), ("b", 2)]):
         urls.queue(key(number), f"http://{slot}/{number}", 0, slot=slot, rank=rank)
     frontier = Frontier(urls)
@@ -164,7 +164,7 @@ def test_urls_without_a_host_have_their_turn(urls):
     assert sorted(numbers(tested)) == [1, 2]
 
 
-def test_a_slot_that_is_put_off_comes_after_the_others(urls):
+def test_postponed_slot_comes_last(urls):
     frontier = Frontier(urls)
     for number, slot in enumerate("aabb"):
         queue(urls, frontier, number, slot)
@@ -182,7 +182,7 @@ def test_a_slot_that_is_put_off_comes_after_the_others(urls):
     assert taken("ab") == [5]  # nobody is to be let past
 
 
-def test_a_slot_that_is_put_off_is_not_slowed_down_when_it_is_alone(urls):
+def test_postponed_slot_alone_is_not_slowed(urls):
     frontier = Frontier(urls)
     for number in range(3):
         queue(urls, frontier, number, "a")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.crawler.forked import Forked
+from tests.json_lines import read
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import WebSite
@@ -71,10 +71,10 @@ class Project:
 
     def run(self, *command: str, status: int = 0, **environment: str) -> str:
         """Run a Python module; give what it said."""
-        done = subprocess.run(
-            [sys.executable, *command],
+        process = Forked(
+            command,
             cwd=self.folder,
-            env={
+            environment={
                 **_environment(),
                 "SITE": self._url,
                 "TMPDIR": str(self.temporary),
@@ -83,13 +83,9 @@ class Project:
                 "COLUMNS": "400",
                 **environment,
             },
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
         )
-        said = done.stdout + done.stderr
-        assert done.returncode == status, said
+        said = process.communicate(timeout=60)[0].decode()
+        assert process.returncode == status, said
         return said
 
     def scrapy(self, *command: str, status: int = 0) -> str:
@@ -123,15 +119,11 @@ def project(tmp_path: Path, site: WebSite, make: SimpleNamespace) -> Project:
     return Project(folder, site.url)
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def test_nothing_is_kept_between_runs_and_no_file_is_left(project: Project) -> None:
     before = project.files()
     for _ in range(2):
         said = project.scrapy("crawl", "books", "-O", "books.jsonl", "-s", "LOG_LEVEL=INFO")
-        assert len(_rows(project.folder / "books.jsonl")) == 3
+        assert len(read(project.folder / "books.jsonl")) == 3
         assert "'dupefilter/filtered': 6" in said
         assert "job:" not in said
     assert project.files() == before | {"books.jsonl"}
@@ -150,7 +142,7 @@ def test_crawls_of_one_spider_in_one_process_know_nothing_of_each_other(project:
     assert project.files() == before
 
 
-def test_a_kept_job_that_is_finished_empties_no_feed(project: Project) -> None:
+def test_finished_job_leaves_the_feed_unchanged(project: Project) -> None:
     crawl = ("crawl", "books", "-s", "JOBDIR=job", "-O", "books.csv")
     project.scrapy(*crawl)
     feed = (project.folder / "books.csv").read_bytes()
@@ -198,7 +190,7 @@ def test_commands_of_developers_touch_no_job(
     assert project.files() == before
 
 
-def test_bench_runs_as_without(project: Project) -> None:
+def test_bench_runs_with_the_addon(project: Project) -> None:
     said = project.run(
         "-m", "scrapy", "bench", "-s", "CLOSESPIDER_PAGECOUNT=5", "-s", "DEDUP_KEEP_JOBS=1"
     )
@@ -226,11 +218,11 @@ def test_a_scheduler_and_a_dupefilter_of_the_projects_own_are_kept(project: Proj
     )
     assert "own scheduler" in said
     assert "own filter" in said
-    assert len(_rows(project.folder / "books.jsonl")) == 3
+    assert len(read(project.folder / "books.jsonl")) == 3
     project.scrapy(
         "crawl", "books", *own, "-s", "SCHEDULER=shelf.own.OwnScheduler", "-O", "books.jsonl"
     )
-    assert len(_rows(project.folder / "books.jsonl")) == 3
+    assert len(read(project.folder / "books.jsonl")) == 3
 
 
 def test_what_is_filtered_is_counted_and_shown_as_by_scrapy(project: Project) -> None:

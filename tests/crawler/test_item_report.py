@@ -100,7 +100,7 @@ def test_each_spider_has_a_table_of_its_items(told: Any) -> None:
     assert "1 was dropped: An item duplicates item 1 (text, resemblance 1.00)" in notes
 
 
-def test_the_first_drops_are_logged_and_each_is_told_by_its_exception(told: Any) -> None:
+def test_first_drops_are_logged_with_their_exception(told: Any) -> None:
     _, log, signalled = told
     logged = [line for line in log if line.startswith("INFO Dropped: http")]
     assert len(logged) == 20
@@ -113,7 +113,7 @@ def test_the_first_drops_are_logged_and_each_is_told_by_its_exception(told: Any)
     assert all(url == told_url for url, told_url, *_ in signalled)
 
 
-def test_a_field_that_no_item_had_is_told_with_the_nearest(told: Any) -> None:
+def test_unknown_field_names_the_nearest(told: Any) -> None:
     _, log, _ = told
     warned = [line for line in log if line.startswith("WARNING")]
     setting = "WARNING DEDUP_ITEM_IGNORE_FIELDS: no item had a field"

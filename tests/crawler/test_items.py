@@ -205,7 +205,7 @@ def test_nothing_is_added_to_an_item_that_has_no_field_for_it(crawls: Any) -> No
     assert "'text'" not in crawls["html"]["sample"]
 
 
-def test_items_that_are_no_pages_pass_and_are_counted(crawls: Any) -> None:
+def test_items_without_pages_pass_and_are_counted(crawls: Any) -> None:
     crawl = crawls["reviews"]
     assert crawl["kept"] == 3
     assert crawl["stats"] == {"dedup/items/no_page": 3}

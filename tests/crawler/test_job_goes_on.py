@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import sqlite3
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -39,22 +36,21 @@ def tree(site: WebSite, make: SimpleNamespace) -> WebSite:
 def _send_when_asked(
     site: WebSite, crawling: Crawling, target: str, *signals: signal.Signals
 ) -> Crawled:
-    """Send the signals, half a second apart, once `target` has been asked for."""
+    """Send the signals once `target` has been asked for, the second when the first has arrived."""
     asked = threading.Event()
     site.on_request = lambda found: asked.set() if found == target else None
     if target not in site.asked:
         assert asked.wait(20)
-    for index, number in enumerate(signals):
-        time.sleep(0.5 * bool(index))  # two at once would arrive as one
+    for is_second, number in enumerate(signals):
+        if is_second:
+            crawling.process.read_until("Received SIGINT")
         os.kill(crawling.process.pid, number)
     crawled = crawling.finish(timeout=20)
     site.on_request = lambda found: None
     return crawled
 
 
-def test_feed_of_a_job_that_goes_on_has_each_stored_page_once(
-    crawl: Crawler, tree: WebSite
-) -> None:
+def test_feed_of_resumed_job_has_each_page_once(crawl: Crawler, tree: WebSite) -> None:
     crawling = crawl.start("site", feed=True, url=tree.url, python=groups_of(7))
     killed = _send_when_asked(tree, crawling, "/40", signal.SIGKILL)
     feed = crawl.jobs_dir / "job.jsonl"
@@ -72,7 +68,7 @@ def test_feed_of_a_job_that_goes_on_has_each_stored_page_once(
     assert feed.read_bytes() == before
 
 
-def test_feed_that_cannot_go_on_says_how_to_get_it(crawl: Crawler, tree: WebSite) -> None:
+def test_feed_that_cannot_resume_names_the_remedy(crawl: Crawler, tree: WebSite) -> None:
     crawl("site", url=tree.url, max_pages=5)
     csv = crawl.jobs_dir / "pages.csv"
     crawled = crawl("site", "-o", str(csv), url=tree.url, max_pages=9)
@@ -127,7 +123,7 @@ def test_first_ctrl_c_does_not_wait_for_a_silent_server(crawl: Crawler, hanging:
     assert stopped.skipped() == {}  # none of those that were let go counts as failed
 
 
-def test_ctrl_c_lets_go_quietly_of_what_waits_for_its_turn(
+def test_ctrl_c_releases_waiting_requests_quietly(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     names = [f"/{number}" for number in range(20)]
@@ -149,25 +145,18 @@ def test_second_ctrl_c_ends_at_once_and_keeps_what_was_recorded(
     crawl: Crawler, hanging: WebSite
 ) -> None:
     slow = with_constants({"extensions.stopping.STOP_SECONDS": 60, "job.place._GROUP_SECONDS": 60})
-    crawling = crawl.start("site", url=hanging.url, python=slow)
+    crawling = crawl.start("site", "-s", "LOG_LEVEL=INFO", url=hanging.url, python=slow)
     stopped = _send_when_asked(hanging, crawling, "/20", signal.SIGINT, signal.SIGINT)
     assert "Traceback" not in stopped.output
     assert {"/", "/0", "/1", "/2", "/3"} <= stopped.stored(hanging)
 
 
-def _limited(limit: int) -> None:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-
 def test_full_disk_stops_the_crawl_in_a_sentence_and_it_goes_on(
-    crawl: Crawler, tree: WebSite, monkeypatch: pytest.MonkeyPatch
+    crawl: Crawler, tree: WebSite
 ) -> None:
     # A limit on the size of files stands for the disk's: SQLite meets both in the same place.
-    limited = partial(_limited, 400_000)
-    popen: Any = sys.modules["subprocess"].Popen
-    with monkeypatch.context() as patch:
-        patch.setattr("subprocess.Popen", partial(popen, preexec_fn=limited))
-        stopped = crawl("site", url=tree.url, python=groups_of(3))
+    limited = (str(Path(__file__).with_name("small_disk.py")), "400000", *groups_of(3))
+    stopped = crawl("site", url=tree.url, python=limited)
     assert stopped.status == 1
     assert "crawl.sqlite: the store cannot be read or written" in stopped.output
     assert "Fix this, then rerun the same command" in stopped.output

@@ -101,7 +101,7 @@ def test_the_state_of_another_projects_spider_is_kept_as_json(
 @pytest.mark.parametrize(
     "state", [b"[1]", b"{", b"[" * 100_000, b" " * (17 << 20), b'"\xff"'], ids=range(5)
 )
-def test_a_state_that_is_no_state_is_refused_in_a_sentence(
+def test_invalid_state_is_refused_in_a_sentence(
     crawl: Crawler, site: WebSite, guest: Path, job: Path, state: bytes
 ) -> None:
     (job / "spider_state.json").write_bytes(state)

@@ -122,7 +122,7 @@ def test_links_left_alone_are_counted_if_they_would_be_requested(crawler: Crawle
     assert summarise(job.store)["urls"]["nofollow"] == 2
 
 
-def test_requests_that_are_no_plain_get_are_others(crawler: Crawler) -> None:
+def test_requests_other_than_plain_get_are_distinct(crawler: Crawler) -> None:
     scheduler = DedupScheduler.from_crawler(crawler)
     url = SITE + "a?y=1&x=2"
     requests = [
@@ -175,7 +175,7 @@ def test_a_wider_scope_counts_for_links_that_are_remembered(crawler: Crawler) ->
     assert links.new([other], PAGE) == [other]
 
 
-def test_a_long_link_that_a_page_has_twice_is_recorded_once(tmp_path: Path) -> None:
+def test_repeated_long_link_is_recorded_once(tmp_path: Path) -> None:
     crawler = make_crawler(tmp_path / "job", URLLENGTH_LIMIT=60)
     long = f"{SITE}?q={'long' * 1000}"
     assert link_filter(crawler).new([long, long], PAGE) == []

@@ -211,7 +211,7 @@ def test_job_in_use_names_its_holder(jobs: dict[str, tuple[Refusal, bytes, bytes
     assert "(pid 4242)" in jobs["in-use"][0].output
 
 
-def test_hosts_that_cannot_be_reached_are_recorded(crawl: Crawler) -> None:
+def test_unreachable_hosts_are_recorded(crawl: Crawler) -> None:
     options = ("-s", "RETRY_TIMES=0", "-s", "AUTOTHROTTLE_ENABLED=0")
     crawled = crawl("site", *options, url=f"{_URL},http://no-such-host.invalid/")
     assert crawled.status == 1  # no page was found

@@ -121,7 +121,7 @@ def beside(make: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> A
         ("monitored", 2),
     ],
 )
-def test_it_is_as_without(beside: Any, name: str, n_items: int) -> None:
+def test_results_equal_those_without_the_addon(beside: Any, name: str, n_items: int) -> None:
     without, with_it = beside[name]
     assert len(without["rows"]) == n_items
     assert with_it == without

@@ -12,6 +12,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
 
+pytestmark = pytest.mark.slow
+
 N_PAGES = 80
 FAST_CLOCK = Path(__file__).with_name("fast_clock.py")
 
@@ -57,7 +59,7 @@ def failing(site: WebSite, make: SimpleNamespace) -> Any:
     return site
 
 
-def test_a_host_that_comes_back_loses_no_page(crawl: Crawler, failing: Any) -> None:
+def test_outage_of_a_host_loses_no_page(crawl: Crawler, failing: Any) -> None:
     crawled = crawl("site", url=failing.url)
     assert crawled.status == 0
     assert len(crawled.stored()) == N_PAGES + 1
@@ -66,7 +68,7 @@ def test_a_host_that_comes_back_loses_no_page(crawl: Crawler, failing: Any) -> N
     assert "is reachable again after" in crawled.output
 
 
-def test_a_host_that_stays_away_is_told_of(crawl: Crawler, failing: Any) -> None:
+def test_unreachable_host_is_reported(crawl: Crawler, failing: Any) -> None:
     failing.seconds = 1e9
     crawled = crawl("site", "-s", "DEDUP_HOST_WAIT_SECONDS=4", url=failing.url)
     assert crawled.status == 1
@@ -106,7 +108,7 @@ def test_outages_of_seconds_and_minutes_lose_nothing(
     assert again.stats["refresh"] == {"number": 1, "unchanged": N_PAGES + 1}
 
 
-def test_a_refresh_of_a_host_that_stays_away_keeps_all(crawl: Crawler, failing: Any) -> None:
+def test_refresh_of_unreachable_host_keeps_all_pages(crawl: Crawler, failing: Any) -> None:
     failing.seconds = 0.0
     assert crawl("site", url=failing.url).status == 0
     failing.go_away()
@@ -125,7 +127,7 @@ def test_a_refresh_of_a_host_that_stays_away_keeps_all(crawl: Crawler, failing: 
     assert later.stats["refresh"] == {"number": 2, "unchanged": N_PAGES + 1}
 
 
-def test_a_single_url_that_fails_is_no_outage(
+def test_single_failing_url_is_not_an_outage(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     site.routes = {"/": make.page("start", "/1", "/2", "/3"), "/1": _dropped, "/2": _dropped}

@@ -38,7 +38,7 @@ def test_links_to_another_host(links: list[str], n_pages: int, is_told: bool, wh
     assert bool([*outside.sentences(n_pages)]) is is_told, why
 
 
-def test_links_of_a_crawl_that_finds_pages_are_not_told() -> None:
+def test_links_of_successful_crawl_are_not_reported() -> None:
     outside = OutsideHosts(Scope([START]))
     for _ in range(6):
         outside.note_links(_at(WWW, 20))
@@ -73,7 +73,7 @@ def test_a_mirror_whose_links_lead_to_the_sites_own_name(
     ) in crawled.output
 
 
-def test_a_start_that_redirects_to_another_host(
+def test_start_url_redirected_to_another_host(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     site.routes |= {"/": make.redirect(f"{WWW}docs"), "/x": make.redirect(f"{WWW}x")}
@@ -85,7 +85,7 @@ def test_a_start_that_redirects_to_another_host(
     assert "outside the crawl (and 1 more start URL to another host): start" in crawled.output
 
 
-def test_a_robots_txt_that_redirects_to_another_host(
+def test_robots_txt_redirected_to_another_host(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     site.routes["/robots.txt"] = make.redirect(f"{WWW}robots.txt")

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 _SCRIPT = """
 import dataclasses, json, random, sys
 from collections import Counter
@@ -185,7 +187,7 @@ def crawls(make: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> A
 
 
 @pytest.mark.parametrize("way", ["addon", "exact", "near", "near first", "baidu", "minhash"])
-def test_all_but_copies_are_kept(crawls: Any, way: str) -> None:
+def test_only_copies_are_dropped(crawls: Any, way: str) -> None:
     plain, kept = crawls["plain"], crawls[way]
     assert plain["kept"] == dict.fromkeys(plain["kept"], 30)
     assert len(plain["kept"]) == 26

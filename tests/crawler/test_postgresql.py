@@ -18,6 +18,8 @@ from dedup.errors import StateError
 from dedup.store import JobStore, open_store, summarise
 from tests.with_constants import groups_of
 
+pytestmark = pytest.mark.slow
+
 
 def recorded_urls(store: JobStore) -> list[str]:
     """The URLs of all records: stored pages, dropped ones, and URLs that were skipped."""
@@ -210,9 +212,7 @@ def test_restart_keeps_the_old_job_beside_the_new_one(
         ("postgresql://me:secret@127.0.0.1:1/x", "A.b", "lower case letters, digits, _ and -"),
     ],
 )
-def test_store_that_cannot_be_used_is_one_sentence(
-    crawl: Any, store: str, job: str, said: str
-) -> None:
+def test_unusable_store_is_one_sentence(crawl: Any, store: str, job: str, said: str) -> None:
     found = crawl("site", "-s", f"DEDUP_STORE={store}", url="http://a.example/", job=job)
     assert found.status == 2
     assert said in found.output

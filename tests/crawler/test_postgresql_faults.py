@@ -18,6 +18,8 @@ import pytest
 
 from dedup.store import open_store
 
+pytestmark = pytest.mark.slow
+
 N_PAGES = 40
 
 
@@ -132,7 +134,7 @@ def _begin(crawl: Any, pages: Any, place: str) -> dict[str, str]:
     return arguments
 
 
-def test_a_role_that_may_not_make_a_job_is_told_so(
+def test_role_without_create_right_is_refused(
     crawl: Any, pages: Any, role: Callable[[str], str]
 ) -> None:
     crawled = crawl("site", "-s", f"DEDUP_STORE={role('')}", url=pages.url, job="forbidden")
@@ -141,7 +143,7 @@ def test_a_role_that_may_not_make_a_job_is_told_so(
     assert pages.asked == []
 
 
-def test_a_role_that_may_not_write_is_told_so_and_does_not_try_for_ever(
+def test_read_only_role_is_refused_without_endless_retries(
     crawl: Any,
     pages: Any,
     postgresql: Any,
@@ -184,7 +186,7 @@ _FOREIGN = {
 
 
 @pytest.mark.parametrize(("statement", "said"), _FOREIGN.values(), ids=_FOREIGN)
-def test_what_another_has_written_into_the_tables_ends_the_crawl_with_a_sentence(
+def test_foreign_data_in_tables_ends_the_crawl_with_a_sentence(
     crawl: Any,
     pages: Any,
     postgresql: Any,
@@ -216,7 +218,7 @@ def test_urls_that_are_all_the_same_are_all_finished(
     assert crawled.output.count("The queued request for no URL cannot be read") == n_queued > 9
 
 
-def test_a_server_that_ends_long_statements_lets_a_worker_wait(
+def test_statement_timeout_lets_a_worker_wait(
     new_place: Callable[[], str], role: Callable[[str], str]
 ) -> None:
     address = role("SUPERUSER")

@@ -301,7 +301,7 @@ def test_with_key_fields_a_quote_of_another_author_is_kept(crawls: Any) -> None:
     assert "Another" in {each["author"] for each in crawls["quotes by author, addon"]["kept"]}
 
 
-def test_books_are_no_pages_and_all_are_kept(crawls: Any) -> None:
+def test_all_books_are_kept_as_items(crawls: Any) -> None:
     assert _dropped(crawls, "books") == []
     titles = sorted(item["title"] for item in crawls["books, addon"]["kept"])
     assert titles == ["The first", "The second", "The second", "The third"]

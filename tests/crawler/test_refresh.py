@@ -97,7 +97,7 @@ def test_a_second_refresh_is_one_of_its_own(crawl: Crawler, tagged: Any) -> None
     assert found == {"number": 2, "unchanged": 7}
 
 
-def test_a_refresh_that_is_killed_goes_on(crawl: Crawler, tagged: Any) -> None:
+def test_killed_refresh_resumes(crawl: Crawler, tagged: Any) -> None:
     crawl("site", url=tagged.url)
     tagged.change()
 

@@ -156,12 +156,12 @@ def test_any_values_come_back_as_they_were(value, body, header):
     "fields",
     [{"callback": lambda response: None}, {"meta": {"a": lambda: None}}, {"callback": print}],
 )
-def test_what_cannot_be_stored_is_one_error(fields):
+def test_value_that_cannot_be_stored_is_one_error(fields):
     with pytest.raises(UnserialisableError, match=r"function|lambda|method|JSON"):
         to_bytes(Request("http://example.org/", **fields), shop)
 
 
-def test_a_callback_that_is_gone_is_told_when_read():
+def test_missing_callback_is_reported_when_read():
     stored = to_bytes(Request("http://example.org/", shop.found), shop).replace(b"found", b"fount")
     with pytest.raises(ValueError, match="'fount' not found"):
         from_bytes(stored, shop)

@@ -45,7 +45,7 @@ def test_a_busy_host_is_left_alone_and_all_its_pages_come(
     assert min(asked_after) - max(refused) >= 1
 
 
-def test_a_host_that_stays_busy_does_not_hold_up_the_crawl(
+def test_busy_host_does_not_delay_the_crawl(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     names = [f"/{number}" for number in range(30)]

@@ -86,7 +86,7 @@ _LINES = st.lists(
 @settings(max_examples=2_000)
 @given(_LINES, st.sampled_from([AGENT, BROWSER]))
 @example(["User-agent: *", "User-agent: *", "Disallow: /"], AGENT)
-def test_the_rules_say_what_the_parser_finds_in_the_whole_file(written, agent):
+def test_rules_agree_with_parser_of_whole_file(written, agent):
     text = "\n".join(written)
     expected = Protego.parse(text)
     book, rules = RuleBook(), rules_for(agent, text.encode())

@@ -41,11 +41,11 @@ def _settings(**changed: object) -> BaseSettings:
         ("DEDUP_XQZ", ""),
     ],
 )
-def test_a_setting_that_there_is_not_is_named_with_the_nearest(name: str, meant: str) -> None:
+def test_unknown_setting_names_the_nearest(name: str, meant: str) -> None:
     assert unknown_settings(_settings(**{name: 1})) == [f"unknown setting {name}{meant}"]
 
 
-def test_all_settings_that_there_are_are_known() -> None:
+def test_every_setting_is_known() -> None:
     assert unknown_settings(_settings()) == []
 
 
@@ -76,7 +76,7 @@ def test_a_missing_extra_is_said_at_the_start(monkeypatch: pytest.MonkeyPatch) -
         require_extra("no_such_module", extra="x", purpose="this")
 
 
-def test_an_extractor_that_cannot_be_imported_refuses_the_start(
+def test_missing_extractor_refuses_the_start(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings = _settings(DEDUP_TEXT_EXTRACTOR="trafilatura")
@@ -93,7 +93,7 @@ def test_an_extractor_that_cannot_be_imported_refuses_the_start(
         CrawlConfig.from_settings(settings)
 
 
-def test_the_library_needs_nothing_that_only_unix_has() -> None:
+def test_library_needs_no_unix_module() -> None:
     script = (
         "import sys\n"
         "sys.modules['fcntl'] = sys.modules['resource'] = None\n"
@@ -102,13 +102,13 @@ def test_the_library_needs_nothing_that_only_unix_has() -> None:
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
 
 
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out.startswith("dedup 0.")
 
 
-def test_what_stopped_at_max_pages_goes_on_with_more(
+def test_crawl_stopped_at_max_pages_resumes_with_more(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     site.routes |= {"/": make.page("start", "/a"), "/a": make.page("a", "/b"), "/b": make.page("b")}
@@ -131,13 +131,13 @@ def test_what_stopped_at_max_pages_goes_on_with_more(
     assert Path(kept).read_text() == "kept"
 
 
-def test_a_crawl_that_finds_nothing_ends_with_status_1(crawl: Crawler, site: WebSite) -> None:
+def test_crawl_without_pages_ends_with_status_1(crawl: Crawler, site: WebSite) -> None:
     crawled = crawl("sitemap", url=site.url)
     assert crawled.status == 1
     assert "no pages were found" in crawled.output
 
 
-def test_a_feed_that_cannot_be_written_is_status_1(
+def test_unwritable_feed_ends_with_status_1(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     site.routes["/"] = make.page("start")
@@ -145,7 +145,7 @@ def test_a_feed_that_cannot_be_written_is_status_1(
     assert crawled.status == 1
 
 
-def test_a_report_that_cannot_be_written_is_status_1(
+def test_unwritable_report_ends_with_status_1(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     site.routes["/"] = make.page("start")

@@ -179,7 +179,7 @@ def test_requests_that_cannot_be_stored_stay_in_memory_and_are_counted(opened, c
     assert again.enqueue_request(Request("http://a.com/0"))  # new once more
 
 
-def test_a_request_that_cannot_be_read_is_recorded_and_the_next_is_given(opened):
+def test_unreadable_request_is_recorded_and_skipped(opened):
     scheduler = opened()
     for name in "ab":
         scheduler.enqueue_request(

@@ -50,7 +50,7 @@ def test_expressions_narrow_the_scope(allow, deny, url, expected):
 
 
 @pytest.mark.parametrize("name", ["allow", "deny"])
-def test_an_expression_that_does_not_compile_is_named(name):
+def test_invalid_expression_is_named(name):
     with pytest.raises(ValueError, match=rf"^{name} must be a regular expression, got '\(' "):
         Scope([START], **{name: "("})
 

@@ -92,7 +92,7 @@ def test_sitemaps_are_read_plain_and_compressed(body, urls):
     assert read_sitemap(gzip.compress(body)) == Sitemap(urls, is_index=False)
 
 
-def test_an_index_is_told_from_a_sitemap():
+def test_index_differs_from_sitemap():
     body = b"<sitemapindex %s><sitemap><loc>/1.xml</loc></sitemap></sitemapindex>" % NAMESPACE
     assert read_sitemap(DECLARATION + body) == Sitemap(["/1.xml"], is_index=True)
 
@@ -115,7 +115,7 @@ def test_an_index_is_told_from_a_sitemap():
         (b"\x1f\x8b", "damaged gzip"),
     ],
 )
-def test_what_is_no_sitemap_is_said(body, message):
+def test_other_file_as_sitemap_is_reported(body, message):
     with pytest.raises(SitemapError, match=message):
         read_sitemap(body)
 
@@ -225,7 +225,7 @@ def read_by_reader(body, **bounds):
     return asyncio.run(read())
 
 
-def test_a_sitemap_is_read_in_another_process_within_bounds():
+def test_sitemap_is_read_in_another_process_within_bounds():
     assert read_by_reader(gzip.compress(ONE)) == read_sitemap(ONE)
     with pytest.raises(ReadingError, match="neither XML") as caught:
         read_by_reader(b"nothing")

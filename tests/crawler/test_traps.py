@@ -71,6 +71,7 @@ def _set_trap(site: WebSite, prefix: str, answer: Any) -> None:
     site.answer = route  # type: ignore[method-assign]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("start", "trap"), _TRAPS)
 def test_a_trap_on_another_host_comes_after_all_good_pages(
     start: str, trap: Any, crawl: Crawler, site: WebSite, make: SimpleNamespace

@@ -13,6 +13,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
 
+pytestmark = pytest.mark.slow
+
 N_PAGES = 60
 FAST_CLOCK = Path(__file__).with_name("fast_clock.py")
 
@@ -30,7 +32,7 @@ def pages(site: WebSite, make: SimpleNamespace) -> WebSite:
     return site
 
 
-def test_a_host_that_flaps_loses_no_page(crawl: Crawler, pages: WebSite) -> None:
+def test_flapping_host_loses_no_page(crawl: Crawler, pages: WebSite) -> None:
     """It is there for ten seconds, and away for ten, by a clock that runs ten times as fast."""
     began: list[float] = []
 
@@ -88,7 +90,7 @@ def resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.parametrize("answer", _UNSTEADY.values(), ids=_UNSTEADY)
-def test_names_that_are_not_found_for_a_while_lose_no_page(
+def test_failing_name_server_loses_no_page(
     crawl: Crawler, pages: WebSite, resolve: Any, answer: str
 ) -> None:
     resolve(f"{answer}\n        return '127.0.0.1'")
@@ -101,7 +103,7 @@ def test_names_that_are_not_found_for_a_while_lose_no_page(
     assert len(crawled.stored()) == N_PAGES + 1
 
 
-def test_a_public_name_that_becomes_private_leads_nowhere(
+def test_name_rebound_to_private_address_is_not_fetched(
     crawl: Crawler, make: SimpleNamespace, resolve: Any
 ) -> None:
     """127.0.0.2 counts as public here."""

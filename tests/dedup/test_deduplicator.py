@@ -142,7 +142,7 @@ def test_detectors_of_ones_own_are_asked_in_their_order():
         ("cache_bytes", -1, "a whole number of at least 0"),
     ],
 )
-def test_config_rejects_what_is_out_of_range(setting, value, rule):
+def test_config_rejects_values_out_of_range(setting, value, rule):
     with pytest.raises(ValueError, match=f"{setting} must be {rule}, got {value!r}"):
         DedupConfig(**{setting: value})
 
@@ -163,7 +163,7 @@ def test_without_detectors_all_stay():
     assert [verdict.number for verdict in verdicts] == [0, 1]
 
 
-def test_a_body_is_found_after_its_page_was_signed_anew():
+def test_body_found_after_page_was_signed_again():
     deduplicator = Deduplicator()
     number = deduplicator.add(Document("a", "A text.", body=b"bytes"))
     deduplicator.change(number, Document("a", "A text.", body=b"bytes"))
@@ -173,7 +173,7 @@ def test_a_body_is_found_after_its_page_was_signed_anew():
 
 
 @pytest.mark.parametrize("given", ["text", None, {"id": "1", "text": "a"}], ids=repr)
-def test_what_is_no_document_is_named(given: object) -> None:
+def test_invalid_document_is_named(given: object) -> None:
     deduplicator = Deduplicator()
     for call in (deduplicator.process, deduplicator.find, deduplicator.add):
         with pytest.raises(TypeError, match="document must be a Document, got "):
@@ -183,7 +183,7 @@ def test_what_is_no_document_is_named(given: object) -> None:
     assert deduplicator.process(Document(id="1", text="a")).number == 0  # nothing was stored
 
 
-def test_what_is_no_list_of_documents_is_named() -> None:
+def test_invalid_list_of_documents_is_named() -> None:
     with pytest.raises(TypeError, match="documents must be an iterable of Document, got None"):
         list(Deduplicator().process_many(None))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="config must be a DedupConfig, got 3"):

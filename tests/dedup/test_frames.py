@@ -101,7 +101,7 @@ def test_other_tables_are_read_by_the_arrow_interface() -> None:
     assert as_lists(marked)["group"] == [0, 1, 0, 3, 1]
 
 
-def test_what_is_no_table_is_refused() -> None:
+def test_other_object_is_refused_as_table() -> None:
     with pytest.raises(TypeError, match="got list"):
         dedup.deduplicate([{"text": "x"}])
     with pytest.raises(TypeError, match=r"call collect\(\)"):
@@ -145,7 +145,7 @@ def test_arguments_of_other_types_are_named(given: dict[str, Any], message: str)
         dedup.deduplicate(pyarrow(), **given)
 
 
-def test_a_series_is_no_table() -> None:
+def test_series_is_not_a_table() -> None:
     for table in (pandas()["body"], polars()["body"]):
         with pytest.raises(TypeError, match=r"table must come from .*, got Series"):
             dedup.deduplicate(table)

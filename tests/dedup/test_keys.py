@@ -61,12 +61,12 @@ def test_other_values_give_other_keys(one: Any, other: Any) -> None:
 
 
 @pytest.mark.parametrize("nothing", [None, "", " \n", [], {}, (), set(), b""])
-def test_a_value_that_is_none_is_as_one_that_is_missing(nothing: Any) -> None:
+def test_null_value_counts_as_missing(nothing: Any) -> None:
     assert key_of({"x": nothing}) == ""
     assert key_of({"x": nothing, "y": 1}) == key_of({"y": 1})
 
 
-def test_a_value_that_contains_itself_is_refused() -> None:
+def test_recursive_value_is_refused() -> None:
     value: list[Any] = []
     value.append(value)
     with pytest.raises(RecursionError):

@@ -49,7 +49,7 @@ def test_a_batch_changes_no_verdict(batch, monkeypatch):
         assert [part[1] for part in stored[0]] == [part[1] for part in stored[1]]
 
 
-def test_detectors_that_cannot_tell_are_asked_one_by_one():
+def test_detectors_without_batch_lookup_are_asked_one_by_one():
     class Plain:
         def __init__(self, detector):
             self.stage, self.scheme = detector.stage, detector.scheme
@@ -93,7 +93,7 @@ def test_wide_fingerprints_and_other_checks_may_be_batched():
 
 
 @pytest.mark.parametrize("portion", [40, 512])
-def test_what_sketches_rule_out_changes_no_verdict(portion, tmp_path):
+def test_sketches_change_no_verdict(portion, tmp_path):
     """Of rows that share sentences, most are ruled out for a batch at once."""
     choose = random.Random(portion)
     sentences = [" ".join(choose.choices(WORDS, k=40)) + f" {n}." for n in range(60)]

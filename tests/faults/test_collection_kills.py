@@ -14,6 +14,8 @@ import pytest
 from dedup.store import STORE_NAME
 from dedup.store.sqlite import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 _CODE = "import sys; from dedup.cli import main; sys.exit(main())"
 _KILLS = 3
 
@@ -65,7 +67,7 @@ def records(job: Path) -> int:
         return store.decisions.count()
 
 
-def test_a_run_that_is_killed_goes_on(tmp_path: Path) -> None:
+def test_killed_run_resumes(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text(rows(4_000))
     subprocess.run(command(tmp_path, "whole"), check=True)
     size = size_bytes(tmp_path / "whole-job")

@@ -7,10 +7,14 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.with_constants import groups_of
 
 if TYPE_CHECKING:
     from tests.faults.conftest import Job, SiteProcess
+
+pytestmark = pytest.mark.slow
 
 _SIZE = 1_600
 _GROUP = 25

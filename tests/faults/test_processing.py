@@ -17,6 +17,8 @@ from tests.faults.site_process import is_copy
 if TYPE_CHECKING:
     from tests.faults.conftest import Job, SiteProcess
 
+pytestmark = pytest.mark.slow
+
 _RUN = """
 import sys
 {patch}
@@ -148,7 +150,7 @@ time.time = jumping
 
 
 @pytest.mark.parametrize("by", [-3600, 3600])
-def test_a_clock_that_jumps_an_hour_changes_nothing(
+def test_clock_jump_of_an_hour_changes_nothing(
     serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job], by: int
 ) -> None:
     site = serve(60)
@@ -162,7 +164,7 @@ def test_a_clock_that_jumps_an_hour_changes_nothing(
     assert max(site.asked().values()) == 1
 
 
-def test_a_crawl_that_is_resumed_in_the_past_goes_on(
+def test_resume_with_clock_set_back(
     serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job]
 ) -> None:
     site = serve(60)
@@ -199,7 +201,7 @@ def test_pages_that_cannot_be_judged_wait_and_the_crawl_ends(
     assert len(job.rows(query)) == 6
 
 
-def test_file_descriptors_that_run_out_lose_nothing(
+def test_exhausted_file_descriptors_lose_nothing(
     serve: Callable[[int], SiteProcess], make_job: Callable[[str], Job]
 ) -> None:
     site = serve(60)

@@ -15,6 +15,8 @@ from tests.accuracy.small_sites import two_templates, versions_of_a_manual
 from tests.crawler.conftest import Crawled, Crawler, WebSite
 from tests.with_constants import groups_of
 
+pytestmark = pytest.mark.slow
+
 _IN_ORDER = (  # one page after the other, so that each run meets them in the same order
     *("-s", "CONCURRENT_REQUESTS=1"),
     *("-s", "DEDUP_READ_PROCESSES=0"),
@@ -73,7 +75,7 @@ def test_ten_kills_change_no_verdict(site: WebSite, tmp_path: Path) -> None:
     killed.check_reconciled()
 
 
-def test_pages_that_wait_are_counted_at_every_stop(site: WebSite, tmp_path: Path) -> None:
+def test_waiting_pages_are_counted_at_every_stop(site: WebSite, tmp_path: Path) -> None:
     """At Ctrl-C and at `max_pages`, what waits is judged by what is known, or goes on waiting."""
     crawl = Crawler(tmp_path)
     options = (*_IN_ORDER, "-O", f"{tmp_path / 'feed.jsonl'}")

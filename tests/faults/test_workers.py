@@ -15,6 +15,8 @@ from benchmarks.measurements.cluster import Site, check, politeness, worker
 from dedup.store import open_store
 from tests.with_constants import with_constants
 
+pytestmark = pytest.mark.slow
+
 COMMON = [
     "ROBOTSTXT_OBEY=0",
     "DEDUP_ALLOW_PRIVATE=1",
@@ -82,7 +84,7 @@ def test_shared_crawl_is_that_of_one_process_in_the_order_of_the_numbers(
     assert len(site.requests()) == found["pages"]
 
 
-def test_what_a_killed_process_had_is_done_by_the_other(
+def test_work_of_killed_process_is_done_by_another(
     site: Site, tmp_path: Path, postgresql: Any
 ) -> None:
     codes, found, logs = _crawl(site, tmp_path, postgresql.address, fault=subprocess.Popen.kill)

@@ -30,7 +30,7 @@ def site(tmp_path):
     return folder
 
 
-def test_crawlers_that_found_the_same_do_not_differ():
+def test_crawlers_with_same_pages_do_not_differ():
     crawls = {"first": crawl("/", "/a", recorded=2), "second": crawl("/a", "/")}
     assert differences(crawls) == []
 
@@ -84,7 +84,7 @@ def test_a_missing_crawler_is_left_out_with_a_reason(site):
 
 
 @needs_nginx
-def test_a_crawler_that_fails_ends_the_benchmark_with_its_words(site):
+def test_failing_crawler_ends_benchmark_with_its_message(site):
     broken = Contender("broken", "json", lambda url: ["sh", "-c", "echo no >&2; exit 3"], len)
     with pytest.raises(ValueError, match="broken failed with status 3: no"):
         compare(site, 1, [broken])
@@ -110,7 +110,7 @@ def test_server_says_why_it_does_not_start(site, tmp_path, monkeypatch):
 
 @needs_nginx
 @pytest.mark.parametrize("name", ['a"b', "a$b"])
-def test_folders_that_cannot_be_told_to_nginx(name, tmp_path):
+def test_folders_invalid_for_nginx(name, tmp_path):
     with pytest.raises(ValueError, match="a site's folder must have no"):
         Nginx(tmp_path / name, tmp_path)
 

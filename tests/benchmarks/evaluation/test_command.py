@@ -37,7 +37,7 @@ def test_eval_prints_a_table(corpus, capsys):
     assert "3 documents; pairs: 1 ≥ 0.5; 1 ≥ 0.8; 1 ≥ 0.9" in out
 
 
-def test_eval_says_what_is_wrong(tmp_path, capsys):
+def test_eval_reports_invalid_input(tmp_path, capsys):
     for arguments in (["nothere"], [str(tmp_path), "nothere"]):
         assert main(["eval", *arguments]) == 2
         assert capsys.readouterr().err == "benchmarks: nothere: file not found\n"

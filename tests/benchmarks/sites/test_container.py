@@ -54,7 +54,7 @@ def test_code_is_compared_line_by_line():
     assert list(Container("main").read(html.encode()).code) == ["ifx:", "do(it)"]
 
 
-def test_a_page_that_is_not_there_has_no_words():
+def test_missing_page_has_no_words():
     content = Container("main").read(b"")
     assert content.is_missing
     assert content.words is None

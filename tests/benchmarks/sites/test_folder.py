@@ -51,7 +51,7 @@ def test_pages_as_github_serves_them(root, target, body):
     ("target", "content_type"),
     [("/docs/style.css", "text/css"), ("/packed.html.gz", "application/octet-stream")],
 )
-def test_files_that_are_no_pages_have_their_type(root, target, content_type):
+def test_other_files_keep_their_type(root, target, content_type):
     assert SiteFolder(root).answer(target, BASE).content_type == content_type
 
 

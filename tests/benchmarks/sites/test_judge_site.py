@@ -12,6 +12,8 @@ from benchmarks.sites.catalogue import Site
 from benchmarks.sites.command import measure_site
 from benchmarks.sites.crawl import crawl, listed
 
+pytestmark = pytest.mark.slow
+
 PROSE = {
     name: " ".join(f"{name}{number} says something of its own." for number in range(30))
     for name in ("alpha", "beta", "gamma")
@@ -88,7 +90,7 @@ def test_a_seed_gives_an_order(folder, seed):
     assert (orders[0] == sorted(orders[0])) == (seed is None)
 
 
-def test_examples_are_told(folder, capsys):
+def test_examples_are_reported(folder, capsys):
     assert main(["site", str(folder), "--select", CONTENT, "--show", "1"]) == 0
     told = capsys.readouterr().out
     lines = [line for line in told.splitlines() if line.startswith(("wrong:", "least recall"))]
@@ -121,7 +123,7 @@ def test_sites_of_the_catalogue_are_looked_for_by_name(folder, tmp_path, capsys,
         (["--select", "main", "-s", "DEDUP_NEAR_NAMES=perhaps"], "DEDUP_NEAR_NAMES"),
     ],
 )
-def test_what_is_wrong_is_told(folder, capsys, arguments, message):
+def test_errors_are_reported(folder, capsys, arguments, message):
     assert main(["site", str(folder), *arguments]) == 2
     pattern = re.escape(message).replace(r"\.\*", ".*")
     assert re.search(pattern, capsys.readouterr().err)

@@ -83,7 +83,7 @@ def test_twins_are_pages_of_one_host():
     assert judge([kept("original")], [row], pages.__getitem__).count("twin") == 0
 
 
-def test_drops_that_cannot_be_judged_are_told_by_reason():
+def test_unjudged_drops_are_counted_by_reason():
     found = verdict(
         {"original": content(LONG), "bare": Content(), "page": content(OTHER)},
         [kept("original"), kept("bare")],
@@ -134,7 +134,7 @@ def test_code_is_looked_for_without_white_space():
     assert found.figures()["code_kept"] == 0.6667
 
 
-def test_copies_that_were_kept_are_missed():
+def test_kept_copies_count_as_missed():
     pages = {
         "a": content(LONG),
         "b": content(NEAR),

@@ -93,7 +93,7 @@ def test_redirects(
         "/" + "a" * 5000,
     ],
 )
-def test_what_is_not_in_the_folder_is_not_found(
+def test_file_outside_the_folder_is_not_found(
     connection: http.client.HTTPConnection, target: str
 ) -> None:
     response, _ = ask(connection, target)

@@ -103,7 +103,7 @@ def test_every_url_of_a_page_is_answered(fetched: dict[str, tuple[int, str]]) ->
             assert how == "redirect" or media_type == "text/html", url
 
 
-def test_skipped_urls_are_what_their_reason_says(fetched: dict[str, tuple[int, str]]) -> None:
+def test_skipped_urls_match_their_reason(fetched: dict[str, tuple[int, str]]) -> None:
     robots = (SITE / "robots.txt").read_text()
     for url, reason in EXPECTED["skipped"].items():
         status, media_type = fetched[url]

@@ -23,7 +23,7 @@ def test_report_is_written_when_the_crawl_ends(
     assert done.stats["pages"]["fetched"] == 2
 
 
-def test_report_that_cannot_be_written_costs_a_warning_and_nothing_else(
+def test_unwritable_report_is_only_a_warning(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     site.routes = {"/": make.page("home")}

@@ -87,7 +87,7 @@ def test_an_almost_empty_filter_has_no_error_rate_of_zero() -> None:
     )
 
 
-def test_all_of_a_frame_is_erased_that_a_narrower_terminal_has_broken() -> None:
+def test_wrapped_frame_is_erased_on_narrower_terminal() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=80, height=30)
     live = Live(console=console, auto_refresh=False, transient=True)
     live.start()

@@ -111,9 +111,7 @@ def test_the_panel_and_the_log_share_a_terminal(
     assert table_numbers("\n".join(lines)) == stats_numbers(stats)
 
 
-def test_without_a_terminal_there_is_no_panel(
-    make: SimpleNamespace, site: WebSite, crawl: Crawler
-) -> None:
+def test_no_panel_without_a_terminal(make: SimpleNamespace, site: WebSite, crawl: Crawler) -> None:
     site.routes |= {
         "/": make.page("/", "/copy", "/gone"),
         "/copy": make.page("/", "/copy", "/gone"),

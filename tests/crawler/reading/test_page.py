@@ -54,7 +54,7 @@ def test_signatures_are_those_of_the_detectors() -> None:
         assert (page.packed_text, page.packed_body) == (alone.packed_text, alone.packed_body)
 
 
-def test_links_that_robots_are_asked_not_to_follow() -> None:
+def test_nofollow_links() -> None:
     raw = RawPage(
         b"<a href=b>b</a><a rel=nofollow href=c>c</a>", "http://a.example/", "text/html", ()
     )

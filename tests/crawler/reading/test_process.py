@@ -91,7 +91,7 @@ def test_pages_are_answered_in_their_order() -> None:
     assert len(worker) == 0
 
 
-def test_a_page_that_cannot_be_read_says_why_and_costs_no_other(tmp_path: Any) -> None:
+def test_unreadable_page_is_reported_and_others_kept(tmp_path: Any) -> None:
     command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
     names = ["1", "raise", "2", "die", "3"]
     titles, _ = run(lambda worker: _read_all(worker, names), command)
@@ -104,7 +104,7 @@ def test_a_page_that_cannot_be_read_says_why_and_costs_no_other(tmp_path: Any) -
     ]
 
 
-def test_an_error_of_a_page_is_told_with_its_traceback(tmp_path: Any) -> None:
+def test_error_of_a_page_has_its_traceback(tmp_path: Any) -> None:
     async def traceback(worker: WorkerProcess) -> str:
         with pytest.raises(ReadingError, match=r"^ValueError: no page$") as caught:
             await worker.read(raw("raise"))
@@ -121,7 +121,7 @@ def test_a_page_is_read_though_its_first_process_died(tmp_path: Any) -> None:
     assert titles == ["1", "die once", "2"]
 
 
-def test_a_page_that_is_never_read_is_given_up(
+def test_hanging_page_is_given_up(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("dedup.scrapy.reading.process.MAX_PAGE_SECONDS", 2)
@@ -144,7 +144,7 @@ def test_a_page_is_read_though_its_first_process_was_stopped(
 STOPPED = (sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)")
 
 
-def test_a_process_that_is_stopped_while_it_starts_is_given_up(
+def test_process_stopped_while_starting_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("dedup.scrapy.reading.process.MAX_PAGE_SECONDS", 1)
@@ -165,21 +165,21 @@ def test_a_process_that_is_waited_for_and_stopped_is_given_up(
     worker.close()
 
 
-def test_a_process_that_cannot_start_is_given_up() -> None:
+def test_process_failing_to_start_is_given_up() -> None:
     command = (sys.executable, "-c", "raise SystemExit(3)")
     titles, worker = run(lambda worker: _read_all(worker, ["1", "2"]), command)
     assert titles == ["not read"] * 2
     assert (worker.is_ready, len(worker)) == (False, 0)
 
 
-def test_a_command_that_does_not_exist_is_given_up(caplog: pytest.LogCaptureFixture) -> None:
+def test_unknown_command_is_given_up(caplog: pytest.LogCaptureFixture) -> None:
     titles, worker = run(lambda worker: _read_all(worker, ["1", "2"]), ("/no/such/command",))
     assert titles == ["not read"] * 2
     assert (worker.is_ready, len(worker)) == (False, 0)
     assert "no longer usable" in caplog.text
 
 
-def test_an_answer_that_cannot_be_understood_ends_it(caplog: pytest.LogCaptureFixture) -> None:
+def test_invalid_answer_ends_the_process(caplog: pytest.LogCaptureFixture) -> None:
     nonsense = "import sys, time; sys.stdout.write('!' + 7 * chr(0) + chr(3) + 'abc'); sys.stdout"
     command = (sys.executable, "-c", f"{nonsense}.flush(); time.sleep(60)")
     titles, worker = run(lambda worker: _read_all(worker, ["1", "2"]), command)
@@ -251,7 +251,7 @@ def _reasons(worker: WorkerProcess, names: list[str]) -> Awaitable[list[str]]:
     return asyncio.gather(*map(reason, names))
 
 
-def test_a_page_that_takes_too_much_cpu_time_is_given_up_at_once() -> None:
+def test_page_over_cpu_budget_is_given_up_at_once() -> None:
     command = (sys.executable, "-c", HOSTILE)
     names = ["1", "endless", "2", "huge", "3"]
     reasons, _ = run(lambda worker: _reasons(worker, names), command, LIMITED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 
 import pytest
@@ -37,17 +37,17 @@ def test_page_is_decoded_again_as_if_its_host_had_been_known() -> None:
     assert first is not None
     assert known is not None
     assert not first.is_encoding_sure
-    assert first.item.text != "开门\nq"
+    assert first.page.text != "开门\nq"
     again = asyncio.run(reader.decode_again(first, response, None, "gb18030"))
     assert again.raw.host_encoding == "gb18030"
-    assert (again.item.text, again.item.title, again.item.encoding) == (
+    assert (again.page.text, again.page.title, again.page.encoding) == (
         "开门\nq",
         "茶馆",
         "gb18030",
     )
-    assert again.item.depth == 3
+    assert again.page.depth == 3
     assert again.links == ["http://a.example/?q=%B2%E8"]
-    assert replace(again.item, fetched_at=0.0) == replace(known.item, fetched_at=0.0)
+    assert asdict(again.page) | {"fetched_at": 0} == asdict(known.page) | {"fetched_at": 0}
 
 
 ENDLESS = """
@@ -62,6 +62,7 @@ worker.run_worker()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [0, 1, 2])
 def test_slow_pages_never_hold_all_readers(
     processes: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -83,7 +84,7 @@ def test_slow_pages_never_hold_all_readers(
         try:
             found = await reader.read(HtmlResponse(URL + name, body=body, request=Request(URL)))
             assert found is not None
-            assert found.item.title == name
+            assert found.page.title == name
         except ReadingError as error:
             reasons.append(f"{error.reason}: {error}")
         ended.append(name)

@@ -164,7 +164,7 @@ LINES = [
 ]
 
 
-def test_lines_are_read_or_told_why_not() -> None:
+def test_lines_are_read_or_reported() -> None:
     batch = pa.RecordBatch.from_pylist(
         [{"place": place, "value": line} for place, (line, _) in enumerate(LINES)]
     )

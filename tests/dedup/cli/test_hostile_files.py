@@ -133,7 +133,7 @@ def table(rows: list[dict[str, Any]], **options: Any) -> bytes:
     return file.getvalue()
 
 
-def test_a_text_in_parquet_that_is_no_utf8_is_a_broken_row(tmp_path: Path) -> None:
+def test_invalid_utf8_in_parquet_is_a_broken_row(tmp_path: Path) -> None:
     rows = [{"text": "first"}, {"text": "XXXX"}, {"text": "third"}]
     data = table(rows, compression="none", use_dictionary=False, write_statistics=False)
     texts, broken = read(tmp_path / "x.parquet", data.replace(b"XXXX", b"\xff\xfe\xfd\xfc"))
@@ -141,13 +141,13 @@ def test_a_text_in_parquet_that_is_no_utf8_is_a_broken_row(tmp_path: Path) -> No
     assert broken == ["a text in it is not UTF-8 (invalid start byte)"]
 
 
-def test_a_value_that_is_stored_once_for_many_rows_is_not_read_for_all_at_once(
+def test_dictionary_encoded_value_is_read_in_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ten thousand rows of the same megabyte, in a file of some kilobytes."""
-    data = table([{"text": "w " * 2**19}] * 10_000, dictionary_pagesize_limit=2**30)
-    monkeypatch.setattr(parquet, "_BATCH_BYTES", 2**22)
-    monkeypatch.setattr(files, "_UNPACKED_FREE_BYTES", 2**25)
+    """A thousand rows of the same 64 KiB, in a file of some kilobytes."""
+    data = table([{"text": "w " * 2**15}] * 1_000, dictionary_pagesize_limit=2**30)
+    monkeypatch.setattr(parquet, "_BATCH_BYTES", 2**18)
+    monkeypatch.setattr(files, "_UNPACKED_FREE_BYTES", 2**21)
     path = tmp_path / "x.parquet"
     path.write_bytes(data)
     sizes: list[int] = []
@@ -155,12 +155,10 @@ def test_a_value_that_is_stored_once_for_many_rows_is_not_read_for_all_at_once(
     with pytest.raises(OSError, match=r"x\.parquet: the compressed file holds more than 200"):
         sizes.extend(row.batch.nbytes for row in rows)  # type: ignore[union-attr]
     assert len(sizes) > 4
-    assert max(sizes) < 2**23
+    assert max(sizes) < 2**19
 
 
-def test_a_row_of_parquet_that_is_too_long_is_broken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_long_parquet_row_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "MAX_ROW_BYTES", 2**20)
     data = table([{"text": "first"}, {"text": "x" * 2**21}, {"text": "third"}])
     assert read(tmp_path / "x.parquet", data) == (

@@ -79,7 +79,7 @@ def job(source: Path) -> Path:
     return folder
 
 
-def test_nothing_that_is_shown_steers_a_terminal(
+def test_output_has_no_terminal_control(
     job: Path, source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = [str(row["id"]).encode("utf-8", "replace").decode() for row in ROWS[:10:3]]
@@ -106,7 +106,7 @@ def test_no_cell_is_a_formula(source: Path, name: str) -> None:
     assert [cell for cell in cells if cell[:1] in "=+-@\t\r\n" and cell] == []
 
 
-def test_cells_that_came_from_csv_stay_as_they_came(source: Path) -> None:
+def test_csv_cells_stay_unchanged(source: Path) -> None:
     table, out = source.with_name("in.csv"), source.with_name("same.csv")
     table.write_bytes(b"text,x\r\n=1+1,@SUM(1)\r\n")
     assert main(["run", str(table), "-o", str(out)]) == 0
@@ -122,7 +122,7 @@ def test_the_report_runs_none_of_it(job: Path, source: Path) -> None:
     assert 'href="javascript:' not in text
 
 
-def test_a_reader_that_has_had_enough_ends_a_command_quietly(source: Path) -> None:
+def test_closed_pipe_ends_command_quietly(source: Path) -> None:
     command = [sys.executable, "-m", "dedup.cli", "run", str(source), "-o", "-"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -53,7 +53,7 @@ def test_stats_as_table_names_every_count(job: Path, capsys: pytest.CaptureFixtu
         assert label in table
 
 
-def test_pages_that_wait_are_counted(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_waiting_pages_are_counted(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = SqliteStore(job / "crawl.sqlite")
     outline = page_text(bounded("<p>Not yet.</p>"), "", site=Site()).outline
     assert outline is not None
@@ -185,7 +185,7 @@ def test_export_refuses_an_unknown_ending(job: Path, capsys: pytest.CaptureFixtu
     assert "extension must be .jsonl" in capsys.readouterr().err
 
 
-def test_arguments_that_are_no_utf8_are_found_nowhere(
+def test_arguments_in_invalid_utf8_are_not_found(
     job: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for arguments in (["why", str(job)], ["pair", str(job), "http://example.com/a"]):

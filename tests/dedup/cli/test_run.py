@@ -9,6 +9,7 @@ import pytest
 import zstandard
 
 from dedup.cli import main
+from tests.json_lines import read
 
 STORY = " ".join(f"On day {day} the ferry left at {day % 12} o'clock." for day in range(30))
 ROWS: list[dict[str, Any]] = [
@@ -25,10 +26,6 @@ def write(path: Path, lines: list[str]) -> Path:
     compress = {".gz": gzip.compress, ".zst": zstandard.compress}.get(path.suffix, bytes)
     path.write_bytes(compress(text))
     return path
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst"])

@@ -1,6 +1,5 @@
 """`dedup run`: nothing is lost or overwritten, and bad input is one clear sentence."""
 
-import json
 import os
 import stat
 import subprocess
@@ -11,21 +10,13 @@ from typing import Any
 import pytest
 
 from dedup.cli import main
+from tests.json_lines import read, write
 
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "text": "One text."},
     {"id": 2, "text": "ONE  text."},
     {"id": 3, "text": "Another."},
 ]
-
-
-def write(path: Path, rows: list[Any]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture
@@ -44,7 +35,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 
 @pytest.mark.parametrize("option", ["-o", "-d", "--broken"])
 @pytest.mark.parametrize("way", ["same", "dotted", "symlink", "hardlink"])
-def test_an_output_that_is_the_input_is_refused(
+def test_input_as_output_is_refused(
     source: Path, option: str, way: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = source.read_bytes()
@@ -59,7 +50,7 @@ def test_an_output_that_is_the_input_is_refused(
     assert source.read_bytes() == before
 
 
-def test_what_is_compared_with_is_never_replaced(
+def test_file_compared_against_is_never_replaced(
     source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old = write(source.with_name("old.jsonl"), ROWS)
@@ -80,7 +71,7 @@ def test_two_outputs_in_one_file_are_refused(
     assert not path.exists()
 
 
-def test_an_output_that_is_there_stays_unless_told(
+def test_existing_output_is_kept_without_overwrite(
     source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = source.with_name("x.jsonl")
@@ -178,7 +169,7 @@ HOPELESS = {
 
 
 @pytest.mark.parametrize("name", HOPELESS)
-def test_a_file_without_a_document_is_an_error_that_says_what_was_expected(
+def test_file_without_documents_says_what_was_expected(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     content, wanted = HOPELESS[name]
@@ -190,9 +181,7 @@ def test_a_file_without_a_document_is_an_error_that_says_what_was_expected(
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_a_column_that_no_row_has_names_the_nearest(
-    source: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unknown_column_names_the_nearest(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no row has column `idd`" in refusal(capsys, source, "--id", "idd")
     rows = [{"text": "x"}, {"text": "y", "sku": 1}, {"text": "z"}]
     said = refusal(capsys, write(source.with_name("some.jsonl"), rows), "--id", "sqk")
@@ -212,9 +201,7 @@ def test_a_folder_without_files_says_which_it_looks_for(
     assert "file not found" in refusal(capsys, tmp_path / "x.jsonl")
 
 
-def test_an_output_that_is_a_folder_is_refused(
-    source: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_folder_as_output_is_refused(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = source.with_name("folder.jsonl")
     folder.mkdir()
     assert "must be a file, got the folder" in refusal(capsys, source, "-o", folder)
@@ -249,9 +236,7 @@ def test_a_line_too_long_is_broken_and_the_next_is_read(
     assert "line 2: a cell or line is longer than 1 MiB" in capsys.readouterr().err
 
 
-def test_ids_that_are_there_twice_are_told(
-    source: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_repeated_ids_are_reported(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(source)]) == 0
     assert "share an id with another row" not in capsys.readouterr().err
     write(source, [*ROWS, {"id": 3, "text": "Third."}, {"id": "3", "text": "Fourth."}])
@@ -260,7 +245,7 @@ def test_ids_that_are_there_twice_are_told(
 
 
 @pytest.mark.parametrize("count", [1, 30])
-def test_a_missing_column_is_told_once(
+def test_missing_column_is_reported_once(
     source: Path, count: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(source, [{"id": n, "text": "x"} for n in range(count)])
@@ -270,7 +255,7 @@ def test_a_missing_column_is_told_once(
     )
 
 
-def test_each_reason_of_broken_rows_is_told_once(
+def test_each_reason_of_broken_rows_is_reported_once(
     source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = source.with_name("z.jsonl")
@@ -318,7 +303,7 @@ UNCLOSED = {
 
 
 @pytest.mark.parametrize("name", UNCLOSED)
-def test_a_quote_that_is_not_closed_is_told_with_its_line(
+def test_unclosed_quote_is_reported_with_its_line(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     content, count, place, opened, lines = UNCLOSED[name]

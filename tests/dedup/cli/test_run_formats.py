@@ -129,7 +129,7 @@ def test_lines_are_kept_byte_for_byte(tmp_path: Path) -> None:
     assert out.read_bytes() == odd
 
 
-def test_a_byte_order_mark_alone_is_no_row(
+def test_byte_order_mark_alone_gives_no_row(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
@@ -139,7 +139,7 @@ def test_a_byte_order_mark_alone_is_no_row(
     assert "broken" not in capsys.readouterr().err
 
 
-def test_a_parquet_file_with_names_that_are_no_text_is_damaged(
+def test_parquet_with_invalid_column_names_is_damaged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import pyarrow
@@ -153,7 +153,7 @@ def test_a_parquet_file_with_names_that_are_no_text_is_damaged(
 
 
 @pytest.mark.parametrize("column", ["day", "id"])
-def test_a_time_that_is_none_is_told(
+def test_invalid_time_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], column: str
 ) -> None:
     import pyarrow

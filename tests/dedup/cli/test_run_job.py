@@ -56,6 +56,7 @@ def size_of(folder: Path) -> int:
     return size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -160,7 +161,7 @@ def job(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_job_tells_why(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_of_a_job(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["why", str(job), "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -208,9 +209,7 @@ def test_the_threshold_is_known_to_who_asks(
     assert "The crawl decided otherwise" not in capsys.readouterr().out
 
 
-def test_a_row_that_is_not_there_is_told_as_a_row(
-    job: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_row_is_reported_as_a_row(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for asked in ("17", "http://nowhere.example/"):
         assert main(["why", str(job), asked]) == 1
         said = capsys.readouterr().out

@@ -15,12 +15,8 @@ from dedup.document import Document, Match
 from dedup.store import STORE_NAME
 from dedup.store.sqlite import SqliteStore
 from tests.dedup.collection.html_site import DROPPED, HOST, KEPT, poisoned, site
+from tests.json_lines import write
 from tests.warc_records import HTML, http_response, warc_record
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
 
 
 def dropped(source: Path, *options: str) -> dict[str, str]:
@@ -73,7 +69,7 @@ def test_what_the_look_needs_is_the_whole_page(source: Path) -> None:
     assert dropped(write(source, [*site(), {**rows[0], "id": "again"}]))["again"] == rows[0]["id"]
 
 
-def test_a_job_that_was_interrupted_goes_on_to_the_same(
+def test_interrupted_job_resumes_with_same_result(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stopped between the pages that are told apart: the originals come from the store."""

@@ -1,7 +1,6 @@
 """`dedup run`: what counts as a duplicate, which row stays, and what is told of the others."""
 
 import itertools
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from dedup import resemblance
 from dedup.cli import main
 from dedup.collection.deciding import Decider
 from dedup.document import Document
+from tests.json_lines import read, write
 
 WORDS = [f"{a}{b}" for a in ("ka", "lo", "mi", "nu", "pe") for b in "bcdfghjklmnpqrst"]
 
@@ -23,15 +23,6 @@ def text(seed: int, changes: int = 0, words: int = 120) -> str:
     for change in range(changes):
         found[(change * 37 + 5) % words] = f"other{seed}x{change}"
     return " ".join(found)
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def run(folder: Path, rows: list[dict[str, Any]], *options: object) -> list[dict[str, Any]]:
@@ -147,7 +138,7 @@ def test_the_newest_stays(tmp_path: Path, name: str) -> None:
     assert ids(run(tmp_path, rows, "--keep", "newest:day")) == [kept]
 
 
-def test_a_column_that_is_no_time_is_an_error(
+def test_column_without_times_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = write(tmp_path / "in.jsonl", [{"text": "x", "day": "Monday"}])
@@ -329,7 +320,7 @@ OFFERS = [
         (("--compare", "price,sku", "--stages", "text"), [1, 3, 4, 5, 6]),
     ],
 )
-def test_columns_that_are_named_count_beside_the_text(
+def test_named_columns_count_beside_the_text(
     tmp_path: Path, columns: tuple[str, ...], expected: list[int]
 ) -> None:
     assert ids(run(tmp_path, OFFERS, *columns)) == expected
@@ -356,7 +347,7 @@ def test_columns_that_count_hold_for_what_is_known_and_for_a_job(tmp_path: Path)
         (("--compare", "sku", "--engine", "spark"), "--compare cannot be used with --engine spark"),
     ],
 )
-def test_columns_that_cannot_be_compared_are_refused(
+def test_incomparable_columns_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], sentence: str
 ) -> None:
     job, out = tmp_path / "job", tmp_path / "other.jsonl"

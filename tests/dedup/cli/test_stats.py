@@ -78,7 +78,7 @@ def test_two_jobs_are_compared(jobs: tuple[Path, Path], capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("by", ["host", "stage", "pattern", None])
 @pytest.mark.parametrize("count", [1, 2])
-def test_tables_show_every_row_and_nothing_that_steers_the_terminal(
+def test_tables_show_every_row_without_terminal_control(
     jobs: tuple[Path, Path], by: str | None, count: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = [*map(str, jobs[:count]), *(["--by", by] if by else [])]

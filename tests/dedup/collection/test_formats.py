@@ -58,7 +58,7 @@ def test_a_further_row_of_the_table_is_a_format_of_both_commands(
 
 
 @pytest.mark.parametrize("name", ["x.wet", "x.jsonl.xz", "x.parquet.gz", "x.warc.zst", "x", "x.gz"])
-def test_what_is_only_read_is_refused_as_an_output(name: str) -> None:
+def test_read_only_format_is_refused_as_output(name: str) -> None:
     with pytest.raises(ValueError, match=r"extension must be \.jsonl or .* or \.warc\.gz, got 'x"):
         format_to_write(Path(name))
 

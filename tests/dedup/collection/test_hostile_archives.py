@@ -78,7 +78,7 @@ def read(path: Path, data: bytes) -> tuple[list[str], list[Broken]]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_broken_record_is_told_and_the_next_ones_read(
+def test_broken_record_is_reported_and_next_records_read(
     tmp_path: Path, name: str, way: str
 ) -> None:
     record, why = HOSTILE[name]
@@ -132,7 +132,7 @@ def test_behind_a_damaged_member_the_next_one_is_read(tmp_path: Path, harm: str)
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
-def test_a_bomb_is_told_and_the_next_member_read(
+def test_bomb_is_reported_and_next_member_read(
     tmp_path: Path, compress: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "_UNPACKED_FREE_BYTES", 2**20)

@@ -58,7 +58,7 @@ def test_processes_change_no_verdict(tmp_path: Path, options: list[str]) -> None
     assert outputs[0][1]
 
 
-def test_a_process_that_dies_is_one_sentence(tmp_path: Path) -> None:
+def test_dead_process_is_reported_in_one_sentence(tmp_path: Path) -> None:
     """As it does when the system has no memory left."""
     workers = SigningProcesses(Work(columns=Columns(), rules=Rules()), 2)
     assert workers._pool is not None

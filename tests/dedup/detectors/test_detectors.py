@@ -111,7 +111,7 @@ def test_loading_signatures_is_adding(stage, batches, originals):
     assert loaded.size_bytes == added.size_bytes
 
 
-def test_a_shared_simhash_is_no_match_without_resemblance(check, originals):
+def test_shared_simhash_without_resemblance_is_no_match(check, originals):
     """Words in another order: the same words as often, hardly a shingle in common."""
     words = made_up_text(1).replace(".", "").split()
     detector = SimhashDetector(check)
@@ -121,7 +121,7 @@ def test_a_shared_simhash_is_no_match_without_resemblance(check, originals):
     assert detector.find(other) is None
 
 
-def test_a_shared_sentence_is_no_match_without_resemblance(check, originals):
+def test_shared_sentence_without_resemblance_is_no_match(check, originals):
     common = "the longest sentence of all stands on every page of this site word for word."
     detector = SentencesDetector(check)
     add(detector, originals, 1, Document("a", common + made_up_text(1)))
@@ -143,7 +143,7 @@ def test_long_documents_may_differ_in_their_titles(check, originals):
 
 
 @pytest.mark.parametrize("text", ["", " \n\u3000", "\u200b" * 0])
-def test_an_empty_text_equals_nothing_but_by_its_body(text, detectors, originals):
+def test_empty_text_matches_only_by_body(text, detectors, originals):
     for stage, detector in detectors.items():
         add(detector, originals, 1, Document("a", text, body=b"%PDF"))
         found = detector.find(Document("b", text, body=b"%PDF"))

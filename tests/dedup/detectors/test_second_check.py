@@ -198,7 +198,7 @@ def test_a_long_text_is_more_than_furniture(
     assert match(one, other) == expected
 
 
-def test_a_document_is_compared_with_so_many_characters_and_no_more() -> None:
+def test_comparison_is_bounded_in_characters() -> None:
     """Texts of few shingles and many characters are compared exactly, at a cost for each."""
     originals = {number: document(f"{number} word " * 10_000, SAME) for number in range(20)}
     fetched: list[int] = []

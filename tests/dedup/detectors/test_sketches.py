@@ -30,7 +30,7 @@ def asked_sets(sets: list[np.ndarray]) -> AskedSets:
     threshold=st.sampled_from([0.3, 0.5, 0.8, 1.0]),
     seed=st.integers(0, 2**32),
 )
-def test_what_is_near_is_never_ruled_out(
+def test_near_texts_are_never_ruled_out(
     size: int, shared: float, extra: int, threshold: float, seed: int
 ) -> None:
     first = hashes(size, seed)
@@ -48,7 +48,7 @@ def test_what_is_near_is_never_ruled_out(
     threshold=st.sampled_from([0.3, 0.8, 1.0]),
     seed=st.integers(0, 2**32),
 )
-def test_of_many_pairs_none_is_ruled_out_that_one_by_one_is_not(
+def test_batch_rules_out_only_what_single_pairs_do(
     sizes: list[int], shared: float, threshold: float, seed: int
 ) -> None:
     """Numbers that are not kept, too; each set is asked about all."""

@@ -138,7 +138,7 @@ FATES = {
 
 
 @pytest.mark.parametrize("path", FATES)
-def test_every_outcome_is_told_in_words(
+def test_every_outcome_has_words(
     folder: Path, path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert FATES[path] in why(folder, SITE + path, capsys)
@@ -154,12 +154,12 @@ def test_an_unknown_url_is_answered_with_the_nearest_known(store: SqliteStore) -
     "spelling",
     ["HTTP://Site.Example:80/x/../more", f"{SITE}/more#part", f"{SITE}/more?", f"{SITE}/more/"],
 )
-def test_any_spelling_that_is_the_same_url_will_do(store: SqliteStore, spelling: str) -> None:
+def test_equivalent_spelling_of_a_url_is_found(store: SqliteStore, spelling: str) -> None:
     fate = find_fate(store, spelling)
     assert (fate.url, fate.stage) == (f"{SITE}/more", "sentences")
 
 
-def test_a_text_that_is_no_url_is_found_only_as_it_was_recorded(
+def test_text_that_is_not_a_url_is_found_verbatim(
     folder: Path, store: SqliteStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert find_fate(store, "no url at all").reason == "invalid_url"
@@ -184,7 +184,7 @@ def pair(folder: Path, first: str, second: str, *options: str) -> int:
     return main(["pair", str(folder), SITE + first, SITE + second, *options])
 
 
-def test_a_pair_that_is_no_duplicate_says_at_which_stage_and_by_how_much(
+def test_distinct_pair_names_stage_and_distance(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert pair(folder, "/other", "/a") == 0
@@ -219,7 +219,7 @@ def test_the_figures_of_a_pair_are_those_of_sets(
     assert verdict["resemblance"] == pytest.approx(len(first & second) / len(first | second))
 
 
-def test_short_texts_are_told_apart_by_their_titles() -> None:
+def test_short_texts_differ_by_their_titles() -> None:
     first, second = (Document(id="", text="Sold out.", title=title) for title in ("Boat", "Car"))
     verdict = decide(first, second, DedupConfig())
     assert not verdict.is_duplicate

@@ -79,7 +79,7 @@ def test_boxes_left_out_are_those_of_the_page(folder: Path) -> None:
     store.close()
 
 
-def test_why_tells_what_was_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_lists_what_was_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = why(folder, 11, capsys)
     assert "text of body > div.document > div.body, by 10 counted pages of its site" in said
     assert "left out: div.sphinxsidebar, on 10 of the 10 pages counted" in said
@@ -96,7 +96,7 @@ def test_json_has_the_boxes(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert text["left_out"][0]["n_names"] == 10
 
 
-def test_pair_tells_it_of_both(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pair_explains_both_pages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     urls = [url_of(11), "http://site.example/landmark"]
     assert main(["pair", str(folder), *urls]) == 0
     said = capsys.readouterr().out

@@ -55,7 +55,7 @@ def test_the_remedy_is_that_of_the_reason(reason: str, expected: str) -> None:
     assert expected in f"{reason_words(reason)}; {remedy(reason)}"
 
 
-def test_what_is_left_out_on_purpose_is_no_failure() -> None:
+def test_deliberate_omission_is_not_a_failure() -> None:
     assert [is_failure(each) for each in ("http_404", "timeout", "parse_error", "SomeError")] == [
         True
     ] * 4

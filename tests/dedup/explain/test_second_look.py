@@ -87,7 +87,7 @@ def test_a_replay_follows_the_record_where_more_is_known_now(folder: Path) -> No
     store.close()
 
 
-def test_of_a_dropped_page_it_is_said_that_the_look_cannot_be_repeated(
+def test_dropped_page_cannot_repeat_the_second_look(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = SqliteStore(tmp_path / "crawl.sqlite")

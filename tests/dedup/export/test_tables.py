@@ -139,7 +139,7 @@ def test_json_lines_keep_what_is_not_ascii(store: SqliteStore, tmp_path: Path) -
 
 @pytest.mark.parametrize("sign", "=+-@＝")
 @pytest.mark.parametrize("before", ["\ufeff", "\u200b", "\xa0", "\u3000", " \u2060\u202e", "\x0b"])
-def test_formulas_behind_what_cannot_be_seen_are_guarded(before, sign):
+def test_formulas_after_invisible_characters_are_escaped(before, sign):
     value = f"{before}{sign}1+1"
     assert guarded(value) == f"'{value}"
     assert guarded(f"{before}1+1") == f"{before}1+1"

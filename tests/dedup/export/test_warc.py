@@ -101,7 +101,7 @@ def test_every_export_has_the_same_record_ids(job: Path) -> None:
     assert len(set(first)) == len(first)
 
 
-def test_versions_of_a_page_are_told_by_its_headers(job: Path) -> None:
+def test_versions_of_a_page_differ_by_headers(job: Path) -> None:
     store = SqliteStore(job / "crawl.sqlite")
     date = "Sat, 21 Nov 2026 10:00:00 GMT"
     page = Page(id="", text="", url="http://v.example/", body=b"V", etag='"v1"', last_modified=date)

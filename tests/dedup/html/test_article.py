@@ -57,7 +57,7 @@ def test_a_page_without_a_declared_article_is_left_alone(html, why):
     assert article_html(bounded(html), text_length=1_000) is None, why
 
 
-def test_an_article_that_is_little_of_the_page_is_not_what_it_is_about():
+def test_small_article_is_not_the_main_text():
     html = f"<article>{ARTICLE}</article><table>{'<tr><td>row' * 2_000}</table>"
     assert article_html(bounded(html), text_length=20_000) is None
     assert article_html(bounded(html), text_length=2_000) is not None

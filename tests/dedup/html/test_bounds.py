@@ -61,7 +61,7 @@ def test_flat_page_keeps_metadata_and_scripts_hidden():
     assert extract_text(head + "<div>" * 6000 + "word") == "word"
 
 
-def test_flat_page_of_many_elements_is_told_by_counting(monkeypatch):
+def test_large_flat_page_is_recognised_by_counting(monkeypatch):
     monkeypatch.setattr("dedup.html.bounds._TOKEN", None)  # 10 times as slow
     row = "<tr><td><span class='x'>a</span><code class=\"b c\">d</code><div>e</div><br></tr>"
     assert not bounded(f"<table>{row * 20_000}</table>".replace("'", '"')).is_flat

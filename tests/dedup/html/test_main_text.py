@@ -32,7 +32,7 @@ def test_extract_text_blocks_are_lines(extractor):
 
 
 @pytest.mark.parametrize("extractor", EXTRACTORS)
-def test_processing_instructions_are_no_text(extractor):
+def test_processing_instructions_are_not_text(extractor):
     if extractor == "trafilatura":
         pytest.importorskip("trafilatura")
     page = ARTICLE.replace("<h1>", "<?php include 'menu.php' ?><h1>").replace("<p>", "<p><?x y?>")
@@ -119,7 +119,7 @@ def test_no_text_is_lost_behind_an_element_left_open_in_noscript(extractor, insi
 @pytest.mark.parametrize("extractor", ["content", "resiliparse", "all"])
 @pytest.mark.parametrize("beside", ["<script>a = '<noscript>'</script>", "<!-- <noscript> -->"])
 @pytest.mark.parametrize("end", ["", "<noscript>Switch on scripts.</noscript>"])
-def test_noscript_in_a_script_or_a_comment_is_no_element(extractor, beside, end):
+def test_noscript_in_script_or_comment_is_ignored(extractor, beside, end):
     page = f"<body>{beside}<main><p>{SENTENCE * 5}</p></main>{end}</body>"
     assert extract_text(page, extractor=extractor) == (SENTENCE * 5).strip()
 
@@ -191,7 +191,7 @@ def test_article_behind_a_notice_is_kept(page, extractor):
     assert extract_text(f"<body>{page}</body>", extractor=extractor).count(SENTENCE.strip()) >= 12
 
 
-def test_page_that_is_a_notice_keeps_its_text():
+def test_notice_page_keeps_its_text():
     page = f"<body><article class=privacy><h1>Privacy</h1>{PARAGRAPHS}</article><p>Menu</p></body>"
     assert extract_text(page).count(SENTENCE.strip()) == 12
 
@@ -205,20 +205,20 @@ def _with_json(body, *, shown=""):
 
 
 @pytest.mark.parametrize("body", [SENTENCE * 10, PARAGRAPHS])
-def test_article_that_is_in_json_ld_alone_is_kept(body):
+def test_article_only_in_json_ld_is_kept(body):
     text = extract_text(_with_json(body))
     assert text.count(SENTENCE.strip()) >= 10
     assert NOTE.strip() in text
     assert "<p>" not in text
 
 
-def test_article_that_shows_is_not_taken_from_json_ld_again():
+def test_visible_article_is_not_repeated_from_json_ld():
     body = " ".join(f"{number}. {SENTENCE * 2}" for number in range(6))
     assert extract_text(_with_json(body, shown=PARAGRAPHS)).count(SENTENCE.strip()) == 12
 
 
 @pytest.mark.parametrize("data", ["{", "[[[[[[[[[[[[[1]]]]]]]]]]]]]", '{"articleBody": 1}', "null"])
-def test_json_ld_that_tells_nothing(data):
+def test_json_ld_without_content(data):
     page = f"<script type='application/ld+json'>{data}</script><!-- articleBody --><p>One.</p>"
     assert extract_text(page) == "One."
 
@@ -255,7 +255,7 @@ def test_highlighting_changes_no_text():
 
 
 @pytest.mark.parametrize("name", ["ul", "UL", "Ul"])
-def test_list_below_the_body_is_no_menu(name):
+def test_list_below_body_is_not_a_menu(name):
     page = f"<body><p>One.</p><{name} class=x><li>Two</li></{name}><p>Three.</p>"
     assert extract_text(page) == "One.\nTwo\nThree."
 
@@ -288,6 +288,6 @@ def test_one_character_that_is_all_of_an_element_stays(element, text):
 
 
 @pytest.mark.parametrize("icon", ["\uf101", "&#xF101;", "&#xe601;", "&#58881;"])
-def test_icons_are_no_text(icon):
+def test_icons_are_not_text(icon):
     page = f"<body><main><p>{SENTENCE}</p><i class=x>{icon}</i><p>{SENTENCE}</p></main></body>"
     assert extract_text(page) == f"{SENTENCE.strip()}\n{SENTENCE.strip()}"

@@ -124,7 +124,7 @@ def test_hrefs_in_document_order_without_repeats():
         ("<a rel=nofollow href=b><a href=c>", ["c"], ["b", "c"]),  # in document order
     ],
 )
-def test_nofollow_links_are_told_apart(html, followed, every):
+def test_nofollow_links_are_marked(html, followed, every):
     page = parse_page(html, URL)
     base = "http://example.com/a/"
     assert page.links() == [base + name for name in followed]
@@ -136,7 +136,7 @@ def test_nofollow_links_are_told_apart(html, followed, every):
     ["", "#", "#top", "javascript:x()", " JavaScript:x", "java\nscript:x", "mailto:a@b.c", "tel:1",
      "data:text/html,x", "about:blank", "ftp://example.com/"],
 )  # fmt: skip
-def test_hrefs_leaves_out_what_is_no_page(href):
+def test_hrefs_omits_other_resources(href):
     assert parse_page(f"<a href='{href}'>x</a><a href>null</a>", URL).hrefs == ()
 
 

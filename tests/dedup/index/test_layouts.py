@@ -129,13 +129,13 @@ def test_directory_bits(documents, bits):
         (128, 21, "max_distance must be 0 to 20 for 128 bits, got 21"),
     ],
 )
-def test_rejects_what_no_layout_is_good_for(n_bits, max_distance, message):
+def test_rejects_impossible_layout(n_bits, max_distance, message):
     for make in (Layout.standard, lambda *size: Layout.automatic(*size, 1)):
         with pytest.raises(ValueError, match=message):
             make(n_bits, max_distance)
 
 
-def test_rejects_cuts_that_would_miss_pairs():
+def test_rejects_cuts_missing_pairs():
     with pytest.raises(ValueError, match="blocks must be 4 to 64, got 3"):
         Layout.from_blocks(64, 3, blocks=3)
     with pytest.raises(ValueError, match="equal must be 1 to 2, got 3"):
@@ -144,7 +144,7 @@ def test_rejects_cuts_that_would_miss_pairs():
         Layout.from_levels(64, 3, blocks=(4, 3))
 
 
-def test_an_unknown_name_is_told_the_known_ones():
+def test_unknown_name_lists_the_known_names():
     with pytest.raises(
         ValueError, match="layout must be one of 4, 10, 16, 20 for distance 3, got '5'"
     ):

@@ -31,7 +31,7 @@ def found(index, keys, at_most):
 
 @settings(deadline=None, max_examples=100)
 @given(key_lists, st.sets(st.integers(0, 5), min_size=1), st.integers(1, 4), st.integers(1, 400))
-def test_find_is_what_a_dictionary_says(key_sets, query, at_most, repeat):
+def test_find_agrees_with_a_dictionary(key_sets, query, at_most, repeat):
     documents = list(enumerate(key_sets * (repeat if len(key_sets) < 9 else 1)))
     index = Multimap()
     for number, keys in documents:

@@ -330,7 +330,7 @@ def test_adds_numpy_integers_too():
         (0, 2**32, "number must be 0 to 4294967295, got 4294967296"),
     ],
 )
-def test_rejects_what_does_not_fit(fingerprint, number, message):
+def test_rejects_invalid_fingerprint_or_number(fingerprint, number, message):
     index = PermutedTables()
     with pytest.raises(ValueError, match=message):
         index.add(fingerprint, number)

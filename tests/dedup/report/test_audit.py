@@ -35,7 +35,7 @@ def test_whole_texts_have_all_rare_words(tmp_path: Path) -> None:
     assert not found.is_suspicious
 
 
-def test_small_texts_are_told_with_numbers(tmp_path: Path) -> None:
+def test_small_texts_have_numbers(tmp_path: Path) -> None:
     pages = read_pages(20)
     job = job_of(tmp_path, [*map(cut, pages[:12]), *pages[12:]])
     (found,) = audits_of(job)
@@ -58,7 +58,7 @@ def test_a_part_of_a_host_may_be_small_alone(tmp_path: Path) -> None:
     assert found.is_suspicious
 
 
-def test_a_contents_list_or_two_are_no_sign(tmp_path: Path) -> None:
+def test_one_or_two_contents_lists_are_no_warning_sign(tmp_path: Path) -> None:
     pages = read_pages(60)
     (found,) = audits_of(job_of(tmp_path, [*map(cut, pages[:2]), *pages[2:]]))
     assert (found.small, found.is_suspicious) == (2, False)

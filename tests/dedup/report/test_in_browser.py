@@ -9,6 +9,8 @@ import pytest
 
 from dedup.report.page import write_report
 
+pytestmark = pytest.mark.slow
+
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 
 _ARGUMENTS = (
@@ -140,7 +142,7 @@ def test_hostile_pages_stay_text(page):
     assert page.locator("img, svg, iframe").count() == 0
 
 
-def test_a_script_that_got_in_would_not_run(browser, address):
+def test_injected_script_does_not_run(browser, address):
     page = browser.new_page()
     page.goto(address)
     page.evaluate(

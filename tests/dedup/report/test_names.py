@@ -105,7 +105,7 @@ def test_verdict_of_a_job_whose_names_agree(tmp_path: Path, second: Page) -> Non
     )
 
 
-def test_pages_that_differ_in_their_name_alone_are_told(tmp_path: Path) -> None:
+def test_pages_differing_only_in_name_are_reported(tmp_path: Path) -> None:
     names = ["abs", "absolute", "np.add", "np.sum"]
     texts = [f"{name}\n{STORY}" for name in names[:2]]
     texts += [f"{name}\n{name[3:]}(a, b)\n{EDITED}" for name in names[2:]]

@@ -30,7 +30,7 @@ def test_pages_that_carry_markup_add_none(text):
     assert tree.css_first("title").text() == "job<b>& – duplicates"
 
 
-def test_links_lead_to_web_pages_only_and_tell_nobody(text):
+def test_links_are_web_pages_without_referrer(text):
     links = [node.attributes for node in LexborHTMLParser(text).css("a")]
     outside = [link for link in links if not link["href"].startswith("#")]
     assert outside
@@ -49,7 +49,7 @@ def test_policy_names_the_digests_of_what_is_in_the_file(text):
     assert policy.startswith("default-src 'none';")
 
 
-def test_data_block_holds_nothing_that_html_could_read(text):
+def test_data_block_is_safe_in_html(text):
     block = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
     assert block
     assert re.fullmatch(r"[A-Za-z0-9+/=]+", block[1])

@@ -82,7 +82,7 @@ def test_many_short_drops_are_a_sign(tmp_path: Path) -> None:
     assert sign["examples"][0][1].startswith(f"duplicate of http://{HOST}/0: “filter ")
 
 
-def test_drops_of_long_texts_are_no_sign(tmp_path: Path) -> None:
+def test_drops_of_long_texts_are_no_warning_sign(tmp_path: Path) -> None:
     job_of(tmp_path, read_pages(12))
     store = SqliteStore(tmp_path / "crawl.sqlite")
     for number in range(25):

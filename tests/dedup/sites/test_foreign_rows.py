@@ -42,7 +42,7 @@ BOMB = zstandard.compress(bytes(100_000_000))
 DEEP = zstandard.compress(b"[" * 100_000)
 
 
-def test_a_state_that_unpacks_to_much_is_not_unpacked() -> None:
+def test_oversized_state_is_not_unpacked() -> None:
     with pytest.raises(ValueError, match="more than"):
         SiteState.from_bytes(BOMB)
     with pytest.raises(ValueError, match="damaged"):
@@ -86,7 +86,7 @@ def test_a_state_with_changed_bytes_is_refused_or_reads_pages(data: st.DataObjec
     ],
     ids=range(11),
 )
-def test_an_outline_that_is_none_is_a_clear_error(tmp_path: Path, text: str) -> None:
+def test_invalid_outline_is_a_clear_error(tmp_path: Path, text: str) -> None:
     with pytest.raises(ValueError, match="invalid page outline"):
         Outline.from_json(text)
     store = SqliteStore(tmp_path / "crawl.sqlite")

@@ -202,7 +202,7 @@ def test_a_page_without_a_host_does_not_wait(store: SqliteStore) -> None:
 @pytest.mark.parametrize(
     "body", ["<p>" + "word " * 300_000, "<p>word" * 6_000], ids=["line", "lines"]
 )
-def test_a_page_that_takes_much_memory_does_not_wait(store: SqliteStore, body: str) -> None:
+def test_large_page_does_not_wait(store: SqliteStore, body: str) -> None:
     learning = learner(store)
     for number in range(2 * NAMES):
         page, outline = fetched(number, body)
@@ -271,7 +271,7 @@ def test_pages_that_wait_for_an_early_page_are_released_before_the_next(
 # --- Early pages ---------------------------------------------------------------------------------
 
 
-def test_early_pages_are_read_anew_by_each_version_until_the_site_is_settled(
+def test_early_pages_are_read_again_until_site_is_settled(
     store: SqliteStore,
 ) -> None:
     learning = learner(store, max_waiting=0)
@@ -307,7 +307,7 @@ def test_early_pages_are_bounded(store: SqliteStore) -> None:
     assert kept == list(range(10, EARLY_PAGES + 10))
 
 
-def test_an_early_page_that_takes_much_memory_is_not_kept(store: SqliteStore) -> None:
+def test_large_early_page_is_not_kept(store: SqliteStore) -> None:
     page, outline = fetched(1, "<p>word" * 6_000)
     learner(store).early(store.add(page, {}), page, outline)
     assert store.learned.count_early(HOST) == 0
@@ -407,7 +407,7 @@ def test_lines_that_one_page_has_say_nothing(store: SqliteStore) -> None:
     assert site.line_counts(site._lines).min() >= 2
 
 
-def test_rare_lines_of_a_host_are_told(store: SqliteStore) -> None:
+def test_rare_lines_of_a_host_are_reported(store: SqliteStore) -> None:
     learning = learner(store)
     assert learning.rare_on(HOST) is None
     is_rare = begun(store).rare_on(HOST)
@@ -474,7 +474,7 @@ def test_what_is_learned_is_written_with_the_pages(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damaged", [b"", b"no zstd", b"\x28\xb5\x2f\xfd\0\0"])
-def test_a_damaged_state_is_learned_anew(
+def test_damaged_state_is_learned_again(
     store: SqliteStore, damaged: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     store.learned.set_site(HOST, damaged)
@@ -519,7 +519,7 @@ def test_every_damage_of_a_state_is_a_value_error() -> None:
                 assert isinstance(found.counts, SiteCounts)
 
 
-def test_a_state_that_unpacks_to_much_is_refused() -> None:
+def test_oversized_state_is_refused() -> None:
     bomb = ZstdCompressor().compress(bytes(50_000_000))
     with pytest.raises(ValueError, match="is damaged"):
         SiteState.from_bytes(bomb)

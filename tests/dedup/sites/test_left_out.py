@@ -17,7 +17,7 @@ def place(site: Site, body: str, number: int = 50) -> TextPlace:
     return found
 
 
-def test_boxes_that_are_left_out_are_told_with_what_is_known_of_them() -> None:
+def test_omitted_boxes_are_reported_with_their_facts() -> None:
     found = place(learned(*map(sphinx, range(10))), sphinx(50) + "<div class=empty></div>")
     assert found.box == "body > div.document > div.body"
     menu, footer = found.left_out
@@ -33,7 +33,7 @@ def test_boxes_that_are_left_out_are_told_with_what_is_known_of_them() -> None:
     assert found.own_share == 1
 
 
-def test_a_box_of_this_page_alone_is_told() -> None:
+def test_box_of_one_page_is_reported() -> None:
     body = sphinx(50) + "<div class=ad><p>Buy this.<p>Buy that.<p>Buy all.</div>"
     found = {each.box: each for each in place(learned(*map(sphinx, range(10))), body).left_out}
     assert (found["div.ad"].n_pages, found["div.ad"].repeated_share) == (0, 0)
@@ -46,7 +46,7 @@ def test_pages_count_once_however_many_of_their_boxes_are_alike() -> None:
     assert found["div.ad"] == 10
 
 
-def test_nothing_is_told_where_nothing_is_known() -> None:
+def test_text_place_of_unknown_site_is_none() -> None:
     assert text_place(Site(), parsed(sphinx(1)), title_of(1), url_of(1)) is None
     assert text_place(learned(sphinx(1)), parsed(""), "", "") is None
 
@@ -68,7 +68,7 @@ def test_a_box_is_named_as_a_selector(tag: str, names: tuple[str, ...], expected
 
 @settings(deadline=None)
 @given(outlines())
-def test_any_page_can_be_told_of(page: Outline) -> None:
+def test_any_page_can_be_explained(page: Outline) -> None:
     found = text_place(learned(*map(sphinx, range(10))), page, "A title", url_of(9))
     assert (found is None) == (not page.lines)
     if found is not None:

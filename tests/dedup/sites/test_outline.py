@@ -157,7 +157,7 @@ def test_inner_boxes_become_part_of_those_around() -> None:
         )
     )
 )  # fmt: skip
-def test_any_page_has_an_outline_that_holds_together(parts: list[str]) -> None:
+def test_any_page_has_a_consistent_outline(parts: list[str]) -> None:
     found = of("".join(parts))
     assert all(-1 < box.parent < number for number, box in enumerate(found.boxes) if number)
     assert all(0 <= line.box < len(found.boxes) and line.text.strip() for line in found.lines)

@@ -76,7 +76,7 @@ def test_a_footer_larger_than_the_text_is_left_out() -> None:
     assert found.text == f"Page 50\n{prose('short', 20)}"
 
 
-def test_a_menu_that_is_other_on_each_page_is_left_out() -> None:
+def test_menu_with_varying_entries_is_left_out() -> None:
     """Its links lead to the pages nearby: they are rare, but links."""
 
     def content(number: int) -> str:
@@ -149,7 +149,7 @@ def test_pages_of_links_alone_are_read() -> None:
     assert prose("menu 7", 3) not in found
 
 
-def test_a_list_of_contents_that_few_pages_have_is_content() -> None:
+def test_rare_list_of_contents_is_content() -> None:
     def content(number: int) -> str:
         contents = links(*(f"chapter {number} {n}" for n in range(20)))
         return paragraphs(number, n_words=80) + (
@@ -212,7 +212,7 @@ def test_a_box_of_links_that_later_holds_prose_is_read() -> None:
     assert all(prose(f"story {n}", 60) in found for n in range(6))
 
 
-def test_a_footer_that_has_become_a_story_is_read() -> None:
+def test_footer_with_a_story_is_read() -> None:
     site = learned(*map(sphinx, range(10)))
     grown = paragraphs(*(f"whole story {n}" for n in range(8)), n_words=80)
     found = read(site, sphinx(50).replace(FOOTER, grown), 50).text
@@ -227,7 +227,7 @@ def test_what_is_added_in_a_new_place_is_not_lost() -> None:
     assert prose(50) in found
 
 
-def test_copies_are_no_repetition() -> None:
+def test_copies_do_not_count_as_repetition() -> None:
     """A manual in four versions: every line of it is on four pages."""
     pages = [
         (parsed(sphinx(n)), f"Page {n} - The site {version}.0", url_of(n))

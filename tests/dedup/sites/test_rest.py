@@ -148,7 +148,7 @@ def test_lines_that_are_not_rare_are_left_out() -> None:
     assert set(found.lines.tolist()) == {page.keys[0], page.keys[2]}
 
 
-def test_numbers_are_no_difference() -> None:
+def test_numbers_are_not_a_difference() -> None:
     one, other = (rest_by_itself(parsed(f"<p>Read {n} times since {n + 1}<p>{n}")) for n in (1, 20))
     assert difference(one, other).lines.tolist() == []
 
@@ -204,7 +204,7 @@ def test_changes_that_make_another_page(change: object, expected: bool, why: str
     assert told.tells_apart(have_same_name=True, n_shingles=118) is expected, why
 
 
-def test_other_answers_to_one_question_are_told_apart() -> None:
+def test_different_answers_to_one_question_stay_apart() -> None:
     def question(number: int) -> str:
         return sphinx(50, content=f"<p>{prose('why', 12)}<p>{prose(f'answer {number}', 15)}")
 

@@ -25,7 +25,7 @@ from tests.dedup.sites.conftest import (
 )
 
 
-def test_nothing_is_read_by_what_is_not_known() -> None:
+def test_unknown_site_reads_nothing() -> None:
     for site in (Site(), Site(SiteCounts(), version=3)):
         assert not site
         assert site.version == 0
@@ -33,7 +33,7 @@ def test_nothing_is_read_by_what_is_not_known() -> None:
     assert learned(sphinx(1)).read(Outline(parsed("").boxes, []), "", "") is None
 
 
-def test_a_text_tells_the_version_it_was_read_by() -> None:
+def test_text_records_the_version_that_read_it() -> None:
     counts = learn((parsed(sphinx(n)), title_of(n), url_of(n)) for n in range(12))
     assert read(Site(counts, version=7), sphinx(50), 50).site_version == 7
 
@@ -152,7 +152,7 @@ def test_own_title_is_without_the_sites_part(titles: list[str], title: str, expe
     assert own.title == expected
 
 
-def test_a_title_that_many_pages_have_is_no_name() -> None:
+def test_frequent_title_is_not_a_name() -> None:
     own = titled(*["The site"] * 20).read(parsed(sphinx(50)), "The site", url_of(50))
     assert own is not None
     assert own.title == ""
@@ -177,7 +177,7 @@ def test_rarity_falls_from_one_page_to_half_of_all(n_pages: int) -> None:
     assert {most, half, some, new} <= {0, 1} or n_pages > 4
 
 
-def test_a_page_that_was_counted_is_no_repetition_of_itself() -> None:
+def test_counted_page_does_not_repeat_itself() -> None:
     site = learned(*map(sphinx, range(12)))
     page = parsed(sphinx(3))
     lines = PageLines(page)

@@ -35,7 +35,7 @@ def test_long_lines_are_cut() -> None:
     assert [len(line) for line in found] == [200]
 
 
-def test_a_body_that_is_large_or_missing_tells_nothing() -> None:
+def test_large_or_missing_body_gives_no_lines() -> None:
     large = BODY.encode() + b" " * 500_000
     assert lines_of_body(page(large), keys(1)) == []
     assert lines_of_body(page(b""), keys(1)) == []

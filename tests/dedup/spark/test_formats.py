@@ -23,6 +23,7 @@ from tests.dedup.collection.html_site import DROPPED, KEPT, page, paragraphs, si
 from tests.warc_records import http_response, warc_record
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.usefixtures("one_session"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
 ]

@@ -33,7 +33,10 @@ from dedup.spark.session import memory_bytes, sentence_of
 from dedup.store import STORE_NAME
 from tests.dedup.arrow.families import WORDS, planted
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+]
 
 TABLE = "id bigint, text string, url string, title string, `group` string"
 MARKS = ("id", "duplicate_of", "stage", "resemblance", "group")
@@ -103,7 +106,7 @@ def test_rows_and_originals_are_those_of_one_machine(
     assert on_spark(frame, engine, **options) == on_one_machine(rows, **options)
 
 
-def test_a_sentence_that_a_fifth_of_the_rows_share_hides_no_pair(session: SparkSession) -> None:
+def test_frequent_sentence_hides_no_pair(session: SparkSession) -> None:
     """Of 100 rows in one bucket, the near copies are found, and no others, by splitting it."""
     choose = random.Random(7)
     shared = " ".join(choose.choices(WORDS, k=30)) + "."
@@ -121,7 +124,7 @@ def test_a_sentence_that_a_fifth_of_the_rows_share_hides_no_pair(session: SparkS
     assert on_spark(frame, Engine(rules=Rules(), large_bucket=50)) == expected
 
 
-def test_a_task_that_fails_is_tried_again(session: SparkSession, tmp_path: Path) -> None:
+def test_failed_task_is_retried(session: SparkSession, tmp_path: Path) -> None:
     rows = planted(5)
     marker = str(tmp_path / "failed")
 
@@ -151,7 +154,7 @@ def test_chains_in_order_are_decided_by_their_components(session: SparkSession) 
     assert sorted(row[0] for row in dropped.collect()) == first_come(earlier, later).tolist()
 
 
-def test_an_order_that_names_rows_twice_is_refused(session: SparkSession) -> None:
+def test_order_with_repeated_rows_is_refused(session: SparkSession) -> None:
     frame = session.createDataFrame([(1, "a"), (1, "b")], "id bigint, text string")
     with pytest.raises(ValueError, match="order must be unique per row, got 1 values for 2 rows"):
         deduplicate(frame, order="id")
@@ -282,7 +285,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("options", "sentence"), REFUSED, ids=lambda value: str(value)[:30])
-def test_what_spark_does_not_do_is_one_sentence(
+def test_option_unsupported_by_spark_is_one_sentence(
     options: list[str],
     sentence: str,
     capsys: pytest.CaptureFixture[str],
@@ -311,7 +314,7 @@ def test_without_java_one_sentence_says_what_to_do(
     assert len(said.splitlines()) == 1
 
 
-def test_an_old_java_is_told(
+def test_old_java_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     java = tmp_path / "bin" / "java"

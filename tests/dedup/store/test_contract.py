@@ -78,7 +78,7 @@ def test_documents_come_back_by_ascending_numbers(store: Store) -> None:
     assert [store.document(number).text for number in numbers] == texts
 
 
-def test_all_that_detectors_compare_comes_back(store: Store) -> None:
+def test_compared_values_are_restored(store: Store) -> None:
     number = store.add(
         Document(
             "name",
@@ -117,9 +117,7 @@ def test_documents_of_other_keys_are_no_duplicates_of_each_other(store: Store) -
 
 
 @pytest.mark.parametrize("n_shingles", [0, 5, 128, 129, 1_024])
-def test_of_what_is_rare_on_a_page_so_much_comes_back_as_is_kept(
-    store: Store, n_shingles: int
-) -> None:
+def test_rare_lines_are_restored(store: Store, n_shingles: int) -> None:
     numbers = np.arange(n_shingles, dtype=np.uint32)
     rest = Rest(numbers, numbers * 7, is_whole=n_shingles < 1_000)
     first = store.add(Document("a", "A text.", rest=rest), {})
@@ -252,7 +250,7 @@ def test_held_urls_of_an_earlier_process_are_new_again(urls: UrlTable) -> None:
     assert urls.queue(A, "http://example.com/", 0) is not None
 
 
-def test_urls_that_are_too_deep_are_as_if_not_seen(urls: UrlTable) -> None:
+def test_too_deep_urls_count_as_unseen(urls: UrlTable) -> None:
     for key, depth in ((A, 3), (B, 4), (C, 4)):
         urls.note_too_deep(key, "http://example.com/", depth, b"deep", slot="s", rank=depth)
     urls.note_too_deep(A, "http://example.com/other", 9)  # known: it stays
@@ -338,7 +336,7 @@ def test_pages_wait_in_the_order_of_their_arrival(learned: HostKnowledge) -> Non
     assert list(learned.count_waiting()) == ["a.example", "b.example"]
 
 
-def test_page_that_waits_is_as_it_was_read(learned: HostKnowledge) -> None:
+def test_waiting_page_is_unchanged(learned: HostKnowledge) -> None:
     wanted = page("1")
     found = learned.waiting_page(learned.add_waiting(wanted, outline("1")))
     for name in ("text", "url", "title", "body", "fetched_at", "depth", "etag", "source"):
@@ -397,7 +395,7 @@ def test_pages_that_were_kept_apart_come_in_their_order(job: JobStore) -> None:
     ]
 
 
-def test_a_damaged_account_of_a_page_that_was_kept_apart_is_a_clear_error(
+def test_damaged_record_of_kept_page_is_a_clear_error(
     job: JobStore,
 ) -> None:
     numbers = [job.add(page(str(n)), {}) for n in range(2)]

@@ -78,7 +78,7 @@ def test_a_new_version_keeps_the_number_and_the_texts_of_duplicates(store: JobSt
     assert (url, store.dropped_page(copy).text) == (SITE + "copy", "Old.")
 
 
-def test_a_duplicate_that_is_judged_anew_leaves_the_record(store: JobStore) -> None:
+def test_duplicate_to_judge_again_is_removed(store: JobStore) -> None:
     number = store.add(_page("A text."), {})
     store.add_duplicate(_page("A text.", "copy"), Match(number, "text"))
     (copy,) = store.refreshes.duplicates().values()

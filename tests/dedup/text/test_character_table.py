@@ -32,7 +32,7 @@ def test_each_block_is_computed_once_and_when_it_is_asked_for(low_bytes, blocks)
     assert sorted(blocks) == [0x0000, 0x4E00, 0x6500]
 
 
-def test_bytes_give_what_code_points_give(low_bytes):
+def test_bytes_and_code_points_agree(low_bytes):
     codes = np.arange(256)
     assert_array_equal(low_bytes(codes.astype(np.uint8)), low_bytes(codes.astype(np.uint32)))
 

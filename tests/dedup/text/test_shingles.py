@@ -59,7 +59,7 @@ def test_words_hash_alike_wherever_they_stand():
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 511, 512, 513, 514, 5_000])
-def test_count_distinct_is_what_numpy_says(count):
+def test_count_distinct_agrees_with_numpy(count):
     values = np.random.default_rng(1).integers(0, 1 << 40, count, np.uint64) << np.uint64(23)
     values = np.concatenate((values, values[::3]))
     for got, expected in zip(count_distinct(values), np.unique_counts(values), strict=True):

@@ -103,7 +103,7 @@ def test_a_directory_that_loses_less_is_denied_whichever_was_crawled_first(tmp_p
     assert (found.setting, found.saved, found.lost) == ("-a deny=/old/", 3, 0)
 
 
-def test_a_parameter_that_chooses_the_page_is_no_pattern(tmp_path):
+def test_page_selecting_parameter_is_not_a_pattern(tmp_path):
     contents = [[f"{SITE}/?id={n}"] for n in range(9)]
     contents[0] += [f"{SITE}/?id={n}" for n in (20, 21)]  # the shop is closed
     (found,) = patterns(tmp_path, contents)

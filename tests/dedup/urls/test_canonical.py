@@ -107,7 +107,7 @@ def test_canonical_url_spells(url, expected, why):
         ("http://u@a.com/", "http://a.com/"),
     ],
 )
-def test_canonical_url_tells_apart_what_may_differ(one, other):
+def test_canonical_url_keeps_meaningful_differences(one, other):
     assert canonical_url(one) != canonical_url(other)
 
 
@@ -162,7 +162,7 @@ def test_canonical_url_refuses(url, rule):
         canonical_url(url)
 
 
-def test_canonical_url_shortens_what_it_complains_of():
+def test_canonical_url_error_is_shortened():
     with pytest.raises(ValueError, match="absolute http") as caught:
         canonical_url("data:" + "x" * 10**6)
     assert len(str(caught.value)) < 300

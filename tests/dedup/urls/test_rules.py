@@ -113,7 +113,7 @@ def test_an_unknown_rule_is_refused_with_a_list_of_the_known(names):
         UrlRules(names)
 
 
-def test_every_rule_tells_when_it_is_safe():
+def test_every_rule_says_when_it_is_safe():
     assert all("afe" in (rule.__doc__ or "") for rule in RULES.values())
 
 
@@ -137,6 +137,6 @@ def test_rules_that_name_what_they_are_about(rule: str, url: str, expected: str)
 @pytest.mark.parametrize(
     "name", ["folder:/=/print/", "host:a.example=m.a.example", "folder:a=b", "host:a=", "folder:"]
 )
-def test_a_rule_that_could_undo_another_is_refused(name: str) -> None:
+def test_conflicting_rule_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="rules must be among"):
         UrlRules([name])

@@ -14,6 +14,8 @@ from benchmarks.evaluation.terms import DocumentFrequencies, term_counts
 from dedup import DedupConfig, Deduplicator, Document, MemoryStore
 from dedup.detectors import SecondCheck, default_detectors
 
+pytestmark = pytest.mark.slow
+
 
 def made_up_text(seed, n_words=300, alphabet="abcdefgh"):
     choose = random.Random(seed)

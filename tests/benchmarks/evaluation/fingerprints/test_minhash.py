@@ -46,7 +46,7 @@ def test_each_function_is_a_permutation_as_it_has_an_inverse():
         assert np.array_equal((a * values + b - b) * inverse, values)
 
 
-def test_the_copied_formula_is_no_permutation():
+def test_copied_formula_is_not_a_permutation():
     """(a x + b) mod p in 64 bits wraps around: two values of x fall together, not so in ours."""
     a, b = (int(part[0]) for part in permutations(1))
     inverse = pow(a, -1, 2**64)

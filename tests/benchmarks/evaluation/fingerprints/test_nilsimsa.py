@@ -58,7 +58,7 @@ def test_reference_digests(data, digest, why):
 
 @settings(deadline=None, max_examples=100)
 @given(st.binary(max_size=60))
-def test_digest_is_that_of_the_published_loop(data):
+def test_digest_agrees_with_published_loop(data):
     assert nilsimsa(data) == slow_digest(data)
 
 

@@ -56,7 +56,7 @@ def test_names_that_no_job_can_have(name: str) -> None:
         check_name(name)
 
 
-def test_address_without_a_name_is_told(tmp_path: Path) -> None:
+def test_address_without_name_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must be postgresql://USER@HOST:PORT/DATABASE#NAME"):
         open_store("postgresql://me:secret@db/crawls")
 
@@ -79,19 +79,19 @@ def test_unreachable_server_is_one_sentence_without_the_password() -> None:
     assert str(caught.value).startswith("postgresql://me@127.0.0.1:1/crawls#news: ")
 
 
-def test_address_that_is_none_is_not_quoted() -> None:
+def test_invalid_address_is_not_quoted() -> None:
     with pytest.raises(StateError, match="not a database address") as caught:
         open_store("postgresql://me:secret@db/crawls?no_such_option=secret#news")
     assert "secret" not in str(caught.value).replace("no_such_option=secret", "")
 
 
-def test_database_that_is_not_there_is_told(new_place: Callable[[], str]) -> None:
+def test_missing_database_is_reported(new_place: Callable[[], str]) -> None:
     place = new_place().replace("/postgres?", "/nothing?")
     with pytest.raises(StateError, match='database "nothing" does not exist'):
         open_store(place)
 
 
-def test_user_without_rights_is_told_which(new_place: Callable[[], str]) -> None:
+def test_user_without_rights_sees_the_missing_ones(new_place: Callable[[], str]) -> None:
     place = new_place()
     with open_store(place):
         pass
@@ -114,7 +114,7 @@ def test_schema_of_another_program_is_left_alone(new_place: Callable[[], str]) -
         open_store(place, read_only=True)
 
 
-def test_older_schema_is_told_by_its_version(new_place: Callable[[], str]) -> None:
+def test_older_schema_is_recognised_by_version(new_place: Callable[[], str]) -> None:
     place = new_place()
     with open_store(place):
         pass
@@ -130,7 +130,7 @@ def test_job_of_other_settings_is_refused(new_place: Callable[[], str]) -> None:
             store.check_schemes({"text": {"width": 2}})
 
 
-def test_second_process_is_told_who_has_the_job(new_place: Callable[[], str]) -> None:
+def test_second_process_sees_the_owner(new_place: Callable[[], str]) -> None:
     place = new_place()
     with open_store(place) as store:
         store.add(Document("a", "A text."), {})
@@ -152,7 +152,7 @@ def test_reader_cannot_write(new_place: Callable[[], str]) -> None:
         reader.set_meta("name", "value")
 
 
-def test_missing_psycopg_is_told_with_its_remedy(tmp_path: Path) -> None:
+def test_missing_psycopg_names_the_remedy(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['psycopg'] = None\n"
         "import importlib.util as u; find = u.find_spec\n"
@@ -168,7 +168,7 @@ def test_missing_psycopg_is_told_with_its_remedy(tmp_path: Path) -> None:
     ]
 
 
-def test_server_that_stops_is_one_sentence(own_postgresql: object) -> None:
+def test_stopped_server_is_one_sentence(own_postgresql: object) -> None:
     server = own_postgresql
     errors: list[str] = []
     store: JobStore = open_store(f"{server.address}#news")  # type: ignore[attr-defined]

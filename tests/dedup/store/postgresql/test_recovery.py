@@ -19,6 +19,8 @@ from dedup.store import open_store
 from dedup.store.postgresql.store import PostgresqlStore
 from dedup.store.records import NewUrl
 
+pytestmark = pytest.mark.slow
+
 Join = Callable[[], PostgresqlStore]
 
 
@@ -159,7 +161,7 @@ def test_waiting_ends_with_a_signal(own_postgresql: Any, join: Join) -> None:
         signal.signal(signal.SIGTERM, before)
 
 
-def test_job_that_is_gone_when_the_server_is_back_is_told(own_postgresql: Any, join: Join) -> None:
+def test_job_missing_after_server_restart_is_reported(own_postgresql: Any, join: Join) -> None:
     store = join()
     with psycopg.connect(own_postgresql.address, autocommit=True) as other:
         other.execute("DROP SCHEMA news CASCADE")

@@ -30,7 +30,7 @@ def test_zeros_and_lone_surrogates_come_back_as_question_marks(
         assert store.urls.is_done(b"k" * 16)
 
 
-def test_group_that_is_not_committed_is_lost_whole(new_place: Callable[[], str]) -> None:
+def test_uncommitted_group_is_lost_whole(new_place: Callable[[], str]) -> None:
     place = new_place()
     store = open_store(place, group_units=100, group_seconds=3600)
     store.add(Document("a", "A text."), {"text": b"1"})
@@ -45,7 +45,7 @@ def test_group_that_is_not_committed_is_lost_whole(new_place: Callable[[], str])
         assert later.add(Document("b", "B text."), {}) == 2
 
 
-def test_unit_that_raises_leaves_no_trace(new_place: Callable[[], str]) -> None:
+def test_raising_unit_is_rolled_back(new_place: Callable[[], str]) -> None:
     with open_store(new_place()) as store:
         store.add(Document("a", "A text."), {})
         with pytest.raises(ZeroDivisionError):

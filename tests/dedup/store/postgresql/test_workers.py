@@ -59,7 +59,7 @@ def test_numbers_go_on_where_another_stopped(join: Join) -> None:
     assert numbers == [1, 2, 3, 4, 5]
 
 
-def test_signatures_of_others_are_told_before_one_writes(join: Join) -> None:
+def test_foreign_signatures_are_reported_before_writing(join: Join) -> None:
     (one, _), (two, second) = join(), join()
     told: list[tuple[str, list[int], list[bytes]]] = []
 
@@ -97,7 +97,7 @@ def test_who_joins_reads_each_signature_once(join: Join) -> None:
     assert (loaded, told) == ([1], [2])
 
 
-def test_turn_of_one_that_dies_leaves_no_trace(join: Join) -> None:
+def test_turn_of_dead_worker_is_rolled_back(join: Join) -> None:
     (one, first), (two, second) = join(), join()
     assert first.try_begin(waits=True)
     one.add(Document("a", "A."), {"text": b"1"})
@@ -169,7 +169,7 @@ def test_hosts_of_the_dead_are_free_and_they_cannot_write(
     assert two.exports.count("pages") == 0
 
 
-def test_hosts_of_one_that_is_killed_are_free_at_once(join: Join) -> None:
+def test_hosts_of_killed_worker_are_free_at_once(join: Join) -> None:
     (one, first), (_, second) = join(), join()
     first.queue_many([new("a", "a.example")])
     assert first.take_hosts(9) == ["a.example"]
@@ -191,7 +191,7 @@ def test_hosts_of_the_dead_rest_first(join: Join) -> None:
     vanish(one)
 
 
-def test_one_that_stops_within_its_turn_holds_up_nobody(join: Join) -> None:
+def test_worker_stopped_in_its_turn_blocks_nobody(join: Join) -> None:
     (one, first), (two, second) = join(), join()
     for workers in (first, second):
         workers._lease_seconds = 0.5
@@ -256,7 +256,7 @@ def test_work_that_is_left(join: Join) -> None:
     assert not second.has_waiting()
 
 
-def test_nobody_works_alone_on_a_job_that_is_shared(join: Join) -> None:
+def test_shared_job_cannot_be_opened_alone(join: Join) -> None:
     store, _ = join()
     with pytest.raises(StateError, match="in use by another process"):
         open_store(f"{store.database.place.dsn}#{store.database.place.name}")
@@ -275,7 +275,7 @@ def shift(store: PostgresqlStore, hours: int) -> None:
     store.database.commit()
 
 
-def test_a_server_whose_clock_is_set_forward_takes_nobody_for_dead(
+def test_server_clock_set_forward_expires_no_worker(
     join: Join, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (store, first), (_, second) = join(), join()

@@ -63,7 +63,7 @@ def test_units_are_committed_once_their_group_is_full(path, group_units, names, 
     assert committed(path) == names
 
 
-def test_a_group_that_is_old_enough_is_committed(path, monkeypatch):
+def test_old_group_is_committed(path, monkeypatch):
     now = 100.0
     monkeypatch.setattr(database_module.time, "monotonic", lambda: now)
     database = Database(path, group_units=1000, group_seconds=2)
@@ -77,7 +77,7 @@ def test_a_group_that_is_old_enough_is_committed(path, monkeypatch):
     database.close()
 
 
-def test_units_of_no_weight_wait_for_the_next_that_has_some(path):
+def test_units_without_weight_wait_for_the_next(path):
     database = Database(path, group_units=1)
     units(database, "ab", weight=0)
     database.commit_if_due()
@@ -87,7 +87,7 @@ def test_units_of_no_weight_wait_for_the_next_that_has_some(path):
     database.close()
 
 
-def test_a_unit_that_raises_leaves_no_trace_and_the_others_theirs(path):
+def test_raising_unit_rolls_back_only_itself(path):
     database = Database(path)
     units(database, "a")
 
@@ -103,7 +103,7 @@ def test_a_unit_that_raises_leaves_no_trace_and_the_others_theirs(path):
     assert committed(path) == "ac"
 
 
-def test_inner_unit_that_raises_undoes_the_outer_one(path):
+def test_raising_inner_unit_rolls_back_outer_unit(path):
     database = Database(path, group_units=1)
     units(database, "x")
 
@@ -217,7 +217,7 @@ BAD_FILES = {
 
 @pytest.mark.parametrize("read_only", [False, True])
 @pytest.mark.parametrize(("make", "message"), BAD_FILES.values(), ids=BAD_FILES)
-def test_a_file_that_is_no_store_is_refused_and_left_as_it_was(tmp_path, make, message, read_only):
+def test_other_file_is_refused_and_unchanged(tmp_path, make, message, read_only):
     path = tmp_path / "crawl.sqlite"
     make(path)
     before = path.is_file() and path.read_bytes()
@@ -253,7 +253,7 @@ def test_an_empty_file_becomes_a_store(tmp_path):
     assert committed(path) == ""
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+def test_unwritable_folder_is_reported(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StateError, match="the folder cannot be written"):
         Database(tmp_path / "file" / "crawl.sqlite")
@@ -262,7 +262,7 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_only_be_read_can_be_read(path):
+def test_read_only_folder_can_be_read(path):
     database = Database(path)
     units(database, "a")
     database.close()
@@ -393,7 +393,7 @@ def python(code, *arguments):
     return [sys.executable, "-c", code, *map(str, arguments)]
 
 
-def test_a_second_process_is_told_who_uses_the_job_and_may_read_it(path):
+def test_second_process_sees_the_owner_and_may_read(path):
     database = Database(path)
     units(database, "a")
     told = subprocess.check_output(python(OPEN, path, "write"), text=True)
@@ -433,7 +433,7 @@ def test_the_lock_file_may_hold_anything(path):
     assert path.with_name(path.name + ".lock").read_text() == str(os.getpid())
 
 
-def test_a_reader_that_has_met_damage_closes_as_ever(path):
+def test_reader_closes_after_damage(path):
     store = SqliteStore(path)
     query = "SELECT rootpage FROM sqlite_schema WHERE name = 'aliases'"
     page = store.database.connection.execute(query).fetchone()[0]

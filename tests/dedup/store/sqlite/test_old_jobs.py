@@ -108,7 +108,7 @@ def test_an_old_job_is_not_crawled_on_and_stays_as_it_is(old_job: Path) -> None:
         assert store.page(1).text == "A text."
 
 
-def test_a_job_that_learned_url_rules_goes_on(tmp_path: Path) -> None:
+def test_job_with_learned_url_rules_resumes(tmp_path: Path) -> None:
     left, late, trap = ("http://a.example/" + name for name in ("left?ref=1", "late?ref=1", "trap"))
     ranks = {late: DUPLICATE_LINK_END + 1, left: DUPLICATE_LINK_END + 1, trap: TRAP_RANK}
     with open_store(tmp_path) as store:

@@ -125,7 +125,7 @@ def test_all_records_share_one_ascending_sequence_across_restarts(path):
     store.close()
 
 
-def test_a_unit_that_fails_takes_all_its_records_with_it(store):
+def test_failed_unit_rolls_back_all_records(store):
     with contextlib.suppress(KeyError), store.unit():
         store.add(text_page(), {"body": b"x"})
         store.urls.finish([(b"k" * 16, "http://example.org/")])
@@ -189,7 +189,7 @@ def test_an_alias_is_recorded_once(store):
         store.urls.add_alias("http://example.org/3", None, "redirect")
 
 
-def test_a_text_that_is_damaged_is_named(store, path):
+def test_damaged_text_is_named(store, path):
     number = store.add(text_page("text " * 100), {})
     connection = store.database.connection
     (whole,) = connection.execute("SELECT text FROM pages").fetchone()

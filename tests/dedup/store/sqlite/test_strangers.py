@@ -48,7 +48,7 @@ OTHER_TABLES = {
 @pytest.mark.parametrize(
     "statements", [*PROGRAMS.values(), *OTHER_TABLES.values()], ids=[*PROGRAMS, *OTHER_TABLES]
 )
-def test_tables_that_are_none_of_a_store_are_refused(path, statements):
+def test_foreign_tables_are_refused(path, statements):
     change(path, *statements)
     for read_only in (True, False):
         with pytest.raises(StateError, match="not a crawl store's"):
@@ -57,7 +57,7 @@ def test_tables_that_are_none_of_a_store_are_refused(path, statements):
 
 @pytest.mark.parametrize("statements", PROGRAMS.values(), ids=PROGRAMS)
 @pytest.mark.parametrize("version", OLD_JOBS)
-def test_what_runs_in_a_job_of_an_earlier_version_is_refused(path, statements, version):
+def test_running_job_of_earlier_version_is_refused(path, statements, version):
     change(path, *statements, (f"PRAGMA user_version = {version}",))
     with pytest.raises(StateError, match="not a crawl store's"):
         SqliteStore(path, read_only=True)
@@ -77,7 +77,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("statement", VALUES.values(), ids=VALUES)
-def test_values_that_are_none_of_their_columns_are_refused(path, statement, capsys):
+def test_invalid_values_of_columns_are_refused(path, statement, capsys):
     store = SqliteStore(path)
     store.add(Document(id="2", text="More text."), {"simhash": b"12345678"})
     store.check_schemes({"simhash": {"bits": 64}})
@@ -89,14 +89,14 @@ def test_values_that_are_none_of_their_columns_are_refused(path, statement, caps
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_a_source_that_is_none_is_shown(path, capsys):
+def test_unknown_source_is_shown(path, capsys):
     change(path, ("UPDATE pages SET source = 'elsewhere'",))
     assert main(["why", str(path), "http://a.example/"]) == 0
     assert "text of 'elsewhere'" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("version", OLD_JOBS)
-def test_an_error_in_a_job_of_an_earlier_version_is_told(path, version, capsys):
+def test_error_in_job_of_earlier_version_is_reported(path, version, capsys):
     change(path, VALUES["bytes for text"], (f"PRAGMA user_version = {version}",))
     assert main(["pair", str(path), "http://a.example/", "http://a.example/"]) == 2
     assert "the table pages holds invalid values" in capsys.readouterr().err

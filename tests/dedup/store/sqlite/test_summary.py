@@ -119,7 +119,7 @@ def test_hosts_with_most_pages_come_first_and_the_list_is_short(tmp_path, monkey
     store.close()
 
 
-def test_damage_is_a_clear_error_that_names_the_file(tmp_path):
+def test_damage_error_names_the_file(tmp_path):
     path = tmp_path / "crawl.sqlite"
     store = SqliteStore(path)
     store.database.connection.execute("DROP TABLE aliases")
