@@ -11,6 +11,8 @@ import pytest
 
 from tests.crawler.conftest import Crawler, WebSite, page, prose
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 
 

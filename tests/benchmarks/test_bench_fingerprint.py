@@ -4,6 +4,8 @@ from benchmarks import fingerprint
 from benchmarks.__main__ import main
 from benchmarks.fingerprint import compare, made_up_corpora
 
+pytestmark = pytest.mark.slow
+
 
 def test_made_up_texts_have_the_usual_lengths_and_are_the_same_each_time(monkeypatch):
     monkeypatch.setattr(fingerprint, "_DOCUMENTS", 5)

@@ -12,6 +12,8 @@ from benchmarks.measurements.judged_pairs import (
 )
 from dedup import DedupConfig, Document
 
+pytestmark = pytest.mark.slow
+
 WORDS = [f"{chr(97 + number % 26)}word{number}" for number in range(200)]
 
 

@@ -15,6 +15,8 @@ from benchmarks.measurements.hostile_pages import PAGES
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("processes", ["auto", "0"])
 def test_pages_that_took_minutes_are_read_or_recorded(

@@ -13,6 +13,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.crawler.conftest import WebSite
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

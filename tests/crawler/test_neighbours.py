@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 _SCRIPT = '''
 import json, logging, sys
 from pathlib import Path

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 _SCRIPT = """
 import dataclasses, json, sys
 import scrapy

@@ -19,6 +19,8 @@ from dedup.scrapy.middlewares.retry_after import RetryAfter, seconds_of
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("throttle", ["0", "1"])
 def test_a_busy_host_is_left_alone_and_all_its_pages_come(

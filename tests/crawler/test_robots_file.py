@@ -16,6 +16,8 @@ from dedup.scrapy.robots_file import (
     rules_for,
 )
 
+pytestmark = pytest.mark.slow
+
 AGENT = "scrapy-dedup"
 BROWSER = "Mozilla/5.0 (compatible; scrapy-dedup/0.1; +http://a.example/bot)"
 URLS = [f"http://a.example{path}" for path in ("/", "/a", "/a/b.html?c=d", "/b", "/%61", "/b$")]

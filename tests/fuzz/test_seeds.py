@@ -8,6 +8,8 @@ import pytest
 
 from tests.fuzz.running import SEEDS, check, targets
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", targets())
 def test_seeds(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

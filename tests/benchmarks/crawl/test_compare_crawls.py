@@ -9,6 +9,8 @@ from benchmarks.crawl.contenders import ALL_ON, CONTENDERS, FETCH_ONLY, PLAIN, C
 from benchmarks.crawl.run import Crawl, compare, differences
 from benchmarks.crawl.server import Answer, Nginx, find_nginx
 
+pytestmark = pytest.mark.slow
+
 needs_nginx = pytest.mark.skipif(
     not shutil.which("nginx", path="/usr/sbin:/usr/bin"), reason="nginx is not installed"
 )

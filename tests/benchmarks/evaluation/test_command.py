@@ -5,6 +5,8 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.evaluation.detectors import DETECTORS
 
+pytestmark = pytest.mark.slow
+
 WORDS = [f"word{number}" for number in range(80)]
 TEXTS = {"a": WORDS, "b": [*WORDS, "more"], "c": WORDS[::-1]}
 

@@ -6,6 +6,8 @@ import pytest
 
 from benchmarks.evaluation import read_corpus, read_pairs
 
+pytestmark = pytest.mark.slow
+
 PAGE = "<html><title>The bench</title><body><p>Given by the family of the first keeper.</p>"
 
 

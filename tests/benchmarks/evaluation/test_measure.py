@@ -6,6 +6,8 @@ import pytest
 from benchmarks.evaluation import CASCADE, Truth, measure, methods
 from dedup import Document, Match
 
+pytestmark = pytest.mark.slow
+
 
 class Scripted:
     """Answers for each document, by its id, with the original that it is told to, if kept."""

@@ -16,6 +16,8 @@ from benchmarks.evaluation.terms import (
 from benchmarks.evaluation.weighting import Keywords, Levels, TfIdf, quantise
 from dedup.text.codepoints import code_points, hash_words
 
+pytestmark = pytest.mark.slow
+
 CHINESE = (
     "近日，清华大学的研究人员发布了一种新的网页去重算法。研究人员说，该算法比以往的算法快得多。"
 )

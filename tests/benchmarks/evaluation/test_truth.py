@@ -1,10 +1,13 @@
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.evaluation import Truth, exact_truth
 from dedup import Document, resemblance
+
+pytestmark = pytest.mark.slow
 
 TEXTS = st.lists(st.lists(st.sampled_from("abc"), max_size=9).map(" ".join), min_size=1, max_size=8)
 

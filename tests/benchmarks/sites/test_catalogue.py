@@ -6,6 +6,8 @@ import pytest
 from benchmarks.sites.catalogue import SITES, read_sites, split
 from benchmarks.sites.container import Container
 
+pytestmark = pytest.mark.slow
+
 SITE_FOLDER = Path("sites")
 
 

@@ -4,6 +4,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.sites.container import Container, decoded, text_of
 
+pytestmark = pytest.mark.slow
+
 
 def words(html, select="main", remove=""):
     return Container(select, remove).read(html.encode()).words

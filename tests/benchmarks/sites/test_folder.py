@@ -4,6 +4,8 @@ import pytest
 
 from benchmarks.sites.folder import HTML, SiteFolder
 
+pytestmark = pytest.mark.slow
+
 BASE = "http://127.0.0.1:8000/"
 
 

@@ -6,6 +6,8 @@ import pytest
 from benchmarks.sites.folder import SiteFolder
 from benchmarks.sites.server import SiteServer
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def served(tmp_path):

@@ -7,6 +7,8 @@ import pytest
 from benchmarks.sites.container import Content
 from benchmarks.sites.verdict import Drop, judge, likeness
 
+pytestmark = pytest.mark.slow
+
 LONG = [f"word{number}" for number in range(200)]
 OTHER = [f"other{number}" for number in range(200)]
 NEAR = [*LONG[:195], *(f"changed{number}" for number in range(5))]  # 193 of 203 shingles shared

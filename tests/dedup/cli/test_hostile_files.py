@@ -21,6 +21,8 @@ from dedup.collection import Broken, Columns, Source, parquet, read_documents, r
 from dedup.collection.formats import format_of
 from tests.fuzz.running import SEEDS
 
+pytestmark = pytest.mark.slow
+
 SOUND = [b'{"id": 1, "text": "first"}', b'{"id": 3, "text": "third"}']
 
 

@@ -14,6 +14,8 @@ from dedup.collection import Columns
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work, usable_processes
 
+pytestmark = pytest.mark.slow
+
 WORDS = [f"{a}{b}" for a in ("ka", "lo", "mi", "nu", "pe") for b in "bcdfghjklmnpqrst"]
 
 

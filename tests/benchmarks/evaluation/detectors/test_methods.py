@@ -25,6 +25,8 @@ from benchmarks.evaluation.weighting import Keywords, Levels, TfIdf
 from dedup import Document
 from dedup.detectors import SecondCheck, SentencesDetector, SimhashDetector
 
+pytestmark = pytest.mark.slow
+
 
 class Originals(dict):
     def __call__(self, number):

@@ -3,6 +3,8 @@ import pytest
 
 from benchmarks.evaluation.fingerprints.bloom import bloom_filter, bloom_similarities
 
+pytestmark = pytest.mark.slow
+
 MEMBERS = np.random.default_rng(1).integers(0, 2**64, 200, np.uint64)
 
 

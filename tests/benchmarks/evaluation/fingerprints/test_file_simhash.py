@@ -13,6 +13,8 @@ from benchmarks.evaluation.fingerprints.file_simhash import (
     sum_table_distances,
 )
 
+pytestmark = pytest.mark.slow
+
 MODULE = importlib.import_module("benchmarks.evaluation.fingerprints.file_simhash")
 
 

@@ -8,6 +8,8 @@ from benchmarks.evaluation.fingerprints.minhash import (
 )
 from dedup.similarity import resemblance
 
+pytestmark = pytest.mark.slow
+
 MERSENNE_PRIME = 2**61 - 1
 
 

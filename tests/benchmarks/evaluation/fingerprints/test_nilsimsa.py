@@ -13,6 +13,8 @@ from benchmarks.evaluation.fingerprints.nilsimsa import (
     nilsimsa_scores,
 )
 
+pytestmark = pytest.mark.slow
+
 MODULE = importlib.import_module("benchmarks.evaluation.fingerprints.nilsimsa")
 
 ZERO, ONES = bytes(32), b"\xff" * 32
