@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.batch import analyse
+from dedup.batch_features import analyse
 from dedup.config import DedupConfig
 from dedup.detectors import STAGES, Detector, Originals, SecondCheck, default_detectors
 from dedup.detectors.cascade import Bodies

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dedup.text import features, is_traditional, is_unspaced, normalise, shingle_hashes
 
 if TYPE_CHECKING:
-    from dedup.sites.rest import Rest
+    from dedup.sites.second_look import Rest
 
 _ENOUGH_WORDS = 50
 

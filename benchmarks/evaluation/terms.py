@@ -10,9 +10,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from dedup.text.chinese_words import inverse_document_frequencies, usual_inverse_document_frequency
 from dedup.text.codepoints import code_points, hash_pieces
 from dedup.text.features import features
-from dedup.text.segmentation import inverse_document_frequencies, usual_inverse_document_frequency
 
 _JIEBA_CHARACTERS = 1 << 17
 """Of a longer text, keywords are those of its start: jieba takes 2 µs a character."""

@@ -14,9 +14,9 @@ import sys
 from collections.abc import Callable
 
 from dedup.config import DedupConfig
-from dedup.scrapy.reading.blocking import BlockingWorker
-from dedup.scrapy.reading.exchange import ReadingError
-from dedup.scrapy.reading.page import RawPage, Wanted
+from dedup.scrapy.reading.blocking_worker import BlockingWorker
+from dedup.scrapy.reading.content import RawPage, Wanted
+from dedup.scrapy.reading.worker_protocol import ReadingError
 
 _SIZES = (100_000, 1_000_000, 10_000_000)
 

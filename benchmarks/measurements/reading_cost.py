@@ -18,7 +18,7 @@ from pathlib import Path
 _MEASURE = """
 import json, sys, time
 from pathlib import Path
-from dedup.scrapy.reading.page import ContentReader, RawPage, Wanted
+from dedup.scrapy.reading.content import ContentReader, RawPage, Wanted
 from dedup.config import DedupConfig
 from dedup.html import bounded, decode, parse_page
 from dedup.html.page_text import page_text

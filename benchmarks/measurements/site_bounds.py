@@ -20,8 +20,8 @@ from dedup import DedupConfig, Deduplicator
 from dedup.detectors import SecondCheck, default_detectors
 from dedup.html.bounds import bounded
 from dedup.html.page_text import page_text
-from dedup.scrapy.reading.blocking import BlockingWorker
-from dedup.scrapy.reading.page import RawPage, Wanted
+from dedup.scrapy.reading.blocking_worker import BlockingWorker
+from dedup.scrapy.reading.content import RawPage, Wanted
 from dedup.sites.learner import LearningStep, SiteLearner
 from dedup.store import Page, open_store
 

@@ -12,9 +12,9 @@ from twisted.python.failure import Failure
 
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.job.outcome import Outcome
-from dedup.scrapy.reading.exchange import ReadingError
+from dedup.scrapy.reading.worker_protocol import ReadingError
 from dedup.scrapy.robots_file import sitemaps_in_robots
-from dedup.scrapy.spiders.errors import request_of
+from dedup.scrapy.spiders.download_errors import request_of
 from dedup.scrapy.spiders.page_spider import PageSpider
 from dedup.urls.credentials import without_credentials
 

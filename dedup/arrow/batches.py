@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from dedup.collection.portions import PORTION_ROWS, portions
 from dedup.document import Document
-from dedup.sites.rest import Rest
+from dedup.sites.second_look import Rest
 
 GIVEN = pa.schema(
     [

@@ -10,7 +10,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from dedup.arrow.batches import documents_of
-from dedup.batch import analyse
+from dedup.batch_features import analyse
 from dedup.collection.rules import Rules
 from dedup.detectors import EXACT_STAGES, STAGES
 from dedup.document import Document

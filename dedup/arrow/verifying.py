@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from dedup.arrow.batches import documents_of
 from dedup.arrow.pairing import NO_DISTANCE, prefix_tokens
-from dedup.batch import analyse
+from dedup.batch_features import analyse
 from dedup.collection.rules import Rules
 from dedup.collection.sites import rare_lines
 from dedup.detectors import EXACT_STAGES, STAGES
 from dedup.detectors.second_check import SecondCheck, comparable_text
 from dedup.document import Document
-from dedup.sites.rest import Rest, count_shingles
+from dedup.sites.second_look import Rest, count_shingles
 from dedup.sites.site import Site
 
 TOKENS = pa.schema([("number", pa.int64()), ("tokens", pa.list_(pa.int64()))])

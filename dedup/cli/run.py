@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dedup.cli import run_spark
-from dedup.cli.running import CollectionRun, execute_here
+from dedup.cli.run_here import CollectionRun, execute_here
 from dedup.collection.columns import Columns
 from dedup.collection.rules import Rules, read_keep, read_stages
 from dedup.detectors import STAGES

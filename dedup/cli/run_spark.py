@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dedup.cli.console import ERRORS, plain
+from dedup.cli.run_here import CollectionRun
 from dedup.cli.run_progress import Counts, closing_table
-from dedup.cli.running import CollectionRun
 from dedup.collection.formats import known_format
 from dedup.collection.jobs import columns_of_baseline
 from dedup.extras import require_extra

@@ -12,7 +12,7 @@ from dedup.collection.rules import Rules
 from dedup.deduplicator import Deduplicator
 from dedup.detectors.second_check import RareOn, of_no_host
 from dedup.document import Document, Match
-from dedup.store.results import RecordRow
+from dedup.store.query_results import RecordRow
 from dedup.store.sql.decisions import KNOWN
 from dedup.store.sql.store import JobStore
 

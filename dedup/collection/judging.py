@@ -12,8 +12,8 @@ import numpy as np
 from dedup.collection.account import FileAccount
 from dedup.collection.deciding import Decider
 from dedup.collection.documents import Read
+from dedup.collection.judging_order import as_times, judging_order
 from dedup.collection.names import Names, kind_of
-from dedup.collection.order import as_times, judging_order
 from dedup.collection.portions import PORTION_ROWS, Numbered, number_rows, portions, row_bytes
 from dedup.collection.rows import Broken, Row
 from dedup.collection.rules import Rules

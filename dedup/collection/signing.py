@@ -17,12 +17,12 @@ from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import Any, TypeVar
 
-from dedup.batch import analyse
+from dedup.batch_features import analyse
+from dedup.collection.between_processes import SentDocuments, SentRows
 from dedup.collection.columns import Columns
 from dedup.collection.documents import Read, read_given
 from dedup.collection.rows import Given
 from dedup.collection.rules import Rules
-from dedup.collection.transfer import SentDocuments, SentRows
 from dedup.detectors.sketches import SketchSigner
 from dedup.document import Document
 from dedup.sites.site import Site

@@ -20,7 +20,7 @@ from dedup.html import bounded, parse_page
 from dedup.html.unfolding import page_outline
 from dedup.sites.counts import SiteCounts
 from dedup.sites.outline import Outline
-from dedup.sites.rest import IsRare
+from dedup.sites.second_look import IsRare
 from dedup.sites.site import FEW_NAMES, NAMES, Site, learn
 from dedup.urls.parts import host_of
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dedup.collection.writing.outputs import named_error
 from dedup.document import Document, Match
-from dedup.sites.rest import Rest
+from dedup.sites.second_look import Rest
 from dedup.store.records import as_page, kept_fields, with_kept
 from dedup.store.sql.decisions import Decisions
 

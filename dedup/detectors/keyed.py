@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.detectors.base import IndexedDetector, SignerT
-from dedup.detectors.batch import promising_keys, shared_keys
+from dedup.detectors.batch_candidates import promising_keys, shared_keys
 from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document, Match

@@ -18,7 +18,7 @@ from dedup.detectors.sketches import AskedSets, Sketches, SketchSigner
 from dedup.document import Document
 from dedup.names import comparable_name, do_agree, url_file_name
 from dedup.similarity import resemblance
-from dedup.sites.rest import Difference, IsRare, count_shingles, difference
+from dedup.sites.second_look import Difference, IsRare, count_shingles, difference
 from dedup.text import normalise
 from dedup.urls.parts import host_of
 
@@ -178,7 +178,7 @@ class SecondCheck:
     text of white space alone equals nothing, not even itself.
 
     Where both are pages, what is rare on them around their texts is looked at, too: see
-    `dedup.sites.rest`. If that tells them apart, they are two pages.
+    `dedup.sites.second_look`. If that tells them apart, they are two pages.
 
     What was compared is remembered until the next document comes, so that several detectors may
     propose the same candidate.

@@ -8,8 +8,8 @@ from os.path import commonprefix
 from typing import Literal
 
 from dedup.store import JobStore
+from dedup.store.query_results import ApartPage, FoundRecord
 from dedup.store.records import DONE, DUPLICATE_LINK_END, DUPLICATE_LINK_RANK, TOO_DEEP, storable
-from dedup.store.results import ApartPage, FoundRecord
 from dedup.urls import Canonicaliser, url_key
 
 Outcome = Literal[

@@ -29,11 +29,11 @@ from dedup.errors import StateError
 from dedup.explain.comparison import Comparison, Decision, Look, compare, decide
 from dedup.explain.origin import site_of, with_whole_rest
 from dedup.keys import differing
-from dedup.sites.rest import IsRare
+from dedup.sites.differing_lines import lines_of_body
+from dedup.sites.second_look import IsRare
 from dedup.sites.site import Site
-from dedup.sites.telling import lines_of_body
 from dedup.store import JobStore, Page
-from dedup.store.results import ApartPage
+from dedup.store.query_results import ApartPage
 from dedup.urls.parts import host_of
 
 _MAX_CANDIDATES = 10

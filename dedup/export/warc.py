@@ -33,7 +33,7 @@ from dedup.collection.writing.warc import WarcFile, target_uri
 from dedup.extras import load_extra
 from dedup.files import replacing
 from dedup.store import JobStore, Page
-from dedup.store.results import DuplicateRow
+from dedup.store.query_results import DuplicateRow
 from dedup.store.selection import EVERYTHING, Selection
 
 NEAR_DUPLICATE_PROFILE = "urn:x-scrapy-dedup:revisit:near-duplicate"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dedup.index.runs import Run, Tail
-from dedup.index.table import Digests
+from dedup.index.sorted_table import Digests
 from dedup.index.words import digest
 
 _LIMITS = [np.array(limit, np.uint8) for limit in range(32)]

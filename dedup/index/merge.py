@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dedup.index.layouts import Layout, directory_bits
 from dedup.index.runs import Run
-from dedup.index.table import Table
+from dedup.index.sorted_table import Table
 
 _ROWS_AT_ONCE = 1 << 17
 """Fingerprints copied at a time: a megabyte."""

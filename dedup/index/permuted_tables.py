@@ -11,7 +11,7 @@ from dedup.index.layouts import Layout
 from dedup.index.lookup import Source, matches, near
 from dedup.index.merge import Merge
 from dedup.index.runs import Distances, Numbers, Run, Tail, require
-from dedup.index.table import Digests, Indices
+from dedup.index.sorted_table import Digests, Indices
 from dedup.index.words import Words, as_numbers, as_words, digest, split
 
 TAIL_CAPACITY = 2048

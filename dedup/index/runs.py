@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.index.layouts import Layout
-from dedup.index.table import Digests, Indices, Table, elements
+from dedup.index.sorted_table import Digests, Indices, Table, elements
 from dedup.index.words import Words, digests, distances
 
 Numbers = NDArray[np.uint32]

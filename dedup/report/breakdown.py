@@ -10,7 +10,7 @@ from rich.text import Text
 from dedup.store import JobStore, summarise
 from dedup.terminal.plain import plain
 from dedup.terminal.summary_table import parts_of
-from dedup.url_patterns.patterns import duplicate_patterns
+from dedup.url_patterns.suggestions import duplicate_patterns
 
 Row = Mapping[str, Any]
 

@@ -4,15 +4,15 @@ from dataclasses import asdict
 from typing import Any
 
 from dedup.explain.failures import Bounds, failed_urls
-from dedup.report.audit import audit
 from dedup.report.drops import kept_apart, short_drops
 from dedup.report.left_out import site_boxes
 from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
 from dedup.report.sample import MAX_BYTES, MAX_CPU_SECONDS, MAX_PAGE_BYTES, Sample
 from dedup.report.signs import find_signs
+from dedup.report.text_audit import audit
 from dedup.store import JobStore, summarise
-from dedup.url_patterns.patterns import MAX_RECORDS, duplicate_patterns, together
+from dedup.url_patterns.suggestions import MAX_RECORDS, duplicate_patterns, together
 
 TIME_STEPS = 120
 _PAUSE_SECONDS = 120.0

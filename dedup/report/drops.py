@@ -8,7 +8,7 @@ from itertools import islice
 from dedup.report.listing import MAX_DUPLICATES
 from dedup.sites.lines import words_of
 from dedup.store import JobStore
-from dedup.store.results import ApartPage
+from dedup.store.query_results import ApartPage
 
 SHORT_WORDS = 20
 """A text with fewer words is little more than a name."""

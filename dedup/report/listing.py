@@ -14,7 +14,7 @@ from dedup.explain.text_differences import Part, differences
 from dedup.fingerprints import simhash
 from dedup.report.names import has_other_name
 from dedup.store import JobStore
-from dedup.store.results import ListedDuplicate
+from dedup.store.query_results import ListedDuplicate
 from dedup.text import features
 
 MAX_DUPLICATES = 20_000

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dedup.report.audit import MIN_WORDS, HostAudit
 from dedup.report.drops import SHORT_WORDS, KeptApart, ShortDrops
 from dedup.report.names import OtherNames
+from dedup.report.text_audit import MIN_WORDS, HostAudit
 
 MAX_SHORT = 0.05
 """The share of a job's pages that may be dropped with a short text."""

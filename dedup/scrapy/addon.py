@@ -30,8 +30,8 @@ from dedup.scrapy.internals.downloads import Downloader
 from dedup.scrapy.internals.refusal import refusing
 from dedup.scrapy.internals.suffixes import use_shipped_suffixes
 from dedup.scrapy.job.place import JobPlace
+from dedup.scrapy.middlewares.callback_outputs import WatchOutputs
 from dedup.scrapy.middlewares.depth import NoteTooDeep
-from dedup.scrapy.middlewares.outputs import WatchOutputs
 from dedup.scrapy.middlewares.redirect import RedirectGuard
 from dedup.scrapy.middlewares.resume import ResumeMiddleware
 from dedup.scrapy.pipelines import ExactContent, ExtractText, FollowItem, NearDuplicate, StorePage

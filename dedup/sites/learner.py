@@ -20,7 +20,7 @@ from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError, get_frame_par
 
 from dedup.sites.counts import Contribution, SiteCounts
 from dedup.sites.outline import Outline
-from dedup.sites.rest import IsRare
+from dedup.sites.second_look import IsRare
 from dedup.sites.site import (
     FEW_NAMES,
     NAMES,

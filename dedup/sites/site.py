@@ -16,7 +16,7 @@ from dedup.sites.counts import Contribution, SiteCounts, contribution, mean_figu
 from dedup.sites.lines import Keys, Numbers, PageLines, outer_kinds
 from dedup.sites.outline import Line, Outline, text_of
 from dedup.sites.own_text import Knowledge, Mask, Measured
-from dedup.sites.rest import Rest, rest_of
+from dedup.sites.second_look import Rest, rest_of
 
 NAMES = 10
 """Pages with this number of different names are enough to learn what a site repeats."""

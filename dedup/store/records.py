@@ -12,7 +12,7 @@ import zstandard
 
 from dedup.document import Document
 from dedup.sites.outline import Outline
-from dedup.sites.rest import Rest
+from dedup.sites.second_look import Rest
 from dedup.sites.site import PageText, name_key
 
 _Text = TypeVar("_Text", str, str | None)

@@ -1,8 +1,8 @@
 """From a text to what is compared: normal form, words, sentences, shingles, weighted features."""
 
+from dedup.text.chinese_words import segments
 from dedup.text.features import UNSPACED_FEATURES, UnspacedFeatures, features
 from dedup.text.normal import is_traditional, is_unspaced, normalise, words
-from dedup.text.segmentation import segments
 from dedup.text.sentences import longest_sentences, longest_sentences_of_many, sentences
 from dedup.text.shingles import shingle_hashes
 

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.text.character_kinds import character_kinds
-from dedup.text.codepoints import code_points, hash_pieces, hash_windows
-from dedup.text.segmentation import (
+from dedup.text.chinese_words import (
     inverse_document_frequencies,
     segments,
     usual_inverse_document_frequency,
 )
+from dedup.text.codepoints import code_points, hash_pieces, hash_windows
 from dedup.text.shingles import count_distinct, word_characters, word_hashes
 
 UnspacedFeatures = Literal["characters", "segments", "segments-idf"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from dedup.config import DedupConfig
 from dedup.html.page_text import PageText
 from dedup.scrapy.job.content import ContentIndex
-from dedup.scrapy.reading.page import Content, ContentReader, RawPage, Wanted
+from dedup.scrapy.reading.content import Content, ContentReader, RawPage, Wanted
 from dedup.sites.learner import LearningStep, SiteLearner
 from dedup.sites.outline import Outline
 from dedup.store import Page, SqliteStore

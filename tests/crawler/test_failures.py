@@ -6,7 +6,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet import defer, error
 from twisted.web.client import ResponseFailed, ResponseNeverReceived
 
-from dedup.scrapy.job.failures import reason_of
+from dedup.scrapy.job.failure_reasons import reason_of
 
 
 class LaterError(error.ConnectionLost):

@@ -9,15 +9,15 @@ from scrapy.http import Response
 
 from dedup.config import DedupConfig
 from dedup.scrapy.reading import sitemap_file as sitemaps
-from dedup.scrapy.reading.exchange import ReadingError
-from dedup.scrapy.reading.page import Wanted
-from dedup.scrapy.reading.reader import PageReader
+from dedup.scrapy.reading.content import Wanted
+from dedup.scrapy.reading.page_reader import PageReader
 from dedup.scrapy.reading.sitemap_file import (
     MAX_PARTS,
     Sitemap,
     SitemapError,
     read_sitemap,
 )
+from dedup.scrapy.reading.worker_protocol import ReadingError
 from dedup.scrapy.robots_file import sitemaps_in_robots
 
 WANTED = Wanted(

@@ -37,7 +37,7 @@ module.{name} = raises
 """
 
 STAGES = {
-    "read": ("dedup.scrapy.reading.page", "ContentReader.read", "parse_error"),
+    "read": ("dedup.scrapy.reading.content", "ContentReader.read", "parse_error"),
     "text": ("dedup.scrapy.pipelines.extract_text", "ExtractText.process_item", "pipeline_error"),
     "exact": (
         "dedup.scrapy.pipelines.exact_content",
@@ -80,15 +80,15 @@ def test_a_page_whose_processing_raises_is_recorded_and_the_crawl_goes_on(
 _KILLED_READERS = """
 import os, signal
 from contextlib import suppress
-from dedup.scrapy.reading import process
-run, deaths = process.WorkerProcess.read, []
+from dedup.scrapy.reading import worker_process
+run, deaths = worker_process.WorkerProcess.read, []
 async def killing(self, raw, *site, **more):
     is_page_spared = any(question.deaths for question in self._waiting)
     if self.is_ready and len(deaths) < 3 and raw.url[-1:] == "5" and not is_page_spared:
         with suppress(ProcessLookupError):  # it is dead, and that is not known yet
             deaths.append(os.kill(self._process.pid, signal.SIGKILL))
     return await run(self, raw, *site, **more)
-process.WorkerProcess.read = killing
+worker_process.WorkerProcess.read = killing
 """
 
 
@@ -110,7 +110,7 @@ def test_readers_that_are_killed_cost_no_page(
 
 _HUNG_READERS = """
 import sys
-from dedup.scrapy.reading.process import WorkerProcess
+from dedup.scrapy.reading.worker_process import WorkerProcess
 hung = "import time; print('!', end='', flush=True); time.sleep(600)"
 WorkerProcess.__init__.__defaults__ = ((sys.executable, "-c", hung),)
 """

@@ -16,11 +16,11 @@ from dedup import Deduplicator, Document
 from dedup.config import DedupConfig
 from dedup.scrapy.addresses import AddressPolicy, resolved_host
 from dedup.scrapy.frontier.stored_request import from_bytes, to_bytes
-from dedup.scrapy.job.failures import reason_of
+from dedup.scrapy.job.failure_reasons import reason_of
 from dedup.scrapy.job.place import file_name
 from dedup.scrapy.middlewares.cookies import BoundedCookies
 from dedup.scrapy.middlewares.retry_after import seconds_of
-from dedup.scrapy.reading.page import ContentReader, RawPage, TooComplexError, Wanted
+from dedup.scrapy.reading.content import ContentReader, RawPage, TooComplexError, Wanted
 from dedup.scrapy.reading.reading import header, reading_of, reread
 from dedup.scrapy.reading.sitemap_file import SitemapError, read_sitemap
 from dedup.scrapy.robots_file import RuleBook, TooManyWildcardsError, rules_for, sitemaps_in_robots

@@ -21,7 +21,7 @@ from dedup.scrapy.extensions.figures import CrawlFigures
 from dedup.scrapy.extensions.item_counts import item_counts
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.stats_json import stats_json
-from dedup.scrapy.spiders.outside import OutsideHosts
+from dedup.scrapy.spiders.outside_hosts import OutsideHosts
 from dedup.scrapy.spiders.own import is_own
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from dedup.scrapy.internals.engine import (
     is_spider_closing,
     is_spider_open,
 )
-from dedup.scrapy.job.failures import NotSentError
+from dedup.scrapy.job.failure_reasons import NotSentError
 from dedup.scrapy.job.job import Job
 
 _LOOK_SECONDS = 0.2

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from dedup.scrapy.config import CrawlConfig
-from dedup.scrapy.reading.shares import MAX_CUT, HostShares
+from dedup.scrapy.reading.host_shares import MAX_CUT, HostShares
 from dedup.store import JobStore
 from dedup.store.records import TRAP_RANK, QueuedUrl
 from dedup.urls.parts import host_of, host_without_port

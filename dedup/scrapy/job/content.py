@@ -14,9 +14,9 @@ from dedup.document import Match
 from dedup.errors import DamageError
 from dedup.keys import differing
 from dedup.scrapy.internals.refusal import refusing
+from dedup.sites.differing_lines import lines_of_body
 from dedup.sites.learner import SiteLearner
 from dedup.sites.site import PageText
-from dedup.sites.telling import lines_of_body
 from dedup.store import JobStore, Page
 from dedup.store.records import KEY_STAGE, storable, with_text
 

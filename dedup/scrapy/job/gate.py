@@ -11,7 +11,7 @@ from dedup.scrapy.frontier.request_queue import RequestQueue, is_revisit
 from dedup.scrapy.job.budgets import UrlBudgets
 from dedup.scrapy.job.duplicate_links import DuplicateLinks
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
-from dedup.scrapy.reading.shares import HostShares
+from dedup.scrapy.reading.host_shares import HostShares
 from dedup.store.records import DUPLICATE_LINK, QueuedUrl
 from dedup.urls import SeenUrls
 

@@ -37,8 +37,8 @@ from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.job.turns import Turns
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
-from dedup.scrapy.reading.reader import PageReader
-from dedup.scrapy.reading.shares import HostShares
+from dedup.scrapy.reading.host_shares import HostShares
+from dedup.scrapy.reading.page_reader import PageReader
 from dedup.sites.learner import SiteLearner
 from dedup.store import JobStore
 from dedup.store.records import DUPLICATE_LINK

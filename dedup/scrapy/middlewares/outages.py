@@ -15,7 +15,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.internals.engine import download
-from dedup.scrapy.job.failures import reason_of
+from dedup.scrapy.job.failure_reasons import reason_of
 from dedup.scrapy.middlewares.base import HostMiddleware, origin_of
 from dedup.scrapy.middlewares.redirect import NotFollowed
 

@@ -20,7 +20,7 @@ from w3lib.url import safe_url_string
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.internals.downloads import raise_delay
 from dedup.scrapy.internals.engine import download
-from dedup.scrapy.job.failures import reason_of
+from dedup.scrapy.job.failure_reasons import reason_of
 from dedup.scrapy.middlewares.base import HostMiddleware, origin_of
 from dedup.scrapy.middlewares.redirect import NotFollowed
 from dedup.scrapy.robots_file import RuleBook, TooManyWildcardsError, rules_for

@@ -14,10 +14,10 @@ from dedup.scrapy.component import Component
 from dedup.scrapy.item_fields import fill, get
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.reading.blocking import BlockingWorker
-from dedup.scrapy.reading.exchange import ReadingError
-from dedup.scrapy.reading.page import Content, RawPage, Wanted
-from dedup.scrapy.reading.reader import is_small
+from dedup.scrapy.reading.blocking_worker import BlockingWorker
+from dedup.scrapy.reading.content import Content, RawPage, Wanted
+from dedup.scrapy.reading.page_reader import is_small
+from dedup.scrapy.reading.worker_protocol import ReadingError
 from dedup.sites.site import Site
 from dedup.urls.parts import host_of
 

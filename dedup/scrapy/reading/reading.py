@@ -8,7 +8,7 @@ from typing import NamedTuple
 from scrapy.http import Response
 
 from dedup.html import HtmlPage
-from dedup.scrapy.reading.page import Content, RawPage
+from dedup.scrapy.reading.content import Content, RawPage
 from dedup.sites.counts import Contribution
 from dedup.sites.outline import Outline
 from dedup.sites.site import Site

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from dedup.scrapy.reading.exchange import Found
+from dedup.scrapy.reading.worker_protocol import Found
 
 
 class SlowLane:

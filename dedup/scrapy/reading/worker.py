@@ -21,14 +21,14 @@ from contextlib import suppress
 from traceback import format_exception
 from typing import BinaryIO
 
-from dedup.scrapy.reading.exchange import LENGTH_BYTES, Found, Question, packed
-from dedup.scrapy.reading.page import (
+from dedup.scrapy.reading.content import (
     ContentReader,
     TooComplexError,
     Unread,
     Wanted,
 )
 from dedup.scrapy.reading.sitemap_file import RawSitemap, SitemapError, read_sitemap
+from dedup.scrapy.reading.worker_protocol import LENGTH_BYTES, Found, Question, packed
 from dedup.sites.site import Site
 
 _GC_THRESHOLDS = 20_000, 50, 50

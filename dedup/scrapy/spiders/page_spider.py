@@ -20,18 +20,18 @@ from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY, REVISIT
 from dedup.scrapy.internals.engine import send_items, start_coroutine
 from dedup.scrapy.items import PageItem
-from dedup.scrapy.job.failures import NotSentError
+from dedup.scrapy.job.failure_reasons import NotSentError
 from dedup.scrapy.job.in_pipelines import item_of
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import Outcome
 from dedup.scrapy.job.urls import first_url
 from dedup.scrapy.middlewares.redirect import NotFollowed
-from dedup.scrapy.reading.exchange import ReadingError
 from dedup.scrapy.reading.reading import Reading, header
+from dedup.scrapy.reading.worker_protocol import ReadingError
 from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
-from dedup.scrapy.spiders.errors import outcome_of_error, outcome_of_visit, request_of
+from dedup.scrapy.spiders.download_errors import outcome_of_error, outcome_of_visit, request_of
 from dedup.scrapy.spiders.link_filter import LinkFilter
-from dedup.scrapy.spiders.outside import OutsideHosts
+from dedup.scrapy.spiders.outside_hosts import OutsideHosts
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
 from dedup.scrapy.spiders.site_reader import SiteReader
 from dedup.store.records import DUPLICATE_LINK_RANK, TRAP_RANK

@@ -8,11 +8,11 @@ from scrapy.http import Response
 
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.reading.exchange import ReadingError
-from dedup.scrapy.reading.page import Wanted
-from dedup.scrapy.reading.reader import PageReader
+from dedup.scrapy.reading.content import Wanted
+from dedup.scrapy.reading.page_reader import PageReader
 from dedup.scrapy.reading.reading import Reading, reread
 from dedup.scrapy.reading.sitemap_file import Sitemap
+from dedup.scrapy.reading.worker_protocol import ReadingError
 from dedup.urls.parts import host_of
 
 

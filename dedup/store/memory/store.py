@@ -10,7 +10,7 @@ import numpy as np
 import zstandard
 
 from dedup.document import Document, Match
-from dedup.sites.rest import Rest
+from dedup.sites.second_look import Rest
 from dedup.store.interface import Schemes, Signatures
 from dedup.store.records import kept_fields, with_kept
 

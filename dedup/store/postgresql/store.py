@@ -7,8 +7,8 @@ from dedup.store.interface import Workers
 from dedup.store.postgresql.database import Database
 from dedup.store.postgresql.place import Place
 from dedup.store.postgresql.workers import PostgresqlWorkers
+from dedup.store.query_results import WorkerRow
 from dedup.store.records import TOO_DEEP
-from dedup.store.results import WorkerRow
 from dedup.store.sql.database import Options
 from dedup.store.sql.stats import StatsQueries
 from dedup.store.sql.store import JobStore

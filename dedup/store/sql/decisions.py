@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from dedup.document import Document, Match
+from dedup.store.query_results import RecordRow
 from dedup.store.records import storable
-from dedup.store.results import RecordRow
 from dedup.store.sql.database import Database
 
 KNOWN = "known"

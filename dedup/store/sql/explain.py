@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dedup.errors import DamageError
-from dedup.store.results import (
+from dedup.store.query_results import (
     AliasRecord,
     ApartPage,
     FoundRecord,

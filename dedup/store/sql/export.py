@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
-from dedup.store.results import DuplicateRow
+from dedup.store.query_results import DuplicateRow
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sql.database import Queries
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dedup.document import Document
 from dedup.errors import DamageError
-from dedup.sites.rest import Rest
+from dedup.sites.second_look import Rest
 from dedup.store.interface import Signatures
 from dedup.store.records import DROPPED_FIELDS, KEY_STAGE, PAGE_FIELDS, Page, key_in, with_kept
 from dedup.store.sql.database import Database

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from dedup.store.results import (
+from dedup.store.query_results import (
     ListedDuplicate,
     ReportedPage,
     SkippedRecord,

@@ -49,7 +49,7 @@ CREATE TABLE pages (
     own_title {text},                 -- without what all titles of the site have
     source {text} NOT NULL,           -- of the text: given, box, landmark or page
     site_version {int},           -- of what was known of its host; NULL: nothing was
-    rest {bytes},                      -- what is rare on the page: see `dedup.sites.rest`
+    rest {bytes},                      -- what is rare on the page: see `dedup.sites.second_look`
     text {bytes} NOT NULL,             -- zstd, UTF-8
     body {bytes}                       -- zstd
 );

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from dedup.store.query_results import Count, WorkerRow
 from dedup.store.records import QUEUED, TOO_DEEP
-from dedup.store.results import Count, WorkerRow
 from dedup.store.sql.database import Queries
 
 _BY_HOST = """

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from dedup.store import SqliteStore
-from dedup.url_patterns.patterns import duplicate_patterns
+from dedup.url_patterns.suggestions import duplicate_patterns
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawled, Crawler, WebSite

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dedup.explain.reasons import _REASONS, is_failure, reason_words, remedy
-from dedup.scrapy.job import failures
+from dedup.scrapy.job import failure_reasons
 
 _ROOT = Path(__file__).parents[3]
 _RECORDED = re.compile(
@@ -20,7 +20,10 @@ def recorded() -> set[str]:
     """The reasons that stand in the code."""
     sources = [*_ROOT.glob("dedup/scrapy/**/*.py"), *_ROOT.glob("crawler/**/*.py")]
     found = {name for path in sources for name in _RECORDED.findall(path.read_text("utf-8"))}
-    return found | {*failures._REASONS.values(), *failures._IGNORED.values()} - _NO_REASONS
+    return (
+        found
+        | {*failure_reasons._REASONS.values(), *failure_reasons._IGNORED.values()} - _NO_REASONS
+    )
 
 
 def test_every_reason_that_the_code_records_is_known() -> None:

@@ -21,7 +21,7 @@ from dedup.html import bounded
 from dedup.html.page_text import page_text
 from dedup.keys import key_of
 from dedup.sites.outline import Outline
-from dedup.sites.rest import Rest
+from dedup.sites.second_look import Rest
 from dedup.sites.site import Site
 from dedup.store import JobStore, Page, open_store
 from dedup.store.interface import Store

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup.text import UNSPACED_FEATURES, features, normalise, segments
-from dedup.text.segmentation import inverse_document_frequencies, usual_inverse_document_frequency
+from dedup.text.chinese_words import inverse_document_frequencies, usual_inverse_document_frequency
 
 quick = settings(deadline=None, max_examples=100)
 CHINESE = "我们的两个版本，版本的差别。"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dedup.sites.differing_lines import lines_of_body
 from dedup.sites.lines import PageLines
-from dedup.sites.telling import lines_of_body
 from dedup.store import Page
 from tests.dedup.sites.conftest import parsed
 

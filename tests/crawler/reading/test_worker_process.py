@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from dedup.config import DedupConfig
-from dedup.scrapy.reading.blocking import BlockingWorker
-from dedup.scrapy.reading.exchange import WORKER_COMMAND, NotReadError, ReadingError
-from dedup.scrapy.reading.page import RawPage, Wanted
-from dedup.scrapy.reading.process import WorkerProcess
+from dedup.scrapy.reading.blocking_worker import BlockingWorker
+from dedup.scrapy.reading.content import RawPage, Wanted
+from dedup.scrapy.reading.worker_process import WorkerProcess
+from dedup.scrapy.reading.worker_protocol import WORKER_COMMAND, NotReadError, ReadingError
 
 WANTED = Wanted(
     "resiliparse",
@@ -33,8 +33,8 @@ WANTED = Wanted(
 MORTAL = """
 import os, signal, sys
 from pathlib import Path
-from dedup.scrapy.reading import page, worker
-read = page.ContentReader.read
+from dedup.scrapy.reading import content, worker
+read = content.ContentReader.read
 def mortal(self, raw, site=None):
     mark = Path(sys.argv[1])
     if "die" in raw.url and not ("once" in raw.url and mark.exists()):
@@ -49,7 +49,7 @@ def mortal(self, raw, site=None):
         raise ValueError("no page")
     print("a library prints")
     return read(self, raw, site)
-page.ContentReader.read = mortal
+content.ContentReader.read = mortal
 worker.run_worker()
 """
 
@@ -124,8 +124,8 @@ def test_a_page_is_read_though_its_first_process_died(tmp_path: Any) -> None:
 def test_hanging_page_is_given_up(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("dedup.scrapy.reading.process.MAX_PAGE_SECONDS", 2)
-    monkeypatch.setattr("dedup.scrapy.reading.process._LOOK_SECONDS", 0.1)
+    monkeypatch.setattr("dedup.scrapy.reading.worker_process.MAX_PAGE_SECONDS", 2)
+    monkeypatch.setattr("dedup.scrapy.reading.worker_process._LOOK_SECONDS", 0.1)
     command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
     titles, _ = run(lambda worker: _read_all(worker, ["1", "endless", "2"]), command)
     assert titles == ["1", "the process reading it ended with status -9", "2"]
@@ -135,7 +135,7 @@ def test_hanging_page_is_given_up(
 def test_a_page_is_read_though_its_first_process_was_stopped(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dedup.scrapy.reading.process.MAX_PAGE_SECONDS", 2)
+    monkeypatch.setattr("dedup.scrapy.reading.worker_process.MAX_PAGE_SECONDS", 2)
     command = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
     titles, _ = run(lambda worker: _read_all(worker, ["1", "stop", "2"]), command)
     assert titles == ["1", "stop", "2"]
@@ -147,7 +147,7 @@ STOPPED = (sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal
 def test_process_stopped_while_starting_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dedup.scrapy.reading.process.MAX_PAGE_SECONDS", 1)
+    monkeypatch.setattr("dedup.scrapy.reading.worker_process.MAX_PAGE_SECONDS", 1)
     titles, worker = run(lambda worker: _read_all(worker, ["1", "2"]), STOPPED)
     assert titles == ["not read"] * 2
     assert worker.is_gone
@@ -157,7 +157,7 @@ def test_process_stopped_while_starting_is_given_up(
 def test_a_process_that_is_waited_for_and_stopped_is_given_up(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
-    monkeypatch.setattr("dedup.scrapy.reading.blocking.MAX_PAGE_SECONDS", 2)
+    monkeypatch.setattr("dedup.scrapy.reading.blocking_worker.MAX_PAGE_SECONDS", 2)
     mortal = (sys.executable, "-c", MORTAL, str(tmp_path / "mark"))
     worker = BlockingWorker(WANTED, mortal if state == "reads" else STOPPED)
     with pytest.raises(ReadingError, match="ended with status -9"):
@@ -227,15 +227,15 @@ def test_it_ends_with_the_process_that_started_it() -> None:
 # Pages that took seconds, or all memory, whatever bounds them now: see tests/dedup/html.
 HOSTILE = """
 import sys
-from dedup.scrapy.reading import page, worker
-read = page.ContentReader.read
+from dedup.scrapy.reading import content, worker
+read = content.ContentReader.read
 def hostile(self, raw, site=None):
     while "endless" in raw.url:
         pass
     if "huge" in raw.url:
         held = bytearray(10 << 30)  # refused at once, however slow the machine is
     return read(self, raw, site)
-page.ContentReader.read = hostile
+content.ContentReader.read = hostile
 worker.run_worker()
 """
 LIMITED = replace(WANTED, cpu_seconds=0.5, memory_mb=300)

@@ -12,10 +12,10 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 
 from dedup.config import DedupConfig
-from dedup.scrapy.reading.exchange import ReadingError
-from dedup.scrapy.reading.page import Wanted
-from dedup.scrapy.reading.process import WorkerProcess
-from dedup.scrapy.reading.reader import PageReader
+from dedup.scrapy.reading.content import Wanted
+from dedup.scrapy.reading.page_reader import PageReader
+from dedup.scrapy.reading.worker_process import WorkerProcess
+from dedup.scrapy.reading.worker_protocol import ReadingError
 
 URL = "http://a.example/"
 WANTED = Wanted(
@@ -51,13 +51,13 @@ def test_page_is_decoded_again_as_if_its_host_had_been_known() -> None:
 
 
 ENDLESS = """
-from dedup.scrapy.reading import page, worker
-read = page.ContentReader.read
+from dedup.scrapy.reading import content, worker
+read = content.ContentReader.read
 def endless(self, raw, site=None):
     while "endless" in raw.url:
         pass
     return read(self, raw, site)
-page.ContentReader.read = endless
+content.ContentReader.read = endless
 worker.run_worker()
 """
 
@@ -69,7 +69,7 @@ def test_slow_pages_never_hold_all_readers(
 ) -> None:
     """None of these is large, and any of them is slow for all that is known before."""
     monkeypatch.setattr(
-        "dedup.scrapy.reading.reader.WorkerProcess",
+        "dedup.scrapy.reading.page_reader.WorkerProcess",
         partial(WorkerProcess, command=(sys.executable, "-c", ENDLESS)),
     )
     wanted = replace(WANTED, cpu_seconds=3.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dedup.scrapy.reading.shares import MAX_CUT, HostShares
+from dedup.scrapy.reading.host_shares import MAX_CUT, HostShares
 
 
 class Clock:
@@ -33,7 +33,7 @@ def test_a_host_beyond_its_share_is_put_off_until_time_has_paid(
 
 
 def test_hosts_that_have_paid_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dedup.scrapy.reading.shares._MANY_HOSTS", 3)
+    monkeypatch.setattr("dedup.scrapy.reading.host_shares._MANY_HOSTS", 3)
     clock = Clock()
     shares = HostShares(1, clock)
     for number in range(10):

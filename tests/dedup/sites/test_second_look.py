@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dedup.sites.lines import PageLines
 from dedup.sites.outline import Outline
-from dedup.sites.rest import (
+from dedup.sites.second_look import (
     KEPT_SHINGLES,
     SEEN_SHINGLES,
     Difference,

@@ -13,7 +13,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from dedup.scrapy.reading.exchange import (
+from dedup.scrapy.reading.content import Unread, Wanted
+from dedup.scrapy.reading.slow_lane import SlowLane, cpu_seconds_of
+from dedup.scrapy.reading.worker_protocol import (
     BUFFER_BYTES,
     LENGTH_BYTES,
     MAX_PAGE_SECONDS,
@@ -28,8 +30,6 @@ from dedup.scrapy.reading.exchange import (
     unread_by_death,
     worker_environment,
 )
-from dedup.scrapy.reading.page import Unread, Wanted
-from dedup.scrapy.reading.slow_lane import SlowLane, cpu_seconds_of
 from dedup.sites.site import Site
 
 logger = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dedup.collection.documents import Read
 from dedup.document import Document
-from dedup.sites.rest import Rest
+from dedup.sites.second_look import Rest
 from dedup.store.records import KEPT_FIELDS, Page, kept_fields, text_compressor
 
 _Fields = tuple[tuple[Any, ...], str, int, bytes, bytes | None, dict[str, bytes | None]]

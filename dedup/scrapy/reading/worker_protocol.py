@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import NamedTuple
 
-from dedup.scrapy.reading.page import Content, RawPage, Unread, Wanted
+from dedup.scrapy.reading.content import Content, RawPage, Unread, Wanted
 from dedup.scrapy.reading.sitemap_file import RawSitemap, Sitemap
 from dedup.sites.site import Site
 

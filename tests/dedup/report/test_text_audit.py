@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dedup.report import audit as module
 from dedup.report import sample as sampling
-from dedup.report.audit import HostAudit, audit, shares_in
+from dedup.report import text_audit as module
 from dedup.report.sample import Sample
+from dedup.report.text_audit import HostAudit, audit, shares_in
 from dedup.sites.lines import words_of
 from dedup.store import Page, SqliteStore
 from tests.dedup.report.site_job import HOST, job_of, read_pages

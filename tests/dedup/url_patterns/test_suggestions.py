@@ -10,7 +10,7 @@ from dedup.document import Match
 from dedup.errors import StateError
 from dedup.store import Page, SqliteStore
 from dedup.url_patterns.differences import _PARTS_OF_RULES
-from dedup.url_patterns.patterns import Together, UrlPattern, duplicate_patterns, together
+from dedup.url_patterns.suggestions import Together, UrlPattern, duplicate_patterns, together
 from dedup.urls import RULES
 
 SITE = "http://a.example"

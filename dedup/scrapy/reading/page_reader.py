@@ -14,14 +14,20 @@ from urllib.parse import urlsplit
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 
-from dedup.scrapy.reading.blocking import BlockingWorker
-from dedup.scrapy.reading.exchange import Found, NotReadError, Raw, ReadingError, TooSlowError
-from dedup.scrapy.reading.page import Content, ContentReader, RawPage, Unread, Wanted
-from dedup.scrapy.reading.process import WorkerProcess
+from dedup.scrapy.reading.blocking_worker import BlockingWorker
+from dedup.scrapy.reading.content import Content, ContentReader, RawPage, Unread, Wanted
+from dedup.scrapy.reading.host_shares import HostShares
 from dedup.scrapy.reading.reading import Reading, header, reading_of
-from dedup.scrapy.reading.shares import HostShares
 from dedup.scrapy.reading.sitemap_file import RawSitemap, Sitemap
 from dedup.scrapy.reading.slow_lane import SlowLane
+from dedup.scrapy.reading.worker_process import WorkerProcess
+from dedup.scrapy.reading.worker_protocol import (
+    Found,
+    NotReadError,
+    Raw,
+    ReadingError,
+    TooSlowError,
+)
 from dedup.sites.site import Site
 from dedup.urls.parts import host_of
 

@@ -9,7 +9,7 @@ from dedup.config import DedupConfig
 from dedup.detectors import default_detectors
 from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.job.in_pipelines import Entry, item_of, page_of_item
-from dedup.scrapy.reading.page import ContentReader, RawPage, Wanted
+from dedup.scrapy.reading.content import ContentReader, RawPage, Wanted
 from dedup.store import Page
 
 STAGES = ("body", "text", "sentences", "simhash", "minhash")

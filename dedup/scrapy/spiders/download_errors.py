@@ -6,7 +6,7 @@ from scrapy import Request
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
-from dedup.scrapy.job.failures import reason_of
+from dedup.scrapy.job.failure_reasons import reason_of
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
 from dedup.scrapy.job.urls import finished_request, first_url
 from dedup.scrapy.middlewares.redirect import AlreadyRecorded, NotFollowed

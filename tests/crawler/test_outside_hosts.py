@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dedup.scrapy.spiders.outside import OutsideHosts
+from dedup.scrapy.spiders.outside_hosts import OutsideHosts
 from dedup.scrapy.spiders.scope import Scope
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from subprocess import PIPE
 from threading import Timer
 from typing import IO
 
-from dedup.scrapy.reading.exchange import (
+from dedup.scrapy.reading.content import Unread, Wanted
+from dedup.scrapy.reading.worker_protocol import (
     BUFFER_BYTES,
     LENGTH_BYTES,
     MAX_PAGE_SECONDS,
@@ -23,7 +24,6 @@ from dedup.scrapy.reading.exchange import (
     unread_by_death,
     worker_environment,
 )
-from dedup.scrapy.reading.page import Unread, Wanted
 from dedup.sites.site import Site
 
 
