@@ -3,6 +3,9 @@
 Every page that was fetched is one record in `pages`, `duplicates` or `skipped`; the three share one
 sequence of numbers, so a number names a record. Large columns stand last: SQLite then counts and
 scans rows without reading them.
+
+The comments are part of the text that a job is compared with when it is opened, so they never
+change within a version: what was `dedup.sites.rest` is `dedup.sites.second_look` today.
 """
 
 from dedup.store.records import QUEUED, TOO_DEEP
@@ -49,7 +52,7 @@ CREATE TABLE pages (
     own_title {text},                 -- without what all titles of the site have
     source {text} NOT NULL,           -- of the text: given, box, landmark or page
     site_version {int},           -- of what was known of its host; NULL: nothing was
-    rest {bytes},                      -- what is rare on the page: see `dedup.sites.second_look`
+    rest {bytes},                      -- what is rare on the page: see `dedup.sites.rest`
     text {bytes} NOT NULL,             -- zstd, UTF-8
     body {bytes}                       -- zstd
 );
