@@ -1,5 +1,6 @@
 """Each reason for which a URL may give no page has words and a remedy of its own."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -7,11 +8,13 @@ import pytest
 
 from dedup.explain.reasons import _REASONS, is_failure, reason_words, remedy
 from dedup.scrapy.job import failure_reasons
+from dedup.scrapy.spiders.page_spider import PageSpider
 
 _ROOT = Path(__file__).parents[3]
 _RECORDED = re.compile(
     r"""(?:NotFollowed\(|Unread\(|_skip\(response,\s|record_lost\(item,\s|reason=)"([a-z_]+)\""""
 )
+_RETURNED = re.compile(r'return "([a-z_]+)"')
 _NO_REASONS = {"unchanged", "changed", "gone", "moved", "failed", "redirect", "canonical"}
 """What a refresh finds of a page, and why a URL is an alias."""
 
@@ -20,10 +23,9 @@ def recorded() -> set[str]:
     """The reasons that stand in the code."""
     sources = [*_ROOT.glob("dedup/scrapy/**/*.py"), *_ROOT.glob("crawler/**/*.py")]
     found = {name for path in sources for name in _RECORDED.findall(path.read_text("utf-8"))}
-    return (
-        found
-        | {*failure_reasons._REASONS.values(), *failure_reasons._IGNORED.values()} - _NO_REASONS
-    )
+    found |= set(_RETURNED.findall(inspect.getsource(PageSpider._reason_to_skip)))
+    named = {*failure_reasons._REASONS.values(), *failure_reasons._IGNORED.values()}
+    return found | named - _NO_REASONS
 
 
 def test_every_reason_that_the_code_records_is_known() -> None:
