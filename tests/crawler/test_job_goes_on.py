@@ -148,7 +148,8 @@ def test_second_ctrl_c_ends_at_once_and_keeps_what_was_recorded(
     crawling = crawl.start("site", "-s", "LOG_LEVEL=INFO", url=hanging.url, python=slow)
     stopped = _send_when_asked(hanging, crawling, "/20", signal.SIGINT, signal.SIGINT)
     assert "Traceback" not in stopped.output
-    assert {"/", "/0", "/1", "/2", "/3"} <= stopped.stored(hanging)
+    # 21 pages were asked for, and at most 16 (CONCURRENT_REQUESTS) of them are under way.
+    assert len(stopped.stored(hanging)) >= 5
 
 
 def test_full_disk_stops_the_crawl_in_a_sentence_and_it_goes_on(
