@@ -150,9 +150,8 @@ class Deduplicator:
             document: with the other text.
             is_stored: the store has the new signatures already.
         """
-        signatures = self.signatures(document)
         if not is_stored:
-            self.store.change_signatures(number, signatures)
+            self.store.change_signatures(number, self.signatures(document))
         for detector in self.detectors:
             detector.add(document, number)
         self._forget(number)
