@@ -3,6 +3,7 @@
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from reprlib import repr as shorten
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.batch_features import analyse
+from dedup.batch import Batch
+from dedup.batch_judge import BatchJudge
 from dedup.config import DedupConfig
 from dedup.detectors import STAGES, Detector, Originals, SecondCheck, default_detectors
 from dedup.detectors.cascade import Bodies
@@ -139,6 +141,7 @@ class Deduplicator:
         number = self.store.add(document, self.signatures(document))
         for detector in self.detectors:
             detector.add(document, number)
+        self.check.sketch(number, document)
         self._note_stored(number, document)
         return number
 
@@ -181,8 +184,29 @@ class Deduplicator:
         if not isinstance(documents, Iterable):
             raise TypeError(f"documents must be an iterable of Document, got {shorten(documents)}")
         rest = iter(documents)
-        while batch := list(islice(rest, _BATCH_DOCUMENTS)):
-            yield from self._process_batch(batch)
+        while part := list(islice(rest, _BATCH_DOCUMENTS)):
+            for document in part:
+                _check(document)
+            yield from self.process_batch(Batch(part))
+
+    def process_batch(self, batch: Batch) -> Iterator[Verdict]:
+        """Yield for each document of a batch what `process` would return; all have to be taken."""
+        judge = BatchJudge(self.detectors, self.check, batch)
+        try:
+            for place, document in enumerate(batch.documents):
+                yield self._verdict(judge, batch, place, document)
+        finally:
+            judge.finish()
+
+    def _verdict(self, judge: BatchJudge, batch: Batch, place: int, document: Document) -> Verdict:
+        match = judge.find(place)
+        if match is not None:
+            self.store.add_duplicate(document, match)
+            return Verdict(number=None, match=match)
+        number = self.store.add(document, _SignaturesOf(self.signatures, batch, place))
+        judge.keep(place, number)
+        self._note_stored(number, document)
+        return Verdict(number=number, match=None)
 
     def signatures(self, document: Document) -> dict[str, bytes]:
         """The signatures of a document by stage, as the store keeps them."""
@@ -193,37 +217,7 @@ class Deduplicator:
             if (signature := detector.signature(document)) is not None
         }
 
-    def _process_batch(self, documents: list[Document]) -> Iterator[Verdict]:
-        for document in documents:
-            _check(document)
-        analyse([document for document in documents if document.known_shingles is None])
-        may_match = np.zeros((len(self.detectors), len(documents)), np.bool_)
-        is_asked = np.zeros(len(documents), np.bool_)
-        for row, detector in zip(may_match, self.detectors, strict=True):
-            # What an earlier stage may match is hardly ever left for the later ones.
-            row[:] = is_asked | detector.may_match(documents, ~is_asked)
-            is_asked |= row
-        passed = _Passed(self.detectors)
-        for place, document in enumerate(documents):
-            match = None
-            if is_asked[place]:
-                asked = np.flatnonzero(may_match[:, place]).tolist()
-                answers = (passed.indexed(number).find(document) for number in asked)
-                match = next((each for each in answers if each is not None), None)
-            if match is not None:
-                self.store.add_duplicate(document, match)
-                yield Verdict(number=None, match=match)
-                continue
-            signatures = self.signatures(document)
-            number = self.store.add(document, signatures)
-            passed.add(number, signatures)
-            self._note_stored(number, document)
-            yield Verdict(number=number, match=None)
-        for place in range(len(self.detectors)):
-            passed.indexed(place)
-
     def _note_stored(self, number: int, document: Document) -> None:
-        self.check.sketch(number, document)
         if self._clean is None:
             return
         kept = as_kept(document, number, self._clean)
@@ -255,26 +249,27 @@ def _check(document: object) -> None:
         raise TypeError(f"document must be a Document, got {shorten(document)}")
 
 
-class _Passed:
-    """Documents that were stored and are to be indexed, many at once."""
+class _SignaturesOf(Mapping[str, bytes]):
+    """The signatures of a document of a batch by stage, made when they are asked for."""
 
-    def __init__(self, detectors: Sequence[Detector]) -> None:
-        self._detectors = detectors
-        self._signatures: dict[str, tuple[list[int], list[bytes]]] = {}
+    def __init__(
+        self, signatures: Callable[[Document], dict[str, bytes]], batch: Batch, place: int
+    ):
+        self._given = signatures, batch, place
 
-    def add(self, number: int, signatures: Mapping[str, bytes]) -> None:
-        for stage, signature in signatures.items():
-            numbers, found = self._signatures.setdefault(stage, ([], []))
-            numbers.append(number)
-            found.append(signature)
+    @cached_property
+    def _signatures(self) -> dict[str, bytes]:
+        signatures, batch, place = self._given
+        return signatures(batch.document(place))
 
-    def indexed(self, place: int) -> Detector:
-        """The detector at this place, with all of them in its index."""
-        detector = self._detectors[place]
-        numbers, signatures = self._signatures.pop(detector.stage, ((), ()))
-        if numbers:
-            detector.load(np.array(numbers, np.int64), signatures)
-        return detector
+    def __getitem__(self, stage: str) -> bytes:
+        return self._signatures[stage]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._signatures)
+
+    def __len__(self) -> int:
+        return len(self._signatures)
 
 
 class OriginalsCache:

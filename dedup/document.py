@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.text import features, is_traditional, is_unspaced, normalise, shingle_hashes
+from dedup.text import is_traditional, is_unspaced, normalise
+from dedup.text.joined_texts import JoinedTexts
 
 if TYPE_CHECKING:
     from dedup.sites.second_look import Rest
@@ -97,38 +98,33 @@ class Document:
 
         In a script without spaces between words, characters count.
         """
-        count = len(self.normal_text) if self.is_unspaced else int(self.words[1].sum())
+        count = len(self.normal_text if self.is_unspaced else self.words.units)
         return "\n".join(sorted(self.normal_text.splitlines())) if count >= _ENOUGH_WORDS else None
+
+    @cached_property
+    def words(self) -> JoinedTexts:
+        """The words, or characters, of the normal text."""
+        return JoinedTexts([self.normal_text], unspaced=self.is_unspaced)
 
     @cached_property
     def shingles(self) -> NDArray[np.uint64]:
         """The 64-bit hashes of the set of shingles, ascending, without repeats."""
-        return shingle_hashes(self.normal_text, unspaced=self.is_unspaced)
-
-    @cached_property
-    def words(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """The hashes of the distinct words, ascending, and how often each occurs."""
-        return features(self.normal_text, unspaced=False)
+        return self.words.shingles
 
     def take(
         self,
         *,
         shingles: NDArray[np.uint64] | None = None,
-        words: tuple[NDArray[np.uint64], NDArray[np.int64]] | None = None,
         signatures: Mapping[str, bytes | None] | None = None,
     ) -> None:
         """Take features computed elsewhere, so that they are not computed again.
 
         Args:
             shingles: as the property of this name.
-            words: as the property of this name.
             signatures: see the attribute.
         """
-        known = self.__dict__  # where `cached_property` keeps its values
         if shingles is not None:
-            known["shingles"] = shingles
-        if words is not None:
-            known["words"] = words
+            self.__dict__["shingles"] = shingles  # where `cached_property` keeps its values
         if signatures is not None:
             self.signatures.update(signatures)
 

@@ -10,7 +10,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from dedup.arrow.batches import documents_of
-from dedup.batch_features import analyse
+from dedup.batch import Batch
 from dedup.collection.rules import Rules
 from dedup.detectors import EXACT_STAGES, STAGES
 from dedup.document import Document
@@ -58,8 +58,8 @@ def signed(batches: Iterator[pa.RecordBatch], rules: Rules) -> Iterator[pa.Recor
     signers = rules.signers()
     for numbers, documents in documents_of(batches):
         digests = [_digest(document) for document in documents]
-        analyse(documents)
-        signatures = zip(*(signer.sign_many(documents) for signer in signers), strict=True)
+        batch = Batch(documents)
+        signatures = zip(*(batch.signatures(signer) for signer in signers), strict=True)
         stages = [STAGES.index(signer.stage) for signer in signers]
         rows = [
             row

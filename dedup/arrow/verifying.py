@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dedup.arrow.batches import documents_of
 from dedup.arrow.pairing import NO_DISTANCE, prefix_tokens
-from dedup.batch_features import analyse
+from dedup.batch import Batch
 from dedup.collection.rules import Rules
 from dedup.collection.sites import rare_lines
 from dedup.detectors import EXACT_STAGES, STAGES
@@ -184,7 +184,7 @@ null where there is no page around the text. `shingles`: 8 bytes each, little-en
 def comparable(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Compute what is compared of rows of `batches.GIVEN`."""
     for numbers, documents in documents_of(batches):
-        analyse(documents)
+        Batch(documents)
         said = [list(map(compute, documents)) for _, compute in _COMPARED.values()]
         columns = zip([numbers, *said], COMPARED, strict=True)
         arrays = [pa.array(values, kind.type) for values, kind in columns]

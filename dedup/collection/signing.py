@@ -17,7 +17,7 @@ from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import Any, TypeVar
 
-from dedup.batch_features import analyse
+from dedup.batch import Batch
 from dedup.collection.between_processes import SentDocuments, SentRows
 from dedup.collection.columns import Columns
 from dedup.collection.documents import Read, read_given
@@ -80,10 +80,11 @@ class Work:
         """Compute all signatures; each document has them from then on, in `signatures`."""
         if not documents:
             return documents
-        analyse(documents)
+        batch = Batch(documents)
         for signer in (*self.rules.signers(), SketchSigner()):
-            signer.sign_many(documents)
-        for document in documents:
+            batch.signatures(signer)
+        for place, document in enumerate(documents):
+            batch.document(place)
             document.drop_features()
         return documents
 

@@ -6,6 +6,8 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.batch import Batch
+from dedup.detectors.proposals import Proposals
 from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
 from dedup.index import PermutedTables
@@ -33,20 +35,30 @@ class Detector(Protocol):
     def signature(self, document: Document) -> bytes | None:
         """What the store keeps so that the index can be rebuilt; None: not for this detector."""
 
-    def may_match(
-        self, documents: Sequence[Document], among: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
-        """Which documents may have a match among those added or those before them in the batch.
+    def propose(
+        self, batch: Batch, is_asked: NDArray[np.bool_], is_candidate: NDArray[np.bool_]
+    ) -> Proposals:
+        """The candidates of a batch's documents among those added and those before them.
 
-        The others surely have none. Their signatures are computed together. Only the answers for
-        the documents that are `among` those asked about count.
+        Args:
+            batch: documents that are not added yet.
+            is_asked: those whose candidates are to be found.
+            is_candidate: those that may be candidates of later ones.
         """
+
+    def choose(
+        self, document: Document, numbers: Sequence[int], distances: Sequence[int]
+    ) -> Match | None:
+        """The best match among candidates that were proposed; all of them are in the store."""
 
     def find(self, document: Document) -> Match | None:
         """The best match among the documents added, or None. Changes nothing."""
 
     def add(self, document: Document, number: int) -> None:
         """Make `document` findable under `number`, which must be greater than all before."""
+
+    def add_many(self, batch: Batch, places: NDArray[np.intp], numbers: NDArray[np.int64]) -> None:
+        """Make documents of a batch findable, as `add` does one; `numbers` ascend."""
 
     def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
         """Add many at once, from the signatures in the store; `numbers` ascend."""

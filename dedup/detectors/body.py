@@ -1,11 +1,15 @@
 """Exact copies: the same bytes under another URL."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import xxhash
+from numpy.typing import NDArray
 
+from dedup.batch import Batch, Portion, Signatures
 from dedup.detectors.base import Originals
 from dedup.detectors.keyed import LookupDetector
+from dedup.detectors.proposals import Proposals
 from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
 
@@ -26,11 +30,8 @@ class BodySigner(Signer):
     def scheme(self) -> Mapping[str, object]:
         return {"digest": "xxh3-128"}
 
-    def compute(self, document: Document) -> bytes | None:
-        if not document.body:
-            return None
-        key = document.key.encode(errors="surrogatepass")
-        return xxhash.xxh3_128_digest(key + document.body if key else document.body)
+    def compute(self, portion: Portion) -> Signatures:
+        return Signatures.of(list(map(_digest, portion.documents)))
 
     def why_unsigned(self, document: Document) -> str:
         return "its body was not kept" if document.body is None else "its body is empty"
@@ -61,6 +62,23 @@ class BodyDetector(LookupDetector[BodySigner]):
         self._bodies = bodies
         self._max_candidates = max_candidates
 
+    def propose(
+        self, batch: Batch, is_asked: NDArray[np.bool_], is_candidate: NDArray[np.bool_]
+    ) -> Proposals:
+        keys, owners = self._keys_of(batch)
+        is_open = np.zeros(len(batch), np.bool_)
+        is_open[owners[self._index.contains(keys)]] = True
+        among = is_candidate[owners]
+        order = np.argsort(keys[among], kind="stable")
+        keys, places = keys[among][order], owners[among][order]
+        is_open[places[1:][keys[1:] == keys[:-1]]] = True
+        return Proposals(len(batch), is_open=is_open & is_asked)
+
+    def choose(
+        self, document: Document, numbers: Sequence[int], distances: Sequence[int]
+    ) -> Match | None:
+        raise NotImplementedError("documents with equal bodies are looked up one by one")
+
     def find(self, document: Document) -> Match | None:
         keys = self.signer.keys(document)
         numbers, shared = self._index.find(keys, at_most=self._max_candidates)
@@ -80,3 +98,10 @@ class BodyDetector(LookupDetector[BodySigner]):
         return document.text == original.text and (
             not is_body_kept or document.body == original.body
         )
+
+
+def _digest(document: Document) -> bytes | None:
+    if not document.body:
+        return None
+    key = document.key.encode(errors="surrogatepass")
+    return xxhash.xxh3_128_digest(key + document.body if key else document.body)

@@ -6,7 +6,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from dedup.batch import Batch, Portion, Signatures
 from dedup.detectors.keyed import LookupDetector
+from dedup.detectors.proposals import Proposals
 from dedup.detectors.second_check import comparable_text
 from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
@@ -27,10 +29,8 @@ class _KeyRecordSigner(Signer):
     def scheme(self) -> Mapping[str, object]:
         return {}
 
-    def compute(self, document: Document) -> bytes | None:
-        if not document.key:
-            return None
-        return _text_digest(document) + document.key.encode(errors="surrogatepass")
+    def compute(self, portion: Portion) -> Signatures:
+        return Signatures.of(list(map(_record, portion.documents)))
 
 
 class KeyRecord(LookupDetector[Signer]):
@@ -43,12 +43,18 @@ class KeyRecord(LookupDetector[Signer]):
     def __init__(self) -> None:
         super().__init__(_KeyRecordSigner())
 
-    def may_match(
+    def propose(
         self,
-        documents: Sequence[Document],
-        among: NDArray[np.bool_],  # noqa: ARG002 -- no document has a match
-    ) -> NDArray[np.bool_]:
-        return np.zeros(len(documents), np.bool_)
+        batch: Batch,
+        is_asked: NDArray[np.bool_],  # noqa: ARG002 -- no document has a candidate
+        is_candidate: NDArray[np.bool_],  # noqa: ARG002
+    ) -> Proposals:
+        return Proposals(len(batch))
+
+    def choose(
+        self, document: Document, numbers: Sequence[int], distances: Sequence[int]
+    ) -> Match | None:
+        raise NotImplementedError("it proposes no candidates")
 
     def find(self, document: Document) -> Match | None:  # noqa: ARG002 -- it never does
         return None
@@ -58,6 +64,12 @@ class KeyRecord(LookupDetector[Signer]):
         digest = _text_digest(document)
         numbers, _ = self._index.find(self.signer.keys_in(digest), at_most=1)
         return int(numbers[0]) if len(numbers) and digest != _NO_TEXT else None
+
+
+def _record(document: Document) -> bytes | None:
+    if not document.key:
+        return None
+    return _text_digest(document) + document.key.encode(errors="surrogatepass")
 
 
 def _text_digest(document: Document) -> bytes:

@@ -1,12 +1,13 @@
 """What detectors have in common that find signatures by 32-bit keys."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.batch import Batch
 from dedup.detectors.base import IndexedDetector, SignerT
-from dedup.detectors.batch_candidates import promising_keys, shared_keys
+from dedup.detectors.proposals import Pairs, Proposals, counts_of, pairs_within
 from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document, Match
@@ -19,26 +20,22 @@ class LookupDetector(IndexedDetector[SignerT, Multimap]):
     def __init__(self, signer: SignerT) -> None:
         super().__init__(signer, Multimap())
 
-    def may_match(
-        self,
-        documents: Sequence[Document],
-        among: NDArray[np.bool_],  # noqa: ARG002 -- all documents cost little more
-    ) -> NDArray[np.bool_]:
-        return shared_keys(self._index, *self._keys_of(documents), len(documents))
-
     def add(self, document: Document, number: int) -> None:
         self._index.add(self.signer.keys(document), number)
 
+    def add_many(self, batch: Batch, places: NDArray[np.intp], numbers: NDArray[np.int64]) -> None:
+        keys, counts = self.signer.keys_of_many(batch.signatures(self.signer).take(places))
+        if len(keys):
+            self._index.add_many(keys, np.repeat(numbers, counts))
+
     def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
-        keys, counts = self.signer.keys_of_many(signatures)
+        keys, counts = self.signer.keys_of_stored(signatures)
         self._index.add_many(keys, np.repeat(numbers, counts))
 
-    def _keys_of(
-        self, documents: Sequence[Document]
-    ) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
-        """The keys of documents, and the place of each key's document."""
-        keys, counts = self.signer.keys_of_many(self.signer.sign_many(documents))
-        return keys, np.repeat(np.arange(len(documents)), counts)
+    def _keys_of(self, batch: Batch) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
+        """The keys of a batch, and the place of each key's document."""
+        keys, counts = self.signer.keys_of_many(batch.signatures(self.signer))
+        return keys, np.repeat(np.arange(len(batch)), counts)
 
 
 class KeyedDetector(LookupDetector[KeySigner]):
@@ -59,21 +56,49 @@ class KeyedDetector(LookupDetector[KeySigner]):
         self.limit_reached = 0
         """Documents that had more candidates than were compared."""
 
-    def may_match(
-        self, documents: Sequence[Document], among: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
-        if not self._check.rules_out:
-            return super().may_match(documents, among)
-        return promising_keys(self._index, self._check, documents, *self._keys_of(documents), among)
+    def propose(
+        self, batch: Batch, is_asked: NDArray[np.bool_], is_candidate: NDArray[np.bool_]
+    ) -> Proposals:
+        keys, owners = self._keys_of(batch)
+        among = (is_asked | is_candidate)[owners]
+        later, earlier, crowded = pairs_within(keys[among], owners[among])
+        is_pair = is_asked[later] & is_candidate[earlier]
+        within = Pairs.of(later[is_pair], -1 - earlier[is_pair])
+        is_key_asked = is_asked[owners]
+        parts = [within, *self._indexed(keys[is_key_asked], owners[is_key_asked])]
+        is_open = counts_of(parts, len(batch)) >= AT_MOST  # some were cut off
+        is_open[crowded] = is_asked[crowded]
+        left = [self._check.left_of(batch, part) for part in parts]
+        is_open |= counts_of(left, len(batch)) > self._max_candidates
+        return Proposals(len(batch), left, is_open)
+
+    def _indexed(self, keys: NDArray[np.uint32], owners: NDArray[np.intp]) -> Iterator[Pairs]:
+        """Yield the indexed documents that share a key with some documents, which ascend."""
+        for start in range(0, int(owners[-1]) + 1 if len(owners) else 0, _DOCUMENTS_AT_ONCE):
+            first, last = owners.searchsorted([start, start + _DOCUMENTS_AT_ONCE])
+            order = np.argsort(keys[first:last]) + first  # what is near is in the cache
+            yield Pairs.of(*self._index.find_many(keys[order], owners[order]))
+
+    def choose(
+        self,
+        document: Document,
+        numbers: Sequence[int],
+        distances: Sequence[int],  # noqa: ARG002 -- there are none
+    ) -> Match | None:
+        nearest = self._check.nearest(document, numbers)
+        return nearest and Match(nearest[0], self.stage, resemblance=nearest[1])
 
     def find(self, document: Document) -> Match | None:
         numbers = self._proposed(self.signer.keys(document))
         is_cut = len(numbers) >= AT_MOST
         numbers = self._check.promising(document, numbers)
         self.limit_reached += is_cut or len(numbers) > self._max_candidates
-        nearest = self._check.nearest(document, numbers[: self._max_candidates].tolist())
-        return nearest and Match(nearest[0], self.stage, resemblance=nearest[1])
+        return self.choose(document, numbers[: self._max_candidates].tolist(), ())
 
     def _proposed(self, keys: NDArray[np.uint32]) -> NDArray[np.int64]:
         """Return the documents that share some of `keys`, those that share most first."""
         return self._index.find(keys)[0]
+
+
+_DOCUMENTS_AT_ONCE = 256
+"""Each may have a thousand candidates for each of its keys."""

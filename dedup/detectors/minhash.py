@@ -1,15 +1,15 @@
 """Near duplicates by MinHash bands: what a simhash within 3 bits does not see."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.batch import Portion
 from dedup.detectors.keyed import KeyedDetector
 from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import KeySigner
-from dedup.document import Document
 from dedup.text.codepoints import mix
 
 _DONORS = 64
@@ -40,16 +40,12 @@ class MinHashSigner(KeySigner):
             "short_shingles": self._short_shingles,
         }
 
-    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
-        return self.compute_keys_of_many([document])[0]
-
-    def compute_keys_of_many(self, documents: Sequence[Document]) -> list[NDArray[np.uint32]]:
-        sets = [each.shingles for each in documents if self._is_long(each)]
-        found = iter(band_keys_of_many(sets, bands=self._bands, rows=self._rows))
-        return [next(found) if self._is_long(each) else _NO_KEYS for each in documents]
-
-    def _is_long(self, document: Document) -> bool:
-        return len(document.shingles) >= max(self._short_shingles, 1)
+    def compute_keys(self, portion: Portion) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        keys = band_keys(
+            portion.shingles, portion.owners, len(portion), bands=self._bands, rows=self._rows
+        )
+        is_long = portion.sizes >= max(self._short_shingles, 1)
+        return keys, np.where(is_long, self._bands, 0)
 
 
 class MinHashDetector(KeyedDetector):
@@ -76,31 +72,27 @@ class MinHashDetector(KeyedDetector):
         super().__init__(check, signer, max_candidates=max_candidates)
 
 
-_NO_KEYS = np.empty(0, np.uint32)
-
-
-def band_keys(shingles: NDArray[np.uint64], *, bands: int, rows: int) -> NDArray[np.uint32]:
-    """Return one key for each band, from the ascending hashes of a set that is not empty.
-
-    Sets with resemblance r share the key of a given band with a probability of about r**rows.
-    """
-    found: NDArray[np.uint32] = band_keys_of_many([shingles], bands=bands, rows=rows)[0]
-    return found
-
-
-def band_keys_of_many(
-    sets: Sequence[NDArray[np.uint64]], *, bands: int, rows: int
+def band_keys(
+    shingles: NDArray[np.uint64], owners: NDArray[np.intp], count: int, *, bands: int, rows: int
 ) -> NDArray[np.uint32]:
-    """Return for each set, as a row, what `band_keys` returns."""
+    """Return one key for each band of some sets; shape (count, bands).
+
+    Sets with resemblance r share the key of a given band with a probability of about r**rows. The
+    keys of an empty set say nothing.
+
+    Args:
+        shingles: the ascending hashes of the sets, one set after the other.
+        owners: the set of each hash, ascending.
+        count: of the sets.
+        bands: how many.
+        rows: minima of a band.
+    """
     n_bins = bands * rows
-    shingles = np.concatenate([np.empty(0, np.uint64), *sets])
-    owners = np.repeat(np.arange(len(sets)), np.fromiter(map(len, sets), np.intp, len(sets)))
-    bins = np.searchsorted(_bin_starts(n_bins), shingles, side="right") - 1
-    cells = owners * n_bins + bins
+    cells = _bins(shingles, n_bins) + owners * n_bins
     is_first = np.ones(len(cells), np.bool_)
     np.not_equal(cells[1:], cells[:-1], out=is_first[1:])
-    minima = np.zeros((len(sets), n_bins), np.uint64)
-    is_filled = np.zeros((len(sets), n_bins), np.bool_)
+    minima = np.zeros((count, n_bins), np.uint64)
+    is_filled = np.zeros((count, n_bins), np.bool_)
     minima.ravel()[cells[is_first]] = shingles[is_first]
     is_filled.ravel()[cells[is_first]] = True
     in_row, empty = np.nonzero(~is_filled)
@@ -113,13 +105,22 @@ def band_keys_of_many(
         minima[in_row, empty] = minima[in_row, taken]
     # The sum is a new one for each order, and for each band, so that no two share their keys.
     factors = _factors(n_bins).reshape(bands, rows)
-    sums = (minima.reshape(len(sets), bands, rows) * factors).sum(axis=2)
-    return (mix(sums) >> np.uint64(32)).astype("<u4")
+    sums = (minima.reshape(count, bands, rows) * factors).sum(axis=2)
+    return (mix(sums) >> _HALF).astype(np.uint32)
 
 
-@cache
-def _bin_starts(n_bins: int) -> NDArray[np.uint64]:
-    return np.array([(place << 64) // n_bins for place in range(n_bins)], np.uint64)
+def _bins(hashes: NDArray[np.uint64], n_bins: int) -> NDArray[np.int64]:
+    """The bin of each hash: the upper 64 bits of `n_bins * hash + n_bins - 1`.
+
+    Bin `i` begins at `floor(i * 2^64 / n_bins)`, of which this is the inverse.
+    """
+    factor = np.uint64(n_bins)
+    low = ((hashes & _LOW_HALF) * factor + (factor - np.uint64(1))) >> _HALF
+    return (((hashes >> _HALF) * factor + low) >> _HALF).astype(np.int64)
+
+
+_HALF = np.uint64(32)
+_LOW_HALF = np.uint64(0xFFFF_FFFF)
 
 
 @cache

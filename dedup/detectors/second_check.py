@@ -5,16 +5,18 @@ things count: the texts, the names (title and first heading), and whether the te
 own, without what their site puts on every page.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.batch import Batch
 from dedup.config import DedupConfig, NearNames
 from dedup.detectors.base import Originals
-from dedup.detectors.sketches import AskedSets, Sketches, SketchSigner
+from dedup.detectors.proposals import Pairs
+from dedup.detectors.sketches import AskedSets, Sketches
 from dedup.document import Document
 from dedup.names import comparable_name, do_agree, url_file_name
 from dedup.similarity import resemblance
@@ -208,12 +210,11 @@ class SecondCheck:
         self._n_characters, self._is_cut = 0, False
         self._sketches = sketches
         self.rare_on = rare_on
-        self._signer = SketchSigner()
         self.near_resemblance = near_resemblance
         self.short_shingles = short_shingles
         self.names: NearNames = names
         self.original = originals
-        self._asked_last: tuple[Sequence[Document], AskedSets] | None = None
+        self._asked_last: tuple[Batch, AskedSets] | None = None
         self._document: Document | None = None
         self._apart: list[Apart] = []
         self._known: dict[int, float] = {}
@@ -293,59 +294,49 @@ class SecondCheck:
         least = self.near_resemblance
         return numbers[self._sketches.may_resemble(document.shingles, numbers, at_least=least)]
 
-    @property
-    def rules_out(self) -> bool:
-        return self._sketches is not None
+    def left_of(self, batch: Batch, pairs: Pairs) -> Pairs:
+        """Return the pairs that sketches do not rule out.
 
-    def may_be_near(
-        self,
-        documents: Sequence[Document],
-        owners: NDArray[np.intp],
-        numbers: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
-        """Which candidates of many documents the sketches do not rule out.
-
-        Args:
-            documents: those asked about.
-            owners: the place in `documents` of each candidate's document.
-            numbers: of the candidates.
+        All of them are with the index, or all within the batch.
         """
-        if self._sketches is None:
-            return np.ones(len(numbers), np.bool_)
-        asked, least = self._asked_of(documents), self.near_resemblance
-        may = self._sketches.may_resemble_many(asked, owners, numbers, at_least=least)
-        return (asked.lengths[owners] < self.short_shingles) | may
-
-    def may_be_near_each_other(
-        self,
-        documents: Sequence[Document],
-        owners: NDArray[np.intp],
-        others: NDArray[np.intp],
-    ) -> NDArray[np.bool_]:
-        """The same for candidates that are themselves in the batch, by their places."""
-        if self._sketches is None:
-            return np.ones(len(owners), np.bool_)
-        asked = self._asked_of(documents)
-        may = asked.may_resemble(owners, others, at_least=self.near_resemblance)
+        if self._sketches is None or not len(pairs.places):
+            return pairs
+        asked, least = self._asked_of(batch), self.near_resemblance
         is_short = asked.lengths < self.short_shingles
-        return is_short[owners] | is_short[others] | may
+        may = is_short[pairs.places]
+        if pairs.numbers[0] >= 0:
+            sketches = self._sketches
+            may |= sketches.may_resemble_many(asked, pairs.places, pairs.numbers, at_least=least)
+        else:
+            others = -1 - pairs.numbers
+            may |= is_short[others] | asked.may_resemble(pairs.places, others, at_least=least)
+        return pairs.take(may)
+
+    def sketch_many(
+        self, batch: Batch, places: NDArray[np.intp], numbers: NDArray[np.int64]
+    ) -> None:
+        """Add the sketches of documents that were stored, where there are sketches."""
+        if self._sketches is None:
+            return
+        asked = self._asked_of(batch)
+        is_long = asked.lengths[places] >= self.short_shingles
+        places, numbers = places[is_long], numbers[is_long]
+        self._sketches.add_many(numbers, asked.lengths[places], asked.sketches[places])
 
     def sketch(self, number: int, document: Document) -> None:
         """Add the sketch of a document that was stored, where there are sketches."""
         if self._sketches is not None and not self.is_short(document):
-            self._sketches.add(number, document.shingles, self._signer.sign(document))
+            self._sketches.add(number, document.shingles)
 
     def forget(self, number: int) -> None:
         """Forget the sketch of a document: its text has changed."""
         if self._sketches is not None:
             self._sketches.forget(number)
 
-    def _asked_of(self, documents: Sequence[Document]) -> AskedSets:
-        """The sets of documents that several detectors ask about together."""
-        if self._asked_last is None or self._asked_last[0] is not documents:
-            sketches = self._signer.sign_many(documents)
-            sets = AskedSets([document.shingles for document in documents], sketches)
-            self._asked_last = documents, sets
+    def _asked_of(self, batch: Batch) -> AskedSets:
+        """The sets of a batch, about which several detectors ask."""
+        if self._asked_last is None or self._asked_last[0] is not batch:
+            self._asked_last = batch, AskedSets(batch)
         return self._asked_last[1]
 
     def nearest(

@@ -1,18 +1,20 @@
 """Baidu's method: documents that share their longest sentences, then a second check."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
+from dedup.batch import Portion
 from dedup.detectors.keyed import KeyedDetector
 from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import KeySigner
 from dedup.document import Document
-from dedup.text import longest_sentences, longest_sentences_of_many
+from dedup.text import longest_sentences
+from dedup.text.sentences import NO_SENTENCE, hash_longest_sentences
 
-_LOW = 0xFFFF_FFFF
+_LOW = np.uint64(0xFFFF_FFFF)
+_NONE = np.uint64(1 << 32)
 _SHOWN_CHARACTERS = 160
 
 
@@ -34,14 +36,13 @@ class SentencesSigner(KeySigner):
     def scheme(self) -> Mapping[str, object]:
         return {"digest": "xxh3-32", "sentences": 1, "sentences_count": self._sentences_count}
 
-    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
-        return self.compute_keys_of_many([document])[0]
-
-    def compute_keys_of_many(self, documents: Sequence[Document]) -> list[NDArray[np.uint32]]:
-        texts = [document.normal_text for document in documents]
-        found = longest_sentences_of_many(texts, self._sentences_count)
-        keys = (sorted({_digest(each) & _LOW for each in longest}) for longest in found)
-        return [np.array(each, "<u4") for each in keys]
+    def compute_keys(self, portion: Portion) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        hashes = hash_longest_sentences(portion.texts, self._sentences_count)
+        keys = (hashes & _LOW) | np.where(hashes == NO_SENTENCE, _NONE, np.uint64(0))
+        keys.sort(axis=1)
+        keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = _NONE
+        keys.sort(axis=1)
+        return keys.astype(np.uint32), np.count_nonzero(keys < _NONE, axis=1)
 
     def show(self, document: Document) -> list[str]:
         found = longest_sentences(document.normal_text, self._sentences_count)
@@ -69,7 +70,3 @@ class SentencesDetector(KeyedDetector):
     ) -> None:
         signer = SentencesSigner(sentences_count, stage)
         super().__init__(check, signer, max_candidates=max_candidates)
-
-
-def _digest(text: str) -> int:
-    return xxhash.xxh3_64_intdigest(text.encode(errors="surrogatepass"))

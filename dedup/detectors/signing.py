@@ -14,6 +14,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from dedup.batch import Portion, Signatures
 from dedup.config import DedupConfig
 from dedup.document import Document
 
@@ -43,12 +44,8 @@ class Signer(ABC):
         """What must be equal for two signatures to be comparable; plain JSON values."""
 
     @abstractmethod
-    def compute(self, document: Document) -> bytes | None:
-        """The signature of a document; None: the stage does not look at it."""
-
-    def compute_many(self, documents: Sequence[Document]) -> Sequence[bytes | None]:
-        """The signatures of many documents, in their order."""
-        return list(map(self.compute, documents))
+    def compute(self, portion: Portion) -> Signatures:
+        """The signatures of some documents; none for those that the stage does not look at."""
 
     @cached_property
     def key(self) -> str:
@@ -58,15 +55,8 @@ class Signer(ABC):
     def sign(self, document: Document) -> bytes | None:
         """The signature of a document, which remembers it."""
         if self.key not in document.signatures:
-            document.signatures[self.key] = self.compute(document)
+            document.signatures[self.key] = self.compute(Portion([document]))[0]
         return document.signatures[self.key]
-
-    def sign_many(self, documents: Sequence[Document]) -> list[bytes | None]:
-        """The signatures of many documents, several times as fast as one by one."""
-        missing = [each for each in documents if self.key not in each.signatures]
-        for document, signature in zip(missing, self.compute_many(missing), strict=True):
-            document.signatures[self.key] = signature
-        return [each.signatures[self.key] for each in documents]
 
     def keys(self, document: Document) -> NDArray[np.uint32]:
         """The keys of a document."""
@@ -76,11 +66,22 @@ class Signer(ABC):
         """The keys of a signature; no keys without a signature."""
         return np.frombuffer((signature or b"")[: self.key_bytes], self.key_type)
 
-    def keys_of_many(
-        self, signatures: Sequence[bytes | None]
-    ) -> tuple[NDArray[np.uint32], list[int]]:
+    def keys_of_many(self, signatures: Signatures) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """The keys of many signatures, one after the other, and how many each has."""
-        parts = [(each or b"")[: self.key_bytes] for each in signatures]
+        rows, lengths = signatures.rows, signatures.lengths
+        if self.key_bytes is not None:
+            rows, lengths = rows[:, : self.key_bytes], np.minimum(lengths, self.key_bytes)
+        keys = np.ascontiguousarray(rows).view(self.key_type)
+        counts = lengths // 4
+        return keys[np.arange(keys.shape[1]) < counts[:, np.newaxis]], counts
+
+    def keys_of_stored(self, signatures: Sequence[bytes]) -> tuple[NDArray[np.uint32], list[int]]:
+        """The same of signatures as the store has them.
+
+        Raises:
+            ValueError: their lengths are none that signatures have.
+        """
+        parts = [each[: self.key_bytes] for each in signatures]
         return np.frombuffer(b"".join(parts), self.key_type), [len(each) // 4 for each in parts]
 
     def show(self, document: Document) -> Any:
@@ -115,6 +116,13 @@ def mask_of(document: Document, n_bits: int) -> int:
     return digest & ((1 << n_bits) - 1)
 
 
+def masks_of(portion: Portion) -> NDArray[np.uint64] | None:
+    """`mask_of` each document, 64 bits; None: no document has a key."""
+    if not any(document.key for document in portion.documents):
+        return None
+    return np.array([mask_of(document, 64) for document in portion.documents], np.uint64)
+
+
 class KeySigner(Signer):
     """Computes signatures that are a few 32-bit keys each, little-endian.
 
@@ -125,18 +133,15 @@ class KeySigner(Signer):
     shared: ClassVar[str] = "{} of {} keys shared"
 
     @abstractmethod
-    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
-        """The keys of a document, each once; none: the stage does not look at it."""
+    def compute_keys(self, portion: Portion) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """The keys of documents, one document a row, and how many each has, from the left."""
 
-    def compute_keys_of_many(self, documents: Sequence[Document]) -> list[NDArray[np.uint32]]:
-        """The keys of many documents, in their order."""
-        return list(map(self.compute_keys, documents))
-
-    def compute(self, document: Document) -> bytes | None:
-        return _packed(document, self.compute_keys(document))
-
-    def compute_many(self, documents: Sequence[Document]) -> Sequence[bytes | None]:
-        return list(map(_packed, documents, self.compute_keys_of_many(documents)))
+    def compute(self, portion: Portion) -> Signatures:
+        keys, counts = self.compute_keys(portion)
+        masks = masks_of(portion)
+        if masks is not None:
+            keys = keys ^ masks.astype(np.uint32)[:, np.newaxis]
+        return Signatures.of_keys(keys.astype("<u4", copy=False), counts)
 
     def show(self, document: Document) -> Any:
         return [f"{key:08x}" for key in self.keys(document).tolist()]
@@ -145,9 +150,3 @@ class KeySigner(Signer):
         keys = [set(self.keys_in(each).tolist()) for each in (first, second)]
         shared = len(keys[0] & keys[1])
         return shared > 0, self.shared.format(shared, max(map(len, keys)))
-
-
-def _packed(document: Document, keys: NDArray[np.uint32]) -> bytes | None:
-    if document.key:
-        keys = keys ^ np.uint32(mask_of(document, 32))
-    return keys.astype("<u4").tobytes() or None

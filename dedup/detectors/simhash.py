@@ -1,21 +1,21 @@
 """Near duplicates by weighted simhash, looked up in permuted tables."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.batch import Batch, Portion, Signatures
 from dedup.config import DedupConfig
 from dedup.detectors.base import IndexedDetector
+from dedup.detectors.proposals import NO_PAIRS, Pairs, Proposals, counts_of
 from dedup.detectors.second_check import SecondCheck
-from dedup.detectors.signing import Signer, mask_of
+from dedup.detectors.signing import Signer, mask_of, masks_of
 from dedup.document import Document, Match
-from dedup.fingerprints.simhash import simhash, simhash_many
+from dedup.fingerprints import simhash, simhash_of_occurrences
 from dedup.index import PermutedTables
 from dedup.text import UnspacedFeatures, features
-
-WeightArray = NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
+from dedup.text.features import occurrences
 
 
 class SimhashSigner(Signer):
@@ -49,23 +49,19 @@ class SimhashSigner(Signer):
             "short_shingles": self._short_shingles,
         }
 
-    def compute(self, document: Document) -> bytes | None:
-        found = self._features(document)
-        return None if found is None else self._packed(document, simhash(*found, self.n_bits))
-
-    def compute_many(self, documents: Sequence[Document]) -> Sequence[bytes | None]:
-        if self.n_bits > 64:
-            return super().compute_many(documents)
-        found = [self._features(document) for document in documents]
-        parts = [each for each in found if each is not None]
-        hashes = np.concatenate([np.empty(0, np.uint64), *(part[0] for part in parts)])
-        weights = np.concatenate([np.empty(0, np.int64), *(part[1] for part in parts)])
-        offsets = np.cumsum([0, *(len(part[0]) for part in parts)])
-        words = iter(simhash_many(hashes, weights, offsets).tolist())
-        return [
-            None if each is None else self._packed(document, next(words))
-            for document, each in zip(documents, found, strict=True)
+    def compute(self, portion: Portion) -> Signatures:
+        is_signed = (portion.sizes >= self._short_shingles) & (np.diff(portion.texts.bounds) > 0)
+        lengths = np.where(is_signed, self.n_bits // 8, 0)
+        masks = masks_of(portion)
+        if self.n_bits == 64 and not (portion.texts.unspaced and self._has_segments):
+            words = simhash_of_occurrences(occurrences(portion.texts), portion.texts.bounds)
+            words = words if masks is None else words ^ masks
+            return Signatures(words.astype(">u8").view(np.uint8).reshape(-1, 8), lengths)
+        found = [
+            self._fingerprint(document).to_bytes(self.n_bits // 8) if length else None
+            for document, length in zip(portion.documents, lengths.tolist(), strict=True)
         ]
+        return Signatures.of(found)
 
     def compare(self, first: bytes, second: bytes, config: DedupConfig, /) -> tuple[bool, str]:
         distance = (int.from_bytes(first) ^ int.from_bytes(second)).bit_count()
@@ -76,20 +72,17 @@ class SimhashSigner(Signer):
             f" {relation} {config.simhash_distance}"
         )
 
-    def _packed(self, document: Document, fingerprint: int) -> bytes:
-        return (fingerprint ^ mask_of(document, self.n_bits)).to_bytes(self.n_bits // 8)
+    @property
+    def _has_segments(self) -> bool:
+        return self._unspaced_features != "characters"
 
-    def _features(self, document: Document) -> tuple[NDArray[np.uint64], WeightArray] | None:
-        if len(document.shingles) < self._short_shingles:
-            return None
-        hashes, weights = self._weighted(document)
-        return (hashes, weights) if len(hashes) else None
-
-    def _weighted(self, document: Document) -> tuple[NDArray[np.uint64], WeightArray]:
-        if not document.is_unspaced:
-            return document.words
-        kind = self._unspaced_features
-        return features(document.normal_text, unspaced=True, unspaced_features=kind)
+    def _fingerprint(self, document: Document) -> int:
+        hashes, weights = features(
+            document.normal_text,
+            unspaced=document.is_unspaced,
+            unspaced_features=self._unspaced_features,
+        )
+        return simhash(hashes, weights, self.n_bits) ^ mask_of(document, self.n_bits)
 
 
 class SimhashDetector(IndexedDetector[SimhashSigner, PermutedTables]):
@@ -132,26 +125,33 @@ class SimhashDetector(IndexedDetector[SimhashSigner, PermutedTables]):
         self.limit_reached = 0
         """Documents that had more candidates than were compared."""
 
-    def may_match(
-        self, documents: Sequence[Document], among: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
-        if self.signer.n_bits > 64:
-            return np.ones(len(documents), np.bool_)  # one by one
-        found = self.signer.sign_many(documents)
-        places = np.array([i for i, each in enumerate(found) if each is not None], np.intp)
-        words = np.frombuffer(b"".join(filter(None, found)), ">u8").astype(np.uint64)
-        may_match = np.zeros(len(documents), np.bool_)
-        asked = np.flatnonzero(among[places])
-        near, numbers, _ = self._index.find_many(words[asked])
-        owners = places[asked[near]]
-        may = self._check.may_be_near(documents, owners, numbers.astype(np.int64))
-        may_match[owners[may]] = True
-        is_near = np.bitwise_count(words[asked, np.newaxis] ^ words) <= self._index.max_distance
-        rows, columns = np.nonzero(is_near)
-        later, earlier = places[asked[rows]], places[columns]
-        later, earlier = later[earlier < later], earlier[earlier < later]
-        may_match[later[self._check.may_be_near_each_other(documents, later, earlier)]] = True
-        return may_match
+    def propose(
+        self, batch: Batch, is_asked: NDArray[np.bool_], is_candidate: NDArray[np.bool_]
+    ) -> Proposals:
+        words, is_signed = self._words_of(batch)
+        asked = np.flatnonzero(is_asked & is_signed)
+        candidates = np.flatnonzero(is_candidate & is_signed)
+        parts = [NO_PAIRS]
+        within = PermutedTables(self.signer.n_bits, self._index.max_distance)
+        within.add_many(words[candidates], candidates)
+        for start in range(0, len(asked), _DOCUMENTS_AT_ONCE):
+            some = asked[start : start + _DOCUMENTS_AT_ONCE]
+            parts.append(self._check.left_of(batch, _near(self._index, words, some)))
+            pairs = _near(within, words, some)
+            pairs = pairs.take(pairs.numbers < pairs.places)
+            pairs = pairs._replace(numbers=-1 - pairs.numbers)
+            parts.append(self._check.left_of(batch, pairs))
+        is_open = counts_of(parts, len(batch)) > self._max_candidates
+        return Proposals(len(batch), parts, is_open)
+
+    def choose(
+        self, document: Document, numbers: Sequence[int], distances: Sequence[int]
+    ) -> Match | None:
+        nearest = self._check.nearest(document, numbers)
+        if nearest is None:
+            return None
+        number, resemblance = nearest
+        return Match(number, self.stage, distances[list(numbers).index(number)], resemblance)
 
     def find(self, document: Document) -> Match | None:
         signature = self.signature(document)
@@ -163,19 +163,39 @@ class SimhashDetector(IndexedDetector[SimhashSigner, PermutedTables]):
         distances = dict(found)
         numbers = self._check.promising(document, np.array(list(distances), np.int64))
         self.limit_reached += len(numbers) > self._max_candidates
-        nearest = self._check.nearest(document, numbers[: self._max_candidates].tolist())
-        if nearest is None:
-            return None
-        number, resemblance = nearest
-        return Match(number, self.stage, distances[number], resemblance)
+        compared = numbers[: self._max_candidates].tolist()
+        return self.choose(document, compared, [distances[number] for number in compared])
 
     def add(self, document: Document, number: int) -> None:
         signature = self.signature(document)
         if signature is not None:
             self._index.add(int.from_bytes(signature), number)
 
+    def add_many(self, batch: Batch, places: NDArray[np.intp], numbers: NDArray[np.int64]) -> None:
+        words, is_signed = self._words_of(batch)
+        is_added = is_signed[places]
+        self._index.add_many(words[places[is_added]], numbers[is_added])
+
+    def _words_of(self, batch: Batch) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        """The fingerprints of a batch, and which documents have one."""
+        signatures = batch.signatures(self.signer)
+        words = np.zeros((len(batch), self.signer.n_bits // 64), np.uint64)
+        if signatures.rows.shape[1]:
+            words[:] = np.ascontiguousarray(signatures.rows).view(">u8")
+        return (words[:, 0] if self.signer.n_bits == 64 else words), signatures.lengths > 0
+
     def load(self, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
         words = np.frombuffer(b"".join(signatures), ">u8").astype(np.uint64)
         if self.signer.n_bits > 64:
             words = words.reshape(len(numbers), -1)
         self._index.add_many(words, numbers)
+
+
+def _near(index: PermutedTables, words: NDArray[np.uint64], places: NDArray[np.intp]) -> Pairs:
+    """What the index has near the fingerprints of some places."""
+    near, numbers, distances = index.find_many(words[places])
+    return Pairs(places[near], numbers.astype(np.int64), distances.astype(np.int64))
+
+
+_DOCUMENTS_AT_ONCE = 1_024
+"""Each may have any number of candidates."""

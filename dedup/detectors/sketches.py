@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.batch import Batch, Portion, Signatures
 from dedup.detectors.signing import Signer
-from dedup.document import Document
 
 _BITS = 1_024
 _WORDS = _BITS // 64
@@ -46,25 +46,29 @@ class Sketches:
     def size_bytes(self) -> int:
         return self._bits.nbytes + self._sizes.nbytes + self._shifts.nbytes
 
-    def add(self, number: int, shingles: NDArray[np.uint64], sketch: bytes | None = None) -> None:
-        """Keep the sketch of a document; numbers ascend.
+    def add(self, number: int, shingles: NDArray[np.uint64]) -> None:
+        """Keep the sketch of a document; numbers ascend."""
+        sketch = _sketched([shingles], [_shift_of(len(shingles))])
+        self.add_many(np.array([number]), np.array([len(shingles)]), sketch)
+
+    def add_many(
+        self, numbers: NDArray[np.int64], sizes: NDArray[np.int64], sketches: NDArray[np.uint64]
+    ) -> None:
+        """Keep the sketches of documents; numbers ascend.
 
         Args:
-            number: of the document.
-            shingles: of the document.
-            sketch: what `SketchSigner` has computed; None: it is computed here.
+            numbers: of the documents.
+            sizes: how many shingles each has.
+            sketches: shape (n, words).
         """
+        if not len(numbers):
+            return
         if self._first < 0:
-            self._first = number
-        row = number - self._first
-        if row >= len(self._sizes):
-            self._grow(max(row + 1, _ROWS, len(self._sizes) + len(self._sizes) // 4))
-        shift = _shift_of(len(shingles))
-        if sketch is None:
-            sketch = _sketched([shingles], [shift]).tobytes()
-        self._bits[row] = np.frombuffer(sketch, np.uint64)
-        self._sizes[row] = len(shingles)
-        self._shifts[row] = shift
+            self._first = int(numbers[0])
+        rows = numbers - self._first
+        if rows[-1] >= len(self._sizes):
+            self._grow(max(int(rows[-1]) + 1, _ROWS, len(self._sizes) + len(self._sizes) // 4))
+        self._bits[rows], self._sizes[rows], self._shifts[rows] = sketches, sizes, _shifts_of(sizes)
 
     def forget(self, number: int) -> None:
         """Forget the sketch of a document whose text has changed."""
@@ -152,30 +156,30 @@ class SketchSigner(Signer):
     def scheme(self) -> Mapping[str, object]:
         return {"bits": _BITS, "sampled": _SAMPLED, "shingles": 1}
 
-    def compute(self, document: Document) -> bytes:
-        return self.compute_many([document])[0]
-
-    def compute_many(self, documents: Sequence[Document]) -> list[bytes]:
-        sets = [document.shingles for document in documents]
-        return [bits.tobytes() for bits in _sketched(sets, [_shift_of(len(each)) for each in sets])]
+    def compute(self, portion: Portion) -> Signatures:
+        sizes, shingles, owners = portion.sizes, portion.shingles, portion.owners
+        shifts = _shifts_of(sizes).astype(np.uint64)
+        if shifts.any():
+            is_part = shingles <= (np.uint64(2**64 - 1) >> shifts)[owners]
+            shingles, owners = shingles[is_part], owners[is_part]
+        is_set = np.zeros((len(sizes), _BITS), np.bool_)
+        is_set.ravel()[owners * _BITS + _places(shingles)] = True
+        return Signatures.of_keys(_packed(is_set), np.full(len(sizes), _WORDS))
 
 
 class AskedSets:
     """Sets of shingles that are asked about together, with their sketches.
 
-    Args:
-        sets: of each document.
-        sketches: of each, what `SketchSigner` has computed.
+    Attributes:
+        lengths: of the sets.
+        sketches: shape (n, words).
     """
 
-    def __init__(
-        self, sets: Sequence[NDArray[np.uint64]], sketches: Sequence[bytes | None]
-    ) -> None:
-        self.lengths = np.array(list(map(len, sets)), np.int64)
-        self._sets = sets
-        self._shifts = np.array([_shift_of(len(each)) for each in sets], np.int64)
-        joined = b"".join(filter(None, sketches))
-        self._own = np.frombuffer(joined, np.uint64).reshape(len(sets), _WORDS)
+    def __init__(self, batch: Batch) -> None:
+        self.lengths = batch.sizes
+        self.sketches = batch.signatures(SketchSigner()).rows.view(np.uint64)
+        self._documents = batch.documents
+        self._shifts = _shifts_of(batch.sizes)
         self._bits: dict[int, tuple[NDArray[np.uint64], NDArray[np.bool_]]] = {}
 
     def may_resemble(
@@ -226,11 +230,11 @@ class AskedSets:
     def bits(self, shift: int, places: NDArray[np.intp]) -> NDArray[np.uint64]:
         """Of some sets, the bits of the part that a `shift` leaves; shape (n, words)."""
         if shift not in self._bits:
-            self._bits[shift] = self._own.copy(), self._shifts == shift
+            self._bits[shift] = self.sketches.copy(), self._shifts == shift
         bits, is_known = self._bits[shift]
         missing = np.unique(places[~is_known[places]])
         if len(missing):
-            sets = [self._sets[place] for place in missing.tolist()]
+            sets = [self._documents[place].shingles for place in missing.tolist()]
             bits[missing] = _sketched(sets, [shift] * len(sets))
             is_known[missing] = True
         return bits[places]
@@ -238,6 +242,12 @@ class AskedSets:
 
 def _shift_of(size: int) -> int:
     return max((size - 1) // _SAMPLED, 0).bit_length()
+
+
+def _shifts_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """`_shift_of` each size: the bits that a number has are its binary exponent."""
+    _, exponents = np.frexp(np.maximum(sizes - 1, 0) // _SAMPLED)
+    return np.asarray(exponents, np.int64)
 
 
 def _sketched(sets: Sequence[NDArray[np.uint64]], shifts: Sequence[int]) -> NDArray[np.uint64]:

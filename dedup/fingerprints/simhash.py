@@ -19,6 +19,7 @@ instructions can turn a near tie.
 Source: Charikar, STOC 2002, section 3; Manku, Jain and Das Sarma, WWW 2007, section 2.
 """
 
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -36,6 +37,11 @@ _BATCH_FEATURES = 4096
 
 _SLICE_FEATURES = 1024
 """Features that vote at a time: 512 bytes each."""
+
+_MOST_IN_A_BYTE = 255
+
+_PIECES_AT_ONCE = 512
+"""Of 255 occurrences at most, 64 bytes each: 8 MB."""
 
 Weights = NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
 
@@ -104,6 +110,44 @@ def simhash_many(
     _check_total(float(totals.max(initial=0)) * unit, unit)
     words = np.packbits(is_one, axis=1).view(">u8").astype(np.uint64)
     return words[:, 0] if n_bits == 64 else words
+
+
+def simhash_of_occurrences(
+    hashes: NDArray[np.uint64], bounds: NDArray[np.integer[Any]]
+) -> NDArray[np.uint64]:
+    """The 64-bit fingerprints of many documents whose features weigh as often as they occur.
+
+    As `simhash_many` gives them, without the features being counted first: the 8 bits of a byte
+    vote in 8 counters of a byte, side by side in one word, 255 occurrences at most at a time.
+
+    Args:
+        hashes: of all occurrences, one document after the other.
+        bounds: as `offsets` there.
+
+    >>> simhash_of_occurrences(np.array([5, 6, 6, 7], np.uint64), np.array([0, 1, 1, 4])).tolist()
+    [5, 0, 6]
+    """
+    counts = np.diff(bounds)
+    n_pieces = -(-counts // _MOST_IN_A_BYTE)
+    ones = np.zeros((len(counts), 64), np.int64)
+    owners = np.repeat(np.arange(len(counts)), n_pieces)
+    starts = np.repeat(bounds[:-1] - _MOST_IN_A_BYTE * (np.cumsum(n_pieces) - n_pieces), n_pieces)
+    starts += _MOST_IN_A_BYTE * np.arange(len(starts))
+    for first in range(0, len(starts), _PIECES_AT_ONCE):
+        part = starts[first : first + _PIECES_AT_ONCE]
+        stop = starts[first + _PIECES_AT_ONCE] if first + _PIECES_AT_ONCE < len(starts) else None
+        lanes = _byte_lanes()[hashes[part[0] : stop].astype("<u8").view(np.uint8)]
+        sums = np.add.reduceat(lanes.reshape(-1, 8), part - part[0], axis=0)
+        np.add.at(ones, owners[first : first + _PIECES_AT_ONCE], sums.view(np.uint8))
+    is_one = 2 * ones > counts[:, np.newaxis]
+    return np.packbits(is_one, axis=1, bitorder="little").view("<u8").ravel()
+
+
+@cache
+def _byte_lanes() -> NDArray[np.uint64]:
+    """For each byte a word whose byte `i` is bit `i` of it, lowest first."""
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little")
+    return bits.view("<u8").ravel()
 
 
 def weighted_bit_sums(

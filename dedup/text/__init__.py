@@ -3,7 +3,7 @@
 from dedup.text.chinese_words import segments
 from dedup.text.features import UNSPACED_FEATURES, UnspacedFeatures, features
 from dedup.text.normal import is_traditional, is_unspaced, normalise, words
-from dedup.text.sentences import longest_sentences, longest_sentences_of_many, sentences
+from dedup.text.sentences import longest_sentences, sentences
 from dedup.text.shingles import shingle_hashes
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "is_traditional",
     "is_unspaced",
     "longest_sentences",
-    "longest_sentences_of_many",
     "normalise",
     "segments",
     "sentences",

@@ -5,7 +5,7 @@ in every run. They are not meant to withstand somebody who searches for collisio
 is decided by a second check.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -34,18 +34,6 @@ def joined(texts: Sequence[str]) -> tuple[str, NDArray[np.int64]]:
     starts = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(lengths + 1, out=starts[1:])
     return "\n".join((*texts, "")), starts
-
-
-def text_portions(texts: Sequence[str]) -> Iterator[slice]:
-    """Cut a list of texts into portions that, joined, are short enough for the cache."""
-    start, size = 0, 0
-    for place, text in enumerate(texts):
-        if size and size + len(text) + 1 > _PORTION_CHARACTERS:
-            yield slice(start, place)
-            start, size = place, 0
-        size += len(text) + 1
-    if size:
-        yield slice(start, len(texts))
 
 
 def mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -133,9 +121,6 @@ _BASE = 0x9E3779B97F4A7C15
 
 _CODES_AT_ONCE = 1 << 20
 """The sums of a longer text are computed in portions, since they take 8 bytes a character."""
-
-_PORTION_CHARACTERS = 1 << 16
-"""Joined texts: arrays of 8 bytes a character that stay in the cache."""
 
 POWERS_KEPT = 1 << 16
 """Code points up to which the powers of the base are computed once: 1 MB."""

@@ -12,7 +12,8 @@ from dedup.text.chinese_words import (
     usual_inverse_document_frequency,
 )
 from dedup.text.codepoints import code_points, hash_pieces, hash_windows
-from dedup.text.shingles import count_distinct, word_characters, word_hashes
+from dedup.text.joined_texts import JoinedTexts
+from dedup.text.shingles import count_distinct
 
 UnspacedFeatures = Literal["characters", "segments", "segments-idf"]
 UNSPACED_FEATURES: tuple[str, ...] = get_args(UnspacedFeatures)
@@ -70,16 +71,19 @@ def features(
     (4, [1, 1, 2, 2])
     """
     if not unspaced:
-        return count_distinct(word_hashes(normal_text))
+        return count_distinct(JoinedTexts([normal_text], unspaced=False).units)
     if unspaced_features != "characters":
         found = _segment_features(normal_text, with_idf=unspaced_features == "segments-idf")
         if len(found[0]):
             return found
-    characters = word_characters(normal_text)
-    # The lower half first, as it tells most characters apart: see `count_distinct`.
-    turned = (characters << np.uint64(48)) | (characters >> np.uint64(16))
-    distinct, counts = count_distinct(turned)
-    return hash_windows(distinct, 1), counts
+    return count_distinct(occurrences(JoinedTexts([normal_text], unspaced=True)))
+
+
+def occurrences(texts: JoinedTexts) -> NDArray[np.uint64]:
+    """The hash of each word or character, one text after the other, as often as it occurs."""
+    if not texts.unspaced:
+        return texts.units
+    return hash_windows((texts.units << np.uint64(48)) | (texts.units >> np.uint64(16)), 1)
 
 
 def _segment_features(normal_text: str, *, with_idf: bool) -> Features:

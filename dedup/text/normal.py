@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 import numpy as np
@@ -11,7 +11,9 @@ from opencc import OpenCC
 
 from dedup.text.character_kinds import UNSPACED, character_kinds
 from dedup.text.character_table import CharacterTable
-from dedup.text.codepoints import code_points, from_code_points
+from dedup.text.codepoints import code_points, from_code_points, joined
+
+_BETWEEN = "\0"
 
 _MARKS_KEPT = 30
 """Combining marks kept in a row: the Stream-Safe Text Format of Unicode Annex 15, section 13."""
@@ -51,6 +53,18 @@ def normalise(text: str) -> str:
     return _normalise_runs(text, simple, involved)
 
 
+def normalise_many(texts: Sequence[str]) -> list[str]:
+    """Return what `normalise` returns for each of some texts.
+
+    They are normalised together, with a character between them that composes with nothing: for
+    short texts several times as fast.
+    """
+    found = normalise(_BETWEEN.join(texts)).split(_BETWEEN)
+    if len(found) != len(texts):  # one has the character itself, or there are none
+        return list(map(normalise, texts))
+    return found
+
+
 def is_unspaced(normal_text: str) -> bool:
     r"""Tell whether over half of the `\w` characters belong to scripts without word spaces.
 
@@ -68,6 +82,18 @@ def is_unspaced(normal_text: str) -> bool:
         return False
     kinds = character_kinds(code_points(normal_text))
     return 2 * int(np.count_nonzero(kinds == UNSPACED)) > int(np.count_nonzero(kinds))
+
+
+def are_unspaced(normal_texts: Sequence[str]) -> list[bool]:
+    """Return what `is_unspaced` returns for each of some texts."""
+    text, starts = joined(normal_texts)
+    kinds = character_kinds(code_points(text))
+    unspaced, every = (
+        np.add.reduceat(each, starts[:-1], dtype=np.int64)
+        for each in (kinds == UNSPACED, kinds != 0)
+    )
+    found: list[bool] = (2 * unspaced > every).tolist()
+    return found
 
 
 def is_traditional(text: str) -> bool:

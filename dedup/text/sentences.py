@@ -1,20 +1,14 @@
 """Sentences with content, for the method of the longest sentences."""
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from dedup.text.character_table import CharacterTable
-from dedup.text.codepoints import (
-    CodePoints,
-    code_points,
-    from_code_points,
-    joined,
-    text_portions,
-)
+from dedup.text.joined_texts import JoinedTexts
 
 _NOTICES = (
     "©",
@@ -32,7 +26,10 @@ _NOTICES = (
 )
 """Notices that are on every page of a site."""
 
+_ASCII_NOTICES = tuple(filter(str.isascii, _NOTICES))
+
 _DIGITS = re.compile(r"\d+")
+_NO_CONTENT = bytes(code for code in range(128) if chr(code).isdigit() or chr(code).isspace())
 
 _END, _DOT, _SPACE, _HAN, _DIGIT = 1, 2, 4, 8, 16
 _KINDS = (
@@ -57,7 +54,7 @@ def sentences(normal_text: str) -> list[str]:
 
     Source: Baidu's method as described by Yanyi Wu, 2014; what to leave out is our choice.
     """
-    starts, ends, _, _ = _pieces(normal_text)
+    starts, ends, _ = _pieces(JoinedTexts([normal_text], unspaced=False))
     cut = (_content(normal_text[a:b]) for a, b in zip(starts.tolist(), ends.tolist(), strict=True))
     return [sentence for sentence in cut if sentence]
 
@@ -67,79 +64,114 @@ def longest_sentences(normal_text: str, count: int) -> list[str]:
 
     Fewer where the text has fewer. Each comes once, however often the page repeats it.
     """
-    return longest_sentences_of_many([normal_text], count)[0]
+    found = sorted(sentences(normal_text), key=len, reverse=True)
+    return _longest(((len(sentence), sentence) for sentence in found), count)
 
 
-def longest_sentences_of_many(normal_texts: Sequence[str], count: int) -> list[list[str]]:
-    """Return for each text its `longest_sentences`; for short texts several times as fast."""
-    found: list[list[str]] = []
-    for portion in text_portions(normal_texts):
-        text, text_starts = joined(normal_texts[portion])
-        starts, ends, lengths, is_content = _pieces(text)
-        content = _from_codes(code_points(text)[is_content])
-        owners = np.searchsorted(text_starts, starts, side="right") - 1
-        order = np.argsort((owners << 32) - lengths)
-        columns = (starts[order], ends[order], np.cumsum(lengths)[order], lengths[order])
-        pieces = list(zip(*(column.tolist() for column in columns), strict=True))
-        bounds = np.searchsorted(owners, np.arange(len(text_starts))).tolist()
-        for first, last in pairwise(bounds):
-            found.append(_longest(text, content, pieces[first:last], count))
-    return found
+def hash_longest_sentences(texts: JoinedTexts, count: int) -> NDArray[np.uint64]:
+    """Return the 64-bit XXH3 of the `count` longest sentences of each text, in any order.
 
-
-def _longest(
-    text: str, content: str, pieces: list[tuple[int, int, int, int]], count: int
-) -> list[str]:
-    """The longest distinct of some pieces, which come longest first.
-
-    Of each: where it starts and ends in `text`, and where in `content` it ends, and its length.
+    Shape (texts, count); `NO_SENTENCE` where a text has fewer. A sort finds the longest pieces, and
+    only these are cut out. Where that does not decide (equal lengths, equal pieces, notices), all
+    sentences of the text are looked at.
     """
-    found: dict[str, None] = {}
+    starts, ends, lengths = _pieces(texts)
+    owners = np.searchsorted(texts.starts, starts, side="right") - 1
+    order = np.argsort((owners << 32) - lengths)
+    bounds = np.searchsorted(owners, np.arange(len(texts) + 1))
+    starts, ends, lengths = starts[order], ends[order], lengths[order]
+    top = bounds[:-1, np.newaxis] + np.arange(count)
+    is_there = top < bounds[1:, np.newaxis]
+    keys = np.full(top.shape, NO_SENTENCE)
+    spans = zip(starts[top[is_there]].tolist(), ends[top[is_there]].tolist(), strict=True)
+    keys[is_there] = _hashes_of_pieces(texts.text, spans)
+    next_places = bounds[:-1] + count
+    has_more = np.flatnonzero(next_places < bounds[1:])
+    last = lengths[next_places[has_more] - 1]
+    is_open = np.zeros(len(texts), np.bool_)
+    is_open[has_more[last == lengths[next_places[has_more]]]] = True
+    ordered = np.sort(keys, axis=1)
+    is_open |= ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NO_SENTENCE)).any(axis=1)
+    _mark_notices(texts, is_open)
+    for place in np.flatnonzero(is_open).tolist():
+        pieces = range(*bounds[place : place + 2].tolist())
+        cut = ((int(lengths[i]), _content(texts.text[starts[i] : ends[i]])) for i in pieces)
+        found = [each.encode(errors="surrogatepass") for each in _longest(cut, count)]
+        keys[place] = NO_SENTENCE
+        keys[place, : len(found)] = list(map(_hash, found))
+    return keys
+
+
+NO_SENTENCE = np.uint64(0)
+
+
+def _longest(pieces: Iterable[tuple[int, str]], count: int) -> list[str]:
+    """The longest distinct sentences of pieces that come longest first, each with its length."""
+    found: set[str] = set()
     least = 1
-    for start, end, stop, size in pieces:
-        if size < least:
+    for length, sentence in pieces:
+        if length < least:
             break
-        if _has_notice(text[start:end]):
-            continue
-        found[content[stop - size : stop]] = None
+        if sentence:
+            found.add(sentence)
         if len(found) == count:  # go on among those of equal length: their order decides
-            least = size
+            least = length
     return sorted(found, key=lambda sentence: (-len(sentence), sentence))[:count]
 
 
-def _from_codes(codes: CodePoints) -> str:
-    if codes.dtype == np.uint8:
-        return codes.tobytes().decode("latin-1")
-    return from_code_points(codes.astype(np.uint32))
+def _hashes_of_pieces(text: str, spans: Iterable[tuple[int, int]]) -> list[int]:
+    if text.isascii():
+        data = text.encode()
+        return [_hash(data[start:end].translate(None, _NO_CONTENT)) for start, end in spans]
+    return [_hash(_bytes_of_content(text[start:end])) for start, end in spans]
+
+
+def _bytes_of_content(piece: str) -> bytes:
+    if piece.isascii():
+        return piece.encode().translate(None, _NO_CONTENT)
+    return _without_digits(piece).encode(errors="surrogatepass")
+
+
+def _hash(data: bytes) -> int:
+    return xxhash.xxh3_64_intdigest(data) or 1  # 0 stands for none
+
+
+def _mark_notices(texts: JoinedTexts, is_marked: NDArray[np.bool_]) -> None:
+    """Mark the texts that have a notice."""
+    for notice in _ASCII_NOTICES if texts.text.isascii() else _NOTICES:
+        at = texts.text.find(notice)
+        while at >= 0:
+            owner = int(np.searchsorted(texts.starts, at, side="right")) - 1
+            is_marked[owner] = True
+            at = texts.text.find(notice, int(texts.starts[owner + 1]))
 
 
 def _content(piece: str) -> str:
-    return "" if _has_notice(piece) else _DIGITS.sub("", "".join(piece.split()))
+    return "" if any(notice in piece for notice in _NOTICES) else _without_digits(piece)
 
 
-def _has_notice(text: str) -> bool:
-    return any(notice in text for notice in _NOTICES)
+def _without_digits(piece: str) -> str:
+    return _DIGITS.sub("", "".join(piece.split()))
 
 
-def _pieces(
-    normal_text: str,
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return where sentences start and end, what they count, and which characters count.
+def _pieces(texts: JoinedTexts) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
+    """Return where sentences start and end, and how many of their characters count.
 
-    Digits and spaces do not count.
+    Digits and spaces do not count; sentences without other characters are left out.
     """
-    kinds = _sentence_kinds(code_points(normal_text))
-    is_last = (kinds & _END) != 0
+    kinds = _sentence_kinds(texts.codes)
+    is_last = (kinds & _END) != 0  # each text ends with a line end
     is_dot, is_space = (kinds & _DOT) != 0, (kinds & _SPACE) != 0
     is_last[:-1] |= is_dot[:-1] & is_space[1:]
     is_last[1:-1] |= is_dot[:-2] & is_dot[1:-1] & ~is_dot[2:]
-    is_last[1:] |= is_space[1:] & ((kinds[:-1] & _HAN) != 0)
-    is_last[-1:] = True
+    if texts.codes.dtype != np.uint8:
+        is_last[1:] |= is_space[1:] & ((kinds[:-1] & _HAN) != 0)
     ends = np.flatnonzero(is_last) + 1
     starts = np.concatenate(([0], ends[:-1])) if len(ends) else ends
     is_content = (kinds & (_DIGIT | _SPACE)) == 0
     lengths = np.add.reduceat(is_content, starts, dtype=np.int64) if len(starts) else starts
-    return starts, ends, lengths, is_content
+    some = np.flatnonzero(lengths)
+    return starts[some], ends[some], lengths[some]
 
 
 def _kinds_of(characters: str) -> NDArray[np.uint8]:

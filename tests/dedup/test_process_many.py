@@ -1,13 +1,12 @@
 import random
 
-import numpy as np
 import pytest
 
 from dedup import DedupConfig, Deduplicator, Document
 from dedup.collection.deciding import Decider
 from dedup.collection.rules import Rules
 from dedup.collection.spool import SpoolStore
-from dedup.text import longest_sentences, longest_sentences_of_many
+from dedup.detectors.proposals import Proposals
 
 WORDS = [f"word{number}" for number in range(60)] + ["café", "naïve", "Ｗｉｄｅ", "…", "©", "(c)"]
 CHINESE = "的一是在不了有和人这中大为上个国我以要他时来用们生到作地。；"
@@ -49,15 +48,16 @@ def test_a_batch_changes_no_verdict(batch, monkeypatch):
         assert [part[1] for part in stored[0]] == [part[1] for part in stored[1]]
 
 
-def test_detectors_without_batch_lookup_are_asked_one_by_one():
+def test_detectors_may_leave_all_to_be_asked_one_by_one():
     class Plain:
         def __init__(self, detector):
             self.stage, self.scheme = detector.stage, detector.scheme
             self.find, self.add = detector.find, detector.add
             self.signature, self.load = detector.signature, detector.load
+            self.add_many = detector.add_many
 
-        def may_match(self, documents, among):
-            return np.ones(len(documents), np.bool_)
+        def propose(self, batch, is_asked, is_candidate):
+            return Proposals(len(batch), is_open=is_asked)
 
     deduplicator = Deduplicator()
     deduplicator.detectors = tuple(map(Plain, deduplicator.detectors))
@@ -74,13 +74,6 @@ def test_verdicts_come_as_the_stream_is_read(monkeypatch):
     stream = (read.append(n) or Document(str(n), f"text {n}") for n in range(9))
     assert next(Deduplicator().process_many(stream)).number == 0
     assert read == [0, 1]
-
-
-def test_longest_sentences_of_many_are_those_of_each():
-    texts = mixed_texts(5)
-    expected = [longest_sentences(text, 3) for text in texts]
-    assert longest_sentences_of_many(texts, 3) == expected
-    assert longest_sentences_of_many([], 3) == []
 
 
 def test_wide_fingerprints_and_other_checks_may_be_batched():

@@ -179,6 +179,18 @@ def test_candidates_are_bounded_and_the_most_promising_come_first(originals):
     assert detector.find(page).original == 89
 
 
+def keys_of_set(shingles):
+    return band_keys(shingles, np.zeros(len(shingles), np.intp), 1, bands=11, rows=4)
+
+
+def test_keys_of_sets_are_those_of_each():
+    random = np.random.default_rng(5)
+    sets = [np.sort(random.integers(0, 2**64, size, np.uint64)) for size in (60, 1, 2_000, 51)]
+    owners = np.repeat(np.arange(4), list(map(len, sets)))
+    keys = band_keys(np.concatenate(sets), owners, 4, bands=11, rows=4)
+    assert np.array_equal(keys, np.concatenate(list(map(keys_of_set, sets))))
+
+
 @pytest.mark.parametrize("resemblance", [0.5, 0.8, 0.9])
 def test_bands_are_shared_as_often_as_theory_says(resemblance):
     """4 equal rows of 44: r**4 on average. 40 pairs x 11 bands: three standard errors are 0.07."""
@@ -188,7 +200,7 @@ def test_bands_are_shared_as_often_as_theory_says(resemblance):
         both = round(1_000 * 2 * resemblance / (1 + resemblance))
         hashes = random.integers(0, 2**64, 2_000 - both, np.uint64)
         first, second = hashes[:1_000], hashes[-1_000:]
-        keys = [band_keys(np.sort(part), bands=11, rows=4) for part in (first, second)]
+        keys = [keys_of_set(np.sort(part)) for part in (first, second)]
         shares.append(np.mean(keys[0] == keys[1]))
     assert np.mean(shares) == pytest.approx(resemblance**4, abs=0.07)
 
@@ -199,10 +211,10 @@ def test_few_shingles_fill_all_bands_alike():
     shares = []
     for _ in range(200):
         hashes = random.integers(0, 2**64, 56, np.uint64)
-        keys = [band_keys(np.sort(part), bands=11, rows=4) for part in (hashes[:51], hashes[5:])]
+        keys = [keys_of_set(np.sort(part)) for part in (hashes[:51], hashes[5:])]
         shares.append(np.mean(keys[0] == keys[1]))
     assert np.mean(shares) == pytest.approx((46 / 56) ** 4, abs=0.07)
-    assert len(band_keys(np.array([7], np.uint64), bands=11, rows=4)) == 11
+    assert keys_of_set(np.array([7], np.uint64)).shape == (1, 11)
 
 
 BAD_TEXTS = {

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup import Document
-from dedup.detectors.sketches import AskedSets, Sketches, SketchSigner
+from dedup.batch import Batch
+from dedup.detectors.sketches import AskedSets, Sketches
 from dedup.similarity import resemblance
 
 
@@ -20,7 +21,7 @@ def asked_sets(sets: list[np.ndarray]) -> AskedSets:
     documents = [Document("", "") for _ in sets]
     for document, each in zip(documents, sets, strict=True):
         document.take(shingles=each)
-    return AskedSets(sets, SketchSigner().sign_many(documents))
+    return AskedSets(Batch(documents))
 
 
 @given(

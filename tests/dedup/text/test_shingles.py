@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from dedup.similarity import containment, resemblance
 from dedup.text import normalise, shingle_hashes
 from dedup.text.codepoints import hash_windows
-from dedup.text.shingles import count_distinct, word_hashes
+from dedup.text.joined_texts import JoinedTexts
+from dedup.text.shingles import count_distinct
 
 quick = settings(deadline=None, max_examples=150)
 few_letters = st.text("ab中文, \n😀_1", max_size=80)
@@ -44,6 +45,18 @@ def test_hashes_ascend_without_repeats(text, unspaced):
 def test_hashes_are_the_same_on_every_machine():
     assert shingle_hashes("a rose is", unspaced=False).tolist() == [15170677331238389251]
     assert shingle_hashes("一二三四五", unspaced=True).tolist() == [9125536150510208772]
+
+
+def word_hashes(text):
+    return JoinedTexts([text], unspaced=False).units
+
+
+@quick
+@given(st.lists(few_letters, max_size=6), st.booleans())
+def test_sets_of_joined_texts_are_those_of_each(texts, unspaced):
+    found = JoinedTexts(texts, unspaced=unspaced).sets()
+    for text, shingles in zip(texts, found, strict=True):
+        assert np.array_equal(shingles, shingle_hashes(text, unspaced=unspaced))
 
 
 def test_a_rose_is_a_rose():

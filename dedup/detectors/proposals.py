@@ -1,0 +1,107 @@
+"""What a stage proposes for a batch: candidates, found by array operations for all at once."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MOST_SHARING = 256
+"""Documents of a batch that share a key and are paired. Their pairs grow with the square; each
+further one is looked up by itself."""
+
+
+class Pairs(NamedTuple):
+    """Documents of a batch with earlier documents.
+
+    Attributes:
+        places: of the documents in the batch.
+        numbers: of documents in the index; or, below 0, `-1 - place` of one earlier in the batch.
+        distances: of their fingerprints in bits; 0 where the stage has none.
+    """
+
+    places: NDArray[np.intp]
+    numbers: NDArray[np.int64]
+    distances: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, places: NDArray[np.intp], numbers: NDArray[np.int64]) -> "Pairs":
+        """Pairs without distances."""
+        return cls(places, numbers, np.zeros(len(places), np.int64))
+
+    def take(self, which: NDArray[Any]) -> "Pairs":
+        """Some of the pairs, by a mask or by their places."""
+        return Pairs(*(column[which] for column in self))
+
+
+NO_PAIRS = Pairs.of(np.empty(0, np.intp), np.empty(0, np.int64))
+
+
+def counts_of(parts: Iterable[Pairs], count: int) -> NDArray[np.intp]:
+    """How many candidates each of `count` documents has."""
+    empty = np.zeros(count, np.intp)
+    return sum((np.bincount(part.places, minlength=count) for part in parts), empty)
+
+
+class Proposals:
+    """The candidates of a batch's documents in one stage.
+
+    Args:
+        count: documents of the batch.
+        pairs: with documents of the index, and of the batch.
+        is_open: which documents have so many candidates, or such ones, that the detector has to be
+            asked about them one by one, when those before them are indexed.
+        is_copy: which documents are surely no candidates of later ones, as long as the document
+            stays that they are paired with.
+
+    Attributes:
+        has_any: which documents have candidates.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        pairs: Sequence[Pairs] = (),
+        is_open: NDArray[np.bool_] | None = None,
+        is_copy: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.is_open = np.zeros(count, np.bool_) if is_open is None else is_open
+        self.is_copy = np.zeros(count, np.bool_) if is_copy is None else is_copy
+        joined = Pairs(*map(np.concatenate, zip(NO_PAIRS, *pairs, strict=True)))
+        joined = joined.take(~self.is_open[joined.places])
+        order = np.argsort(joined.places, kind="stable")
+        self._pairs = joined.take(order)
+        self._bounds = np.searchsorted(self._pairs.places, np.arange(count + 1))
+        self.has_any = self.is_open | (np.diff(self._bounds) > 0)
+
+    def of(self, place: int) -> tuple[list[int], list[int]]:
+        """The numbers of a document's candidates, as in `Pairs`, and their distances."""
+        part = slice(*self._bounds[place : place + 2].tolist())
+        return self._pairs.numbers[part].tolist(), self._pairs.distances[part].tolist()
+
+
+def pairs_within(
+    keys: NDArray[np.unsignedinteger[Any]], owners: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """The pairs of owners that share a key, later and earlier one, each pair once.
+
+    Also the owners, some of them more than once, that share a key with too many to be paired.
+
+    Args:
+        keys: of the owners.
+        owners: of the keys, ascending.
+    """
+    order = np.argsort(keys, kind="stable")
+    keys, owners = keys[order], owners[order]
+    is_first = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    begins = np.maximum.accumulate(np.where(is_first, np.arange(len(keys)), 0))
+    ranks = np.arange(len(keys)) - begins
+    is_paired = (ranks > 0) & (ranks < _MOST_SHARING)
+    places = np.flatnonzero(is_paired)
+    counts = ranks[places]
+    later = np.repeat(owners[places], counts)
+    steps = np.arange(len(later)) - np.repeat(np.cumsum(counts) - counts, counts)
+    earlier = owners[np.repeat(begins[places], counts) + steps]
+    pairs = np.unique((later << 32 | earlier)[later > earlier])
+    return pairs >> 32, pairs & 0xFFFF_FFFF, owners[ranks >= _MOST_SHARING]
