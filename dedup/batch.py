@@ -122,11 +122,24 @@ class Batch:
         """How many shingles each document has."""
         return sizes_of(self.documents)
 
+    @property
+    def computed(self) -> dict[str, Signatures]:
+        """The signatures computed so far."""
+        return self._signatures
+
     def signatures(self, signer: "Signer") -> Signatures:
         """The signatures of all documents; computed, many at once, where they are asked first."""
         if signer.key not in self._signatures:
             self._signatures[signer.key] = self._signed(signer)
         return self._signatures[signer.key]
+
+    def part(self, start: int, stop: int) -> "Batch":
+        """The documents from one place to another, as a batch."""
+        if (start, stop) == (0, len(self)):
+            return self
+        places = np.arange(start, stop)
+        signatures = {key: found.take(places) for key, found in self._signatures.items()}
+        return Batch(self.documents[start:stop], signatures)
 
     def document(self, place: int) -> Document:
         """A document that knows all signatures computed so far."""

@@ -140,11 +140,6 @@ class Document:
         vars(found).update(key=key, signatures={})  # they depend on the key
         return found
 
-    def drop_features(self) -> None:
-        """Forget the normal text and the words, the larger part of a long document's memory."""
-        for name in ("words", "normal_text", "sorted_lines"):
-            self.__dict__.pop(name, None)
-
 
 @dataclass(frozen=True, slots=True)
 class Match:

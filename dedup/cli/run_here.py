@@ -104,7 +104,10 @@ def execute_here(run: CollectionRun) -> None:
         rare_on = rare_lines(sites.get, baseline.site)
         decider = Decider(run.rules, store, baseline.store, baseline.groups, rare_on=rare_on)
         workers = SigningProcesses(
-            Work(columns=run.columns, rules=run.rules, sites=sites), _n_processes(run, sources)
+            Work(
+                columns=run.columns, rules=run.rules, sites=sites, packs_texts=run.job is not None
+            ),
+            _n_processes(run, sources),
         )
         stack.callback(workers.close)
         writers = {

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from dedup.batch import Batch
 from dedup.collection.layered import CollectionStore, LayeredStore
 from dedup.collection.names import Names
 from dedup.collection.rules import Rules
 from dedup.deduplicator import Deduplicator
 from dedup.detectors.second_check import RareOn, of_no_host
-from dedup.document import Document, Match
+from dedup.document import Match
 from dedup.store.query_results import RecordRow
 from dedup.store.sql.decisions import KNOWN
 from dedup.store.sql.store import JobStore
@@ -56,7 +57,7 @@ class Decider:
             config=rules.config,
             stages=rules.judging_stages,
             rare_on=rare_on,
-            clean=self._decisions.clean,
+            clean=self._decisions.clean if own.is_slow else None,
             has_sketches=True,
         )
         self._names = Names()
@@ -69,16 +70,18 @@ class Decider:
         known = (range(sys.maxsize),) if rules.within is None else ()
         self._judge = self._new_judge(known=known)
 
-    def decide(self, documents: Sequence[tuple[Document, int]]) -> list[Match | None]:
-        """Judge documents, each with the kind of its name.
+    def decide(self, batch: Batch, kinds: Sequence[int]) -> list[Match | None]:
+        """Judge documents.
 
-        Those that an interrupted run judged get its verdicts; the others have their signatures.
+        Those that an interrupted run judged get its verdicts; the others are the batch.
+
+        Args:
+            batch: the last of the documents.
+            kinds: of the names of all.
         """
-        n_old = min(self.done - self._n_recalled, len(documents))
-        found = self.recall([kind for _, kind in documents[:n_old]])
-        new = documents[n_old:]
-        verdicts = self._judge.process_many([document for document, _ in new])
-        for (_, kind), verdict in zip(new, verdicts, strict=True):
+        n_old = len(kinds) - len(batch)
+        found = self.recall(kinds[:n_old])
+        for kind, verdict in zip(kinds[n_old:], self._judge.process_batch(batch), strict=True):
             if verdict.number is not None:
                 self._names.note(verdict.number, kind)
             found.append(verdict.match)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dedup.batch import Batch
 from dedup.collection.account import FileAccount
 from dedup.collection.deciding import Decider
 from dedup.collection.documents import Read
@@ -104,9 +105,9 @@ class RowJudge:
         return self._in_order(rows) if self._rules.is_in_order else self._by_preference(rows)
 
     def _in_order(self, rows: Rows) -> Iterator[Judged]:
-        for part in self._read(rows, signed_from=self._decider.done + 1):
+        for part, batch in self._read(rows, signed_from=self._decider.done + 1):
             found = [(numbered, read) for numbered, read in part if isinstance(read, Read)]
-            matches = self._decider.decide([(read.document, kind_of(read.id)) for _, read in found])
+            matches = self._decider.decide(batch, [kind_of(read.id) for _, read in found])
             for (numbered, read), match in zip(found, matches, strict=True):
                 yield self._judged(numbered, read.document, read.id, match)
 
@@ -123,7 +124,7 @@ class RowJudge:
 
     def _read(
         self, rows: Rows, *, signed_from: int
-    ) -> Iterator[list[tuple[Numbered, Read | Broken]]]:
+    ) -> Iterator[tuple[list[tuple[Numbered, Read | Broken]], Batch]]:
         """Yield what rows say, in portions; count them, and check each file at its end."""
         tasks = (
             (
@@ -138,7 +139,7 @@ class RowJudge:
         )
         current: int | None = None
         for part, found in self._workers.read(tasks):
-            results = iter(found)
+            results = iter(found.rows)
             answer: list[tuple[Numbered, Read | Broken]] = []
             for numbered in part:
                 if current is not None and current != numbered.file:
@@ -152,7 +153,7 @@ class RowJudge:
                 else:
                     account.add(result.present, result.names)
                 answer.append((numbered, result))
-            yield answer
+            yield answer, found.batch
         if current is not None:
             self._accounts[current].check()
 
@@ -191,7 +192,7 @@ class RowJudge:
     def _spooled(self, rows: Rows, spool: SpoolStore) -> "_Spooled":
         """Keep all documents, and by what they are ordered."""
         read = _Spooled(Names(), array("q"), {}, [], bytearray())
-        for part in self._read(rows, signed_from=_NEVER):
+        for part, _ in self._read(rows, signed_from=_NEVER):
             for _, each in part:
                 read.is_broken.append(isinstance(each, Broken))
                 if isinstance(each, Broken):
@@ -227,15 +228,17 @@ class RowJudge:
         to_judge = ((place, spool.document(place)) for place in order[done:])
         parts = portions(to_judge, lambda pair: len(pair[1].text))
         unsigned = (([place for place, _ in part], [each for _, each in part]) for part in parts)
-        for places, documents in self._workers.sign(unsigned):
-            pairs = zip(places, documents, strict=True)
-            for number, members in groupby(pairs, key=lambda pair: read.groups[pair[0]]):
+        for places, batch in self._workers.sign(unsigned):
+            start = 0
+            for number, members in groupby(places, key=read.groups.__getitem__):
                 if number != group and self._rules.within is not None:
                     self._decider.begin_group(names[number], goes_on=number == begun)
                     group = number
                 found = list(members)
-                judged = [(document, read.names.kind(place)) for place, document in found]
-                for (place, _), match in zip(found, self._decider.decide(judged), strict=True):
+                kinds = [read.names.kind(place) for place in found]
+                part = batch.part(start, start + len(found))
+                start += len(found)
+                for place, match in zip(found, self._decider.decide(part, kinds), strict=True):
                     matches.set(place, match)
         return matches
 

@@ -18,7 +18,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from dedup.batch import Batch
-from dedup.collection.between_processes import SentDocuments, SentRows
+from dedup.collection.between_processes import ReadRows, SentBatch, SentRows
 from dedup.collection.columns import Columns
 from dedup.collection.documents import Read, read_given
 from dedup.collection.rows import Given
@@ -57,13 +57,19 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What is done with a portion; the same in every process."""
+    """What is done with a portion; the same in every process.
+
+    Attributes:
+        columns, rules, sites: how rows are read and judged.
+        packs_texts: compress texts as stores keep them, so that the process that decides need not.
+    """
 
     columns: Columns
     rules: Rules
     sites: Mapping[str, Site] = field(default_factory=dict)
+    packs_texts: bool = False
 
-    def read(self, task: Task) -> list[Read | str]:
+    def read(self, task: Task) -> ReadRows:
         """Read documents from rows, or why a row is not one; sign those that need signatures."""
         found = [
             self._read(given, number) for given, number in zip(task.rows, task.numbers, strict=True)
@@ -73,20 +79,14 @@ class Work:
             for each, number in zip(found, task.numbers, strict=True)
             if isinstance(each, Read) and number >= task.signed_from
         ]
-        self.sign(documents)
-        return found
+        return ReadRows(found, self.sign(documents))
 
-    def sign(self, documents: Sequence[Document]) -> Sequence[Document]:
-        """Compute all signatures; each document has them from then on, in `signatures`."""
-        if not documents:
-            return documents
+    def sign(self, documents: Sequence[Document]) -> Batch:
+        """Compute all signatures."""
         batch = Batch(documents)
         for signer in (*self.rules.signers(), SketchSigner()):
             batch.signatures(signer)
-        for place, document in enumerate(documents):
-            batch.document(place)
-            document.drop_features()
-        return documents
+        return batch
 
     def _read(self, given: Given, number: int) -> Read | str:
         try:
@@ -122,15 +122,13 @@ class SigningProcesses:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def read(self, tasks: Iterable[tuple[T, Task]]) -> Iterator[tuple[T, list[Read | str]]]:
+    def read(self, tasks: Iterable[tuple[T, Task]]) -> Iterator[tuple[T, ReadRows]]:
         """Yield for each portion what its rows say, in their order, beside what came with it."""
         return self._each(tasks, self._work.read, _read_packed, SentRows.unpack)
 
-    def sign(
-        self, portions: Iterable[tuple[T, Sequence[Document]]]
-    ) -> Iterator[tuple[T, Sequence[Document]]]:
+    def sign(self, portions: Iterable[tuple[T, Sequence[Document]]]) -> Iterator[tuple[T, Batch]]:
         """Yield each portion of documents with their signatures."""
-        return self._each(portions, self._work.sign, _sign_packed, SentDocuments.unpack)
+        return self._each(portions, self._work.sign, _sign_packed, SentBatch.unpack)
 
     def _each(
         self,
@@ -199,8 +197,8 @@ def _end_with(parent: BaseProcess) -> None:
 
 
 def _read_packed(task: Task) -> SentRows:
-    return SentRows.pack(_work.read(task))
+    return SentRows.pack(_work.read(task), packs_texts=_work.packs_texts)
 
 
-def _sign_packed(documents: Sequence[Document]) -> SentDocuments:
-    return SentDocuments.pack(_work.sign(documents))
+def _sign_packed(documents: Sequence[Document]) -> SentBatch:
+    return SentBatch.pack(_work.sign(documents), packs_texts=_work.packs_texts)

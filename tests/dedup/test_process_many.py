@@ -3,6 +3,7 @@ import random
 import pytest
 
 from dedup import DedupConfig, Deduplicator, Document
+from dedup.batch import Batch
 from dedup.collection.deciding import Decider
 from dedup.collection.rules import Rules
 from dedup.collection.spool import SpoolStore
@@ -108,6 +109,6 @@ def decided(given, portion, folder):
     found = []
     for start in range(0, len(given), portion):
         part = given[start : start + portion]
-        found += decider.decide([(document, 0) for document in part])
+        found += decider.decide(Batch(part), [0] * len(part))
     store.close()
     return found, decider.limit_reached
