@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dedup.batch import Batch
-from dedup.detectors import Detector, SecondCheck
+from dedup.detectors import EXACT_STAGES, Detector, SecondCheck
 from dedup.detectors.proposals import Proposals
 from dedup.document import Match
 
@@ -14,14 +14,13 @@ class BatchJudge:
     """Finds the originals of a batch's documents, which are asked for in their order.
 
     First each stage proposes candidates for the whole batch, by array operations: among the indexed
-    documents, and among those before in the batch. What a stage proposes candidates for is left to
-    it: hardly any such document is no duplicate. Most documents have no candidate, and stay.
+    documents, and among those before in the batch. Documents for which an exact stage has some are
+    left to it: hardly any of them is no copy. Most documents have no candidate, and stay.
 
     Then, document by document, candidates are compared: those in the index, and those of the batch
-    that stay. A document that its first candidates do not make a duplicate is looked up by itself
-    in the later stages, as are those of which a stage says that limits bind (`Proposals.is_open`);
-    for this, what stays is indexed first. So the answer is always that of one document after the
-    other.
+    that stay. A document that an exact stage leaves after all is looked up by itself in the later
+    ones, as are those of which a stage says that limits bind (`Proposals.is_open`); for this, what
+    stays is indexed first. So the answer is always that of one document after the other.
 
     Args:
         detectors: of all stages, in their order.
@@ -39,47 +38,55 @@ class BatchJudge:
         self._number_of: dict[int, int] = {}
         self._is_rest_open = False
         self._is_copy = np.zeros(len(batch), np.bool_)
-        self._first_stage: list[int] = []
         self._proposals = self._proposed()
 
     def _proposed(self) -> list[Proposals]:
         count = len(self._batch)
         is_asked = np.ones(count, np.bool_)
-        first_stage = np.full(count, len(self._detectors))
+        has_any = np.zeros(count, np.bool_)
         found = []
-        for stage, detector in enumerate(self._detectors):
+        for detector in self._detectors:
             proposals = detector.propose(self._batch, is_asked, ~self._is_copy)
             self._is_copy |= proposals.is_copy
-            first_stage[is_asked & proposals.has_any] = stage
-            is_asked &= ~proposals.has_any
+            if detector.stage in EXACT_STAGES:
+                is_asked &= ~proposals.has_any
+            has_any |= proposals.has_any
             found.append(proposals)
-        self._first_stage = first_stage.tolist()
+        self._has_any = has_any.tolist()
         return found
 
     def find(self, place: int) -> Match | None:
         """The original of a document, after those before it were asked for, and kept."""
         if self._is_rest_open:
             return self._look_up(place, 0)
-        stage = self._first_stage[place]
-        if stage == len(self._detectors):
+        if not self._has_any[place]:
             return None
-        proposals = self._proposals[stage]
-        if proposals.is_open[place]:
-            return self._look_up(place, stage)
-        numbers, distances = proposals.of(place)
+        for stage, proposals in enumerate(self._proposals):
+            if proposals.is_open[place]:
+                return self._look_up(place, stage)
+            if not proposals.has_any[place]:
+                continue
+            if (match := self._choose(place, stage)) is not None:
+                return match
+            if self._is_copy[place]:  # its original was dropped; another copy may have stayed
+                return self._look_up(place, stage)
+            if self._detectors[stage].stage in EXACT_STAGES:
+                return self._look_up(place, stage + 1)
+        return None
+
+    def _choose(self, place: int, stage: int) -> Match | None:
+        """The best of the candidates that a stage proposes, among those that are kept."""
+        numbers, distances = self._proposals[stage].of(place)
         known = [
             (number if number >= 0 else self._number_of[-1 - number], distance)
             for number, distance in zip(numbers, distances, strict=True)
             if number >= 0 or -1 - number in self._number_of
         ]
-        if known:
-            known.sort()
-            document = self._batch.documents[place]
-            match = self._detectors[stage].choose(document, *zip(*known, strict=True))
-            if match is not None:
-                return match
-        # The original of a copy may have been dropped, and another copy may have stayed.
-        return self._look_up(place, stage if self._is_copy[place] else stage + 1)
+        if not known:
+            return None
+        known.sort()
+        document = self._batch.documents[place]
+        return self._detectors[stage].choose(document, *zip(*known, strict=True))
 
     def keep(self, place: int, number: int) -> None:
         """Note that a document stays, under a number that is greater than all before."""

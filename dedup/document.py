@@ -66,9 +66,10 @@ class Document:
     signatures: dict[str, bytes | None] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in _TEXTS:
-            if not isinstance(value := getattr(self, name), str):
-                raise TypeError(f"{name} must be a str, got {shorten(value)}")
+        if not (type(self.text) is type(self.title) is type(self.heading) is type(self.key) is str):
+            for name in _TEXTS:
+                if not isinstance(value := getattr(self, name), str):
+                    raise TypeError(f"{name} must be a str, got {shorten(value)}")
         if isinstance(self.body, str):
             raise TypeError(f"body must be bytes or None, got {shorten(self.body)}")
 

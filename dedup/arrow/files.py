@@ -4,7 +4,6 @@ import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
@@ -115,7 +114,7 @@ def _is_not_utf8(fields: Fields) -> bool:
 
 
 def _page(row: Row, page: WebPage, within: str | None) -> dict[str, object]:
-    fields = replace(fields_of_page(page), others=(None,))
+    fields = fields_of_page(page)._replace(others=(None,))
     text = fields.text
     line = json_line(row.values(_NOTHING if text is None else Document(page.id, text)))
     body = hashlib.sha256(page.body).digest() if page.body else None

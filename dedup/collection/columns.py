@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 from dedup.keys import key_of
 
@@ -76,8 +76,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"; the nearest is `{folded[close[0]]}` (all: {shown})"
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(NamedTuple):
     """What a row says, by the columns that count.
 
     Attributes:
@@ -119,13 +118,17 @@ def fields_of(row: Mapping[str, Any], columns: Columns) -> Fields:
                 raise ValueError(f"`{columns.text}` is empty (null)")
             raise ValueError(columns.expected(row))
     name = row.get(columns.id)
-    present = frozenset(name for name in columns.required if name in row)
-    return Fields(
+    fields = Fields(
         id=None if name == "" else name,
         url=url if isinstance(url, str) and url else None,
         title=str(row.get(columns.title) or ""),
         text=text,
         html=html if text is None else None,
+    )
+    if not (columns.others or columns.required or columns.compare):
+        return fields
+    present = frozenset(name for name in columns.required if name in row)
+    return fields._replace(
         others=tuple(row.get(each) for each in columns.others),
         present=present,
         names=() if len(present) == len(columns.required) else tuple(map(str, row)),

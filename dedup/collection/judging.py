@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,8 +28,7 @@ Rows = Callable[[], Iterable[tuple[int, Row | Broken]]]
 _NEVER = 2**63
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """A row, and what became of it.
 
     Attributes:

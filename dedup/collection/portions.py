@@ -7,7 +7,7 @@ from dedup.collection.rows import Broken, Given, Row, WebPage
 
 T = TypeVar("T")
 
-PORTION_ROWS = 512
+PORTION_ROWS = 4_096
 PORTION_BYTES = 2 * 2**20
 """A longer row is a portion by itself, so memory is bounded by the longest row."""
 
@@ -30,7 +30,7 @@ def number_rows(rows: Iterable[tuple[int, Row | Broken]]) -> Iterator[Numbered]:
 def portions(
     items: Iterable[T], size_of: Callable[[T], int], *, n_bytes: int = PORTION_BYTES
 ) -> Iterator[list[T]]:
-    """Cut a stream into portions of at most 512 items and at most `n_bytes` bytes."""
+    """Cut a stream into portions of at most 4,096 items and at most `n_bytes` bytes."""
     part: list[T] = []
     size = 0
     for item in items:

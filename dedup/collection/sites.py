@@ -6,6 +6,7 @@ Which pages are learned from depends on their URLs alone, not on the order of th
 import heapq
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ def pages_of_each_host(pages_with_at_most: Callable[[int], int]) -> int:
 def _markup(row: Row, columns: Columns) -> Fields | None:
     """What a row with a page of markup says; None: there is nothing to learn from it."""
     given = row.given()
-    if isinstance(given, bytes) and json.dumps(columns.html).encode() not in given:
+    if isinstance(given, bytes) and _quoted(columns.html) not in given:
         return None  # by a look at the bytes, without parsing them
     try:
         if isinstance(given, WebPage):
@@ -93,6 +94,11 @@ def _markup(row: Row, columns: Columns) -> Fields | None:
     except (ValueError, RecursionError):
         return None
     return fields if fields.html is not None and fields.url else None
+
+
+@cache
+def _quoted(name: str) -> bytes:
+    return json.dumps(name).encode()
 
 
 Sample = tuple[Outline, str, str]

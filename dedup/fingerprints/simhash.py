@@ -19,7 +19,6 @@ instructions can turn a near tie.
 Source: Charikar, STOC 2002, section 3; Manku, Jain and Das Sarma, WWW 2007, section 2.
 """
 
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -129,25 +128,22 @@ def simhash_of_occurrences(
     """
     counts = np.diff(bounds)
     n_pieces = -(-counts // _MOST_IN_A_BYTE)
-    ones = np.zeros((len(counts), 64), np.int64)
-    owners = np.repeat(np.arange(len(counts)), n_pieces)
-    starts = np.repeat(bounds[:-1] - _MOST_IN_A_BYTE * (np.cumsum(n_pieces) - n_pieces), n_pieces)
+    first = np.cumsum(n_pieces) - n_pieces
+    starts = np.repeat(bounds[:-1] - _MOST_IN_A_BYTE * first, n_pieces)
     starts += _MOST_IN_A_BYTE * np.arange(len(starts))
-    for first in range(0, len(starts), _PIECES_AT_ONCE):
-        part = starts[first : first + _PIECES_AT_ONCE]
-        stop = starts[first + _PIECES_AT_ONCE] if first + _PIECES_AT_ONCE < len(starts) else None
-        lanes = _byte_lanes()[hashes[part[0] : stop].astype("<u8").view(np.uint8)]
-        sums = np.add.reduceat(lanes.reshape(-1, 8), part - part[0], axis=0)
-        np.add.at(ones, owners[first : first + _PIECES_AT_ONCE], sums.view(np.uint8))
-    is_one = 2 * ones > counts[:, np.newaxis]
+    ends = np.append(starts[_PIECES_AT_ONCE::_PIECES_AT_ONCE], len(hashes))
+    ones = np.zeros((len(starts), 64), np.uint8)
+    for at, end in zip(range(0, len(starts), _PIECES_AT_ONCE), ends.tolist(), strict=False):
+        part = starts[at : at + _PIECES_AT_ONCE]
+        bits = np.unpackbits(hashes[part[0] : end].astype("<u8").view(np.uint8), bitorder="little")
+        sums = np.add.reduceat(bits.view(np.uint64).reshape(-1, 8), part - part[0], axis=0)
+        ones[at : at + _PIECES_AT_ONCE] = sums.view(np.uint8)
+    some = np.flatnonzero(n_pieces)
+    totals = np.zeros((len(counts), 64), np.int64)
+    if len(some):
+        totals[some] = np.add.reduceat(ones, first[some], axis=0, dtype=np.int64)
+    is_one = 2 * totals > counts[:, np.newaxis]
     return np.packbits(is_one, axis=1, bitorder="little").view("<u8").ravel()
-
-
-@cache
-def _byte_lanes() -> NDArray[np.uint64]:
-    """For each byte a word whose byte `i` is bit `i` of it, lowest first."""
-    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little")
-    return bits.view("<u8").ravel()
 
 
 def weighted_bit_sums(

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
 from dedup.text.character_table import CharacterTable
+from dedup.text.codepoints import CodePoints, from_code_points
 from dedup.text.joined_texts import JoinedTexts
 
 _NOTICES = (
@@ -29,7 +31,6 @@ _NOTICES = (
 _ASCII_NOTICES = tuple(filter(str.isascii, _NOTICES))
 
 _DIGITS = re.compile(r"\d+")
-_NO_CONTENT = bytes(code for code in range(128) if chr(code).isdigit() or chr(code).isspace())
 
 _END, _DOT, _SPACE, _HAN, _DIGIT = 1, 2, 4, 8, 16
 _KINDS = (
@@ -54,7 +55,7 @@ def sentences(normal_text: str) -> list[str]:
 
     Source: Baidu's method as described by Yanyi Wu, 2014; what to leave out is our choice.
     """
-    starts, ends, _ = _pieces(JoinedTexts([normal_text], unspaced=False))
+    starts, ends, _, _ = _pieces(JoinedTexts([normal_text], unspaced=False))
     cut = (_content(normal_text[a:b]) for a, b in zip(starts.tolist(), ends.tolist(), strict=True))
     return [sentence for sentence in cut if sentence]
 
@@ -75,16 +76,17 @@ def hash_longest_sentences(texts: JoinedTexts, count: int) -> NDArray[np.uint64]
     only these are cut out. Where that does not decide (equal lengths, equal pieces, notices), all
     sentences of the text are looked at.
     """
-    starts, ends, lengths = _pieces(texts)
+    starts, ends, lengths, content = _pieces(texts)
     owners = np.searchsorted(texts.starts, starts, side="right") - 1
+    stops = np.cumsum(lengths)
     order = np.argsort((owners << 32) - lengths)
     bounds = np.searchsorted(owners, np.arange(len(texts) + 1))
-    starts, ends, lengths = starts[order], ends[order], lengths[order]
+    starts, ends, stops, lengths = (each[order] for each in (starts, ends, stops, lengths))
     top = bounds[:-1, np.newaxis] + np.arange(count)
     is_there = top < bounds[1:, np.newaxis]
-    keys = np.full(top.shape, NO_SENTENCE)
-    spans = zip(starts[top[is_there]].tolist(), ends[top[is_there]].tolist(), strict=True)
-    keys[is_there] = _hashes_of_pieces(texts.text, spans)
+    top = top[is_there]
+    keys = np.full(is_there.shape, NO_SENTENCE)
+    keys[is_there] = _hashes(content, stops[top] - lengths[top], stops[top])
     next_places = bounds[:-1] + count
     has_more = np.flatnonzero(next_places < bounds[1:])
     last = lengths[next_places[has_more] - 1]
@@ -119,17 +121,14 @@ def _longest(pieces: Iterable[tuple[int, str]], count: int) -> list[str]:
     return sorted(found, key=lambda sentence: (-len(sentence), sentence))[:count]
 
 
-def _hashes_of_pieces(text: str, spans: Iterable[tuple[int, int]]) -> list[int]:
-    if text.isascii():
-        data = text.encode()
-        return [_hash(data[start:end].translate(None, _NO_CONTENT)) for start, end in spans]
-    return [_hash(_bytes_of_content(text[start:end])) for start, end in spans]
-
-
-def _bytes_of_content(piece: str) -> bytes:
-    if piece.isascii():
-        return piece.encode().translate(None, _NO_CONTENT)
-    return _without_digits(piece).encode(errors="surrogatepass")
+def _hashes(content: CodePoints, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> list[int]:
+    """The hash of each piece of the characters that count."""
+    spans = zip(starts.tolist(), stops.tolist(), strict=True)
+    data = content.tobytes()
+    if content.dtype == np.uint8 and data.isascii():
+        return [_hash(data[start:stop]) for start, stop in spans]
+    text = from_code_points(content.astype("<u4"))
+    return [_hash(text[start:stop].encode(errors="surrogatepass")) for start, stop in spans]
 
 
 def _hash(data: bytes) -> int:
@@ -147,15 +146,15 @@ def _mark_notices(texts: JoinedTexts, is_marked: NDArray[np.bool_]) -> None:
 
 
 def _content(piece: str) -> str:
-    return "" if any(notice in piece for notice in _NOTICES) else _without_digits(piece)
-
-
-def _without_digits(piece: str) -> str:
+    if any(notice in piece for notice in _NOTICES):
+        return ""
     return _DIGITS.sub("", "".join(piece.split()))
 
 
-def _pieces(texts: JoinedTexts) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
-    """Return where sentences start and end, and how many of their characters count.
+def _pieces(
+    texts: JoinedTexts,
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64], CodePoints]:
+    """Return where sentences start and end, how many of their characters count, and these.
 
     Digits and spaces do not count; sentences without other characters are left out.
     """
@@ -171,7 +170,8 @@ def _pieces(texts: JoinedTexts) -> tuple[NDArray[np.intp], NDArray[np.intp], NDA
     is_content = (kinds & (_DIGIT | _SPACE)) == 0
     lengths = np.add.reduceat(is_content, starts, dtype=np.int64) if len(starts) else starts
     some = np.flatnonzero(lengths)
-    return starts[some], ends[some], lengths[some]
+    content: Any = np.compress(is_content, texts.codes)
+    return starts[some], ends[some], lengths[some], content
 
 
 def _kinds_of(characters: str) -> NDArray[np.uint8]:
