@@ -124,7 +124,7 @@ class Sketches:
         sizes, shifts = self._sizes[rows].astype(np.int64), self._shifts[rows]
 
         def bits(_: int, pairs: NDArray[np.intp]) -> NDArray[np.uint64]:
-            return self._bits[rows[pairs]]
+            return self._bits.take(rows[pairs], axis=0)
 
         may[kept] = asked.may_share(owners[kept], sizes, shifts, bits, at_least=at_least)
         return may
@@ -219,9 +219,10 @@ class AskedSets:
             of_shift = kept[shifts[kept] == shift]
             for start in range(0, len(of_shift), _PAIRS_AT_ONCE):
                 pairs = of_shift[start : start + _PAIRS_AT_ONCE]
-                lacked = self.bits(shift, owners[pairs]) & ~bits(shift, pairs)
+                lacked = np.invert(bits(shift, pairs))
+                lacked &= self.bits(shift, owners[pairs])
                 # Of each pair, the bits that only the set has: at least as many shingles.
-                shared = lengths[pairs] - np.bitwise_count(lacked).sum(axis=1, dtype=np.int64)
+                shared = lengths[pairs] - _count_bits(lacked)
                 shared = np.minimum(shared, sizes[pairs])
                 union = lengths[pairs] + sizes[pairs] - shared
                 may[pairs] = shared >= at_least * union
@@ -237,7 +238,7 @@ class AskedSets:
             sets = [self._documents[place].shingles for place in missing.tolist()]
             bits[missing] = _sketched(sets, [shift] * len(sets))
             is_known[missing] = True
-        return bits[places]
+        return bits.take(places, axis=0)
 
 
 def _shift_of(size: int) -> int:
@@ -261,6 +262,18 @@ def _sketched(sets: Sequence[NDArray[np.uint64]], shifts: Sequence[int]) -> NDAr
 
 def _packed(is_set: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return np.packbits(is_set, axis=-1, bitorder="little").view(np.uint64)
+
+
+def _count_bits(sketches: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """How many bits of each sketch are set: counts of bytes, added side by side in a word."""
+    counts = np.bitwise_count(sketches).view(np.uint64)
+    sums = counts[:, 0] + counts[:, 1]  # of two bytes each, 128 at most
+    pairs = (sums & _EVERY_SECOND_BYTE) + (sums >> np.uint64(8) & _EVERY_SECOND_BYTE)
+    return ((pairs * _ONES_OF_16_BITS) >> np.uint64(48)).astype(np.int64)
+
+
+_EVERY_SECOND_BYTE = np.uint64(0x00FF_00FF_00FF_00FF)
+_ONES_OF_16_BITS = np.uint64(0x0001_0001_0001_0001)
 
 
 def _part(shingles: NDArray[np.uint64], shift: int) -> NDArray[np.uint64]:
