@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 from dedup.document import Document
 from dedup.text.joined_texts import JoinedTexts, portions_of
 from dedup.text.normal import are_unspaced, normalise_many
-
-if TYPE_CHECKING:
-    from dedup.detectors.signing import Signer
 
 _PORTION_CHARACTERS = 1 << 16
 """Of texts that are joined: so few that their arrays, 8 bytes a word or character, stay in the
@@ -92,6 +89,17 @@ class Portion:
         return np.repeat(np.arange(len(self)), self.sizes)
 
 
+class PortionSigner(Protocol):
+    """What is asked of a `dedup.detectors.Signer`."""
+
+    @property
+    def key(self) -> str: ...
+
+    def compute(self, portion: Portion) -> Signatures: ...
+
+    def sign(self, document: Document) -> bytes | None: ...
+
+
 class Batch:
     """Documents, in the order in which they are judged; each knows its shingles from then on.
 
@@ -127,7 +135,7 @@ class Batch:
         """The signatures computed so far."""
         return self._signatures
 
-    def signatures(self, signer: "Signer") -> Signatures:
+    def signatures(self, signer: PortionSigner) -> Signatures:
         """The signatures of all documents; computed, many at once, where they are asked first."""
         if signer.key not in self._signatures:
             self._signatures[signer.key] = self._signed(signer)
@@ -148,7 +156,7 @@ class Batch:
             document.signatures[key] = found[place]
         return document
 
-    def _signed(self, signer: "Signer") -> Signatures:
+    def _signed(self, signer: PortionSigner) -> Signatures:
         if len(self._new) < len(self.documents):
             for places, portion in self._portions:
                 found = signer.compute(portion)

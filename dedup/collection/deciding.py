@@ -10,6 +10,7 @@ from dedup.batch import Batch
 from dedup.collection.layered import CollectionStore, LayeredStore
 from dedup.collection.names import Names
 from dedup.collection.rules import Rules
+from dedup.collection.spool import SpoolStore
 from dedup.deduplicator import Deduplicator
 from dedup.detectors.second_check import RareOn, of_no_host
 from dedup.document import Match
@@ -57,7 +58,8 @@ class Decider:
             config=rules.config,
             stages=rules.judging_stages,
             rare_on=rare_on,
-            clean=self._decisions.clean if own.is_slow else None,
+            # What the spool has is read as fast as kept in memory.
+            clean=None if isinstance(own, SpoolStore) else self._decisions.clean,
             has_sketches=True,
         )
         self._names = Names()
@@ -73,15 +75,16 @@ class Decider:
     def decide(self, batch: Batch, kinds: Sequence[int]) -> list[Match | None]:
         """Judge documents.
 
-        Those that an interrupted run judged get its verdicts; the others are the batch.
+        Those that an interrupted run judged get its verdicts.
 
         Args:
-            batch: the last of the documents.
+            batch: the last of the documents, all that were not judged before among them.
             kinds: of the names of all.
         """
-        n_old = len(kinds) - len(batch)
+        n_old = min(self.done - self._n_recalled, len(kinds))
         found = self.recall(kinds[:n_old])
-        for kind, verdict in zip(kinds[n_old:], self._judge.process_batch(batch), strict=True):
+        new = batch.part(len(batch) - (len(kinds) - n_old), len(batch))
+        for kind, verdict in zip(kinds[n_old:], self._judge.process_batch(new), strict=True):
             if verdict.number is not None:
                 self._names.note(verdict.number, kind)
             found.append(verdict.match)

@@ -14,13 +14,7 @@ from dedup.store.sql.store import JobStore
 
 
 class CollectionStore(Store, Protocol):
-    """Where a run keeps its documents: for good, or for itself alone.
-
-    Attributes:
-        is_slow: is a document worth keeping in memory once it is stored?
-    """
-
-    is_slow: bool
+    """Where a run keeps its documents: for good, or for itself alone."""
 
     @property
     def decisions(self) -> Decisions: ...

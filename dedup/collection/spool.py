@@ -26,9 +26,6 @@ class SpoolStore:
     A document takes 8 bytes of memory, and on the disk its text and its shingles: some 2.3 times
     its text, so that it is compared as it is read.
 
-    Attributes:
-        is_slow: see `CollectionStore`.
-
     Args:
         folder: of the temporary file, which has no name there.
         with_whole_rests: keep everything that is rare on a page, for pages not judged yet; else as
@@ -37,8 +34,6 @@ class SpoolStore:
     Raises:
         OSError: the disk is full.
     """
-
-    is_slow = False
 
     def __init__(self, folder: Path, *, with_whole_rests: bool = False) -> None:
         self.decisions = Decisions()

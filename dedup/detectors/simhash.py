@@ -15,7 +15,7 @@ from dedup.document import Document, Match
 from dedup.fingerprints import simhash, simhash_of_occurrences
 from dedup.index import PermutedTables
 from dedup.text import UnspacedFeatures, features
-from dedup.text.features import occurrences
+from dedup.text.features import Features, occurrences
 
 
 class SimhashSigner(Signer):
@@ -53,7 +53,7 @@ class SimhashSigner(Signer):
         is_signed = (portion.sizes >= self._short_shingles) & (np.diff(portion.texts.bounds) > 0)
         lengths = np.where(is_signed, self.n_bits // 8, 0)
         masks = masks_of(portion)
-        if self.n_bits == 64 and not (portion.texts.unspaced and self._has_segments):
+        if self.n_bits == 64 and self._is_by_occurrence(portion):
             words = simhash_of_occurrences(occurrences(portion.texts), portion.texts.bounds)
             words = words if masks is None else words ^ masks
             return Signatures(words.astype(">u8").view(np.uint8).reshape(-1, 8), lengths)
@@ -72,17 +72,20 @@ class SimhashSigner(Signer):
             f" {relation} {config.simhash_distance}"
         )
 
-    @property
-    def _has_segments(self) -> bool:
-        return self._unspaced_features != "characters"
+    def _is_by_occurrence(self, portion: Portion) -> bool:
+        """Do words or characters weigh as often as they occur?"""
+        return not portion.texts.unspaced or self._unspaced_features == "characters"
 
     def _fingerprint(self, document: Document) -> int:
-        hashes, weights = features(
+        fingerprint = simhash(*self._weighted(document), self.n_bits)
+        return fingerprint ^ mask_of(document, self.n_bits)
+
+    def _weighted(self, document: Document) -> Features:
+        return features(
             document.normal_text,
             unspaced=document.is_unspaced,
             unspaced_features=self._unspaced_features,
         )
-        return simhash(hashes, weights, self.n_bits) ^ mask_of(document, self.n_bits)
 
 
 class SimhashDetector(IndexedDetector[SimhashSigner, PermutedTables]):

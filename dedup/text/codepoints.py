@@ -96,7 +96,7 @@ def _hash_pieces_of_long(
     """The same of a long text, in portions: the sums are kept where pieces start and end only."""
     powers, inverse_powers = _powers(_CODES_AT_ONCE)
     at_starts, at_ends, inverses = (np.zeros(len(starts), np.uint64) for _ in range(3))
-    before = np.uint64(0)  # the sum of all text_portions before
+    before = np.uint64(0)  # the sum of all portions before
     for begin in range(0, len(codes) + 1, _CODES_AT_ONCE):
         part = codes[begin : begin + _CODES_AT_ONCE]
         shift = np.uint64(pow(_BASE, begin, 1 << 64))

@@ -7,14 +7,14 @@ import xxhash
 from numpy.typing import NDArray
 
 from benchmarks.evaluation.detectors.keys import low_keys
+from benchmarks.evaluation.detectors.one_by_one import OneByOneSigner
 from benchmarks.evaluation.terms import DocumentFrequencies, term_counts
 from dedup.detectors.keyed import KeyedDetector
 from dedup.detectors.second_check import SecondCheck
-from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 
 
-class IMatchSigner(KeySigner):
+class IMatchSigner(OneByOneSigner):
     """One hash of the distinct terms whose IDF is in a band, see `IMatchDetector`."""
 
     def __init__(
@@ -35,7 +35,7 @@ class IMatchSigner(KeySigner):
             "idf": [self._min_idf, self._max_idf],
         }
 
-    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+    def keys_of(self, document: Document) -> NDArray[np.uint32]:
         terms, _ = term_counts(document.normal_text, unspaced=document.is_unspaced)
         shares = self._frequencies.idf(terms) / (self._frequencies.greatest or 1.0)
         kept = terms[(shares >= self._min_idf) & (shares <= self._max_idf)]

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.evaluation.detectors.keys import low_keys
+from benchmarks.evaluation.detectors.one_by_one import OneByOneSigner
 from benchmarks.evaluation.fingerprints.minhash import band_hashes, minhash
 from dedup.detectors.keyed import KeyedDetector
 from dedup.detectors.second_check import SecondCheck
-from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 
 
-class PermutationsSigner(KeySigner):
+class PermutationsSigner(OneByOneSigner):
     """One key for each of `bands` bands of `rows` least values, each of another permutation."""
 
     def __init__(self, stage: str, *, bands: int, rows: int, short_shingles: int) -> None:
@@ -35,7 +35,7 @@ class PermutationsSigner(KeySigner):
             "short_shingles": self._short_shingles,
         }
 
-    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+    def keys_of(self, document: Document) -> NDArray[np.uint32]:
         if len(document.shingles) < max(self._short_shingles, 1):
             return low_keys(document.shingles[:0])
         least = minhash(document.shingles, self._bands * self._rows)
@@ -69,7 +69,7 @@ class PermutationsDetector(KeyedDetector):
         super().__init__(check, signer, max_candidates=max_candidates)
 
 
-class BottomSigner(KeySigner):
+class BottomSigner(OneByOneSigner):
     """The `size` least shingle hashes."""
 
     def __init__(self, stage: str, *, size: int, short_shingles: int) -> None:
@@ -83,7 +83,7 @@ class BottomSigner(KeySigner):
     def scheme(self) -> Mapping[str, object]:
         return {"bottom": self._size, "shingles": 1, "short_shingles": self._short_shingles}
 
-    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+    def keys_of(self, document: Document) -> NDArray[np.uint32]:
         is_short = len(document.shingles) < self._short_shingles
         return low_keys(document.shingles[: 0 if is_short else self._size])
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.batch import Batch, Portion, Signatures
+from dedup.detectors.proposals import Proposals
 from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
@@ -21,9 +23,9 @@ class RowSigner(Signer):
     def compute_row(self, document: Document) -> NDArray[np.uint64] | None:
         """The row of a document; None: the stage does not look at it."""
 
-    def compute(self, document: Document) -> bytes | None:
-        row = self.compute_row(document)
-        return None if row is None else row.astype("<u8").tobytes()
+    def compute(self, portion: Portion) -> Signatures:
+        rows = map(self.compute_row, portion.documents)
+        return Signatures.of([None if row is None else row.astype("<u8").tobytes() for row in rows])
 
     def row(self, document: Document) -> NDArray[np.uint64] | None:
         """The row of a document, which remembers it."""
@@ -73,12 +75,22 @@ class ScannedDetector(ABC):
     def signature(self, document: Document) -> bytes | None:
         return self._signer.sign(document)
 
-    def may_match(
+    def propose(
         self,
-        documents: Sequence[Document],
-        among: NDArray[np.bool_],  # noqa: ARG002 -- to tell of all costs little
-    ) -> NDArray[np.bool_]:
-        return np.ones(len(documents), np.bool_)
+        batch: Batch,
+        is_asked: NDArray[np.bool_],
+        is_candidate: NDArray[np.bool_],  # noqa: ARG002 -- all are asked about one by one
+    ) -> Proposals:
+        return Proposals(len(batch), is_open=is_asked)
+
+    def choose(
+        self, document: Document, numbers: Sequence[int], distances: Sequence[int]
+    ) -> Match | None:
+        raise NotImplementedError("documents are looked up one by one")
+
+    def add_many(self, batch: Batch, places: NDArray[np.intp], numbers: NDArray[np.int64]) -> None:
+        for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
+            self.add(batch.document(place), number)
 
     def find(self, document: Document) -> Match | None:
         row = self._signer.row(document)

@@ -7,10 +7,10 @@ import xxhash
 from numpy.typing import NDArray
 
 from benchmarks.evaluation.detectors.keys import low_keys
+from benchmarks.evaluation.detectors.one_by_one import OneByOneSigner
 from dedup.detectors.keyed import KeyedDetector
 from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.sentences import SentencesDetector
-from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 from dedup.text import longest_sentences
 
@@ -44,7 +44,7 @@ class SharedSentencesDetector(SentencesDetector):
         return numbers[shared >= min(self._min_shared, len(keys))]
 
 
-class JoinedSentencesSigner(KeySigner):
+class JoinedSentencesSigner(OneByOneSigner):
     """One hash of the longest sentences together, 32 bits of XXH3.
 
     Args:
@@ -63,7 +63,7 @@ class JoinedSentencesSigner(KeySigner):
             "sentences_count": self._sentences_count,
         }
 
-    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+    def keys_of(self, document: Document) -> NDArray[np.uint32]:
         longest = longest_sentences(document.normal_text, self._sentences_count)
         # A sentence has no line end, so that no two lists give the same joined text.
         joined = "\n".join(longest).encode(errors="surrogatepass")

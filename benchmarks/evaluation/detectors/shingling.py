@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.evaluation.detectors.keys import low_keys
+from benchmarks.evaluation.detectors.one_by_one import OneByOneSigner
 from dedup.detectors.keyed import KeyedDetector
 from dedup.detectors.second_check import SecondCheck
-from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 
 
-class ShinglingSigner(KeySigner):
+class ShinglingSigner(OneByOneSigner):
     """Those of a document's shingles whose hash is 0 modulo `one_in`."""
 
     def __init__(self, stage: str, *, one_in: int, short_shingles: int) -> None:
@@ -26,7 +26,7 @@ class ShinglingSigner(KeySigner):
     def scheme(self) -> Mapping[str, object]:
         return {"one_in": self._one_in, "shingles": 1, "short_shingles": self._short_shingles}
 
-    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+    def keys_of(self, document: Document) -> NDArray[np.uint32]:
         if len(document.shingles) < self._short_shingles:
             return low_keys(document.shingles[:0])
         is_sampled = document.shingles % np.uint64(self._one_in) == 0

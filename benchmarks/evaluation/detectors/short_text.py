@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.evaluation.detectors.keys import low_keys
+from benchmarks.evaluation.detectors.one_by_one import OneByOneSigner
 from benchmarks.evaluation.weighting import Keywords
 from dedup.detectors.keyed import KeyedDetector
 from dedup.detectors.second_check import SecondCheck
-from dedup.detectors.signing import KeySigner
 from dedup.document import Document
 from dedup.fingerprints.simhash import simhash
 
 
-class ShortTextSigner(KeySigner):
+class ShortTextSigner(OneByOneSigner):
     """The simhash of a text's first keywords, weighted by rank, see `ShortTextDetector`."""
 
     def __init__(self, stage: str, keywords: Keywords, *, max_length: int) -> None:
@@ -26,7 +26,7 @@ class ShortTextSigner(KeySigner):
     def scheme(self) -> Mapping[str, object]:
         return {"bits": 32, "max_length": self._max_length, **self._keywords.scheme}
 
-    def compute_keys(self, document: Document) -> NDArray[np.uint32]:
+    def keys_of(self, document: Document) -> NDArray[np.uint32]:
         if len(document.normal_text) > self._max_length:
             return low_keys(np.empty(0, np.uint64))
         terms, _ = self._keywords(document.normal_text, unspaced=document.is_unspaced)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.evaluation.weighting import WeightedFeatures, Weighting
+from dedup.batch import Portion
 from dedup.detectors.second_check import SecondCheck
 from dedup.detectors.simhash import SimhashDetector, SimhashSigner
 from dedup.document import Document
@@ -20,6 +21,9 @@ class WeightedSimhashSigner(SimhashSigner):
     def scheme(self) -> Mapping[str, object]:
         ours = {name: value for name, value in super().scheme.items() if "features" not in name}
         return {**ours, **self._weighting.scheme}
+
+    def _is_by_occurrence(self, portion: Portion) -> bool:  # noqa: ARG002 -- never
+        return False
 
     def _weighted(self, document: Document) -> WeightedFeatures:
         return self._weighting(document.normal_text, unspaced=document.is_unspaced)

@@ -63,7 +63,6 @@ class JobStore(PageReader, ABC):
 
     Attributes:
         keep_bodies: are the bodies of pages stored as well as their texts?
-        is_slow: is a document worth keeping in memory once it is stored?
         urls: the seen URLs, and the queue.
         learned: what is known about hosts, and the pages to learn from.
         workers: the processes that share the job.
@@ -74,8 +73,6 @@ class JobStore(PageReader, ABC):
     Raises:
         StateError: from any method: the store is damaged, or cannot be read or written.
     """
-
-    is_slow = True
 
     def __init__(self, database: Database, workers: Workers, *, keep_bodies: bool) -> None:
         super().__init__(database)

@@ -1,10 +1,10 @@
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from benchmarks.evaluation import CASCADE, Truth, measure, methods
 from dedup import Document, Match
+from dedup.detectors.proposals import Proposals
 
 pytestmark = pytest.mark.slow
 
@@ -21,14 +21,18 @@ class Scripted:
         number = self.numbers.get(self.answers.get(document.id))
         return None if number is None else Match(number, self.stage)
 
-    def may_match(self, documents, among):
-        return np.ones(len(documents), np.bool_)
+    def propose(self, batch, is_asked, is_candidate):
+        return Proposals(len(batch), is_open=is_asked)
 
     def signature(self, document):
         return document.id.encode()
 
     def add(self, document, number):
         self.numbers[document.id] = number
+
+    def add_many(self, batch, places, numbers):
+        for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
+            self.add(batch.documents[place], number)
 
     def load(self, numbers, signatures):
         self.numbers |= zip([each.decode() for each in signatures], numbers.tolist(), strict=True)

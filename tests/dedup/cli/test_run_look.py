@@ -4,10 +4,10 @@ import gzip
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from dedup.batch import Batch
 from dedup.cli import main
 from dedup.collection import portions
 from dedup.collection.deciding import Decider
@@ -76,9 +76,9 @@ def test_interrupted_job_resumes_with_same_result(
     monkeypatch.setattr(portions, "PORTION_ROWS", 1)
     judged = []
 
-    def stopping(self: Decider, documents: Sequence[Any], **options: Any) -> list[Match | None]:
-        found: list[Match | None] = decide(self, documents, **options)
-        judged.extend(document.id for document, _ in documents)
+    def stopping(self: Decider, batch: Batch, kinds: Sequence[int]) -> list[Match | None]:
+        found: list[Match | None] = decide(self, batch, kinds)
+        judged.extend(document.id for document in batch.documents)
         if judged[-1] == KEPT[0]:
             raise OSError("the machine goes down")
         return found

@@ -2,12 +2,14 @@
 
 import itertools
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dedup import resemblance
+from dedup.batch import Batch
 from dedup.cli import main
 from dedup.collection.deciding import Decider
 from dedup.document import Document
@@ -241,11 +243,11 @@ def test_a_group_goes_on_where_it_was_interrupted(
     whole = run(tmp_path, rows, *options)
     decide, decided = Decider.decide, []
 
-    def failing(self: Decider, documents: Any, **kinds: bool) -> Any:
-        decided.append(len(documents))
+    def failing(self: Decider, batch: Batch, kinds: Sequence[int]) -> Any:
+        decided.append(len(kinds))
         if len(decided) == 2:
             raise OSError("the power is gone")
-        return decide(self, documents, **kinds)
+        return decide(self, batch, kinds)
 
     source, out, job = tmp_path / "in.jsonl", tmp_path / "again.jsonl", tmp_path / "job"
     command = ["run", source, *options, "-o", out, "--job", job]
