@@ -1,8 +1,9 @@
 """`dedup run --engine spark`: rows in, folders of part files out."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
 from dedup.arrow.rows import records, spliced
@@ -194,5 +195,27 @@ def _write(frame: DataFrame, path: str, outputs: Outputs) -> None:
     mode = "overwrite" if outputs.is_overwritten else "error"
     if frame.columns == ["value"] and dict(frame.dtypes)["value"] == "string":
         frame.write.mode(mode).option("lineSep", "\n").text(path)
+        _name_json_lines(frame.sparkSession, path)
     else:
         frame.write.mode(mode).parquet(path)
+
+
+def _name_json_lines(session: SparkSession, path: str) -> None:
+    """Spark names lines of text `part-….txt`: make it `part-….jsonl`.
+
+    Raises:
+        OSError: a file cannot be renamed.
+    """
+    gateway: Any = session
+    folder = gateway._jvm.org.apache.hadoop.fs.Path(path)
+    system = folder.getFileSystem(gateway._jsc.hadoopConfiguration())
+    for status in system.listStatus(folder):
+        part = status.getPath()
+        name = part.getName()
+        if not name.endswith(".txt"):
+            continue
+        wanted = gateway._jvm.org.apache.hadoop.fs.Path(
+            part.getParent(), name.removesuffix(".txt") + ".jsonl"
+        )
+        if not system.rename(part, wanted):
+            raise OSError(f"{part.toString()}: cannot be renamed to {wanted.getName()}")

@@ -42,6 +42,9 @@ def open_session(master: str | None) -> SparkSession:
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "FATAL")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", str(_ROWS_A_BATCH))
+        # Files of shuffles go when the JVM has noticed that nobody needs them; by default it looks
+        # twice an hour.
+        .config("spark.cleaner.periodicGC.interval", "3min")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("FATAL")
