@@ -176,6 +176,8 @@ def test_a_failure_of_a_task_names_its_cause(session: SparkSession) -> None:
             frame.mapInArrow(partial(failing, failure=failure), "id bigint").collect()
         assert sentence_of(told.value) == f"Spark: {cause}"
     assert sentence_of(ValueError("x")) is None
+    lost = PySparkException("[CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND] Checkpoint block rdd_114_0")
+    assert "with spark.checkpoint.dir they are kept" in str(sentence_of(lost))
 
 
 def test_files_are_those_of_one_machine(tmp_path: Path) -> None:
