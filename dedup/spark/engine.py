@@ -38,7 +38,7 @@ class Engine:
     Attributes:
         rules: the stages, and the threshold.
         bucket_pairs: a bucket of more pairs is split between tasks. Changes no answer. A million
-            take .3 seconds.
+            take .2 seconds.
         compared_pairs: of rows that are compared with each other, the pairs of a task. Changes no
             answer. A hundred thousand take two seconds; with fewer, the rows of a large group go to
             more tasks.

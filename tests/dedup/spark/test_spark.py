@@ -341,19 +341,16 @@ def test_rows_that_are_not_utf8_are_broken_not_equal(
     "arguments",
     [
         ["nowhere://a/b.csv"],
-        ["in.jsonl", "-o", "nowhere://a/b"],
-        ["in.jsonl", "-o", "out", "--against", "nowhere://a/b.jsonl"],
+        ["{folder}/in.jsonl", "-o", "nowhere://a/b"],
+        ["{folder}/in.jsonl", "-o", "{folder}/out", "--against", "nowhere://a/b.jsonl"],
     ],
 )
 def test_an_unknown_file_system_is_one_sentence(
-    arguments: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("in.jsonl").write_text('{"id": 1, "text": "A text."}\n')
-    assert main(["run", *arguments, "--engine", "spark", "--master", "local[1]"]) == 2
+    (tmp_path / "in.jsonl").write_text('{"id": 1, "text": "A text."}\n')
+    given = [each.format(folder=tmp_path) for each in arguments]
+    assert main(["run", *given, "--engine", "spark", "--master", "local[1]"]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert said == 'dedup: Spark: No FileSystem for scheme "nowhere"'
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
