@@ -10,6 +10,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from dedup.arrow.batches import documents_of
+from dedup.arrow.sketching import sketch_many
 from dedup.batch import Batch
 from dedup.collection.rules import Rules
 from dedup.detectors import EXACT_STAGES, STAGES
@@ -24,14 +25,16 @@ SIGNED = pa.schema(
         ("exact_stage", pa.int8()),
         ("size", pa.int32()),
         ("fingerprint", pa.int64()),
+        ("sketches", pa.binary()),
         ("keys", pa.list_(pa.int64())),
     ]
 )
 """Of each row that may have a duplicate.
 
 `digest`: SHA-256 of all that verdicts depend on; rows that share it are duplicates, found at
-`exact_stage`. `size`: shingles. `fingerprint`: the simhash, 0 where there is none. `keys`: the
-stage in the upper 3 bits, then 4 bits of table, 32 of key and 25 of a hash of the row's group.
+`exact_stage`. `size`: shingles. `fingerprint`: the simhash, 0 where there is none. `sketches`: see
+`sketching`. `keys`: the stage in the upper 3 bits, then 4 bits of table, 32 of key and 25 of a hash
+of the row's group.
 """
 
 _STAGE_SHIFT = np.uint64(61)
@@ -60,24 +63,31 @@ def signed(batches: Iterator[pa.RecordBatch], rules: Rules) -> Iterator[pa.Recor
         digests = [_digest(document) for document in documents]
         batch = Batch(documents)
         signatures = zip(*(batch.signatures(signer) for signer in signers), strict=True)
+        sketches = sketch_many(batch, rules)
         stages = [STAGES.index(signer.stage) for signer in signers]
         rows = [
             row
-            for number, digest, document, found in zip(
-                numbers, digests, documents, signatures, strict=True
+            for number, digest, document, sketch, found in zip(
+                numbers, digests, documents, sketches, signatures, strict=True
             )
-            if (row := _row(number, digest, document, dict(zip(stages, found, strict=True))))
+            if (
+                row := _row(number, digest, document, sketch, dict(zip(stages, found, strict=True)))
+            )
         ]
         columns = list(zip(*rows, strict=True)) or [()] * len(SIGNED)
         arrays = [pa.array(values, kind.type) for values, kind in zip(columns, SIGNED, strict=True)]
         yield pa.record_batch(arrays, schema=SIGNED)
 
 
-_Row = tuple[int, bytes, int, int, int, NDArray[np.int64]]
+_Row = tuple[int, bytes, int, int, int, bytes, NDArray[np.int64]]
 
 
 def _row(
-    number: int, digest: bytes, document: Document, signatures: Mapping[int, bytes | None]
+    number: int,
+    digest: bytes,
+    document: Document,
+    sketches: bytes,
+    signatures: Mapping[int, bytes | None],
 ) -> _Row | None:
     keys: list[NDArray[np.uint64]] = []
     first: int | None = None
@@ -95,7 +105,7 @@ def _row(
     if STAGES[first] not in EXACT_STAGES and not document.has_own_text:
         digest += number.to_bytes(8)  # what is equal may be furniture
     every = np.unique(np.concatenate(keys)).view(np.int64)
-    return number, digest, first, len(document.shingles), fingerprint, every
+    return number, digest, first, len(document.shingles), fingerprint, sketches, every
 
 
 def _group_of(key: str) -> int:

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from dedup.arrow.batches import documents_of
-from dedup.arrow.pairing import NO_DISTANCE, prefix_tokens
+from dedup.arrow.pairing import NO_DISTANCE
 from dedup.batch import Batch
+from dedup.collection.portions import PORTION_ROWS
 from dedup.collection.rules import Rules
 from dedup.collection.sites import rare_lines
 from dedup.detectors import EXACT_STAGES, STAGES
@@ -18,8 +18,6 @@ from dedup.detectors.second_check import SecondCheck, comparable_text
 from dedup.document import Document
 from dedup.sites.second_look import Rest, count_shingles
 from dedup.sites.site import Site
-
-TOKENS = pa.schema([("number", pa.int64()), ("tokens", pa.list_(pa.int64()))])
 
 VERIFIED = pa.schema(
     [
@@ -40,46 +38,49 @@ is around the texts does, which asks what the page that comes says more."""
 _BODY, _TEXT, _SIMHASH = (STAGES.index(name) for name in ("body", "text", "simhash"))
 
 
-def tokens(batches: Iterator[pa.RecordBatch], rules: Rules) -> Iterator[pa.RecordBatch]:
-    """Compute of rows of `COMPARED` the tokens that split a bucket of many rows."""
-    for batch in batches:
-        arrays = [
-            _tokens(np.frombuffer(shingles, "<u8"), lines, rules.threshold)
-            for shingles, lines in zip(
-                batch.column("shingles").to_pylist(),
-                batch.column("lines_digest").to_pylist(),
-                strict=True,
-            )
-        ]
-        found = pa.array(arrays, pa.list_(pa.int64()))
-        yield pa.record_batch([batch.column("number"), found], schema=TOKENS)
-
-
 def verified(
-    batches: Iterator[pa.RecordBatch], rules: Rules, known: Sequence[Mapping[str, Site]] = ()
-) -> Iterator[pa.RecordBatch]:
+    pairs: pa.Table, rows: pa.Table, rules: Rules, known: Sequence[Mapping[str, Site]] = ()
+) -> pa.Table:
     """Keep the pairs that are duplicates.
 
     Args:
-        batches: `pairing.PAIRED`, and under `a_…` and `b_…` what is `COMPARED` of both rows.
+        pairs: of `pairing.PAIRED`.
+        rows: what is `COMPARED` of their rows.
         rules: the threshold.
         known: what was learned of the hosts of each collection.
     """
     rare_on = rare_lines(*(sites.get for sites in known))
     check = SecondCheck.of(_no_original, rules.config, rare_on=rare_on)
-    for batch in batches:
-        rows = []
-        for pair in batch.to_pylist():
-            later, earlier = _stand_in(pair, "b_"), _stand_in(pair, "a_")
-            found = _by_texts(check, later, earlier, pair["stages"])
-            if found is not None and found.stage != _BODY:
-                found = _looked_at(check, found, later, earlier, pair)
-            if found is not None:
-                distance = pair["distance"] if found.stage == _SIMHASH else None
-                distance = None if distance == NO_DISTANCE else distance
-                row = {"a": pair["a"], "b": pair["b"], "distance": distance}
-                rows.append({**row, **found._asdict()})
-        yield pa.RecordBatch.from_pylist(rows, VERIFIED)
+    shown = {row["number"]: _Row(_stand_in(row), row["line_shingles"]) for row in _each(rows)}
+    found = []
+    for pair in _each(pairs):
+        earlier, later = shown[pair["a"]], shown[pair["b"]]
+        verdict = _by_texts(check, later.document, earlier.document, pair["stages"])
+        if verdict is not None and verdict.stage != _BODY:
+            verdict = _looked_at(check, verdict, later, earlier)
+        if verdict is not None:
+            distance = pair["distance"] if verdict.stage == _SIMHASH else None
+            distance = None if distance == NO_DISTANCE else distance
+            found.append((pair["a"], pair["b"], distance, verdict))
+    columns = {
+        "a": [a for a, *_ in found],
+        "b": [b for _, b, *_ in found],
+        "distance": [distance for *_, distance, _ in found],
+        **{name: [getattr(verdict, name) for *_, verdict in found] for name in _Verdict._fields},
+    }
+    return pa.table([columns[name] for name in VERIFIED.names], schema=VERIFIED)
+
+
+def _each(table: pa.Table) -> Iterator[dict[str, Any]]:
+    for batch in table.to_batches(max_chunksize=PORTION_ROWS):
+        yield from batch.to_pylist()
+
+
+class _Row(NamedTuple):
+    """See `COMPARED`; the document is a stand-in."""
+
+    document: Document
+    line_shingles: int | None
 
 
 class _Verdict(NamedTuple):
@@ -91,13 +92,13 @@ class _Verdict(NamedTuple):
     drops_earlier: bool = True
 
 
-def _looked_at(
-    check: SecondCheck, found: _Verdict, later: Document, earlier: Document, pair: dict[str, Any]
-) -> _Verdict | None:
+def _looked_at(check: SecondCheck, found: _Verdict, later: _Row, earlier: _Row) -> _Verdict | None:
     """The verdict after the look at what is around the texts, from both sides."""
-    of_earlier, of_later = pair["a_line_shingles"], pair["b_line_shingles"]
-    drops_later = check.find_difference(later, earlier, n_shingles=of_earlier) is None
-    drops_earlier = check.find_difference(earlier, later, n_shingles=of_later) is None
+    drops_later, drops_earlier = (
+        check.find_difference(comes.document, stays.document, n_shingles=stays.line_shingles)
+        is None
+        for comes, stays in ((later, earlier), (earlier, later))
+    )
     if not (drops_later or drops_earlier):
         return None
     return found._replace(drops_later=drops_later, drops_earlier=drops_earlier)
@@ -121,15 +122,6 @@ def _by_texts(
 
 def _no_original(number: int) -> Document:
     raise KeyError(number)  # all documents are given
-
-
-def _tokens(shingles: NDArray[np.uint64], lines: str | None, threshold: float) -> NDArray[np.int64]:
-    """Those of the prefix; and one of the lines in any order, by which short texts are equal."""
-    found = prefix_tokens(shingles, threshold)
-    if lines is None:
-        return found
-    of_lines = np.frombuffer(bytes.fromhex(lines)[:8], np.int64)
-    return np.unique(np.concatenate((found, of_lines)))
 
 
 def _sha256(data: bytes | str) -> Any:
@@ -191,23 +183,23 @@ def comparable(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch(arrays, schema=COMPARED)
 
 
-def _stand_in(row: dict[str, Any], prefix: str) -> Document:
+def _stand_in(row: dict[str, Any]) -> Document:
     """A document whose text is the digest of the real one; all else is the real one's."""
-    rest = row[f"{prefix}rest"]
+    rest = row["rest"]
     document = Document(
         id="",
-        text=row[f"{prefix}text_digest"],
-        url=row[f"{prefix}url"],
-        title=row[f"{prefix}title"],
-        body=row[f"{prefix}copy_digest"],
-        heading=row[f"{prefix}heading"],
-        own_title=row[f"{prefix}own_title"],
-        source=row[f"{prefix}source"],
-        key=row[f"{prefix}group"],
+        text=row["text_digest"],
+        url=row["url"],
+        title=row["title"],
+        body=row["copy_digest"],
+        heading=row["heading"],
+        own_title=row["own_title"],
+        source=row["source"],
+        key=row["group"],
         rest=None if rest is None else Rest.from_bytes(rest),
     )
-    document.take(shingles=np.frombuffer(row[f"{prefix}shingles"], "<u8"))
+    document.take(shingles=np.frombuffer(row["shingles"], "<u8"))
     document.__dict__.update(  # where the properties look
-        is_traditional=row[f"{prefix}is_traditional"], sorted_lines=row[f"{prefix}lines_digest"]
+        is_traditional=row["is_traditional"], sorted_lines=row["lines_digest"]
     )
     return document

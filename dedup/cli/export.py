@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dedup.cli.arguments import add_job
 from dedup.cli.console import ERRORS
+from dedup.cli.paths import check_paths
 from dedup.collection.formats import ENDINGS, format_to_write
 from dedup.collection.writing.outputs import check_outputs
 from dedup.explain.failures import failed_urls
@@ -101,6 +102,7 @@ def execute(options: argparse.Namespace) -> None:
         pages, duplicates = (job_file(options.job, f"{name}.jsonl") for name in _TABLES)
     named = {"-o": pages, "-d": duplicates, "--failed": options.failed}
     outputs = {option: path for option, path in named.items() if path is not None}
+    check_paths({option: str(path) for option, path in outputs.items()})
     formats = {path: format_to_write(path) for path in outputs.values()}
     if formats.get(options.failed) == "warc":
         raise ValueError(f"--failed cannot be a WARC file, got {options.failed}")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dedup.cli import run_spark
+from dedup.cli.paths import check_paths
 from dedup.cli.run_here import CollectionRun, execute_here
 from dedup.collection.columns import Columns
 from dedup.collection.rules import Rules, read_keep, read_stages
@@ -143,6 +144,9 @@ def execute(options: argparse.Namespace) -> None:
     elif options.master is not None:
         raise ValueError("--master needs --engine spark")
     else:
+        named = {**run.outputs, "--against": run.against, "--job": options.job}
+        for path in run.inputs:
+            check_paths({"IN": path, **named})
         execute_here(run)
 
 

@@ -68,7 +68,7 @@ class Sketches:
         rows = numbers - self._first
         if rows[-1] >= len(self._sizes):
             self._grow(max(int(rows[-1]) + 1, _ROWS, len(self._sizes) + len(self._sizes) // 4))
-        self._bits[rows], self._sizes[rows], self._shifts[rows] = sketches, sizes, _shifts_of(sizes)
+        self._bits[rows], self._sizes[rows], self._shifts[rows] = sketches, sizes, shifts_of(sizes)
 
     def forget(self, number: int) -> None:
         """Forget the sketch of a document whose text has changed."""
@@ -158,7 +158,7 @@ class SketchSigner(Signer):
 
     def compute(self, portion: Portion) -> Signatures:
         sizes, shingles, owners = portion.sizes, portion.shingles, portion.owners
-        shifts = _shifts_of(sizes).astype(np.uint64)
+        shifts = shifts_of(sizes).astype(np.uint64)
         if shifts.any():
             is_part = shingles <= (np.uint64(2**64 - 1) >> shifts)[owners]
             shingles, owners = shingles[is_part], owners[is_part]
@@ -179,7 +179,7 @@ class AskedSets:
         self.lengths = batch.sizes
         self.sketches = batch.signatures(SketchSigner()).rows.view(np.uint64)
         self._documents = batch.documents
-        self._shifts = _shifts_of(batch.sizes)
+        self._shifts = shifts_of(batch.sizes)
         self._bits: dict[int, tuple[NDArray[np.uint64], NDArray[np.bool_]]] = {}
 
     def may_resemble(
@@ -245,10 +245,10 @@ def _shift_of(size: int) -> int:
     return max((size - 1) // _SAMPLED, 0).bit_length()
 
 
-def _shifts_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """`_shift_of` each size: the bits that a number has are its binary exponent."""
+def shifts_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of sets of these sizes, which part a sketch is of: the k of `Sketches`."""
     _, exponents = np.frexp(np.maximum(sizes - 1, 0) // _SAMPLED)
-    return np.asarray(exponents, np.int64)
+    return np.asarray(exponents, np.int64)  # `_shift_of` each: how many bits a number has
 
 
 def _sketched(sets: Sequence[NDArray[np.uint64]], shifts: Sequence[int]) -> NDArray[np.uint64]:

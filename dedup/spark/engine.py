@@ -3,19 +3,32 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import ceil, sqrt
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
 from dedup.arrow.pairing import PAIRED, paired
+from dedup.arrow.scattering import SCATTERED, scattered
 from dedup.arrow.signing import SIGNED, signed
-from dedup.arrow.verifying import COMPARED, TOKENS, VERIFIED, comparable, tokens, verified
+from dedup.arrow.verifying import COMPARED, VERIFIED, comparable, verified
 from dedup.collection.rules import Rules
-from dedup.detectors import EXACT_STAGES, STAGES
+from dedup.detectors import STAGES
 from dedup.sites.site import Site
-from dedup.spark.rounds import dropped_rows, settled
+from dedup.spark.keeping import released, sent, settled
+from dedup.spark.rounds import dropped_rows
 from dedup.spark.schemas import spark_schema
+
+_KEYS_IN_PART = 1 << 21
+"""A row's sketches go once to each partition of buckets: the fewer, the less is shuffled. So many
+keys and sketches take a task 500 MB."""
+
+_BYTES_IN_PART = 1 << 26
+"""Of shingles that a task compares."""
+
+_SAMPLE = 16
+"""Of so many rows, one is asked which buckets are large."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +37,11 @@ class Engine:
 
     Attributes:
         rules: the stages, and the threshold.
-        large_bucket: buckets of more rows are split by the tokens of prefixes before rows are
-            paired. Changes no answer. 1,000 rows are half a million pairs.
+        bucket_pairs: a bucket of more pairs is split between tasks. Changes no answer. A million
+            take .2 seconds.
+        compared_pairs: of rows that are compared with each other, the pairs of a task. Changes no
+            answer. A hundred thousand take two seconds; with fewer, the rows of a large group go to
+            more tasks.
         serial_pairs: of fewer duplicate pairs, one task decides who stays. Changes no answer. A
             million take one task a second, and a round of Spark several.
         on_stage: is called with the name of each stage before it is computed.
@@ -33,7 +49,8 @@ class Engine:
     """
 
     rules: Rules
-    large_bucket: int = 1_000
+    bucket_pairs: int = 1_000_000
+    compared_pairs: int = 100_000
     serial_pairs: int = 1_000_000
     on_stage: Callable[[str], object] = field(default=lambda _: None)
     known: Sequence[Mapping[str, Site]] = ()
@@ -50,55 +67,84 @@ class Engine:
         """
         self.on_stage("signatures")
         keyed = settled(_mapped(given, partial(signed, rules=self.rules), SIGNED))
-        lowest = keyed.groupBy("digest").agg(F.min("number").alias("first"))
-        firsts = keyed.join(lowest.select(F.col("first").alias("number")), "number", "left_semi")
-        copies = (
-            keyed.select("number", "digest", "exact_stage")
-            .join(lowest, "digest")
-            .filter("number > first")
-            .select("number", "first", "exact_stage")
-        )
+        copies = settled(_copies(keyed))
         self.on_stage("candidate pairs")
-        pairs = settled(self._pairs(firsts, given))
+        pairs = settled(self._pairs(keyed, copies))
+        (shingles,) = _numbers(keyed.agg(F.avg("size")))
+        released(keyed)
         self.on_stage("verification")
-        edges = settled(self._edges(pairs, given))
+        edges = self._edges(pairs, given, row_bytes=8 * shingles)
+        released(pairs)
         self.on_stage("who stays")
         drops = edges.filter("drops_later")
         dropped = dropped_rows(drops, serial_pairs=self.serial_pairs)
         self.on_stage("originals")
-        return settled(_originals(edges, dropped, copies))
+        found = settled(_originals(edges, dropped, copies))
+        released(edges, dropped, copies)
+        return found
 
-    def _pairs(self, firsts: DataFrame, given: DataFrame) -> DataFrame:
-        keys = firsts.select("number", "size", "fingerprint", F.explode("keys").alias("key"))
-        counts = keys.groupBy("key").count()
-        is_near = F.shiftrightunsigned("key", 61) >= len(EXACT_STAGES)
-        large = settled(counts.filter((F.col("count") > self.large_bucket) & is_near).select("key"))
-        pair = partial(paired, rules=self.rules)
-        if not large.count():
-            found = _mapped(_buckets(keys, "key"), pair, PAIRED)
-        else:
-            small = keys.join(large, "key", "left_anti")
-            members = keys.join(large, "key")
-            rows = given.join(members.select("number").distinct(), "number", "left_semi")
-            compared = _mapped(rows, comparable, COMPARED)
-            split = _mapped(compared, partial(tokens, rules=self.rules), TOKENS)
-            parted = members.join(
-                split.select("number", F.explode("tokens").alias("token")), "number"
-            )
-            found = _mapped(_buckets(small, "key"), pair, PAIRED).union(
-                _mapped(_buckets(parted, "key", "token"), pair, PAIRED)
-            )
+    def _pairs(self, keyed: DataFrame, copies: DataFrame) -> DataFrame:
+        """The pairs of rows that share a key, and that no sketches rule out."""
+        firsts = keyed.join(sent(copies.select("number")), "number", "left_anti")
+        (n_keys,) = _numbers(firsts.agg(F.sum(F.size("keys"))))
+        parts = _parts(keyed, n_keys / _KEYS_IN_PART)
+        kernel = partial(scattered, parts=parts, large=self._large(firsts))
+        blocks = _mapped(firsts, kernel, SCATTERED)
+        rules = self.rules
+        found = blocks.groupBy("part").applyInArrow(
+            lambda table: paired(table, rules), spark_schema(PAIRED)
+        )
         stages, distance = F.bit_or("stages").alias("stages"), F.min("distance").alias("distance")
         return found.groupBy("a", "b").agg(stages, distance)
 
-    def _edges(self, pairs: DataFrame, given: DataFrame) -> DataFrame:
-        both = pairs.select(F.col("a").alias("number")).union(pairs.select("b")).distinct()
-        compared = settled(_mapped(given.join(both, "number", "left_semi"), comparable, COMPARED))
-        joined = pairs
-        for side in ("a", "b"):
-            named = [F.col(name).alias(f"{side}_{name}") for name in COMPARED.names[1:]]
-            joined = joined.join(compared.select(F.col("number").alias(side), *named), side)
-        return _mapped(joined, partial(verified, rules=self.rules, known=self.known), VERIFIED)
+    def _large(self, firsts: DataFrame) -> dict[int, int]:
+        """Which buckets are split, and into how many blocks of rows; by a sample of rows."""
+        rows_in_cell = sqrt(2 * self.bucket_pairs)
+        sample = firsts.filter(F.pmod(F.xxhash64("number"), F.lit(_SAMPLE)) == 0)
+        counts = sample.select(F.explode("keys").alias("key")).groupBy("key").count()
+        found = counts.filter(F.col("count") > 2 * rows_in_cell / _SAMPLE).collect()
+        return {key: ceil(count * _SAMPLE / rows_in_cell) for key, count in found}
+
+    def _edges(self, pairs: DataFrame, given: DataFrame, *, row_bytes: float) -> DataFrame:
+        """The pairs that are duplicates: each task gets pairs, and what is compared of their rows.
+
+        Pairs with the same lowest row nearby go to one task, so that few rows go to several.
+        """
+        a, b = F.col("a").alias("number"), F.col("b").alias("number")
+        numbers = settled(pairs.select(a).union(pairs.select(b)).distinct())
+        size = max(
+            numbers.count() * row_bytes / _BYTES_IN_PART, pairs.count() / self.compared_pairs
+        )
+        tasks = settled(self._tasks(pairs, _parts(pairs, size)))
+        task = F.col("task").alias("task")  # another one than that of the pairs
+        places = settled(tasks.select(a, task).union(tasks.select(b, task)).distinct())
+        rows = given.join(sent(numbers), "number", "left_semi")
+        compared = _mapped(rows, comparable, COMPARED).join(sent(places), "number")
+        rules, known = self.rules, self.known
+        both = tasks.groupBy("task").cogroup(compared.groupBy("task"))
+        edges = settled(
+            both.applyInArrow(
+                lambda pairs, rows: verified(pairs, rows, rules, known), spark_schema(VERIFIED)
+            )
+        )
+        released(numbers, tasks, places)
+        return edges
+
+    def _tasks(self, pairs: DataFrame, n_tasks: int) -> DataFrame:
+        """Part pairs between tasks: a group in one, or in several where it has many pairs."""
+        lowest = pairs.groupBy("b").agg(F.min("a").alias("low")).withColumnRenamed("b", "a")
+        grouped = pairs.join(lowest, "a", "left").withColumn("low", F.coalesce("low", "a"))
+        counts = grouped.groupBy("low").count()
+        large = counts.filter(F.col("count") > self.compared_pairs)
+        blocks = F.ceil(F.sqrt(F.col("count") * 2 / self.compared_pairs)).alias("blocks")
+        found = grouped.join(F.broadcast(large.select("low", blocks)), "low", "left")
+        one, other = (
+            F.pmod(F.xxhash64(side), F.coalesce("blocks", F.lit(1))) for side in ("a", "b")
+        )
+        cell = F.xxhash64("low", F.least(one, other), F.greatest(one, other))
+        return found.select(
+            "a", "b", "stages", "distance", F.pmod(cell, F.lit(n_tasks)).cast("int").alias("task")
+        )
 
 
 _Kernel = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -108,15 +154,20 @@ def _mapped(frame: DataFrame, kernel: _Kernel, schema: pa.Schema) -> DataFrame:
     return frame.mapInArrow(kernel, spark_schema(schema))
 
 
-def _buckets(keys: DataFrame, *by: str) -> DataFrame:
-    row = F.struct("number", "size", "fingerprint")
-    found = keys.groupBy(*by).agg(F.collect_list(row).alias("rows")).filter(F.size("rows") > 1)
-    return found.select(
-        "key",
-        F.col("rows.number").alias("numbers"),
-        F.col("rows.size").alias("sizes"),
-        F.col("rows.fingerprint").alias("fingerprints"),
-    )
+def _numbers(frame: DataFrame) -> list[float]:
+    """The figures of a frame of one row; 0 for those of no rows."""
+    return [each or 0 for each in frame.first() or ()]
+
+
+def _parts(frame: DataFrame, wanted: float) -> int:
+    """How many parts to cut work into: as many as wanted, and some for each processor."""
+    return max(2 * frame.sparkSession.sparkContext.defaultParallelism, ceil(wanted))
+
+
+def _copies(keyed: DataFrame) -> DataFrame:
+    """Rows that share a digest with an earlier row, `first`."""
+    first = F.min("number").over(Window.partitionBy("digest")).alias("first")
+    return keyed.select("number", "exact_stage", first).filter("number > first")
 
 
 def _originals(edges: DataFrame, dropped: DataFrame, copies: DataFrame) -> DataFrame:

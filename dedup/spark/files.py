@@ -1,18 +1,17 @@
 """`dedup run --engine spark`: rows in, folders of part files out."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
 from dedup.arrow.rows import records, spliced
-from dedup.sites.site import Site
 from dedup.spark.engine import Engine
 from dedup.spark.frames import PLACE_MASK, by_place, judging_number
-from dedup.spark.pages import as_given, no_texts, texts_of
+from dedup.spark.keeping import released, sent, settled
+from dedup.spark.pages import Texts, as_given, no_texts, texts_of
 from dedup.spark.reading import Rows, as_json
-from dedup.spark.rounds import settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +62,28 @@ def run(rows: Rows, engine: Engine, outputs: Outputs, baseline: Rows | None = No
     number = judging_number(F.col("place"), F.col("text"), engine.rules)
     given = collection.given.withColumn("number", number)
     names = collection.rows.frame.filter("reason is null").select("place", "name", "url")
-    known = [collection.sites]
+    known = [collection.texts.sites]
     if baseline is not None:
         before = _documents(baseline)
-        known.append(before.sites)
+        known.append(before.texts.sites)
         earlier = F.col("place") - _BEFORE
         given = given.unionByName(before.given.withColumn("number", earlier))
         is_text = F.col("name").startswith('"')
         name = F.when(is_text, F.col("name")).otherwise(as_json(F.col("name")))
         names = names.union(before.rows.frame.select(earlier, name, "url"))
     engine = replace(engine, known=known)
-    found = _named(engine.duplicates(given.drop("place")).filter("number >= 0"), names)
+    dropped = engine.duplicates(given.drop("place"))
+    found = _named(dropped.filter("number >= 0"), names)
+    released(dropped)
+    if baseline is not None:
+        before.texts.release()
     counts = {row[0]: row[1] for row in found.groupBy("stage").count().collect()}
     if outputs.unique is not None:
         _write(_kept(collection, found, outputs), outputs.unique, outputs)
     if outputs.duplicates is not None:
         _write(_records(found), outputs.duplicates, outputs)
+    released(found)
+    collection.texts.release()
     account = collection.account
     return Account(account.rows, account.broken, account.first_broken, counts)
 
@@ -93,30 +98,28 @@ class _Documents:
 
     Attributes:
         rows: of them, those that are documents.
-        texts: of those with markup, see `EXTRACTED`.
-        sites: what was learned of their hosts.
+        texts: of those with markup.
         given: see `as_given`.
         account: without duplicates.
     """
 
     rows: Rows
-    texts: DataFrame
-    sites: Mapping[str, Site]
+    texts: Texts
     given: DataFrame
     account: Account
 
 
 def _documents(rows: Rows) -> _Documents:
     account, has_markup = _account(rows.frame)
-    texts, sites = texts_of(rows.frame) if has_markup else no_texts(rows.frame)
+    texts = texts_of(rows.frame) if has_markup else no_texts(rows.frame)
     sound = rows.frame.filter("reason is null")
     if has_markup:
-        of_markup, _ = _account(texts)
+        of_markup, _ = _account(texts.frame)
         firsts = [each.first_broken for each in (account, of_markup) if each.first_broken]
         broken = account.broken + of_markup.broken
         account = Account(account.rows, broken, min(firsts, default=None), {})
         if of_markup.broken:
-            sound = sound.join(texts.filter("reason is not null"), "place", "left_anti")
+            sound = sound.join(texts.frame.filter("reason is not null"), "place", "left_anti")
     if account.broken and account.broken == account.rows and account.first_broken is not None:
         number, reason = account.first_broken
         raise ValueError(
@@ -124,7 +127,7 @@ def _documents(rows: Rows) -> _Documents:
         )
     _check_columns(rows, account)
     found = Rows(sound, rows.is_parquet, rows.required)
-    return _Documents(found, texts, sites, as_given(sound, texts), account)
+    return _Documents(found, texts, as_given(sound, texts.frame), account)
 
 
 def _check_columns(rows: Rows, account: Account) -> None:
@@ -149,8 +152,13 @@ def _account(frame: DataFrame) -> tuple[Account, bool]:
 
 def _named(found: DataFrame, names: DataFrame) -> DataFrame:
     """What was found, by places, with the names and URLs of both rows."""
-    originals = names.toDF("original", "duplicate_of", "duplicate_of_url")
-    return settled(by_place(found).join(names, "place").join(originals, "original"))
+    found = by_place(found)
+    wanted = found.select("place").union(found.select("original")).distinct()
+    told = settled(names.join(sent(wanted), "place", "left_semi"))
+    originals = told.toDF("original", "duplicate_of", "duplicate_of_url")
+    named = settled(found.join(told, "place").join(originals, "original"))
+    released(told)
+    return named
 
 
 def _kept(collection: _Documents, found: DataFrame, outputs: Outputs) -> DataFrame:
@@ -158,11 +166,11 @@ def _kept(collection: _Documents, found: DataFrame, outputs: Outputs) -> DataFra
     rows = collection.rows
     sound = rows.frame
     if not rows.is_parquet:
-        lines = collection.texts.select("place", F.col("value").alias("line"))
+        lines = collection.texts.frame.select("place", F.col("value").alias("line"))
         line = F.coalesce("line", "value")
         sound = sound.join(lines, "place", "left").withColumn("value", line).drop("line")
     if not outputs.is_marked:
-        kept = sound.join(found.select("place"), "place", "left_anti").orderBy("place")
+        kept = sound.join(sent(found.select("place")), "place", "left_anti").orderBy("place")
         return kept.select("value.*" if rows.is_parquet else "value")
     marks = found.select("place", "duplicate_of", "resemblance", "stage")
     marked = sound.select("place", "value", "name").join(marks, "place", "left").orderBy("place")
@@ -187,5 +195,27 @@ def _write(frame: DataFrame, path: str, outputs: Outputs) -> None:
     mode = "overwrite" if outputs.is_overwritten else "error"
     if frame.columns == ["value"] and dict(frame.dtypes)["value"] == "string":
         frame.write.mode(mode).option("lineSep", "\n").text(path)
+        _name_json_lines(frame.sparkSession, path)
     else:
         frame.write.mode(mode).parquet(path)
+
+
+def _name_json_lines(session: SparkSession, path: str) -> None:
+    """Spark names lines of text `part-….txt`: make it `part-….jsonl`.
+
+    Raises:
+        OSError: a file cannot be renamed.
+    """
+    gateway: Any = session
+    folder = gateway._jvm.org.apache.hadoop.fs.Path(path)
+    system = folder.getFileSystem(gateway._jsc.hadoopConfiguration())
+    for status in system.listStatus(folder):
+        part = status.getPath()
+        name = part.getName()
+        if not name.endswith(".txt"):
+            continue
+        wanted = gateway._jvm.org.apache.hadoop.fs.Path(
+            part.getParent(), name.removesuffix(".txt") + ".jsonl"
+        )
+        if not system.rename(part, wanted):
+            raise OSError(f"{part.toString()}: cannot be renamed to {wanted.getName()}")

@@ -87,6 +87,7 @@ def deduplicate(
     given = given.withColumn("number", number).drop("place")
     engine = replace(engine or Engine(rules=rules), rules=rules, known=(texts.sites,))
     found = engine.duplicates(given)
+    texts.release()
     return with_marks(dataframe, found, order=order, id=id or order)
 
 

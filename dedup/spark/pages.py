@@ -20,7 +20,7 @@ from dedup.arrow.pages import (
 )
 from dedup.collection.sites import pages_of_each_host
 from dedup.sites.site import Site
-from dedup.spark.rounds import settled
+from dedup.spark.keeping import released, settled
 from dedup.spark.schemas import spark_schema
 
 
@@ -30,10 +30,16 @@ class Texts(NamedTuple):
     Attributes:
         frame: `EXTRACTED`.
         sites: what was learned of their hosts.
+        is_settled: is the frame kept until it is released?
     """
 
     frame: DataFrame
     sites: dict[str, Site]
+    is_settled: bool
+
+    def release(self) -> None:
+        if self.is_settled:
+            released(self.frame)
 
 
 def texts_of(rows: DataFrame) -> Texts:
@@ -47,12 +53,14 @@ def texts_of(rows: DataFrame) -> Texts:
     )
     sites = _learn(pages)
     kernel = partial(extracted, sites=sites)
-    return Texts(settled(pages.mapInArrow(kernel, spark_schema(EXTRACTED))), sites)
+    frame = settled(pages.mapInArrow(kernel, spark_schema(EXTRACTED)))
+    return Texts(frame, sites, is_settled=True)
 
 
 def no_texts(rows: DataFrame) -> Texts:
     """The same of rows without markup: none."""
-    return Texts(rows.sparkSession.createDataFrame([], spark_schema(EXTRACTED)), {})
+    frame = rows.sparkSession.createDataFrame([], spark_schema(EXTRACTED))
+    return Texts(frame, {}, is_settled=False)
 
 
 def as_given(rows: DataFrame, texts: DataFrame) -> DataFrame:
@@ -84,4 +92,6 @@ def _learn(pages: DataFrame) -> dict[str, Site]:
         sampled, spark_schema(SAMPLED)
     )
     found = samples.groupBy("host").applyInArrow(learned, spark_schema(LEARNED))
-    return sites_of((row[0], bytes(row[1])) for row in found.collect())
+    sites = sites_of((row[0], bytes(row[1])) for row in found.collect())
+    released(firsts, counts)
+    return sites

@@ -15,7 +15,7 @@ from dedup.arrow.rows import NUMBERED, READ, Block, numbered, read
 from dedup.collection.columns import Columns
 from dedup.collection.formats import compression_of, known_format
 from dedup.collection.rules import Rules
-from dedup.spark.rounds import settled
+from dedup.spark.keeping import settled
 from dedup.spark.schemas import spark_schema
 
 _BLANK = r"^[\s\x0B\f]*$"

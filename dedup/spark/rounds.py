@@ -9,11 +9,14 @@ on average, SPAA 2012; components: Kiveris and others, Connected components in M
 SOCC 2014.
 """
 
+from functools import reduce
+
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
 from dedup.arrow.first_come import first_come
+from dedup.spark.keeping import released, settled
 from dedup.spark.schemas import spark_schema
 
 ROUNDS = 8
@@ -29,7 +32,7 @@ def dropped_rows(pairs: DataFrame, *, serial_pairs: int) -> DataFrame:
         serial_pairs: up to this number of pairs, one task decides.
     """
     undecided = settled(pairs.select("a", "b"))
-    dropped = undecided.select(F.col("b").alias("number")).limit(0)
+    found: list[DataFrame] = []
     for _ in range(ROUNDS):
         count = undecided.count()
         if count <= serial_pairs:
@@ -37,28 +40,20 @@ def dropped_rows(pairs: DataFrame, *, serial_pairs: int) -> DataFrame:
         later = undecided.select(F.col("b").alias("a")).distinct()
         kept = undecided.join(later, "a", "left_anti").select("a").distinct()
         now = settled(undecided.join(kept, "a", "left_semi").select("b").distinct())
-        dropped = dropped.union(now.toDF("number"))
+        found.append(now)
+        before = undecided
         undecided = settled(
             undecided.join(now, "b", "left_anti").join(now.toDF("a"), "a", "left_anti")
         )
+        released(before)
     else:
         count = undecided.count()
-    if not count:
-        return settled(dropped)
     in_one = undecided.withColumn("component", F.lit(0))
     parted = in_one if count <= serial_pairs else _with_components(undecided)
     rest = parted.groupBy("component").applyInArrow(_solve, spark_schema(_DROPPED))
-    return settled(dropped.union(rest))
-
-
-def settled(frame: DataFrame) -> DataFrame:
-    """Compute a frame now, and forget how: plans of many rounds would grow without end.
-
-    Where the application has a checkpoint folder, it is kept there, and outlives executors.
-    """
-    if frame.sparkSession.sparkContext.getCheckpointDir() is not None:
-        return frame.checkpoint()
-    return frame.localCheckpoint()
+    dropped = settled(reduce(DataFrame.union, found, rest))
+    released(undecided, *found)
+    return dropped
 
 
 def _solve(table: pa.Table) -> pa.Table:
@@ -72,6 +67,7 @@ def _with_components(pairs: DataFrame) -> DataFrame:
     state: object = None
     while True:
         both = stars.union(stars.select(F.col("low").alias("node"), F.col("node").alias("low")))
+        before = stars
         large = _star(both).filter("low > node").select(F.col("low").alias("node"), "least")
         large = large.filter("node != least").distinct().toDF("node", "low")
         small = _star(large)
@@ -80,6 +76,7 @@ def _with_components(pairs: DataFrame) -> DataFrame:
         stars = settled(
             members.union(itself).filter("node != least").distinct().toDF("node", "low")
         )
+        released(before)
         sums = stars.agg(F.count("*"), F.sum(F.hash("node", "low"))).first()
         if sums == state:
             break

@@ -42,6 +42,9 @@ def open_session(master: str | None) -> SparkSession:
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "FATAL")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", str(_ROWS_A_BATCH))
+        # Files of shuffles go when the JVM has noticed that nobody needs them; by default it looks
+        # twice an hour.
+        .config("spark.cleaner.periodicGC.interval", "3min")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("FATAL")
@@ -82,10 +85,18 @@ def sentence_of(error: Exception) -> str | None:
     if not isinstance(error, PySparkException | Py4JError):
         return None
     text = str(error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else error)
+    if _LOST in text:
+        return (
+            "Spark: an executor was lost with intermediate results; with spark.checkpoint.dir they"
+            " are kept elsewhere"
+        )
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     last = next((line for line in reversed(lines) if _PYTHON_ERROR.match(line)), None)
     return f"Spark: {last or (lines or ['it failed'])[0]}"
 
+
+_LOST = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
+"""Spark's name of what it says where a frame was `settled` on an executor."""
 
 _PYTHON_ERROR = re.compile(r"(?!pyspark|java|org)[A-Za-z_][\w.]*(?:Error|Exception|Exit)(?::|$)")
 """The last line of a trace of Python, of what goes wrong in tasks."""

@@ -1,7 +1,7 @@
 """The kernels, joined in memory by plain dicts, keep the rows that one machine keeps."""
 
-from collections import defaultdict
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,17 @@ pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 import dedup  # noqa: E402 -- the next ones need pyarrow
 from dedup.arrow.batches import GIVEN  # noqa: E402 -- after importorskip
 from dedup.arrow.first_come import first_come  # noqa: E402 -- after importorskip
-from dedup.arrow.pairing import paired, prefix_tokens  # noqa: E402 -- after importorskip
+from dedup.arrow.pairing import NO_DISTANCE, PAIRED, paired  # noqa: E402 -- after importorskip
 from dedup.arrow.rows import numbered, read  # noqa: E402 -- after importorskip
-from dedup.arrow.signing import signed  # noqa: E402 -- after importorskip
-from dedup.arrow.verifying import comparable, verified  # noqa: E402 -- after importorskip
+from dedup.arrow.scattering import scattered  # noqa: E402 -- after importorskip
+from dedup.arrow.signing import SIGNED, signed  # noqa: E402 -- after importorskip
+from dedup.arrow.sketching import sketch_many  # noqa: E402 -- after importorskip
+from dedup.arrow.verifying import COMPARED, comparable, verified  # noqa: E402 -- after importorskip
+from dedup.batch import Batch  # noqa: E402 -- after importorskip
 from dedup.collection.columns import Columns  # noqa: E402 -- after importorskip
 from dedup.collection.rules import Rules  # noqa: E402 -- after importorskip
+from dedup.detectors import EXACT_STAGES, STAGES  # noqa: E402 -- after importorskip
+from dedup.document import Document  # noqa: E402 -- after importorskip
 from dedup.similarity import resemblance  # noqa: E402 -- after importorskip
 from tests.dedup.arrow.families import planted  # noqa: E402 -- after importorskip
 
@@ -35,7 +40,22 @@ def batches(rows: list[dict[str, Any]], parts: int, *, within: bool) -> Iterator
         yield pa.Table.from_pylist(found, GIVEN).combine_chunks().to_batches()[0]
 
 
-def kept(rows: list[dict[str, Any]], rules: Rules, parts: int) -> list[int]:
+def pairs_of(keyed: list[dict[str, Any]], rules: Rules, parts: int, blocks: int) -> list[Any]:
+    """The pairs that all partitions of buckets propose, each once; all buckets in `blocks`."""
+    large = {} if blocks == 1 else {key: blocks for row in keyed for key in row["keys"]}
+    signatures = pa.Table.from_pylist(keyed, SIGNED)
+    found = pa.Table.from_batches(scattered(iter(signatures.to_batches(40)), parts, large))
+    pairs: dict[tuple[int, int], dict[str, Any]] = {}
+    for part in range(parts):
+        block = found.filter(pa.compute.equal(found.column("part"), part))
+        for row in paired(block, rules).to_pylist() if block.num_rows else ():
+            known = pairs.setdefault((row["a"], row["b"]), row)
+            known["stages"] |= row["stages"]
+            known["distance"] = min(known["distance"], row["distance"])
+    return list(pairs.values())
+
+
+def kept(rows: list[dict[str, Any]], rules: Rules, parts: int, blocks: int) -> list[int]:
     def given_rows() -> Iterator[Any]:
         return batches(rows, parts, within=rules.within is not None)
 
@@ -43,39 +63,11 @@ def kept(rows: list[dict[str, Any]], rules: Rules, parts: int) -> list[int]:
     first: dict[bytes, int] = {}
     for row in keyed:
         first[row["digest"]] = min(row["number"], first.get(row["digest"], row["number"]))
-    buckets = defaultdict(list)
-    for row in keyed:
-        if first[row["digest"]] == row["number"]:
-            for key in row["keys"]:
-                buckets[key].append(row)
-    columns = {
-        "key": list(buckets),
-        "numbers": [[row["number"] for row in found] for found in buckets.values()],
-        "sizes": [[row["size"] for row in found] for found in buckets.values()],
-        "fingerprints": [[row["fingerprint"] for row in found] for found in buckets.values()],
-    }
-    pairs: dict[tuple[int, int], dict[str, Any]] = {}
-    for batch in paired(iter([pa.RecordBatch.from_pydict(columns)]), rules):
-        for row in batch.to_pylist():
-            known = pairs.setdefault((row["a"], row["b"]), row)
-            known["stages"] |= row["stages"]
-    shown = {row["number"]: row for batch in comparable(given_rows()) for row in batch.to_pylist()}
-    joined = [
-        {
-            **pair,
-            **{f"a_{name}": value for name, value in shown[pair["a"]].items()},
-            **{f"b_{name}": value for name, value in shown[pair["b"]].items()},
-        }
-        for pair in pairs.values()
-    ]
-    found = []
-    if joined:
-        found = [
-            r
-            for b in verified(iter([pa.RecordBatch.from_pylist(joined)]), rules)
-            for r in b.to_pylist()
-            if r["drops_later"]
-        ]
+    firsts = [row for row in keyed if first[row["digest"]] == row["number"]]
+    pairs = pairs_of(firsts, rules, parts, blocks)
+    compared = pa.Table.from_batches(comparable(given_rows()), COMPARED)
+    found = verified(pa.Table.from_pylist(pairs, PAIRED), compared, rules).to_pylist()
+    found = [row for row in found if row["drops_later"]]
     earlier, later = (np.array([row[side] for row in found], np.int64) for side in ("a", "b"))
     dropped = set(first_come(earlier, later).tolist())
     dropped |= {row["number"] for row in keyed if first[row["digest"]] != row["number"]}
@@ -88,9 +80,10 @@ def kept(rows: list[dict[str, Any]], rules: Rules, parts: int) -> list[int]:
     parts=st.sampled_from([1, 7]),
     threshold=st.sampled_from([0.5, 0.8, 0.95]),
     within=st.sampled_from([None, "group"]),
+    blocks=st.sampled_from([1, 3]),
 )
 def test_the_rows_of_one_machine_are_kept(
-    seed: int, parts: int, threshold: float, within: str | None
+    seed: int, parts: int, threshold: float, within: str | None, blocks: int
 ) -> None:
     rows = planted(seed)
     rules = Rules(threshold=threshold, within=within)
@@ -99,7 +92,7 @@ def test_the_rows_of_one_machine_are_kept(
         table, id="id", url="url", title="title", threshold=threshold, within=within
     )
     here = [row["id"] for row in marked.to_pylist() if row["duplicate_of"] is None]
-    assert kept(rows, rules, parts) == here
+    assert kept(rows, rules, parts, blocks) == here
     assert len(here) < len(rows)
 
 
@@ -119,20 +112,68 @@ def test_first_come_is_the_serial_rule(pairs: list[tuple[int, int]]) -> None:
 
 
 @given(
-    size=st.integers(1, 200),
-    changed=st.integers(0, 60),
-    threshold=st.floats(0.05, 1),
     seed=st.integers(0, 10**6),
+    parts=st.sampled_from([1, 3]),
+    blocks=st.sampled_from([1, 2, 5]),
+    threshold=st.sampled_from([0.5, 0.8]),
 )
-def test_near_sets_share_a_token_of_their_prefixes(
-    size: int, changed: int, threshold: float, seed: int
+def test_pairs_are_those_of_buckets_that_can_be_near(
+    seed: int, parts: int, blocks: int, threshold: float
 ) -> None:
-    draws = np.random.default_rng(seed)
-    first = np.unique(draws.integers(0, 2**64, size, np.uint64))
-    others = draws.integers(0, 2**64, changed, np.uint64)
-    second = np.unique(np.concatenate((first[min(changed // 2, len(first) - 1) :], others)))
-    tokens = [set(prefix_tokens(each, threshold).tolist()) for each in (first, second)]
-    assert tokens[0] & tokens[1] or resemblance(first, second) < threshold
+    """Against a look at all pairs: none that is near is lost, and none is there without a key."""
+    rules = Rules(threshold=threshold)
+    keyed = random_rows(np.random.default_rng(seed), rules)
+    found = {(row["a"], row["b"]): row for row in pairs_of(keyed, rules, parts, blocks)}
+    for one, other in combinations(sorted(keyed, key=lambda row: row["number"]), 2):
+        stages, distance = 0, NO_DISTANCE
+        for key in set(one["keys"]) & set(other["keys"]):
+            stages |= 1 << (key % 2**64 >> 61)
+        apart = (one["fingerprint"] ^ other["fingerprint"]) % 2**64
+        if stages & SIMHASH and apart.bit_count() <= 3:
+            distance = apart.bit_count()
+        else:
+            stages &= ~SIMHASH
+        pair = found.pop((one["number"], other["number"]), None)
+        if resemblance(one["shingles"], other["shingles"]) >= threshold and stages:
+            assert pair is not None
+            assert (pair["stages"], pair["distance"]) == (stages, distance)
+        elif pair is not None:
+            assert pair["stages"] & ~stages == 0
+            assert pair["stages"] & EXACT == stages & EXACT
+        else:
+            assert not stages & EXACT
+    assert not found
+
+
+SIMHASH = 1 << STAGES.index("simhash")
+EXACT = (1 << len(EXACT_STAGES)) - 1
+
+
+def random_rows(draws: np.random.Generator, rules: Rules) -> list[dict[str, Any]]:
+    """Rows of one to a few hundred shingles, some around the sizes where parts of sketches change,
+    in few buckets."""
+    whole = np.unique(draws.integers(0, 2**64, 900, np.uint64))
+    rows = []
+    for number in draws.permutation(30).tolist():
+        size = int(draws.choice([1, 49, 60, 390, 402, 420, 800, 810]))
+        shingles = np.sort(
+            whole[:size] if draws.random() < 0.5 else draws.choice(whole, size, False)
+        )
+        document = Document("", "")
+        document.take(shingles=shingles)
+        (sketches,) = sketch_many(Batch([document]), rules)
+        keys = draws.integers(0, 3, 3) + (draws.integers(0, len(STAGES), 3) << 61)
+        rows.append(
+            {
+                "number": number,
+                "size": size,
+                "fingerprint": int(draws.integers(0, 2)) << 62 | int(draws.integers(0, 16)),
+                "sketches": sketches,
+                "keys": np.unique(keys.view(np.int64)).tolist(),
+                "shingles": shingles,
+            }
+        )
+    return rows
 
 
 def test_lines_keep_their_places_when_a_task_is_run_again() -> None:

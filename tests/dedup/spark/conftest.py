@@ -1,7 +1,10 @@
 """What makes runs on Spark quick: small shuffles, and one session for several runs."""
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,3 +32,20 @@ def one_session() -> Iterator[None]:
     session = SparkSession.getActiveSession()
     if session is not None:
         session.stop()
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    session = (
+        SparkSession.builder.master("local[2, 3]")  # a task is tried three times
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.log.level", "FATAL")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()

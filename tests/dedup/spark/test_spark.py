@@ -20,9 +20,8 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-import dedup
 from dedup.arrow.first_come import first_come
 from dedup.cli import main
 from dedup.collection.rules import Rules
@@ -32,50 +31,12 @@ from dedup.spark.rounds import dropped_rows
 from dedup.spark.session import memory_bytes, sentence_of
 from dedup.store import STORE_NAME
 from tests.dedup.arrow.families import WORDS, planted
+from tests.dedup.spark.both_engines import TABLE, frame_of, on_one_machine, on_spark
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
 ]
-
-TABLE = "id bigint, text string, url string, title string, `group` string"
-MARKS = ("id", "duplicate_of", "stage", "resemblance", "group")
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[SparkSession]:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    session = (
-        SparkSession.builder.master("local[2, 3]")  # a task is tried three times
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.log.level", "FATAL")
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
-
-
-def told(rows: list[dict[str, Any]]) -> dict[int, tuple[Any, ...]]:
-    return {row["id"]: tuple(row[name] for name in MARKS) for row in rows}
-
-
-def on_one_machine(rows: list[dict[str, Any]], **options: Any) -> dict[int, tuple[Any, ...]]:
-    table = pa.Table.from_pylist(rows)
-    return told(dedup.deduplicate(table, id="id", url="url", title="title", **options).to_pylist())
-
-
-def on_spark(frame: DataFrame, engine: Engine, **options: Any) -> dict[int, tuple[Any, ...]]:
-    found = deduplicate(
-        frame, order="id", url="url", title="title", engine=engine, **options
-    ).select(*MARKS)
-    return told([row.asDict() for row in found.collect()])
-
-
-def frame_of(session: SparkSession, rows: list[dict[str, Any]], partitions: int) -> DataFrame:
-    shuffled = random.Random(partitions).sample(rows, len(rows))
-    return session.createDataFrame(shuffled, TABLE).repartition(partitions)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +44,7 @@ def frame_of(session: SparkSession, rows: list[dict[str, Any]], partitions: int)
     [
         (1, "true", Engine(rules=Rules()), {}),
         # Everything by the ways of large collections: buckets split, rounds, components.
-        (7, "false", Engine(rules=Rules(), large_bucket=3, serial_pairs=0), {}),
+        (7, "false", Engine(rules=Rules(), bucket_pairs=3, compared_pairs=2, serial_pairs=0), {}),
         (7, "true", Engine(rules=Rules()), {"within": "group", "keep": "longest"}),
     ],
     ids=["1 partition, adaptive", "7 partitions, large, not adaptive", "within, longest"],
@@ -121,7 +82,7 @@ def test_frequent_sentence_hides_no_pair(session: SparkSession) -> None:
     assert sum(mark[1] is not None for mark in expected.values()) == 9
     session.conf.set("spark.sql.adaptive.enabled", "true")
     frame = frame_of(session, rows, 3)
-    assert on_spark(frame, Engine(rules=Rules(), large_bucket=50)) == expected
+    assert on_spark(frame, Engine(rules=Rules(), bucket_pairs=1_000)) == expected
 
 
 def test_failed_task_is_retried(session: SparkSession, tmp_path: Path) -> None:
@@ -215,6 +176,8 @@ def test_a_failure_of_a_task_names_its_cause(session: SparkSession) -> None:
             frame.mapInArrow(partial(failing, failure=failure), "id bigint").collect()
         assert sentence_of(told.value) == f"Spark: {cause}"
     assert sentence_of(ValueError("x")) is None
+    lost = PySparkException("[CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND] Checkpoint block rdd_114_0")
+    assert "with spark.checkpoint.dir they are kept" in str(sentence_of(lost))
 
 
 def test_files_are_those_of_one_machine(tmp_path: Path) -> None:
@@ -374,8 +337,37 @@ def test_rows_that_are_not_utf8_are_broken_not_equal(
     assert "".join(kept) == '{"id": 3, "text": "Maerz"}\n'
 
 
-def test_an_unknown_file_system_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--engine", "spark", "--master", "local[1]"]
-    assert main(["run", "nowhere://a/b.csv", *options]) == 2
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nowhere://a/b.csv"],
+        ["{folder}/in.jsonl", "-o", "nowhere://a/b"],
+        ["{folder}/in.jsonl", "-o", "{folder}/out", "--against", "nowhere://a/b.jsonl"],
+    ],
+)
+def test_an_unknown_file_system_is_one_sentence(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in.jsonl").write_text('{"id": 1, "text": "A text."}\n')
+    given = [each.format(folder=tmp_path) for each in arguments]
+    assert main(["run", *given, "--engine", "spark", "--master", "local[1]"]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert said == 'dedup: Spark: No FileSystem for scheme "nowhere"'
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_json_lines_are_named_so_and_read_again(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", planted(8))
+    out, dropped = tmp_path / "out", tmp_path / "dropped"
+    options = ["--engine", "spark", "--master", "local[2]", "-o", str(out), "-d", str(dropped)]
+    assert main(["run", str(source), *options]) == 0
+    for folder in (out, dropped):
+        names = {path.name for path in folder.iterdir() if path.name[0] != "."}
+        assert "_SUCCESS" in names
+        assert all(name.startswith("part-") for name in names - {"_SUCCESS"})
+        assert all(name.endswith(".jsonl") for name in names - {"_SUCCESS"})
+    again = tmp_path / "again.jsonl"
+    assert main(["run", str(out), "-o", str(again)]) == 0
+    assert again.read_bytes() == parts(out)
+    assert main(["run", str(source), *options, "--overwrite"]) == 0
+    assert again.read_bytes() == parts(out)
