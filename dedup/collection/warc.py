@@ -36,6 +36,10 @@ _WINDOW_BITS = {"gzip": (31,), "x-gzip": (31,), "deflate": (15, -15)}
 _PEEK_BYTES = 4 * 2**10
 _SCAN_BYTES = 2**20
 
+_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_ZSTD_BYTES = 2 * 2**10
+"""Compressed bytes at a time: at most 64 MiB come out."""
+
 _MAGIC = b"WARC/"
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _NEXT = re.compile(rb"\n\r?\n(?=WARC/[01]\.\d)")
@@ -62,7 +66,9 @@ def read_warc(
     such as wget's log). Archives without the blank lines after each record are read too.
 
     A record is broken if its header makes no sense or is too long, if no record and no end of the
-    archive follows where it says to end, and if it cannot be unpacked. The next one is then looked
+    archive follows where it says to end, if it cannot be unpacked, and if its content ends before
+    its last chunk, the end of its compression or its HTTP `Content-Length`, unless the archive says
+    so (`WARC-Truncated`). The next one is then looked
     for: behind a blank line, and in a compressed archive where a member begins.
 
     Raises:
@@ -290,31 +296,83 @@ def _read_record(headers: Any, block: bytes, is_whole: bool, place: str) -> Row 
         return None
     if url.lower().startswith("metadata:"):
         return None
-    body = content if http is None else _body(content, http)
+    if http is not None:
+        is_cut = not is_whole or headers.get_header("WARC-Truncated") is not None
+        body = _body(content, http, may_end_early=is_cut)
+    else:
+        body = content
     page = WebPage(headers.get_header("WARC-Record-ID") or url, url, content_type, body)
     came = Record(kind, headers, http, content, is_whole)
     return WarcRow(place, page, headers.get_header("WARC-Date"), came)
 
 
-def _body(content: bytes, http: Any) -> bytes:
+def _body(content: bytes, http: Any, *, may_end_early: bool) -> bytes:
     """The page that a server has sent, without what it was wrapped in for the way.
 
+    Args:
+        content: as the server sent it; archives may have unpacked it.
+        http: its headers.
+        may_end_early: the archive says, or this reader knows, that this is only the beginning.
+
     Raises:
-        _BrokenRecordError: it cannot be unpacked.
+        _BrokenRecordError: it cannot be unpacked, or is cut off.
     """
-    if (http.get_header("Transfer-Encoding") or "").strip().lower() == "chunked":
-        readers = load_extra("warcio.bufferedreaders", extra="warc", purpose="WARC")
-        content = readers.ChunkedDataReader(BytesIO(content)).read(MAX_RECORD_BYTES)
     encoding = (http.get_header("Content-Encoding") or "identity").strip().lower()
-    if encoding == "identity" or content.lstrip().startswith(b"<") or not content:
-        return content  # archives have the header of pages, too, that they have unpacked
-    try:
+    is_chunked = (http.get_header("Transfer-Encoding") or "").strip().lower() == "chunked"
+    is_cut = False
+    if is_chunked and _CHUNK.match(content):
+        content, is_whole = _unchunked(content)
+        is_cut = not is_whole
+    elif encoding == "identity" and not is_chunked:
+        is_cut = len(content) < _said_length(http)
+    if not (encoding == "identity" or content.lstrip().startswith(b"<") or not content):
+        content, is_whole = _unpacked(content, encoding)
+        is_cut = is_cut or not is_whole
+    if is_cut and not may_end_early:
+        raise _BrokenRecordError("its content is cut off")
+    return content
+
+
+def _said_length(http: Any) -> int:
+    said = (http.get_header("Content-Length") or "").strip()
+    return int(said) if said.isascii() and said.isdecimal() and len(said) <= _LENGTH_DIGITS else 0
+
+
+def _unchunked(content: bytes) -> tuple[bytes, bool]:
+    """What chunks hold, and whether the last one is there."""
+    found, at = bytearray(), 0
+    while (head := _CHUNK.match(content, at)) is not None:
+        size = int(head[1], 16)
+        if size == 0:
+            return bytes(found), True
+        found += content[head.end() : head.end() + size]
+        at = head.end() + size
+        at += 2 if content[at : at + 2] == b"\r\n" else 1
+    return bytes(found), False
+
+
+def _unpacked(content: bytes, encoding: str) -> tuple[bytes, bool]:
+    """The beginning of what was compressed, and whether its end was reached or is beyond a limit.
+
+    Raises:
+        _BrokenRecordError: it cannot be decompressed.
+    """
+    with suppress(ZstdError):
         for bits in _WINDOW_BITS.get(encoding, ()):
             with suppress(zlib.error):
-                return zlib.decompressobj(bits).decompress(content, MAX_RECORD_BYTES)
+                reader = zlib.decompressobj(bits)
+                found = reader.decompress(content, MAX_RECORD_BYTES)
+                return found, reader.eof or len(found) == MAX_RECORD_BYTES
         if encoding == "zstd":
-            reader = ZstdDecompressor().stream_reader(content)
-            return bytes(reader.read(MAX_RECORD_BYTES))
-    except ZstdError:
-        pass
+            return _unpacked_zstd(content)
     raise _BrokenRecordError(f"its content cannot be decompressed (Content-Encoding: {encoding})")
+
+
+def _unpacked_zstd(content: bytes) -> tuple[bytes, bool]:
+    """As `_unpacked`. A `stream_reader` would take a frame that is cut off for one that ends."""
+    reader, found = ZstdDecompressor().decompressobj(), bytearray()
+    for start in range(0, len(content), _ZSTD_BYTES):
+        found += reader.decompress(content[start : start + _ZSTD_BYTES])
+        if reader.eof or len(found) >= MAX_RECORD_BYTES:
+            return bytes(found[:MAX_RECORD_BYTES]), True
+    return bytes(found), False

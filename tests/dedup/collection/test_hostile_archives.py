@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import tracemalloc
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -86,6 +87,45 @@ def test_broken_record_is_reported_and_next_records_read(
     assert hosts == ["2", "3", "4"]
     assert [each.place for each in broken] == ["record 1, byte 0"]
     assert why in broken[0].reason
+
+
+BODY = b"<p>Many words of one page of markup.</p>\n" * 30
+WRAPPED = {
+    "gzip": (gzip.compress(BODY), "Content-Encoding: gzip"),
+    "deflate": (zlib.compress(BODY), "Content-Encoding: deflate"),
+    "zstd": (zstandard.compress(BODY), "Content-Encoding: zstd"),
+    "chunks": (
+        b"%x\r\n%s\r\n5;a=b\r\nwords\r\n0\r\n\r\n" % (len(BODY), BODY),
+        "Transfer-Encoding: chunked",
+    ),
+    "a length": (BODY, f"Content-Length: {len(BODY)}"),
+}
+
+
+@pytest.mark.parametrize("wrapping", WRAPPED)
+def test_half_of_a_page_is_a_broken_record_wherever_it_is_cut(
+    tmp_path: Path, wrapping: str
+) -> None:
+    """In records that are whole: what was cut off is the download."""
+    content, header = WRAPPED[wrapping]
+
+    def record(end: int, *headers: str) -> bytes:
+        block = http_response(content[:end], HTML, header)
+        return warc_record("http://1.example/", block, headers=headers)
+
+    cuts = range(10, len(content) - 6, 7)
+    hosts, broken = read(tmp_path / "x.warc", b"".join(map(record, cuts)) + GOOD[0])
+    assert hosts == ["2"]
+    assert [each.reason for each in broken] == ["its content is cut off"] * len(cuts)
+    assert read(tmp_path / "x.warc", record(len(content)))[0] == ["1"]
+    declared = record(len(content) // 2, "WARC-Truncated: length")
+    assert read(tmp_path / "x.warc", declared) == (["1"], [])
+
+
+def test_content_that_an_archive_has_unpacked_is_whole(tmp_path: Path) -> None:
+    for _, header in WRAPPED.values():
+        block = http_response(BODY, HTML, header, "Content-Encoding: gzip", "Content-Length: 9000")
+        assert read(tmp_path / "x.warc", warc_record("http://1.example/", block)) == (["1"], [])
 
 
 @pytest.mark.parametrize("way", WAYS)
