@@ -85,6 +85,7 @@ WRITTEN = {
     "exact.jsonl": [1, 3, 4, 5],
     "by-language.jsonl": [1, 2, 4, 5],
     "new.jsonl": [1, 5],
+    "newest-only.jsonl": [5],
     "longest.jsonl": [3, 4, 5],
     "newest.jsonl": [2, 4, 5],
     "marked.jsonl": [1, 2, 3, 4, 5],

@@ -59,14 +59,12 @@ def _checking_jobs(options: argparse.Namespace) -> Iterator[None]:
     except Exception as error:
         from dedup.store.opening import check_values  # imports all of the stores
 
-        for name in ("job", "other", "against"):
-            given = getattr(options, name, None)
-            if name == "against" and (
-                isinstance(error, ValueError) or not Path(given or "").is_dir()
-            ):
-                continue  # a bad option, or files of rows
-            if given:
-                check_values(given)
+        given = [getattr(options, name, None) for name in ("job", "other")]
+        if not isinstance(error, ValueError):  # else it is a bad option
+            given += [each for each in getattr(options, "against", ()) if Path(each).is_dir()]
+        for job in given:
+            if job:
+                check_values(job)
         raise
 
 

@@ -108,8 +108,11 @@ def _add_rules(group: Any) -> None:
     )
     group.add_argument(
         "--against",
+        action="append",
+        default=[],
         metavar="JOB_OR_FILE",
-        help="also drop rows found in an earlier job or collection, which is only read",
+        help="also drop rows found in an earlier job or collection, which is only read; may be"
+        " given several times",
     )
 
 
@@ -135,7 +138,7 @@ def execute(options: argparse.Namespace) -> None:
         columns=_columns(options, rules),
         rules=rules,
         mark=options.mark,
-        against=options.against,
+        against=tuple(options.against),
         processes=_processes(options.processes),
         job=None if options.job is None else Path(options.job),
     )
@@ -144,9 +147,10 @@ def execute(options: argparse.Namespace) -> None:
     elif options.master is not None:
         raise ValueError("--master needs --engine spark")
     else:
-        named = {**run.outputs, "--against": run.against, "--job": options.job}
-        for path in run.inputs:
-            check_paths({"IN": path, **named})
+        check_paths({**run.outputs, "--job": options.job})
+        for name, paths in (("IN", run.inputs), ("--against", run.against)):
+            for path in paths:
+                check_paths({name: path})
         execute_here(run)
 
 
@@ -161,7 +165,7 @@ def _check_given(options: argparse.Namespace) -> None:
     """Refuse empty values, as from an unset shell variable: an empty path means this folder."""
     names = {"unique": "-o", "duplicates": "-d", "inputs": "IN"}
     for name, given in vars(options).items():
-        if given == "" or (name == "inputs" and "" in given):
+        if given == "" or (isinstance(given, list) and "" in given):
             raise ValueError(f"{names.get(name, f'--{name}')} must not be empty")
 
 

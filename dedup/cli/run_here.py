@@ -58,7 +58,7 @@ class CollectionRun:
     columns: Columns
     rules: Rules
     mark: bool
-    against: str | None
+    against: tuple[str, ...]
     processes: int | None
     job: Path | None
 
@@ -98,11 +98,11 @@ def execute_here(run: CollectionRun) -> None:
         store = (
             SpoolStore(folder)
             if run.job is None
-            else open_job(run.job, run.rules, sources, known, run)
+            else open_job(run.job, run.rules, sources, known, baseline, run)
         )
         stack.callback(store.close)
-        rare_on = rare_lines(sites.get, baseline.site)
-        decider = Decider(run.rules, store, baseline.store, baseline.groups, rare_on=rare_on)
+        rare_on = rare_lines(sites.get, *baseline.sites)
+        decider = Decider(run.rules, store, baseline.stores, baseline.groups, rare_on=rare_on)
         workers = SigningProcesses(
             Work(
                 columns=run.columns, rules=run.rules, sites=sites, packs_texts=run.job is not None

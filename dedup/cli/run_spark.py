@@ -47,9 +47,9 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         if run.unique is not None:
             _check_format(run.unique, is_parquet=rows.is_parquet)
         baseline = None
-        if run.against is not None:
+        if run.against:
             columns = columns_of_baseline(run.columns, run.rules)
-            baseline = read_sources(session, [run.against], columns, run.rules)
+            baseline = read_sources(session, run.against, columns, run.rules)
         engine = Engine(rules=run.rules, on_stage=lambda stage: ERRORS.print(f"{stage} …"))
         account = run_on_spark(rows, engine, outputs, baseline)
     except (ValueError, OSError):
@@ -93,11 +93,12 @@ def _check(run: CollectionRun) -> None:
         raise ValueError("--engine spark reads either Parquet or other formats, not both")
     if run.unique is not None and None not in formats:
         _check_format(run.unique, is_parquet="parquet" in formats)
-    if run.against is not None and (Path(_local(run.against)) / STORE_NAME).exists():
-        raise ValueError(
-            f"--against must be files with --engine spark, got the job {run.against!r};"
-            f" `dedup export {run.against} -o FILE` writes its pages to one"
-        )
+    for job in run.against:
+        if (Path(_local(job)) / STORE_NAME).exists():
+            raise ValueError(
+                f"--against must be files with --engine spark, got the job {job!r};"
+                f" `dedup export {job} -o FILE` writes its pages to one"
+            )
 
 
 def _check_format(unique: str, *, is_parquet: bool) -> None:
@@ -115,8 +116,7 @@ def _check_paths(run: CollectionRun) -> None:
         FileExistsError: `--overwrite` would replace a folder that Spark has not written.
     """
     read = [("IN", path) for path in run.inputs]
-    if run.against is not None:
-        read.append(("--against", run.against))
+    read += [("--against", path) for path in run.against]
     given = [
         (name, Path(found))
         for name, path in read

@@ -27,9 +27,9 @@ class Decider:
     Args:
         rules: the cascade's.
         own: where documents are kept; a job's store may hold some already.
-        base: a store whose documents they are compared with, too.
+        bases: stores whose documents they are compared with, too.
         base_groups: where `rules.within` names a column, of each group the numbers that its
-            documents have in `base`.
+            documents have in the only one of `bases`.
         rare_on: see `SecondCheck`.
 
     Raises:
@@ -40,7 +40,7 @@ class Decider:
         self,
         rules: Rules,
         own: CollectionStore,
-        base: JobStore | None = None,
+        bases: Sequence[JobStore] = (),
         base_groups: Mapping[str, range] | None = None,
         *,
         rare_on: RareOn = of_no_host,
@@ -49,8 +49,8 @@ class Decider:
         self._decisions = own.decisions
         self._store: CollectionStore | LayeredStore = own
         self._offset = 0
-        if base is not None:
-            self._store = LayeredStore(base, own)
+        if bases:
+            self._store = LayeredStore(bases, own)
             self._offset = self._store.offset
         self._new_judge = partial(
             Deduplicator,

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -32,25 +32,36 @@ _GROUP_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """An earlier collection; without a store there is none.
+    """What a collection is compared with: jobs, and files, which are one store.
 
     Attributes:
+        stores: those of the jobs, and that of the files.
+        sites: of each, what gives what its pages of a host repeat, as far as that is known.
         groups: where the rules name a column within which rows are compared, of each of its values
-            the numbers of the documents.
-        site: gives what its pages of a host repeat, as far as that is known.
+            the numbers of the documents in the only store.
     """
 
-    store: SqliteStore | None
+    stores: list[SqliteStore] = field(default_factory=list)
+    sites: list[Callable[[str], Site | None]] = field(default_factory=list)
     groups: Mapping[str, range] = field(default_factory=dict)
-    site: Callable[[str], Site | None] = lambda _: None
+
+    @property
+    def pages(self) -> list[int]:
+        """The last number in each store."""
+        return [store.report.last_page() for store in self.stores]
 
     def close(self) -> None:
-        if self.store is not None:
-            self.store.close()
+        for store in self.stores:
+            store.close()
 
 
 def open_job(
-    folder: Path, rules: Rules, sources: list[Source], baseline: list[Source], run: Any
+    folder: Path,
+    rules: Rules,
+    sources: list[Source],
+    known: list[Source],
+    baseline: Baseline,
+    run: Any,
 ) -> SqliteStore:
     """Open the store of a job, new or begun by the same command.
 
@@ -59,7 +70,8 @@ def open_job(
         rules: of the collection.
         sources: its files. They are read once for a digest, which takes seconds for each GB: what
             was decided holds for these bytes alone.
-        baseline: the files that it is compared with.
+        known: the files that it is compared with.
+        baseline: these and jobs; of several, the numbers of the first give those of the next.
         run: what else was asked for.
 
     Raises:
@@ -75,7 +87,8 @@ def open_job(
         "within": rules.within,
         **({"compare": list(rules.compare)} if rules.compare else {}),
         "keep": rules.keep if rules.newest is None else f"newest:{rules.newest}",
-        "against": [run.against, *(_digest(source.path) for source in baseline)],
+        "against": [*(run.against or [None]), *(_digest(source.path) for source in known)],
+        **({"pages": baseline.pages} if len(baseline.stores) > 1 else {}),
     }
     store = SqliteStore(
         folder / STORE_NAME,
@@ -115,26 +128,31 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def find_baseline(against: str | None, folder: Path) -> list[Source]:
-    """The files that a collection is compared with; none: it is not, or with a job.
+def find_baseline(against: Sequence[str], folder: Path) -> list[Source]:
+    """The files that a collection is compared with; none: it is not, or with jobs alone.
 
     Raises:
         OSError, ValueError: see `find_sources`.
+        ValueError: a job is named twice.
     """
-    if against is None or _is_job(Path(against)):
+    jobs = [Path(each).resolve() for each in against if _is_job(Path(each))]
+    if len(set(jobs)) < len(jobs):
+        raise ValueError(f"--against must name each job once, got {' '.join(against)!r}")
+    files = [each for each in against if not _is_job(Path(each))]
+    if not files:
         return []
     inputs = folder / _AGAINST
     inputs.mkdir()
-    return find_sources([against], inputs)
+    return find_sources(files, inputs, option="--against")
 
 
 def open_baseline(
-    against: str | None, sources: list[Source], rules: Rules, columns: Columns, folder: Path
+    against: Sequence[str], sources: list[Source], rules: Rules, columns: Columns, folder: Path
 ) -> Baseline:
-    """Open what a collection is compared with: a job's folder, or files, which are read first.
+    """Open what a collection is compared with: jobs' folders, and files, which are read first.
 
     Args:
-        against: None: nothing.
+        against: folders of jobs, and files.
         sources: what `find_baseline` has found.
         rules: those of the collection.
         columns: those of the collection.
@@ -143,28 +161,45 @@ def open_baseline(
     Raises:
         OSError, ValueError, StateError: it cannot be used.
     """
-    if against is None:
-        return Baseline(None)
-    path = Path(against)
-    if _is_job(path):
-        if rules.within is not None:
-            raise ValueError(
-                "--within needs files for --against, because a job does not keep"
-                f" `{rules.within}`, got the job {against!r}"
-            )
-        store = SqliteStore(path / STORE_NAME, read_only=True)
-        try:
-            _check_compared(store, rules, against)
-        except ValueError:
-            store.close()
-            raise
-        return Baseline(store, site=_sites_of_job(store))
-    inputs = folder / _AGAINST
-    with SqliteStore(
-        inputs / STORE_NAME, keep_bodies=False, group_units=10**6, group_seconds=3600
-    ) as store:
-        groups, sites = _fill(store, sources, rules, columns, inputs)
-    return Baseline(SqliteStore(inputs / STORE_NAME, read_only=True), groups, sites.get)
+    found = Baseline()
+    try:
+        for each in against:
+            if _is_job(Path(each)):
+                store = _open_compared(each, rules)
+                found.stores.append(store)
+                found.sites.append(_sites_of_job(store))
+        if not sources:
+            return found
+        inputs = folder / _AGAINST
+        with SqliteStore(
+            inputs / STORE_NAME, keep_bodies=False, group_units=10**6, group_seconds=3600
+        ) as store:
+            groups, sites = _fill(store, sources, rules, columns, inputs)
+        found.stores.append(SqliteStore(inputs / STORE_NAME, read_only=True))
+        return replace(found, sites=[*found.sites, sites.get], groups=groups)
+    except BaseException:
+        found.close()
+        raise
+
+
+def _open_compared(against: str, rules: Rules) -> SqliteStore:
+    """Open the store of a job, whose rows were judged by the same rules.
+
+    Raises:
+        OSError, ValueError, StateError: it cannot be used.
+    """
+    if rules.within is not None:
+        raise ValueError(
+            f"--within needs files for --against, because a job does not keep `{rules.within}`,"
+            f" got the job {against!r}"
+        )
+    store = SqliteStore(Path(against) / STORE_NAME, read_only=True)
+    try:
+        _check_compared(store, rules, against)
+    except ValueError:
+        store.close()
+        raise
+    return store
 
 
 def _check_compared(store: SqliteStore, rules: Rules, against: str) -> None:

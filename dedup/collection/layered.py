@@ -1,7 +1,9 @@
-"""A store on top of another that is only read: documents are compared with those of both."""
+"""A store on top of others that are only read: documents are compared with those of all."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
@@ -24,21 +26,23 @@ class CollectionStore(Store, Protocol):
 
 
 class LayeredStore:
-    """The documents of `base`, and after them those of `own`; only `own` is written.
+    """The documents of `bases`, and after them those of `own`; only `own` is written.
 
-    A document of `own` has its number there plus `offset`, which is beyond all numbers of `base`.
+    A document has its number in its store plus what all numbers of the stores before it take;
+    for those of `own` this is `offset`.
     """
 
-    def __init__(self, base: JobStore, own: CollectionStore) -> None:
-        self.base = base
+    def __init__(self, bases: Sequence[JobStore], own: CollectionStore) -> None:
         self.own = own
-        self.offset = 1 + base.report.last_page()
+        self._stores: list[CollectionStore] = [*bases, own]
+        self._starts = list(accumulate((1 + each.report.last_page() for each in bases), initial=0))
+        self.offset = self._starts[-1]
 
     def check_schemes(
         self, schemes: Mapping[str, Mapping[str, object]], *, of: str = "detectors"
     ) -> None:
-        self.base.check_schemes(schemes, of=of)
-        self.own.check_schemes(schemes, of=of)
+        for store in self._stores:
+            store.check_schemes(schemes, of=of)
 
     def add(self, document: Document, signatures: Mapping[str, bytes]) -> int:
         return self.own.add(document, signatures) + self.offset
@@ -65,11 +69,10 @@ class LayeredStore:
     def signatures(
         self, stage: str, *, after: int = -1
     ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
-        yield from self.base.signatures(stage, after=after)
-        for numbers, signatures in self.own.signatures(stage, after=after - self.offset):
-            yield numbers + self.offset, signatures
+        for start, store in zip(self._starts, self._stores, strict=True):
+            for numbers, signatures in store.signatures(stage, after=max(after - start, -1)):
+                yield numbers + start, signatures
 
     def _place(self, number: int) -> tuple[CollectionStore, int]:
-        if number < self.offset:
-            return self.base, number
-        return self.own, number - self.offset
+        at = bisect_right(self._starts, number) - 1
+        return self._stores[at], number - self._starts[at]

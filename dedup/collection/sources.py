@@ -34,7 +34,7 @@ class Source:
     size_bytes: int
 
 
-def find_sources(inputs: Sequence[str], folder: Path) -> list[Source]:
+def find_sources(inputs: Sequence[str], folder: Path, *, option: str = "IN") -> list[Source]:
     """Return the files that `inputs` name, in their order; those of a folder or a glob by name.
 
     Of a folder all files count that have the ending of a known format, those of folders in it too.
@@ -61,7 +61,7 @@ def find_sources(inputs: Sequence[str], folder: Path) -> list[Source]:
     for source in sources:
         real = source.path.resolve()
         if real in seen:
-            raise ValueError(f"IN must name each file once, got {source.name!r} twice")
+            raise ValueError(f"{option} must name each file once, got {source.name!r} twice")
         seen.add(real)
     return sources
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from dedup import Deduplicator, Document
 from dedup.cli import main
+from dedup.store import STORE_NAME, SqliteStore
 
 WORDS = [f"{a}{b}" for a in ("ka", "lo", "mi", "nu", "pe") for b in "bcdfghjklmnpqrst"]
 
@@ -39,7 +41,9 @@ def write(path: Path, found: list[dict[str, Any]]) -> Path:
 CODE = """
 import sys
 import dedup.collection.jobs
+from dedup import Deduplicator, Document
 from dedup.cli import main
+from dedup.store import STORE_NAME, SqliteStore
 
 dedup.collection.jobs._GROUP_UNITS = 200  # so that a kill finds a run in the middle
 sys.exit(main())
@@ -129,6 +133,26 @@ def test_another_baseline_of_the_same_name_is_refused(
     write(old, rows(6))
     assert main(command) == 2
     assert "the job was started with different against" in capsys.readouterr().err
+
+
+def test_a_job_against_jobs_goes_on_only_with_what_they_had(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs = [tmp_path / "one", tmp_path / "two"]
+    for number, job in enumerate(jobs):
+        old = write(tmp_path / "old.jsonl", rows(20)[number::2])
+        assert main(["run", str(old), "--job", str(job)]) == 0
+    source, out = write(tmp_path / "in.jsonl", rows(60)), tmp_path / "out.jsonl"
+    against = [each for job in jobs for each in ("--against", str(job))]
+    command = ["run", str(source), *against, "--mark", "-o", str(out), "--job", str(tmp_path / "j")]
+    assert main(command) == 0
+    first = out.read_bytes()
+    assert main([*command, "--overwrite"]) == 0
+    assert out.read_bytes() == first
+    with SqliteStore(jobs[0] / STORE_NAME) as store:
+        Deduplicator(store=store).process(Document(id="new", text="A text of its own."))
+    assert main([*command, "--overwrite"]) == 2
+    assert "the job was started with different pages" in capsys.readouterr().err
 
 
 def test_a_crawl_is_not_taken_for_a_collection(

@@ -212,6 +212,35 @@ def test_against_a_job(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("keep", ["first", "longest"])
+def test_against_several_jobs_and_files(tmp_path: Path, keep: str) -> None:
+    """As if all of them were one file, for each row that one of them has."""
+    old = [{"id": f"old {n}", "text": text(n)} for n in range(9)]
+    rows = [{"id": n, "text": text(n % 11, n % 4)} for n in range(40)]
+    options = ["--keep", keep, "--mark"]
+    whole = run(tmp_path, rows, "--against", write(tmp_path / "whole.jsonl", old), *options)
+    against: list[object] = []
+    for number in range(5):
+        part = write(tmp_path / f"part-{number}.jsonl", old[number::5])
+        job = tmp_path / f"job-{number}"
+        if number in (1, 4):
+            assert main(["run", str(part), "--job", str(job)]) == 0
+        against += ["--against", job if job.exists() else part]
+    assert run(tmp_path, rows, *against, *options) == whole
+    assert {row["duplicate_of"] for row in whole} >= {row["id"] for row in old}
+
+
+@pytest.mark.parametrize("kind", ["job", "part.jsonl"])
+def test_a_name_given_twice_in_against_is_refused(
+    tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = write(tmp_path / "part.jsonl", NEAR)
+    assert main(["run", str(part), "--job", str(tmp_path / "job")]) == 0
+    against = ["--against", str(tmp_path / kind)] * 2
+    assert main(["run", str(write(tmp_path / "in.jsonl", NEAR)), *against]) == 2
+    assert "--against must name each " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("keep", ["first", "longest"])
 def test_against_a_file_within_a_column(tmp_path: Path, keep: str) -> None:
     """As if each group had been compared with its own part of the file."""
     choose = random.Random(4)

@@ -121,10 +121,12 @@ def test_csv_archives_and_lines_in_one_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [[], ["--keep", "longest", "--within", "group", "--mark"]])
 def test_against_files(tmp_path: Path, options: list[str]) -> None:
-    old, new = tmp_path / "old.csv", tmp_path / "new.jsonl"
-    old.write_bytes(as_csv(ROWS[1::3]))
+    old, older, new = (tmp_path / name for name in ("old.csv", "older.csv", "new.jsonl"))
+    old.write_bytes(as_csv(ROWS[1:60:3]))
+    older.write_bytes(as_csv(ROWS[61::3]))
     new.write_bytes(jsonl([{**row, "id": 1000 + row["id"]} for row in ROWS]))
-    stays, dropped = both(tmp_path, str(new), "--against", str(old), *options)
+    against = ["--against", str(old), "--against", str(older)]
+    stays, dropped = both(tmp_path, str(new), *against, *options)
     originals = [json.loads(line)["duplicate_of"] for line in dropped]
     assert any(isinstance(each, str) for each in originals)  # an id of the old ones is text
     assert any(isinstance(each, int) for each in originals)
