@@ -1,7 +1,6 @@
 """Sorted runs of a multimap: found by reading one page of 4 KiB, and merged a portion at a time."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,8 @@ NUMBER_MASK = np.uint64(0xFFFF_FFFF)
 """Of an entry: the key is in the other bits."""
 
 _LAST_ENTRY = np.uint64(2**64 - 1)
+
+_NOTHING = np.empty(0, np.uint64)
 
 
 class EntryRun:
@@ -42,57 +43,86 @@ class EntryRun:
         padded[length:] = _LAST_ENTRY
         self.entries = padded[:length]
         firsts = list(_merge(parts, self.entries, arrays))
-        self._firsts = np.concatenate(firsts) if self._pages.is_in_file else None
+        self._firsts = np.concatenate(firsts) if self._pages.is_in_file else _NOTHING
 
     def __len__(self) -> int:
         return len(self.entries)
 
     @property
     def size_bytes(self) -> int:
-        return self.entries.nbytes + (0 if self._firsts is None else self._firsts.nbytes)
+        return self.entries.nbytes + self._firsts.nbytes
 
     def contains(self, first: Entries) -> NDArray[np.bool_]:
         """Tell for each key, given as the smallest entry that it can have, whether it is here."""
-        return self._look_up(first)[1]
+        if self._pages.is_in_file:
+            return self._begin_in_pages(first)[2]
+        return self._begin(first)[1]
 
-    def spans(
+    def entries_of(
         self, first: Entries, room: NDArray[np.int64]
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Of the keys that are here: their places in `first`, where they begin, and their number.
+    ) -> tuple[NDArray[np.intp], Entries]:
+        """The entries of some keys, each with the place of its key in `first`.
 
         Args:
             first: the keys, each as the smallest entry that it can have.
             room: the most entries for each.
         """
-        starts, is_found = self._look_up(first)
+        if self._pages.is_in_file:
+            return self._entries_in_pages(first, room)
+        starts, is_found = self._begin(first)
         found = is_found.nonzero()[0]
-        starts = starts[found]
         if not len(found):
-            return found, starts, starts
-        stops, _ = self._look_up(first[found] | NUMBER_MASK, "right")
-        return found, starts, np.minimum(stops - starts, room[found])
+            return found, _NOTHING
+        stops = self.entries.searchsorted(first[found] | NUMBER_MASK, side="right")
+        counts = np.minimum(stops - starts[found], room[found])
+        return np.repeat(found, counts), self.entries[_ranges(starts[found], counts)]
+
+    def _entries_in_pages(
+        self, first: Entries, room: NDArray[np.int64]
+    ) -> tuple[NDArray[np.intp], Entries]:
+        starts, pages, is_found = self._begin_in_pages(first)
+        found = is_found.nonzero()[0]
+        if not len(found):
+            return found, _NOTHING
+        last = first[found] | NUMBER_MASK
+        ends = np.count_nonzero(pages[found] <= last[:, np.newaxis], axis=1)
+        is_within = ends < _PAGE  # else its entries go on behind the page, or begin there
+        within, columns = found[is_within], starts[found[is_within]] % _PAGE
+        counts = np.minimum(ends[is_within] - columns, room[within])
+        owners = [np.repeat(within, counts)]
+        entries = [pages[owners[0], _ranges(columns, counts)]]
+        for place in found[~is_within].tolist():
+            part = self.entries[starts[place] : starts[place] + room[place]]
+            entries.append(part[: part.searchsorted(first[place] | NUMBER_MASK, side="right")])
+            owners.append(np.full(len(entries[-1]), place))
+        return np.concatenate(owners), np.concatenate(entries)
 
     def check(self) -> None:
         """Raise `AssertionError` where an invariant does not hold."""
         if not np.all(self.entries[1:] >= self.entries[:-1]):
             raise AssertionError("broken invariant: a run is sorted")
 
-    def _look_up(
-        self, values: Entries, side: Literal["left", "right"] = "left"
-    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Where values would be put in, and whether what is there has the same key."""
-        if self._firsts is None:
-            places = self.entries.searchsorted(values, side)
-            there = self.entries.take(places, mode="clip")
-        else:
-            pages = np.maximum(self._firsts[:-1].searchsorted(values, side) - 1, 0)
-            found, column = self._pages.take(pages), values[:, np.newaxis]
-            before = found < column if side == "left" else found <= column
-            columns = np.count_nonzero(before, axis=1)
-            places = np.minimum(pages * _PAGE + columns, len(self))  # the rest of it is no entry
-            there = found[np.arange(len(found)), np.minimum(columns, _PAGE - 1)]
-            there = np.where(columns < _PAGE, there, self._firsts[pages + 1])
-        return places, are_of(there, values) & (places < len(self))
+    def _begin(self, first: Entries) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Where the entries of each key begin, and whether there are any."""
+        starts = self.entries.searchsorted(first)
+        return starts, are_of(self.entries.take(starts, mode="clip"), first)
+
+    def _begin_in_pages(
+        self, first: Entries
+    ) -> tuple[NDArray[np.intp], Entries, NDArray[np.bool_]]:
+        """Where the entries of each key begin, the page before that, and whether there are any."""
+        numbers = np.maximum(self._firsts[:-1].searchsorted(first) - 1, 0)
+        pages = self._pages.take(numbers)
+        columns = np.count_nonzero(pages < first[:, np.newaxis], axis=1)
+        there = pages[np.arange(len(pages)), np.minimum(columns, _PAGE - 1)]
+        there = np.where(columns < _PAGE, there, self._firsts[numbers + 1])
+        starts = numbers * _PAGE + columns
+        return starts, pages, are_of(there, first) & (starts < len(self))  # the rest is no entry
+
+
+def _ranges(starts: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The places from each start on, as many as its count."""
+    return np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
 
 
 def are_of(entries: Entries, first: Entries) -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ _GROWTH = 8
 """A run is merged with the previous run unless that is more than this many times as long."""
 
 _KEYS_AT_ONCE = 1 << 8
-"""What a batch looks up at a time: so few that the pages which they touch take little memory."""
+"""What a batch looks up at a time in files: so few that their pages take little memory."""
 
 _KEY_BITS = np.uint64(32)
 _LAST_NUMBER = 2**32 - 1
@@ -46,7 +46,7 @@ class Multimap:
     a key have ascending numbers, and the first of them are the same however they were added.
 
     Args:
-        arrays: makes the runs.
+        arrays: makes the runs; may be replaced, for those made later.
 
     >>> index = Multimap()
     >>> index.add(np.uint32([7, 8]), 1)
@@ -56,7 +56,7 @@ class Multimap:
     """
 
     def __init__(self, arrays: Arrays = UNBOUNDED) -> None:
-        self._arrays = arrays
+        self.arrays = arrays
         self._runs: list[EntryRun] = []
         self._tail = _NOTHING
         self._tail_length = 0
@@ -100,8 +100,8 @@ class Multimap:
             keys: different ones.
             at_most: numbers that are looked at for each key.
         """
-        if self._arrays.has_files:
-            self._arrays.note_lookups(1)
+        if self.arrays.has_files:
+            self.arrays.note_lookups(1)
         found = list(self._entries(keys.astype(np.uint64) << _KEY_BITS, at_most))
         if not found:
             return _NOBODY, _NOBODY
@@ -135,12 +135,10 @@ class Multimap:
         for part in self._portions(len(first)):
             room = np.full(len(first[part]), at_most)
             for run in runs:
-                found, starts, counts = run.spans(first[part], room)
-                room[found] -= counts
-                steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-                numbers = run.entries[np.repeat(starts, counts) + steps] & NUMBER_MASK
-                owned = np.repeat(owners[part][found].astype(np.uint64), counts) << _KEY_BITS
-                pairs.append(owned | numbers)
+                places, entries = run.entries_of(first[part], room)
+                room -= np.bincount(places, minlength=len(room))
+                owned = owners[part][places].astype(np.uint64) << _KEY_BITS
+                pairs.append(owned | (entries & NUMBER_MASK))
         distinct, _ = count_distinct(np.concatenate(pairs))
         return (distinct >> _KEY_BITS).astype(np.intp), (distinct & NUMBER_MASK).astype(np.int64)
 
@@ -148,10 +146,10 @@ class Multimap:
         """Yield the entries of some keys; `first` are the smallest entries that they can have."""
         room = np.full(len(first), at_most)
         for run in self._runs:
-            found, starts, counts = run.spans(first, room)
-            room[found] -= counts
-            for start, count in zip(starts.tolist(), counts.tolist(), strict=True):
-                yield run.entries[start : start + count]
+            places, entries = run.entries_of(first, room)
+            if len(places):
+                room -= np.bincount(places, minlength=len(room))
+                yield entries
         tail = self._tail[: self._tail_length]
         are_found = are_of(tail, first[:, np.newaxis])
         if are_found.any():
@@ -174,7 +172,7 @@ class Multimap:
             first -= 1
             merged.append(self._runs[first].entries)
             length += len(merged[-1])
-        self._runs[first:] = [EntryRun(merged, self._arrays)]
+        self._runs[first:] = [EntryRun(merged, self.arrays)]
         self._tail_length = 0
 
     def _searchable(self) -> list[EntryRun]:
@@ -185,9 +183,10 @@ class Multimap:
 
     def _portions(self, count: int) -> Iterator[slice]:
         """Parts of a batch; what each has read of files is unmapped if it is too much."""
-        for start in range(0, count, _KEYS_AT_ONCE):
-            yield slice(start, start + _KEYS_AT_ONCE)
-            self._arrays.trim()
+        at_once = _KEYS_AT_ONCE if self.arrays.has_files else max(count, 1)
+        for start in range(0, count, at_once):
+            yield slice(start, start + at_once)
+            self.arrays.trim()
 
     def _check(self) -> None:
         """Raise `AssertionError` where an invariant does not hold."""

@@ -103,7 +103,7 @@ class PermutedTables:
         layout: a `Layout`, or the name of a standard one, the number of its tables: for k = 3
             "4", "10", "16" and "20"; None: chosen by itself.
         expected_documents: what that choice is made for.
-        arrays: makes the runs, in memory or in files.
+        arrays: makes the runs, in memory or in files; may be replaced, for those made later.
 
     Raises:
         ValueError: one of the arguments is out of its range, or the layout does not fit the others.
@@ -144,7 +144,7 @@ class PermutedTables:
         self.n_bits = n_bits
         self.max_distance = max_distance
         self._n_words = n_bits // 64
-        self._arrays = arrays
+        self.arrays = arrays
         self._runs: list[Run] = []
         self._tail = Tail(TAIL_CAPACITY, self._n_words)
         self._merge: Merge | None = None
@@ -185,8 +185,8 @@ class PermutedTables:
                 has too many bits.
         """
         fingerprint, limit = self._checked(fingerprint), self._limit(max_distance)
-        if self._arrays.has_files:
-            self._arrays.note_lookups(1)
+        if self.arrays.has_files:
+            self.arrays.note_lookups(1)
         keys = self.layout.keys(fingerprint)
         parts: list[Digests] = []
         sources: list[Source] = []
@@ -227,7 +227,7 @@ class PermutedTables:
         """
         queries, limit = as_words(fingerprints, self.n_bits), self._limit(max_distance)
         runs = self._searchable()
-        at_once = _QUERIES_OF_FILES if self._arrays.has_files else _QUERIES_AT_ONCE
+        at_once = _QUERIES_OF_FILES if self.arrays.has_files else _QUERIES_AT_ONCE
         return _columns(
             self._batch(queries[start : start + at_once], start, limit, runs)
             for start in range(0, max(1, len(queries)), at_once)
@@ -243,7 +243,7 @@ class PermutedTables:
             for indices, rows, bits in run.search(queries, limit):
                 high = indices.astype(np.uint64) << np.uint64(8) | bits
                 packed.append(high << np.uint64(32) | run.numbers[rows])
-            self._arrays.trim()
+            self.arrays.trim()
         matches = np.sort(np.concatenate(packed))
         indices = (matches >> np.uint64(40)).astype(np.intp) + start
         return indices, matches.astype(np.uint32), (matches >> np.uint64(32)).astype(np.uint8)
@@ -276,11 +276,11 @@ class PermutedTables:
     def _built(self, parts: Sequence[tuple[Words, Numbers]]) -> Run:
         """One run of all these documents."""
         n_rows = sum(len(numbers) for _, numbers in parts)
-        words = self._arrays.empty((n_rows, self._n_words), np.uint64)
-        numbers = self._arrays.empty(n_rows, np.uint32)
+        words = self.arrays.empty((n_rows, self._n_words), np.uint64)
+        numbers = self.arrays.empty(n_rows, np.uint32)
         np.concatenate([each for each, _ in parts], out=words)
         np.concatenate([each for _, each in parts], out=numbers)
-        return Run.build(self.layout, words, numbers, self._arrays)
+        return Run.build(self.layout, words, numbers, self.arrays)
 
     def _advance_merge(self, n_rows: int) -> None:
         """Continue the merge, if one is needed, by `n_rows` rows of a table."""
@@ -297,7 +297,7 @@ class PermutedTables:
 
     def _begin_merge(self) -> None:
         if self._merge is None and (runs := self._to_merge()):
-            self._merge = Merge(self.layout, runs, self._arrays)
+            self._merge = Merge(self.layout, runs, self.arrays)
 
     def _to_merge(self) -> list[Run]:
         """The runs that are full grown, from the first that is too short for what follows it."""
