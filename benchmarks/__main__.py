@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import fingerprint, index, urls
+from benchmarks import fingerprint, index, urls, whole_index
 from benchmarks.crawl import command as crawl
 from benchmarks.evaluation import command as evaluation
 from benchmarks.evaluation import read_corpus
@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", description="Speed, memory and recall, beside other libraries."
     )
     kinds = parser.add_subparsers(metavar="WHAT", required=True)
-    parts = kinds.add_parser("index", help="permuted tables: find, insert, memory, recall")
+    parts = kinds.add_parser("index", help="the index: find, insert, memory, recall")
     parts.add_argument(
         "--documents", type=_whole, default=1_000_000, metavar="N", help="default: 1,000,000"
     )
@@ -64,6 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parts.add_argument(
         "--rebuild", type=_whole, metavar="N", help="from a store of N (default: as --documents)"
+    )
+    parts.add_argument(
+        "--only", choices=("whole",), help="measure the index of all stages, and nothing else"
     )
     parts.add_argument("--job", type=Path, metavar="JOB", help="check real fingerprints: a job's")
     parts.add_argument(
@@ -108,10 +111,14 @@ def _execute(options: argparse.Namespace) -> None:
 
 def _index_sections(options: argparse.Namespace) -> Iterator[_Section]:
     count, real = options.documents, _real_fingerprints(options)
+    sizes = [count, *options.sizes]
+    yield "the index of all stages", whole_index.by_size(sizes, _SEED)
+    if options.only:
+        return
     yield f"peers at {count:,} documents, distance 3", index.compare_peers(count, _SEED)
     yield (
         "our index by size",
-        (in_child(index.measure_size, size, _SEED) for size in [count, *options.sizes]),
+        (in_child(index.measure_size, size, _SEED) for size in sizes),
     )
     for n_bits, max_distance in ((64, 3), (64, 6), (128, 3), (128, 6)):
         rows = partial(in_child, index.layouts_on_random, n_bits, max_distance, count, _SEED)

@@ -1,6 +1,7 @@
 """All options of the detectors, in one place."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, get_args
 
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
@@ -28,6 +29,9 @@ class DedupConfig:
         max_candidates: the number of most promising candidates that are compared for each document
             and detector; at least 1.
         cache_bytes: memory for the originals that were compared last; at least 0.
+        index_bytes: memory for the indexes of all detectors; at least 0. Beyond it they are in
+            temporary files, and answer the same. Sketches are not counted.
+        index_folder: of these files; None: the system's folder for temporary files.
 
     Raises:
         ValueError: one of them is out of its range.
@@ -44,6 +48,8 @@ class DedupConfig:
     minhash_rows: int = 4
     max_candidates: int = 64
     cache_bytes: int = 64 * 2**20
+    index_bytes: int = 2_000 * 2**20
+    index_folder: Path | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.near_resemblance <= 1:
@@ -58,8 +64,10 @@ class DedupConfig:
         _check_whole("simhash_distance", self.simhash_distance, 0, self._greatest_distance)
         for name in ("sentences_count", "minhash_bands", "minhash_rows"):
             _check_whole(name, getattr(self, name), 1, 100)
-        for name, least in (("short_shingles", 1), ("max_candidates", 1), ("cache_bytes", 0)):
-            _check_whole(name, getattr(self, name), least, None)
+        for name in ("short_shingles", "max_candidates"):
+            _check_whole(name, getattr(self, name), 1, None)
+        for name in ("cache_bytes", "index_bytes"):
+            _check_whole(name, getattr(self, name), 0, None)
 
     @property
     def _greatest_distance(self) -> int:

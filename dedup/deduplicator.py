@@ -20,6 +20,7 @@ from dedup.detectors.key import KeyRecord
 from dedup.detectors.second_check import RareOn, of_no_host
 from dedup.detectors.sketches import Sketches
 from dedup.document import Document, Match, Verdict
+from dedup.index.arrays import Arrays
 from dedup.store.interface import Store
 from dedup.store.memory import MemoryStore
 from dedup.store.records import as_kept
@@ -43,7 +44,7 @@ class Deduplicator:
         detectors: asked in this order; None: the default cascade. They fetch originals for their
             second check: give them `Originals` of the same store.
         store: where documents are kept; None: in memory.
-        config: for the default cascade and the cache of originals.
+        config: for the default cascade, the bound of its indexes, and the cache of originals.
         stages: which detectors of the default cascade are asked, in this order; `KEY_STAGE` stands
             for the record of keys.
         bodies: fetches the bodies of originals, for stores that keep them apart.
@@ -90,7 +91,9 @@ class Deduplicator:
             raise TypeError(f"config must be a DedupConfig, got {shorten(config)}")
         self.store: Store = MemoryStore() if store is None else store
         self.original = OriginalsCache(self.store.document, size_bytes=config.cache_bytes)
+        arrays = Arrays(config.index_bytes, config.index_folder)
         self.keys = KeyRecord()
+        self.keys.use(arrays)
         self.check = SecondCheck.of(
             self.original,
             config,
@@ -100,7 +103,9 @@ class Deduplicator:
         )
         self._clean = clean
         if detectors is None:
-            cascade = default_detectors(self.original, config, check=self.check, bodies=bodies)
+            cascade = default_detectors(
+                self.original, config, check=self.check, bodies=bodies, arrays=arrays
+            )
             by_stage = {each.stage: each for each in (self.keys, *cascade)}
             detectors = [by_stage[stage] for stage in stages]
         self.detectors = tuple(detectors)
@@ -112,7 +117,7 @@ class Deduplicator:
 
     @property
     def size_bytes(self) -> int:
-        """Memory of all indexes; the cache of originals comes on top."""
+        """Size of all indexes, in memory and in files; the cache of originals comes on top."""
         return sum(detector.size_bytes for detector in self.detectors)
 
     @property

@@ -11,6 +11,7 @@ from dedup.detectors.proposals import Proposals
 from dedup.detectors.signing import Signer
 from dedup.document import Document, Match
 from dedup.index import PermutedTables
+from dedup.index.arrays import Arrays
 from dedup.index.multimap import Multimap
 
 Originals = Callable[[int], Document]
@@ -65,7 +66,7 @@ class Detector(Protocol):
 
     @property
     def size_bytes(self) -> int:
-        """Memory held by the index."""
+        """Size of the index, in memory and in files."""
 
 
 SignerT = TypeVar("SignerT", bound=Signer)
@@ -79,6 +80,10 @@ class IndexedDetector(Detector, Generic[SignerT, IndexT]):
         self.stage = signer.stage
         self.signer = signer
         self._index = index
+
+    def use(self, arrays: Arrays) -> None:
+        """Have the index, which is still empty, keep to the bound of these arrays."""
+        self._index.arrays = arrays
 
     @property
     def scheme(self) -> Mapping[str, object]:

@@ -14,6 +14,7 @@ from dedup.detectors.signing import Signer
 from dedup.detectors.simhash import SimhashDetector
 from dedup.detectors.text import TextDetector
 from dedup.document import Document
+from dedup.index.arrays import UNBOUNDED, Arrays
 
 Bodies = Callable[[int], bytes | None]
 
@@ -118,16 +119,20 @@ def default_detectors(
     *,
     check: SecondCheck | None = None,
     bodies: Bodies | None = None,
+    arrays: Arrays = UNBOUNDED,
 ) -> list[Detector]:
     """Return the default cascade.
 
     `check` decides on candidates instead of the one that `config` describes. `bodies` fetches the
-    bodies of originals, where they are kept.
+    bodies of originals, where they are kept. `arrays` bounds the memory of all indexes.
 
     The index takes at most 200 bytes a document: body 16, text 8, sentences 24, simhash 48 and
     minhash 88.
     """
-    return list(_cascade(originals, config or DedupConfig(), check, bodies))
+    detectors = list(_cascade(originals, config or DedupConfig(), check, bodies))
+    for detector in detectors:
+        detector.use(arrays)
+    return [*detectors]
 
 
 def _cascade(

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.index.arrays import Arrays
 from dedup.index.layouts import Layout, directory_bits
 from dedup.index.runs import Run
 from dedup.index.sorted_table import Table
@@ -17,12 +18,16 @@ _ROWS_AT_ONCE = 1 << 17
 class Merge:
     """A run in the making, of the rows of several; those stay as they are, and searchable."""
 
-    def __init__(self, layout: Layout, runs: Sequence[Run]) -> None:
+    def __init__(self, layout: Layout, runs: Sequence[Run], arrays: Arrays) -> None:
         self.runs = tuple(runs)
         n_rows = sum(map(len, runs))
-        words = np.empty((n_rows, runs[0].n_words), np.uint64)
-        tables = [Table(n_rows, directory_bits(bits, n_rows), bits) for bits in layout.key_bits]
-        self.run = Run(layout, words, np.empty(n_rows, np.uint32), tables)
+        words = arrays.empty((n_rows, runs[0].n_words), np.uint64)
+        numbers = arrays.empty(n_rows, np.uint32)
+        tables = [
+            Table(n_rows, directory_bits(bits, n_rows), bits, arrays) for bits in layout.key_bits
+        ]
+        self.run = Run(layout, words, numbers, tables)
+        self._arrays = arrays
         self._steps = self._copy()
 
     @property
@@ -33,6 +38,7 @@ class Merge:
         """Copy some `n_rows` more rows of a table; tell whether the run is complete."""
         for copied in self._steps:
             n_rows -= copied
+            self._arrays.trim()
             if n_rows <= 0:
                 return False
         return True

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.index.arrays import UNBOUNDED, Arrays
+from dedup.index.entries import NUMBER_MASK, Entries, EntryRun, are_of
 from dedup.text.shingles import count_distinct
 
 _TAIL_ENTRIES = 1 << 9
@@ -15,8 +17,10 @@ _TAIL_ENTRIES = 1 << 9
 _GROWTH = 8
 """A run is merged with the previous run unless that is more than this many times as long."""
 
+_KEYS_AT_ONCE = 1 << 8
+"""What a batch looks up at a time in files: so few that their pages take little memory."""
+
 _KEY_BITS = np.uint64(32)
-_NUMBER_MASK = np.uint64(0xFFFF_FFFF)
 _LAST_NUMBER = 2**32 - 1
 
 _NOTHING = np.empty(0, np.uint64)
@@ -36,10 +40,13 @@ class Multimap:
     An entry is one 64-bit integer, key before number, so it takes 8 bytes. Entries stand in sorted
     runs, each the older the longer, and a tail of at most 512, which every lookup reads. A full
     tail becomes a run; a run at most 8 times as long as what follows it is merged with that. So
-    there are few runs, and an entry is copied a few dozen times.
+    there are few runs, and an entry is copied a few dozen times. Long runs may be in files.
 
     Numbers are 0 to 2^32 - 1 and must not descend from one call to the next: then the entries of
     a key have ascending numbers, and the first of them are the same however they were added.
+
+    Args:
+        arrays: makes the runs; may be replaced, for those made later.
 
     >>> index = Multimap()
     >>> index.add(np.uint32([7, 8]), 1)
@@ -48,8 +55,9 @@ class Multimap:
     (array([2, 1]), array([2, 1]))
     """
 
-    def __init__(self) -> None:
-        self._runs: list[NDArray[np.uint64]] = []
+    def __init__(self, arrays: Arrays = UNBOUNDED) -> None:
+        self.arrays = arrays
+        self._runs: list[EntryRun] = []
         self._tail = _NOTHING
         self._tail_length = 0
 
@@ -58,8 +66,8 @@ class Multimap:
 
     @property
     def size_bytes(self) -> int:
-        """Memory of all entries; while runs are merged, about as much again."""
-        return self._tail.nbytes + sum(run.nbytes for run in self._runs)
+        """Of all entries, in memory and in files; while runs are merged, about as much again."""
+        return self._tail.nbytes + sum(run.size_bytes for run in self._runs)
 
     def add(self, keys: NDArray[np.uint32], number: int) -> None:
         """Make `number` findable under each of `keys`.
@@ -92,21 +100,23 @@ class Multimap:
             keys: different ones.
             at_most: numbers that are looked at for each key.
         """
+        if self.arrays.has_files:
+            self.arrays.note_lookups(1)
         found = list(self._entries(keys.astype(np.uint64) << _KEY_BITS, at_most))
         if not found:
             return _NOBODY, _NOBODY
-        numbers, counts = count_distinct(np.concatenate(found) & _NUMBER_MASK)
+        numbers, counts = count_distinct(np.concatenate(found) & NUMBER_MASK)
         order = np.argsort(-counts, kind="stable")
         return numbers[order].astype(np.int64), counts[order]
 
     def contains(self, keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Tell for each key whether any number is under it; for many keys at once."""
         first = keys.astype(np.uint64) << _KEY_BITS
-        tail = np.sort(self._tail[: self._tail_length])
         is_found = np.zeros(len(first), np.bool_)
-        for run in (*self._runs, tail):
-            if len(run):
-                is_found |= _are_of(run.take(run.searchsorted(first), mode="clip"), first)
+        runs = self._searchable()
+        for part in self._portions(len(first)):
+            for run in runs:
+                is_found[part] |= run.contains(first[part])
         return is_found
 
     def find_many(
@@ -120,43 +130,34 @@ class Multimap:
             at_most: numbers that are looked at for each key.
         """
         first = keys.astype(np.uint64) << _KEY_BITS
-        room = np.full(len(first), at_most)
-        found = [_NOTHING]
-        for run in (*self._runs, np.sort(self._tail[: self._tail_length])):
-            if not len(run):
-                continue
-            starts = run.searchsorted(first)
-            places = np.flatnonzero(_are_of(run.take(starts, mode="clip"), first) & (room > 0))
-            stops = run.searchsorted(first[places] | _NUMBER_MASK, side="right")
-            counts = np.minimum(stops - starts[places], room[places])
-            room[places] -= counts
-            steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-            numbers = run[np.repeat(starts[places], counts) + steps] & _NUMBER_MASK
-            owned = np.repeat(owners[places].astype(np.uint64), counts) << _KEY_BITS
-            found.append(owned | numbers)
-        pairs, _ = count_distinct(np.concatenate(found))
-        return (pairs >> _KEY_BITS).astype(np.intp), (pairs & _NUMBER_MASK).astype(np.int64)
+        pairs = [_NOTHING]
+        runs = self._searchable()
+        for part in self._portions(len(first)):
+            room = np.full(len(first[part]), at_most)
+            for run in runs:
+                places, entries = run.entries_of(first[part], room)
+                room -= np.bincount(places, minlength=len(room))
+                owned = owners[part][places].astype(np.uint64) << _KEY_BITS
+                pairs.append(owned | (entries & NUMBER_MASK))
+        distinct, _ = count_distinct(np.concatenate(pairs))
+        return (distinct >> _KEY_BITS).astype(np.intp), (distinct & NUMBER_MASK).astype(np.int64)
 
-    def _entries(self, first: NDArray[np.uint64], at_most: int) -> Iterator[NDArray[np.uint64]]:
+    def _entries(self, first: Entries, at_most: int) -> Iterator[Entries]:
         """Yield the entries of some keys; `first` are the smallest entries that they can have."""
         room = np.full(len(first), at_most)
         for run in self._runs:
-            starts = run.searchsorted(first)
-            if not _are_of(run.take(starts, mode="clip"), first).any():
-                continue
-            stops = run.searchsorted(first | _NUMBER_MASK, side="right")
-            stops = np.minimum(stops, starts + room)
-            room -= stops - starts
-            for place in np.flatnonzero(stops > starts).tolist():
-                yield run[starts[place] : stops[place]]
+            places, entries = run.entries_of(first, room)
+            if len(places):
+                room -= np.bincount(places, minlength=len(room))
+                yield entries
         tail = self._tail[: self._tail_length]
-        are_found = _are_of(tail, first[:, np.newaxis])
+        are_found = are_of(tail, first[:, np.newaxis])
         if are_found.any():
             rows, columns = are_found.nonzero()
             ranks = np.arange(len(rows)) - rows.searchsorted(rows)
             yield tail[columns[ranks < room[rows]]]
 
-    def _append(self, entries: NDArray[np.uint64]) -> None:
+    def _append(self, entries: Entries) -> None:
         length = self._tail_length + len(entries)
         if length <= _TAIL_ENTRIES:
             if length > len(self._tail):  # to the next power of two: small indexes stay small
@@ -164,26 +165,35 @@ class Multimap:
             self._tail[self._tail_length : length] = entries
             self._tail_length = length
             return
-        run = np.concatenate((self._tail[: self._tail_length], entries))
+        merged = [np.sort(np.concatenate((self._tail[: self._tail_length], entries)))]
+        length = len(merged[0])
+        first = len(self._runs)
+        while first and len(self._runs[first - 1]) <= _GROWTH * length:
+            first -= 1
+            merged.append(self._runs[first].entries)
+            length += len(merged[-1])
+        self._runs[first:] = [EntryRun(merged, self.arrays)]
         self._tail_length = 0
-        run.sort()
-        while self._runs and len(self._runs[-1]) <= _GROWTH * len(run):
-            run = np.concatenate((self._runs.pop(), run))
-        run.sort(kind="stable")  # merges what is sorted already
-        self._runs.append(run)
+
+    def _searchable(self) -> list[EntryRun]:
+        """The runs, and the tail as one more: for a batch, sorting it pays."""
+        if not self._tail_length:
+            return self._runs
+        return [*self._runs, EntryRun([np.sort(self._tail[: self._tail_length])], UNBOUNDED)]
+
+    def _portions(self, count: int) -> Iterator[slice]:
+        """Parts of a batch; what each has read of files is unmapped if it is too much."""
+        at_once = _KEYS_AT_ONCE if self.arrays.has_files else max(count, 1)
+        for start in range(0, count, at_once):
+            yield slice(start, start + at_once)
+            self.arrays.trim()
 
     def _check(self) -> None:
         """Raise `AssertionError` where an invariant does not hold."""
         for run in self._runs:
-            if not np.all(run[1:] >= run[:-1]):
-                raise AssertionError("broken invariant: a run is sorted")
+            run.check()
         for older, newer in pairwise(self._runs):
             if len(older) <= _GROWTH * len(newer):
                 raise AssertionError("broken invariant: an older run is much longer")
-            if (older & _NUMBER_MASK).max() > (newer & _NUMBER_MASK).min():
+            if (older.entries & NUMBER_MASK).max() > (newer.entries & NUMBER_MASK).min():
                 raise AssertionError("broken invariant: an older run has the smaller numbers")
-
-
-def _are_of(entries: NDArray[np.uint64], first: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Tell which entries have the keys whose smallest entries are `first`."""
-    return (entries ^ first) <= _NUMBER_MASK

@@ -1,12 +1,13 @@
 """An index of fingerprints that finds all within a few differing bits, exactly."""
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.index.arrays import UNBOUNDED, Arrays
 from dedup.index.layouts import Layout
 from dedup.index.lookup import Source, matches, near
 from dedup.index.merge import Merge
@@ -29,6 +30,9 @@ MERGE_ROWS = 64
 
 _QUERIES_AT_ONCE = 1 << 15
 """What a batch looks up at a time: so little that the temporary arrays stay in the cache."""
+
+_QUERIES_OF_FILES = 1 << 9
+"""The same where runs are in files: the system maps 16 pages at a time, so up to 32 MB a table."""
 
 GREATEST_NUMBER = 2**32 - 1
 """Of a document: numbers are kept in 4 bytes."""
@@ -99,6 +103,7 @@ class PermutedTables:
         layout: a `Layout`, or the name of a standard one, the number of its tables: for k = 3
             "4", "10", "16" and "20"; None: chosen by itself.
         expected_documents: what that choice is made for.
+        arrays: makes the runs, in memory or in files; may be replaced, for those made later.
 
     Raises:
         ValueError: one of the arguments is out of its range, or the layout does not fit the others.
@@ -124,6 +129,7 @@ class PermutedTables:
         *,
         layout: Layout | str | None = None,
         expected_documents: int = 1_000_000,
+        arrays: Arrays = UNBOUNDED,
     ) -> None:
         if layout is None:
             layout = Layout.automatic(n_bits, max_distance, expected_documents)
@@ -138,6 +144,7 @@ class PermutedTables:
         self.n_bits = n_bits
         self.max_distance = max_distance
         self._n_words = n_bits // 64
+        self.arrays = arrays
         self._runs: list[Run] = []
         self._tail = Tail(TAIL_CAPACITY, self._n_words)
         self._merge: Merge | None = None
@@ -147,7 +154,7 @@ class PermutedTables:
 
     @property
     def size_bytes(self) -> int:
-        """Memory of all arrays. While runs are merged, theirs counts twice."""
+        """Of all arrays, in memory and in files. While runs are merged, theirs counts twice."""
         merge_bytes = self._merge.size_bytes if self._merge else 0
         return self._tail.size_bytes + merge_bytes + sum(run.size_bytes for run in self._runs)
 
@@ -156,7 +163,7 @@ class PermutedTables:
         fingerprint, number = self._checked(fingerprint), _checked_number(number)
         self._tail.append(split(fingerprint, self._n_words), digest(fingerprint), number)
         if self._tail.is_full:
-            self._flush(self._tail.words, self._tail.numbers)
+            self._flush()
 
     def add_many(self, fingerprints: NDArray[np.uint64], numbers: NDArray[Any]) -> None:
         """The same as `add` for each pair. The more at once, the faster.
@@ -168,10 +175,7 @@ class PermutedTables:
         if len(words) < self._tail.space:
             self._tail.extend(words, checked)
         else:
-            self._flush(
-                np.concatenate((self._tail.words, words)),
-                np.concatenate((self._tail.numbers, checked)),
-            )
+            self._flush((words, checked))
 
     def find(self, fingerprint: int, max_distance: int | None = None) -> list[tuple[int, int]]:
         """All (number, distance) within `max_distance`, nearest first, then by number.
@@ -181,6 +185,8 @@ class PermutedTables:
                 has too many bits.
         """
         fingerprint, limit = self._checked(fingerprint), self._limit(max_distance)
+        if self.arrays.has_files:
+            self.arrays.note_lookups(1)
         keys = self.layout.keys(fingerprint)
         parts: list[Digests] = []
         sources: list[Source] = []
@@ -221,9 +227,10 @@ class PermutedTables:
         """
         queries, limit = as_words(fingerprints, self.n_bits), self._limit(max_distance)
         runs = self._searchable()
+        at_once = _QUERIES_OF_FILES if self.arrays.has_files else _QUERIES_AT_ONCE
         return _columns(
-            self._batch(queries[start : start + _QUERIES_AT_ONCE], start, limit, runs)
-            for start in range(0, max(1, len(queries)), _QUERIES_AT_ONCE)
+            self._batch(queries[start : start + at_once], start, limit, runs)
+            for start in range(0, max(1, len(queries)), at_once)
         )
 
     def _batch(
@@ -236,6 +243,7 @@ class PermutedTables:
             for indices, rows, bits in run.search(queries, limit):
                 high = indices.astype(np.uint64) << np.uint64(8) | bits
                 packed.append(high << np.uint64(32) | run.numbers[rows])
+            self.arrays.trim()
         matches = np.sort(np.concatenate(packed))
         indices = (matches >> np.uint64(40)).astype(np.intp) + start
         return indices, matches.astype(np.uint32), (matches >> np.uint64(32)).astype(np.uint8)
@@ -249,26 +257,30 @@ class PermutedTables:
             Run.build(self.layout, self._tail.words.copy(), self._tail.numbers.copy()),
         ]
 
-    def _flush(self, words: Words, numbers: Numbers) -> None:
-        """Make a run of the tail's or more documents, or make the last run longer by them.
+    def _flush(self, *more: tuple[Words, Numbers]) -> None:
+        """Make a run of the tail and more documents, or make the last run longer by them.
 
         Nothing changes until all is computed, so running out of memory costs no document.
         """
-        n_rows = len(numbers)
-        is_young = self._runs and len(self._runs[-1]) + n_rows <= YOUNG_ROWS
+        parts = [(self._tail.words, self._tail.numbers), *more]
+        n_rows = sum(len(numbers) for _, numbers in parts)
+        keep = len(self._runs)
+        is_young = keep and len(self._runs[-1]) + n_rows <= YOUNG_ROWS
         if is_young and not (self._merge and self._runs[-1] in self._merge.runs):
-            self._rebuild(len(self._runs) - 1, words, numbers)
-        else:
-            self._rebuild(len(self._runs), words, numbers)
+            keep -= 1
+            parts.insert(0, (self._runs[keep].words, self._runs[keep].numbers))
+        self._runs = [*self._runs[:keep], self._built(parts)]
+        self._tail.clear()
         self._advance_merge(n_rows * MERGE_ROWS * self.layout.n_tables)
 
-    def _rebuild(self, keep_runs: int, words: Words, numbers: Numbers) -> None:
-        """Make one run of those after the first `keep_runs` and more documents: all the tail's."""
-        merged = self._runs[keep_runs:]
-        words = np.concatenate([*(run.words for run in merged), words])
-        numbers = np.concatenate([*(run.numbers for run in merged), numbers])
-        self._runs = [*self._runs[:keep_runs], Run.build(self.layout, words, numbers)]
-        self._tail.clear()
+    def _built(self, parts: Sequence[tuple[Words, Numbers]]) -> Run:
+        """One run of all these documents."""
+        n_rows = sum(len(numbers) for _, numbers in parts)
+        words = self.arrays.empty((n_rows, self._n_words), np.uint64)
+        numbers = self.arrays.empty(n_rows, np.uint32)
+        np.concatenate([each for each, _ in parts], out=words)
+        np.concatenate([each for _, each in parts], out=numbers)
+        return Run.build(self.layout, words, numbers, self.arrays)
 
     def _advance_merge(self, n_rows: int) -> None:
         """Continue the merge, if one is needed, by `n_rows` rows of a table."""
@@ -285,7 +297,7 @@ class PermutedTables:
 
     def _begin_merge(self) -> None:
         if self._merge is None and (runs := self._to_merge()):
-            self._merge = Merge(self.layout, runs)
+            self._merge = Merge(self.layout, runs, self.arrays)
 
     def _to_merge(self) -> list[Run]:
         """The runs that are full grown, from the first that is too short for what follows it."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.index.arrays import UNBOUNDED, Arrays
 from dedup.index.layouts import Layout
 from dedup.index.sorted_table import Digests, Indices, Table, elements
 from dedup.index.words import Words, digests, distances
@@ -42,10 +43,12 @@ class Run:
         self.n_words = words.shape[1]
 
     @classmethod
-    def build(cls, layout: Layout, words: Words, numbers: Numbers) -> "Run":
+    def build(
+        cls, layout: Layout, words: Words, numbers: Numbers, arrays: Arrays = UNBOUNDED
+    ) -> "Run":
         row_digests = digests(words)
         tables = [
-            Table.build(layout.key_column(words, table), key_bits, row_digests)
+            Table.build(layout.key_column(words, table), key_bits, row_digests, arrays)
             for table, key_bits in enumerate(layout.key_bits)
         ]
         return cls(layout, words, numbers, tables)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.index.arrays import Arrays
 from dedup.index.layouts import directory_bits
 
 _CANDIDATES_AT_ONCE = 1 << 16
@@ -35,21 +36,24 @@ class Table:
 
     __slots__ = ("digests", "directory", "lookup", "padded", "row_at", "rows", "shift", "starts")
 
-    def __init__(self, n_rows: int, n_bits: int, key_bits: int) -> None:
+    def __init__(self, n_rows: int, n_bits: int, key_bits: int, arrays: Arrays) -> None:
         self.shift = key_bits - n_bits
-        self.rows = np.empty(n_rows, dtype=np.uint32)
-        self.padded = np.empty(n_rows + _WINDOW, dtype=np.uint32)
+        self.rows = arrays.empty(n_rows, np.uint32)
+        self.padded = arrays.empty(n_rows + _WINDOW, np.uint32)
         self.padded[n_rows:] = 0
         self.digests = self.padded[:n_rows]
-        self.directory = np.zeros((1 << n_bits) + 1, dtype=np.uint32)
+        self.directory = arrays.empty((1 << n_bits) + 1, np.uint32)
+        self.directory[0] = 0
         self.starts = elements(self.directory)
         self.row_at = elements(self.rows)
         self.lookup = (self.shift, self.starts, self.digests, self.row_at)
 
     @classmethod
-    def build(cls, keys: NDArray[np.uint32], key_bits: int, row_digests: Digests) -> "Table":
+    def build(
+        cls, keys: NDArray[np.uint32], key_bits: int, row_digests: Digests, arrays: Arrays
+    ) -> "Table":
         n_bits = directory_bits(key_bits, len(keys))
-        table = cls(len(keys), n_bits, key_bits)
+        table = cls(len(keys), n_bits, key_bits, arrays)
         buckets = keys >> np.uint32(table.shift)
         order = _stable_order(buckets, n_bits)
         table.rows[:] = order

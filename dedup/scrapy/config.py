@@ -74,6 +74,7 @@ def _detection(values: SettingValues) -> DedupConfig:
         near_names=cast("NearNames", values.choice("DEDUP_NEAR_NAMES", NEAR_NAMES)),
         simhash_unspaced_features=cast("UnspacedFeatures", unspaced_features),
         simhash_distance=values.whole("DEDUP_SIMHASH_DISTANCE", low=0, high=7),
+        index_bytes=values.whole("DEDUP_INDEX_MEMORY_MB", low=64) * 2**20,
     )
 
 

@@ -187,6 +187,13 @@ DEDUP_SIMHASH_DISTANCE = 3
 """Maximum number of differing bits between candidates' fingerprints, 0 to 7. 3 of 64 is Manku's
 choice for the web; each further bit multiplies the candidates."""
 
+DEDUP_INDEX_MEMORY_MB = 2000
+"""Memory for the indexes of all stages, MB (MiB), 64 or more, in each process that crawls; beyond
+it, parts of them are in files in the job's folder, which have no name and vanish with the process.
+An index takes 180 bytes a page: 8 million pages fit the default. With files the same duplicates are
+found, by look-ups that take two to three times as long while the system has the files in its cache.
+See docs/scaling.md."""
+
 # --- Output ------------------------------------------------------------------------------------
 
 DEDUP_REPORT_ENABLED = True

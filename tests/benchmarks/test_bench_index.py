@@ -3,12 +3,13 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import index, measure
+from benchmarks import index, measure, whole_index
 from benchmarks.__main__ import _job_fingerprints, main
 from benchmarks.contenders import CONTENDERS, LinearScan, OurBatch, OurSingles
 from benchmarks.store import fill_store
 from benchmarks.workload import random_workload, real_workload, scan
 from dedup.index import PermutedTables
+from tests.dedup.index.in_files import small_parts
 
 pytestmark = pytest.mark.slow
 
@@ -22,6 +23,8 @@ def small(monkeypatch):
     """Everything in this process, and little of it."""
     monkeypatch.setattr("benchmarks.index.in_child", call)
     monkeypatch.setattr("benchmarks.__main__.in_child", call)
+    monkeypatch.setattr("benchmarks.whole_index.in_child", call)
+    monkeypatch.setattr(whole_index, "_LOOKUPS", 50)
     monkeypatch.setattr(index, "_BATCH", 500)
     monkeypatch.setattr(index, "_LOOKUPS", 300)
     monkeypatch.setattr(index, "_LOOKUPS_FOR_MEMORY", 10_000)
@@ -87,6 +90,23 @@ def test_all_sections_as_json(small, tmp_path, capsys):
     assert memory["index_bytes_before"] == memory["index_bytes_after"]
     (rebuilt,) = figures["rebuild from a job's store"]
     assert rebuilt["documents"] == 3_000
+
+
+def test_the_whole_index_is_measured_in_memory_and_in_files(small, capsys):
+    with small_parts():
+        assert main(["index", "--documents", "30000", "--only", "whole", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    in_memory, in_files = figures["the index of all stages"]
+    assert in_memory["index_bytes_per_document"] == pytest.approx(180, abs=2)
+    assert in_memory["file_bytes"] == 0
+    assert in_files["file_bytes"] > 160 * 30_000
+    assert in_files["find_known_seconds"]["median"] > 0
+
+
+def test_what_cannot_be_found_has_no_time(small, monkeypatch):
+    monkeypatch.setattr(PermutedTables, "find", lambda *_: [])
+    with pytest.raises(ValueError, match="document 0 must be found in all stages"):
+        list(whole_index.by_size([1_000], 1))
 
 
 def test_too_few_real_fingerprints(tmp_path, capsys, small):

@@ -50,6 +50,7 @@ def config(**changed):
 def test_numbers_given_on_the_command_line_are_read():
     assert config(DEDUP_HOST_PAGES="7").host_pages == 7
     assert config(DEDUP_NEAR_RESEMBLANCE="0.9").detection.near_resemblance == 0.9
+    assert config(DEDUP_INDEX_MEMORY_MB="100").detection.index_bytes == 100 * 2**20
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,8 @@ def test_numbers_given_on_the_command_line_are_read():
         ("DEDUP_READ_CPU_SECONDS", 3601),
         ("DEDUP_NEAR_RESEMBLANCE", 1.01),
         ("DEDUP_SIMHASH_DISTANCE", 8),
+        ("DEDUP_INDEX_MEMORY_MB", 63),
+        ("DEDUP_INDEX_MEMORY_MB", "2 GB"),
         ("DEDUP_PROGRESS", "loud"),
         ("DEDUP_PROMETHEUS_FILE", "metrics.txt"),
         ("DEDUP_READ_CPU_SECONDS", "0"),

@@ -140,6 +140,8 @@ def test_detectors_of_ones_own_are_asked_in_their_order():
         ("short_shingles", 0, "a whole number of at least 1"),
         ("max_candidates", 0, "a whole number of at least 1"),
         ("cache_bytes", -1, "a whole number of at least 0"),
+        ("index_bytes", -1, "a whole number of at least 0"),
+        ("index_bytes", 1e9, "a whole number of at least 0"),
     ],
 )
 def test_config_rejects_values_out_of_range(setting, value, rule):

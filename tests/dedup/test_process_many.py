@@ -8,6 +8,7 @@ from dedup.collection.deciding import Decider
 from dedup.collection.rules import Rules
 from dedup.collection.spool import SpoolStore
 from dedup.detectors.proposals import Proposals
+from tests.dedup.index.in_files import small_parts
 
 WORDS = [f"word{number}" for number in range(60)] + ["café", "naïve", "Ｗｉｄｅ", "…", "©", "(c)"]
 CHINESE = "的一是在不了有和人这中大为上个国我以要他时来用们生到作地。；"
@@ -47,6 +48,22 @@ def test_a_batch_changes_no_verdict(batch, monkeypatch):
     for stage in ("body", "text", "sentences", "simhash", "minhash"):
         stored = [list(deduplicator.store.signatures(stage)) for deduplicator in (one_by_one, many)]
         assert [part[1] for part in stored[0]] == [part[1] for part in stored[1]]
+
+
+@pytest.mark.parametrize("index_bytes", [0, 9_000])
+def test_an_index_in_files_changes_no_verdict(index_bytes, tmp_path):
+    texts = mixed_texts(index_bytes, 1_500)
+    expected = list(Deduplicator().process_many(documents(texts)))
+    config = DedupConfig(index_bytes=index_bytes, index_folder=tmp_path)
+    with small_parts():
+        deduplicator = Deduplicator(config=config)
+        assert list(deduplicator.process_many(documents(texts))) == expected
+        again = Deduplicator(config=config, store=deduplicator.store)  # loaded from the store
+        found = [again.find(document) for document in documents(texts)]
+    arrays = {id(each._index.arrays) for each in (*again.detectors, again.keys)}
+    assert len(arrays) == 1
+    assert again.keys._index.arrays.has_files
+    assert all(found[place] for place, verdict in enumerate(expected) if verdict.match)
 
 
 def test_detectors_may_leave_all_to_be_asked_one_by_one():

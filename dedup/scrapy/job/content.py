@@ -46,7 +46,7 @@ class ContentIndex:
 
     @property
     def size_bytes(self) -> int:
-        """Memory held by the detectors."""
+        """Size of the detectors' indexes, in memory and in files."""
         return 0 if self._judge is None else self._judge.size_bytes
 
     def use(self, stages: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -241,7 +241,8 @@ def _assemble(job: Job, crawler: Crawler) -> None:
     config, store, turns = job.config, job.store, job.turns
     is_shared = store.workers.is_shared
     learner = SiteLearner(store.learned, max_waiting=config.waiting_pages, is_shared=is_shared)
-    content = ContentIndex(store, config.detection, learner)
+    detection = replace(config.detection, index_folder=job.folder)
+    content = ContentIndex(store, detection, learner)
     revisits = Revisits(store, begins=job.begins_refresh, signatures=content.signatures)
 
     seen = seen_urls(store.urls, config)

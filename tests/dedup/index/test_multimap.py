@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dedup.index.arrays import Arrays
 from dedup.index.multimap import Multimap
+from tests.dedup.index.in_files import small_parts
 
 key_lists = st.lists(st.sets(st.integers(0, 5) | st.integers(2**32 - 3, 2**32 - 1), max_size=4))
 
@@ -86,3 +88,56 @@ def test_numbers_have_32_bits(number):
         Multimap().add(uint32({1}), number)
     with pytest.raises(ValueError, match="numbers must ascend from 0 to 4294967295, got"):
         Multimap().add_many(uint32({1}), np.array([number]))
+
+
+batches = st.lists(
+    st.tuples(st.integers(0, 2**32 - 1), st.integers(1, 700), st.sampled_from([1, 2, 40, 2**32])),
+    max_size=12,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(batches, st.integers(0, 60_000))
+def test_answers_are_the_same_where_runs_are_in_files(batches, bound):
+    with small_parts():
+        bounded, unbounded, first = Multimap(Arrays(bound)), Multimap(), 0
+        for seed, count, n_keys in batches:
+            keys = np.random.default_rng(seed).integers(0, n_keys, (count, 3)).astype(np.uint32)
+            keys[: count // 2] ^= np.uint32(2**32 - 1)  # the greatest keys as well
+            for index in (bounded, unbounded):
+                index.add_many(keys, np.arange(first, first + count))
+            first += count
+            bounded._check()
+            asked = np.unique(np.concatenate((keys.ravel(), uint32({0, 7, 50, 2**32 - 1}))))
+            few = asked[:: len(asked) // 5 + 1]
+            owners = np.arange(len(asked))
+            for answers in (
+                [index.contains(asked) for index in (bounded, unbounded)],
+                [index.find(few, at_most=5) for index in (bounded, unbounded)],
+                [index.find_many(asked, owners, at_most=30) for index in (bounded, unbounded)],
+            ):
+                np.testing.assert_array_equal(*answers)
+
+
+def test_long_merges_copy_a_portion_at_a_time():
+    with small_parts():
+        index = Multimap(Arrays(0))
+        for start in range(0, 9_000, 600):
+            keys = np.full(600, 5, np.uint32) if start == 3_000 else np.arange(600, dtype=np.uint32)
+            index.add_many(keys, np.arange(start, start + 600))
+        index._check()
+        numbers, _ = index.find(uint32({5}), at_most=10_000)
+    assert numbers.tolist() == [
+        *range(5, 3_000, 600),
+        *range(3_000, 3_600),
+        *range(3_605, 9_000, 600),
+    ]
+
+
+def test_an_entry_of_a_file_takes_no_memory_but_its_share_of_the_first_ones():
+    arrays = Arrays(0)
+    index = Multimap(arrays)
+    index.add_many(np.arange(400_000, dtype=np.uint32), np.arange(400_000))
+    assert arrays.file_bytes == pytest.approx(8 * len(index), rel=0.01)
+    assert index.size_bytes == pytest.approx(8 * len(index), rel=0.01)
+    assert arrays.memory_bytes == 0

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dedup.index import Layout, PermutedTables, permuted_tables
+from dedup.index.arrays import Arrays
 from dedup.index.permuted_tables import TAIL_CAPACITY
+from tests.dedup.index.in_files import small_parts
 
 ALL_ONES = 2**64 - 1
 
@@ -377,7 +379,53 @@ def test_rejects_a_layout_for_other_fingerprints():
 def test_any_set_agrees_with_a_scan(fingerprints, query, layout):
     index = PermutedTables(64, layout.max_distance, layout=layout)
     array = np.array(fingerprints, np.uint64)
-    index._flush(array.reshape(-1, 1), np.arange(len(array), dtype=np.uint32))
+    index._flush((array.reshape(-1, 1), np.arange(len(array), dtype=np.uint32)))
     expected = scan(array, np.uint64(query), layout.max_distance)
     assert index.find(query) == expected
     assert answers(index, np.array([query], np.uint64)) == [expected]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 99), st.integers(1, 5_000)), min_size=1, max_size=8),
+    st.sampled_from([(64, 0, "1"), (64, 3, "4"), (64, 3, "10"), (128, 3, "4")]),
+    st.integers(0, 900_000),
+)
+@settings(deadline=None, max_examples=25)
+def test_answers_are_the_same_where_runs_are_in_files(batches, layout, bound):
+    n_bits, max_distance, name = layout
+    with small_parts():
+        indexes = [
+            PermutedTables(n_bits, max_distance, layout=name, arrays=arrays)
+            for arrays in (Arrays(bound), Arrays())
+        ]
+        first = 0
+        for seed, count in batches:
+            added = random_fingerprints(count, n_bits, seed)
+            for index in indexes:
+                index.add_many(added, np.arange(first, first + count))
+            first += count
+            queries = with_neighbours(40, n_bits, max_distance + 1)
+            queries[::2] = (
+                added[: len(queries[::2]) * 3 : 3][: len(queries[::2])] if count > 200 else 0
+            )
+            in_files, in_memory = [answers(index, queries) for index in indexes]
+            assert in_files == in_memory
+            assert in_memory == [indexes[0].find(as_int(query)) for query in queries]
+        indexes[0]._check()
+
+
+def test_answers_are_the_same_while_runs_in_files_are_merged(monkeypatch):
+    fingerprints = with_neighbours(20_000, 64, 4)
+    with small_parts():
+        monkeypatch.setattr(permuted_tables, "MERGE_ROWS", 2)  # merges are left unfinished
+        arrays = Arrays(200_000)
+        index = PermutedTables(arrays=arrays)
+        for start in range(0, len(fingerprints), 2_048):
+            added = fingerprints[start : start + 2_048]
+            index.add_many(added, np.arange(start, start + len(added)))
+            index._check()
+            expected = [
+                scan(fingerprints[: start + len(added)], query, 3) for query in added[::400]
+            ]
+            assert answers(index, added[::400]) == expected
+        assert arrays.has_files
