@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from dedup.text import codepoints
-from dedup.text.character_kinds import character_kinds
-from dedup.text.codepoints import code_points, hash_words
+from dedup.text.joined_texts import JoinedTexts
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64, 1_000])
@@ -15,9 +14,8 @@ from dedup.text.codepoints import code_points, hash_words
 def test_portions_change_no_hash(size: int, alphabet: str, monkeypatch: pytest.MonkeyPatch) -> None:
     choose = random.Random(size)
     for length in (0, 1, size, size + 1, 500):
-        codes = code_points("".join(choose.choices(alphabet, k=length)))
-        is_word = character_kinds(codes) != 0
-        expected = hash_words(codes, is_word)
+        text = "".join(choose.choices(alphabet, k=length))
+        expected = JoinedTexts([text], unspaced=False).units
         with monkeypatch.context() as patch:
             patch.setattr(codepoints, "_CODES_AT_ONCE", size)
-            assert np.array_equal(hash_words(codes, is_word), expected)
+            assert np.array_equal(JoinedTexts([text], unspaced=False).units, expected)
