@@ -1,5 +1,6 @@
 """Files that are written completely or not at all, and input that may be compressed."""
 
+import bz2
 import gzip
 import io
 import json
@@ -27,6 +28,9 @@ _UNPACKED_FREE_BYTES = 256 << 20
 _UNPACKED_TIMES = 200
 """Beyond the first 256 MiB, output may be 200 times the input. Text decompresses to 3 to 30 times
 its size, a bomb to 1,000 (gzip) or 30,000 times (zstd)."""
+
+_START_BYTES = 10
+"""As many bytes as the longest beginning of a compressed file has."""
 
 _LOOK_BACK_BYTES = 1 << 20
 """How late damage may be noticed: a truncated member runs into the next one."""
@@ -134,18 +138,20 @@ def remove_old_parts(folder: Path) -> None:
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """Open a file or a pipe for reading; decompress gzip, zstd and xz, detected by first bytes.
+    """Open a file or a pipe for reading; decompress gzip, zstd, xz and bzip2, by first bytes.
 
     Raises:
         OSError: the file cannot be read; or, while reading, the compressed data are damaged,
             truncated or a bomb.
     """
     file = path.open("rb")
-    start = file.peek(6)[:6]
-    for compression in _COMPRESSIONS:
-        if compression.start.match(start):
-            return io.BufferedReader(Unpacked(file, compression))
-    return file
+    compression = _compression_of(file.peek(_START_BYTES))
+    return file if compression is None else io.BufferedReader(Unpacked(file, compression))
+
+
+def is_compressed(start: bytes) -> bool:
+    """Are these the first bytes of a file that `open_binary` decompresses?"""
+    return _compression_of(start) is not None
 
 
 class BombError(OSError):
@@ -166,9 +172,9 @@ def check_unpacked(name: str, n_unpacked: int, n_read: int) -> None:
 
 
 def bytes_read(file: BinaryIO) -> int:
-    """How many bytes of a file opened by `open_binary` were read, as stored on disk."""
-    raw = getattr(file, "raw", None)
-    return raw.bytes_read if isinstance(raw, Unpacked) else file.tell()
+    """How many bytes of a file were read, as stored on disk, decompressed by this reader or not."""
+    found: int | None = getattr(getattr(file, "raw", None), "bytes_read", None)
+    return file.tell() if found is None else found
 
 
 def create_binary(path: Path) -> BinaryIO:
@@ -199,7 +205,12 @@ _COMPRESSIONS = (
     _Compression(re.compile(rb"\x1f\x8b\x08"), partial(zlib.decompressobj, zlib.MAX_WBITS | 16)),
     _Compression(re.compile(rb"\x28\xb5\x2f\xfd"), _zstd_decompressor),
     _Compression(re.compile(rb"\xfd7zXZ\0"), lzma.LZMADecompressor),
+    _Compression(re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2Decompressor),
 )
+
+
+def _compression_of(start: bytes) -> _Compression | None:
+    return next((each for each in _COMPRESSIONS if each.start.match(start)), None)
 
 
 class Unpacked(io.RawIOBase):
@@ -263,7 +274,7 @@ class Unpacked(io.RawIOBase):
         self._file.seek(self.bytes_read)
         part = b""
         while more := self._read(1 << 20):
-            part = part[-8:] + more
+            part = part[1 - _START_BYTES :] + more
             if found := self._compression.start.search(part):
                 self.bytes_read += found.start() - len(part)
                 self._file.seek(self.bytes_read)
@@ -283,7 +294,7 @@ class Unpacked(io.RawIOBase):
     def _decompress(self, compressed: bytes) -> bytes:
         try:
             found: bytes = self._decompressor.decompress(compressed)
-        except (zlib.error, zstandard.ZstdError, lzma.LZMAError) as error:
+        except (zlib.error, zstandard.ZstdError, lzma.LZMAError, OSError) as error:  # bz2's
             raise OSError(f"{self._file.name}: the compressed file is damaged ({error})") from error
         self._n_unpacked += len(found)
         check_unpacked(str(self._file.name), self._n_unpacked, self.bytes_read - self._began)

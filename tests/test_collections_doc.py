@@ -43,6 +43,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "mixed.jsonl").write_text(lines[0] + "broken\n")
     (path / "products.csv").write_bytes(PRODUCTS.encode())
     (path / "pages.csv").write_bytes(PAGES.encode())
+    nested = [{"meta": {"key": row["id"]}, "body": {"main": row["text"]}} for row in NEWS]
+    (path / "nested.json").write_text(json.dumps(nested, indent=2))
+    (path / "latin.csv").write_bytes("id;text\n1;März, im\n2;MÄRZ, im\n".encode("latin-1"))
     code = "import sys; from dedup.cli import main; sys.exit(main())"
     program = f"dedup() {{ '{sys.executable}' -c '{code}' \"$@\"; }}\n"
     commands = [
@@ -79,6 +82,7 @@ def ids(path: Path) -> list[object]:
 WRITTEN = {
     "unique.jsonl": [1, 4, 5],
     "unique-pages.jsonl": ["1"],
+    "unique-latin.jsonl": ["1"],
     "all.jsonl": [1, 4, 5],
     "piped.jsonl": [1, 4, 5],
     "strict.jsonl": [1, 3, 4, 5],
@@ -115,6 +119,7 @@ def test_first_output_is_the_real_one(folder: Path) -> None:
 
 def test_other_files_are_there(folder: Path) -> None:
     assert (folder / "unique-products.csv").read_bytes() == PRODUCTS.encode()
+    assert len((folder / "unique-nested.jsonl").read_text().splitlines()) == 3
     assert json.loads((folder / "broken.jsonl").read_text())["place"] == "line 2"
     assert "duplicate" in (folder / "why.txt").read_text()
     assert (folder / "duplicates.parquet").exists()

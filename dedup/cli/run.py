@@ -1,6 +1,7 @@
 """`dedup run IN…`: deduplicate a collection that exists already."""
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ from dedup.collection.rules import Rules, read_keep, read_stages
 from dedup.detectors import STAGES
 
 _EPILOG = (
-    "Formats, by extension: .jsonl, .csv, .parquet, .warc; input may be compressed with gzip,"
-    " zstd or xz, output with .gz or .zst. `-` is standard input or output. Files are written"
-    " completely or not at all. Examples: docs/collections.md"
+    "Formats, by extension: .jsonl, .csv, .tsv, .parquet, .warc; input may be compressed with gzip,"
+    " zstd, xz or bzip2, output with .gz or .zst. A file of JSON may be one array. `-` is standard"
+    " input or output. Files are written completely or not at all. Examples: docs/collections.md"
 )
 
 _COLUMNS = {
@@ -41,9 +42,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--broken", metavar="FILE", help="output file for broken rows (.jsonl)")
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
-    group = parser.add_argument_group("columns")
+    group = parser.add_argument_group("columns", "A path such as body.main names a nested field.")
     for name, what in _COLUMNS.items():
         group.add_argument(f"--{name}", metavar="COLUMN", help=f"{what} (default: {name})")
+    group.add_argument(
+        "--delimiter",
+        metavar="C",
+        help="what separates the cells of CSV (default: a comma; in .tsv, a tab)",
+    )
+    group.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="encoding of JSON, CSV and TSV, and of binary columns of Parquet that hold texts"
+        " (default: UTF-8, and binary columns are no texts)",
+    )
     _add_rules(parser.add_argument_group("rules"))
     group = parser.add_argument_group("running")
     group.add_argument(
@@ -177,7 +189,27 @@ def _columns(options: argparse.Namespace, rules: Rules) -> Columns:
         compare=rules.compare,
         others=rules.others,
         required=frozenset([*given.values(), *rules.compare, *rules.others]),
+        delimiter=_delimiter(options.delimiter),
+        encoding=_encoding(options.encoding),
     )
+
+
+def _delimiter(given: str | None) -> str | None:
+    if given is None:
+        return None
+    delimiter = "\t" if given == "\\t" else given
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise ValueError(f"--delimiter must be one character and no quote, got {given!r}")
+    return delimiter
+
+
+def _encoding(given: str | None) -> str | None:
+    if given is not None:
+        with suppress(LookupError, ValueError):
+            "".encode(given)
+            return given
+        raise ValueError(f"--encoding must be a text encoding that Python knows, got {given!r}")
+    return None
 
 
 def _processes(given: str) -> int | None:

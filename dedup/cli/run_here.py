@@ -198,15 +198,15 @@ def _formats(outputs: dict[str, str]) -> dict[str, str | None]:
         if option == "--broken" and formats[option] not in ("jsonl", None):
             raise ValueError(f"--broken must end in .jsonl, .jsonl.gz or .jsonl.zst, got {given!r}")
         if option == "-d" and formats[option] == "warc":
-            raise ValueError(f"-d must end in .jsonl, .csv or .parquet, got {given!r}")
+            raise ValueError(f"-d must end in .jsonl, .csv, .tsv or .parquet, got {given!r}")
     return formats
 
 
 def _open(
     stack: ExitStack, given: str, found: str | None, sources: list[Source], columns: Columns
 ) -> Writer:
-    is_csv = all(source.format == "csv" for source in sources)
-    written = found or ("csv" if is_csv else "jsonl")
+    (kind, *others) = {source.format for source in sources}
+    written = found or (kind if kind in ("csv", "tsv") and not others else "jsonl")
     if given == STANDARD_OUTPUT:
         path = stack.enter_context(standard_output())
     else:

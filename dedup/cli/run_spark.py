@@ -79,6 +79,7 @@ def _check(run: CollectionRun) -> None:
         "--broken": run.broken is not None,
         "--processes": run.processes is not None,
         "--compare": bool(run.rules.compare),
+        "--encoding": run.columns.encoding is not None,
         "--keep newest": run.rules.keep == "newest",
     }
     for option, is_given in refused.items():

@@ -10,7 +10,9 @@ from dedup.keys import key_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """The names of the columns that count.
+    """The names of the columns that count, and how the files are read that have them.
+
+    A name that no column has may be a path to a nested field, its steps joined by dots.
 
     Attributes:
         text, html: the text, or the markup from which it is extracted where there is no text.
@@ -20,6 +22,9 @@ class Columns:
         compare: columns that count beside the text.
         others: columns that options name.
         required: those of all these that the user has named: one that no row has is a mistake.
+        delimiter: between the cells of CSV and TSV; None: a comma or a tab, by the file's ending.
+        encoding: of text files, and of the binary columns that hold texts; None: files are UTF-8,
+            and binary columns hold no texts.
     """
 
     text: str = "text"
@@ -30,6 +35,8 @@ class Columns:
     compare: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     required: frozenset[str] = field(default_factory=frozenset)
+    delimiter: str | None = None
+    encoding: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,38 +106,76 @@ class Fields(NamedTuple):
     key: str = ""
 
 
+def value_at(row: Mapping[str, Any], name: str) -> Any:
+    """The value of a column, or of a nested field; None: the row has neither.
+
+    >>> value_at({"a.b": 1, "a": {"b": 2, "c": 3}}, "a.b"), value_at({"a": {"c": 3}}, "a.c")
+    (1, 3)
+    """
+    if name in row or "." not in name:
+        return row.get(name)
+    value: Any = row
+    for step in name.split("."):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _has(row: Mapping[str, Any], name: str) -> bool:
+    """Has a row the column, or the field that it is a path to?"""
+    if name in row or "." not in name:
+        return name in row
+    path, _, last = name.rpartition(".")
+    parent = value_at(row, path)
+    return isinstance(parent, Mapping) and last in parent
+
+
 def fields_of(row: Mapping[str, Any], columns: Columns) -> Fields:
     """Read a row.
 
     Raises:
-        ValueError: it has neither text nor markup.
+        ValueError: it has neither text nor markup, or bytes that cannot be decoded.
         RecursionError: a value that counts is nested too deeply.
     """
-    text, html, url = row.get(columns.text), row.get(columns.html), row.get(columns.url)
+    text, html, url, title, name = (
+        _decoded(value_at(row, each), each, columns.encoding)
+        for each in (columns.text, columns.html, columns.url, columns.title, columns.id)
+    )
     if text == "" and isinstance(html, str) and html:
         text = None  # in CSV an empty cell is all that says that there is none
     if not isinstance(text, str):
         if text is not None and not isinstance(html, str):
-            raise ValueError(f"expected a string in `{columns.text}`, found {type(text).__name__}")
+            remedy = "; --encoding reads texts in it" if isinstance(text, bytes) else ""
+            raise ValueError(
+                f"expected a string in `{columns.text}`, found {type(text).__name__}{remedy}"
+            )
         text = None
         if not isinstance(html, str):
-            if columns.text in row or columns.html in row:
+            if _has(row, columns.text) or _has(row, columns.html):
                 raise ValueError(f"`{columns.text}` is empty (null)")
             raise ValueError(columns.expected(row))
-    name = row.get(columns.id)
     fields = Fields(
         id=None if name == "" else name,
         url=url if isinstance(url, str) and url else None,
-        title=str(row.get(columns.title) or ""),
+        title=str(title or ""),
         text=text,
         html=html if text is None else None,
     )
     if not (columns.others or columns.required or columns.compare):
         return fields
-    present = frozenset(name for name in columns.required if name in row)
+    present = frozenset(name for name in columns.required if _has(row, name))
     return fields._replace(
-        others=tuple(row.get(each) for each in columns.others),
+        others=tuple(value_at(row, each) for each in columns.others),
         present=present,
         names=() if len(present) == len(columns.required) else tuple(map(str, row)),
-        key=key_of({name: row.get(name) for name in columns.compare}),
+        key=key_of({name: value_at(row, name) for name in columns.compare}),
     )
+
+
+def _decoded(value: Any, name: str, encoding: str | None) -> Any:
+    """A value as it is, or the text that its bytes are in this encoding."""
+    if encoding is None or not isinstance(value, bytes):
+        return value
+    try:
+        return value.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"`{name}` is not {encoding} ({error.reason})") from None

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from dedup.collection.writing.json_lines import JsonLinesWriter
 from dedup.collection.writing.parquet import ParquetWriter
 from dedup.collection.writing.warc import WarcWriter
 
-_READ_COMPRESSIONS = (".gz", ".zst", ".xz")
+_READ_COMPRESSIONS = (".gz", ".zst", ".xz", ".bz2")
 _OF_TEXT = ("", ".gz", ".zst")
 
 
@@ -34,6 +35,7 @@ class Format(NamedTuple):
 FORMATS = {
     "jsonl": Format(JsonLinesWriter, (".jsonl", ".ndjson"), _OF_TEXT, (".jsonl", ".ndjson")),
     "csv": Format(CsvWriter, (".csv",), _OF_TEXT, (".csv",)),
+    "tsv": Format(partial(CsvWriter, delimiter="\t"), (".tsv",), _OF_TEXT, (".tsv",)),
     "parquet": Format(ParquetWriter, (".parquet",), ("",), (".parquet",)),
     "warc": Format(WarcWriter, (".warc",), ("", ".gz"), (".warc", ".wet")),
 }

@@ -86,6 +86,7 @@ def open_job(
         "stages": list(rules.stages),
         "within": rules.within,
         **({"compare": list(rules.compare)} if rules.compare else {}),
+        **{name: value for name, value in _reading(run.columns) if value is not None},
         "keep": rules.keep if rules.newest is None else f"newest:{rules.newest}",
         "against": [*(run.against or [None]), *(_digest(source.path) for source in known)],
         **({"pages": baseline.pages} if len(baseline.stores) > 1 else {}),
@@ -118,6 +119,11 @@ def open_job(
         store.close()
         raise
     return store
+
+
+def _reading(columns: Columns) -> list[tuple[str, str | None]]:
+    """How files are read, where that was named."""
+    return [("delimiter", columns.delimiter), ("encoding", columns.encoding)]
 
 
 def _digest(path: Path) -> str:

@@ -27,17 +27,19 @@ def read_parquet(
     parquet = load_extra("pyarrow.parquet", extra="parquet", purpose="Parquet")
     try:
         with parquet.ParquetFile(source.path) as file:
-            present = file.schema_arrow.names
+            schema = _without_views(file.schema_arrow, arrow)
+            present = schema.names
             if len(set(present)) < len(present):
                 raise ValueError(f"{source.name}: column names must be unique, got {present}")
-            columns.check(present, source.name)
-            names = [name for name in dict.fromkeys(columns.names) if name in present]
+            paths = {name: path for name in columns.names if (path := _path(schema, name, arrow))}
+            columns.check([*present, *(paths.keys() - set(present))], source.name)
             number, total = 0, max(file.metadata.num_rows, 1)
             n_unpacked = 0
             for batch in _batches(file, parquet, source):
                 n_unpacked += batch.nbytes
                 check_unpacked(source.name, n_unpacked, source.size_bytes)
-                for row in _rows(batch, names, number):
+                batch = batch if schema == file.schema_arrow else batch.cast(schema)
+                for row in _rows(batch, _picked(batch, paths, arrow), number):
                     number += 1
                     yield row
                 at(source.size_bytes * min(number, total) // total)
@@ -51,8 +53,50 @@ def read_parquet(
         ) from error
 
 
-def _rows(batch: Any, names: list[str], number: int) -> Iterator[ArrowRow | Broken]:
-    picked = batch.select(names)
+def _without_views(schema: Any, arrow: Any) -> Any:
+    """The schema with ordinary texts and bytes for views, of which Arrow cannot take some rows."""
+    plain = {arrow.string_view(): arrow.string(), arrow.binary_view(): arrow.binary()}
+    fields = (field.with_type(_replaced(field.type, plain, arrow)) for field in schema)
+    return arrow.schema(fields, schema.metadata)
+
+
+def _replaced(kind: Any, plain: dict[Any, Any], arrow: Any) -> Any:
+    types = arrow.types
+    if types.is_struct(kind):
+        fields = (kind.field(index) for index in range(kind.num_fields))
+        return arrow.struct(
+            [field.with_type(_replaced(field.type, plain, arrow)) for field in fields]
+        )
+    if types.is_list(kind) or types.is_large_list(kind):
+        field = kind.value_field.with_type(_replaced(kind.value_type, plain, arrow))
+        return arrow.large_list(field) if types.is_large_list(kind) else arrow.list_(field)
+    return plain.get(kind, kind)
+
+
+def _path(schema: Any, name: str, arrow: Any) -> list[str] | None:
+    """The steps to a column or, where its name is a path, to a nested field; None: no such one."""
+    if name in schema.names:
+        return [name]
+    steps = name.split(".")
+    kind = arrow.struct(list(schema))
+    for step in steps:
+        if not (arrow.types.is_struct(kind) and kind.get_field_index(step) >= 0):
+            return None
+        kind = kind.field(step).type
+    return steps
+
+
+def _picked(batch: Any, paths: dict[str, list[str]], arrow: Any) -> Any:
+    """The columns and the nested fields that count, by the names that the user gave them."""
+    compute = load_extra("pyarrow.compute", extra="parquet", purpose="Parquet")
+    found = [
+        batch.column(head) if not steps else compute.struct_field(batch.column(head), steps)
+        for head, *steps in paths.values()
+    ]
+    return arrow.RecordBatch.from_arrays(found, list(paths))
+
+
+def _rows(batch: Any, picked: Any, number: int) -> Iterator[ArrowRow | Broken]:
     try:
         found = picked.to_pylist() if batch.nbytes <= MAX_ROW_BYTES else [None] * len(picked)
     except UnicodeDecodeError:

@@ -85,7 +85,7 @@ def pages_of_each_host(pages_with_at_most: Callable[[int], int]) -> int:
 def _markup(row: Row, columns: Columns) -> Fields | None:
     """What a row with a page of markup says; None: there is nothing to learn from it."""
     given = row.given()
-    if isinstance(given, bytes) and _quoted(columns.html) not in given:
+    if isinstance(given, bytes) and not any(name in given for name in _quoted(columns.html)):
         return None  # by a look at the bytes, without parsing them
     try:
         if isinstance(given, WebPage):
@@ -97,8 +97,9 @@ def _markup(row: Row, columns: Columns) -> Fields | None:
 
 
 @cache
-def _quoted(name: str) -> bytes:
-    return json.dumps(name).encode()
+def _quoted(name: str) -> tuple[bytes, ...]:
+    """What a row has that has the column, or the field that it is a path to."""
+    return tuple(json.dumps(each).encode() for each in {name, name.rpartition(".")[2]})
 
 
 Sample = tuple[Outline, str, str]

@@ -12,9 +12,11 @@ from typing import BinaryIO
 import zstandard
 
 from dedup.collection.formats import format_of, known_format
-from dedup.files import open_binary
+from dedup.files import is_compressed, open_binary
 
 STANDARD_INPUT = "-"
+
+_START_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def _files_in(folder: Path) -> list[Path]:
     )
     if not found:
         raise FileNotFoundError(
-            f"{folder}: the folder has no .jsonl, .csv, .parquet, .warc or .wet file"
+            f"{folder}: the folder has no .jsonl, .csv, .tsv, .parquet, .warc or .wet file"
         )
     return found
 
@@ -101,8 +103,8 @@ def _copied(file: BinaryIO, path: Path, name: str) -> Source:
     with path.open("wb") as copy, zstandard.ZstdCompressor(level=1).stream_writer(copy) as writer:
         shutil.copyfileobj(file, writer, 1 << 20)
     with open_binary(path) as whole:
-        inner = whole.peek(6)[:6] if hasattr(whole, "peek") else b""
-    if inner[:2] == b"\x1f\x8b" or inner[:4] == b"\x28\xb5\x2f\xfd" or inner == b"\xfd7zXZ\0":
+        inner = whole.read(_START_BYTES)
+    if is_compressed(inner):
         _unpack_once(path)  # it came compressed: one compression is enough
     elif inner.startswith(b"PAR1"):
         _unpack_once(path)  # Parquet is read from its end
@@ -118,9 +120,12 @@ def _unpack_once(path: Path) -> None:
 
 def _format_by_content(path: Path) -> str:
     with open_binary(path) as file:
-        start = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
+        start = file.read(_START_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"PAR1"):
         return "parquet"
     if start.startswith(b"WARC/"):
         return "warc"
-    return "jsonl" if not start or start[:1] in b"{[" else "csv"
+    if not start or start[:1] in b"{[":
+        return "jsonl"
+    header = start.partition(b"\n")[0]
+    return "tsv" if b"\t" in header and b"," not in header else "csv"

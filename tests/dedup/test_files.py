@@ -1,3 +1,4 @@
+import bz2
 import gzip
 import lzma
 import os
@@ -18,6 +19,7 @@ COMPRESS = {
     "gzip": gzip.compress,
     "zstd": zstandard.ZstdCompressor(write_checksum=True).compress,
     "xz": lzma.compress,
+    "bzip2": bz2.compress,
     "plain": bytes,
 }
 
@@ -44,7 +46,7 @@ def test_small_contents_are_read(tmp_path, compress, content):
     assert read(path) == content.decode("utf-8-sig", "replace")
 
 
-@pytest.mark.parametrize("name", ["gzip", "zstd", "xz"])
+@pytest.mark.parametrize("name", ["gzip", "zstd", "xz", "bzip2"])
 def test_all_members_of_a_file_are_read(tmp_path, name):
     path = tmp_path / "members"
     members = [TEXT, "", "b\n", TEXT, "c"]

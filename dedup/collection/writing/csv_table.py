@@ -1,4 +1,4 @@
-"""Writing CSV: UTF-8, lines as RFC 4180 has them."""
+"""Writing CSV and TSV: UTF-8, lines as RFC 4180 has them."""
 
 import codecs
 import csv
@@ -25,10 +25,10 @@ class CsvWriter:
     get an apostrophe. Values other than texts are written as JSON; null is an empty cell.
     """
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Output, *, delimiter: str = ",") -> None:
         file = create_binary(output.path)
         self._file = TextIOWrapper(file, encoding="utf-8", errors=_ERRORS, newline="")
-        self._writer = csv.writer(self._file, lineterminator="\r\n")
+        self._writer = csv.writer(self._file, delimiter=delimiter, lineterminator="\r\n")
         self._folder = output.path.parent
         self._names: list[str] | None = None
         self._spool: RowSpool | None = None

@@ -79,7 +79,8 @@ def test_an_odd_line_is_read_and_written_as_it_came(tmp_path: Path, line: bytes,
 def test_a_line_without_an_end_takes_bounded_memory(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dedup.collection.reading.MAX_ROW_BYTES", 2**20)
+    for module in ("json_rows", "delimited"):
+        monkeypatch.setattr(f"dedup.collection.{module}.MAX_ROW_BYTES", 2**20)
     path = tmp_path / f"x.{ending}"
     start = b"id,text\r\n" if ending == "csv" else b""
     end = b"\r\n2,sound\r\n" if ending == "csv" else b'\n{"text": "sound"}\n'

@@ -160,7 +160,11 @@ HOPELESS = {
     "half.jsonl": ('{"id": 1, "text":\n', "invalid JSON: Expecting value, at character 18"),
     "other.jsonl": ('{"id": 1, "Text": "x"}\n', "expected a field `text` or `html`"),
     "near.jsonl": ('{"id": 1, "Text": "x"}\n', "the nearest is `Text`"),
-    "array.jsonl": ('[\n{"text": "x"},\n{"text": "y"},\n]\n', "none of 4 rows is valid"),
+    "array.json": (
+        '[\n{"text" "x"},\n{"text": 5}\n]\n',
+        "none of 2 rows is valid; the first, item 1",
+    ),
+    "cut.json": ('[{"text": "x', "the array is cut off"),
     "x.csv": ("id,body\n1,x\n", "expected a field `text` or `html`"),
     "twice.csv": ("text,text\n1,x\n", "column names must be unique"),
     "x.warc": ("no archive\n", "expected an archive that begins with WARC/"),
@@ -223,7 +227,8 @@ def test_ids_keep_their_types(source: Path) -> None:
 def test_a_line_too_long_is_broken_and_the_next_is_read(
     source: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dedup.collection.reading.MAX_ROW_BYTES", 2**20)
+    for module in ("json_rows", "delimited"):
+        monkeypatch.setattr(f"dedup.collection.{module}.MAX_ROW_BYTES", 2**20)
     write(source, [{"id": 1, "text": "x" * 2**21}, {"id": 2, "text": "short"}])
     out = source.with_name("out.jsonl")
     assert main(["run", str(source), "-o", str(out)]) == 0
@@ -293,28 +298,38 @@ def read_back(path: Path) -> list[Any]:
     return read(again)
 
 
-# What follows a sound row on line 2, and what is said of the part that cannot be read.
+# What follows a sound row on line 2, the place of its last broken row, in which line the quote was
+# opened, and the ids of the rows that stay.
 UNCLOSED = {
-    "the row itself": ('3,"open\n4,four\n5,five\n', 1, "line 3", "3", "all 3 lines from there"),
-    "a later line of it": ('3,"two\nlines","open\n4,four\n', 1, "line 3", "4", "all 2 lines"),
-    "the last line": ('3,three,x\n4,"open', 2, "line 4", "4", "so the line to the end"),
-    "a mark in a cell": ('3,5" disk\n4,"open\n', 1, "line 4", "4", "so the line to the end"),
+    "the row itself": ('3,"open\n4,four\n5,five\n', "line 3", 3, "is never closed", "245"),
+    "a later line of it": ('3,"two\nlines","open\n4,four\n', "line 3", 4, "is never closed", "24"),
+    "the last line": ('3,three\n4,"open', "line 4", 4, "is never closed", "23"),
+    "a mark in a cell": ('3,5" disk\n4,"open\n', "line 4", 4, "is never closed", "23"),
+    "marks in a later cell": (
+        '3,"open\n4,four\n5,"five"\n6,x\n',
+        "line 3",
+        3,
+        "not closed",
+        "2456",
+    ),
+    "a second one": ('3,"open\n4,four\n5,"open\n6,six\n', "line 5", 5, "is never closed", "246"),
 }
 
 
 @pytest.mark.parametrize("name", UNCLOSED)
-def test_unclosed_quote_is_reported_with_its_line(
+def test_unclosed_quote_costs_its_row_alone(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    content, count, place, opened, lines = UNCLOSED[name]
-    table, broken = tmp_path / "x.csv", tmp_path / "broken.jsonl"
+    content, place, opened, why, kept = UNCLOSED[name]
+    table, broken, out = (tmp_path / each for each in ("x.csv", "broken.jsonl", "out.jsonl"))
     table.write_text(f"id,text\n2,two\n{content}")
-    assert main(["run", str(table), "--broken", str(broken)]) == 0
+    assert main(["run", str(table), "--broken", str(broken), "-o", str(out)]) == 0
     found = read(broken)
-    assert len(found) == count
     assert found[-1]["place"] == place
-    assert f"the quote opened in line {opened} is never closed" in found[-1]["reason"]
-    assert lines in found[-1]["reason"]
+    assert f"the quote opened in line {opened} " in found[-1]["reason"]
+    assert why in found[-1]["reason"]
+    assert '"open' in found[-1]["row"]
+    assert "".join(row["id"] for row in read(out)) == kept
     assert f"{table}, {place}: the quote" in capsys.readouterr().err
 
 

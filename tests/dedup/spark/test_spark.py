@@ -239,6 +239,7 @@ REFUSED = [
         "--against must be files with --engine spark, got the job 'old-job'",
     ),
     (["--broken", "b.jsonl"], "--broken cannot be used with --engine spark"),
+    (["--encoding", "latin-1"], "--encoding cannot be used with --engine spark"),
     (["--processes", "2"], "--processes cannot be used with --engine spark"),
     (["--keep", "newest:id"], "--keep newest cannot be used with --engine spark"),
     (["-o", "-"], "reads and writes files and folders, not standard input"),
