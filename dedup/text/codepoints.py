@@ -65,6 +65,14 @@ def hash_windows(values: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
     return mix(hashes)
 
 
+def hash_words(codes: CodePoints, is_word: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Hash each maximal run of code points where `is_word` holds, in order of appearance."""
+    edges = np.zeros(len(codes) + 2, np.bool_)
+    edges[1:-1] = is_word
+    places = np.flatnonzero(edges[1:] != edges[:-1])
+    return hash_pieces(codes, places[0::2], places[1::2])
+
+
 def hash_pieces(
     codes: CodePoints | NDArray[np.uint64], starts: NDArray[np.intp], ends: NDArray[np.intp]
 ) -> NDArray[np.uint64]:
