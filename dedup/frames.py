@@ -6,7 +6,7 @@ PyArrow reads other tables with Arrow's stream interface (`__arrow_c_stream__`).
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from reprlib import repr as shorten
 from tempfile import TemporaryDirectory
@@ -62,8 +62,9 @@ def deduplicate(
     Rows without a text (null) are kept. The verdicts are those of `dedup run`.
 
     Args:
-        table: a DataFrame of pandas or polars, a PyArrow table, a Hugging Face `Dataset`, or any
-            object with Arrow's stream interface, for which a PyArrow table is returned.
+        table: a DataFrame of pandas or polars, a table or batch of PyArrow, a Hugging Face
+            `Dataset`, or any object with Arrow's stream interface, for which a PyArrow table is
+            returned.
         text: the column with the text.
         html: the column with markup, used if a row has no text.
         id: the column with the row id.
@@ -82,6 +83,8 @@ def deduplicate(
     for name, column in {"text": text, "html": html, **named, "within": within}.items():
         if not (isinstance(column, str) or (column is None and name not in ("text", "html"))):
             raise TypeError(f"{name} must be a column name, got {column!r}")
+    if isinstance(stages, str) or not isinstance(stages, Sequence):
+        raise TypeError(f"stages must be a sequence of names, got {stages!r}")
     if not isinstance(threshold, (int, float)):
         raise TypeError(f"threshold must be a number, got {threshold!r}")
     if not isinstance(keep, str):
@@ -101,6 +104,9 @@ def deduplicate(
         required=frozenset(name for name in (*named.values(), *rules.others) if name is not None),
     )
     columns.check(frame.names, type(table).__name__)
+    for name in (*columns.names, *MARKS):
+        if frame.names.count(name) > 1:
+            raise ValueError(f"column names must be unique, got {name!r} more than once")
     marks = _marks(frame, columns, rules)
     result: T = frame.with_columns(marks)
     return result
@@ -157,7 +163,7 @@ class _Frame(ABC):
 
     def __init__(self, table: Any, names: Iterable[object]) -> None:
         self._table = table
-        self.names = [str(name) for name in names]
+        self.names = [name for name in names if isinstance(name, str)]
 
     def __len__(self) -> int:
         return len(self._table)
@@ -184,11 +190,16 @@ def _frame_of(table: Any) -> _Frame:
     if module == "polars" and hasattr(table, "iter_slices"):
         return _Polars(table, table.columns)
     if module == "datasets" and hasattr(table, "column_names") and hasattr(table, "add_column"):
+        if not hasattr(table, "__len__"):
+            raise TypeError("table must be in memory: load the dataset without streaming=True")
         return _Dataset(table, table.column_names)
-    if hasattr(table, "__arrow_c_stream__") and type(table).__name__ != "Series":
-        if not (module == "pyarrow" and hasattr(table, "append_column")):
-            table = load_extra("pyarrow", extra="parquet", purpose="this table").table(table)
+    if module == "pyarrow" and hasattr(table, "append_column"):
         return _Arrow(table, table.schema.names)
+    if hasattr(table, "__arrow_c_stream__") and type(table).__name__ != "Series":
+        arrow = load_extra("pyarrow", extra="parquet", purpose="this table")
+        with suppress(arrow.ArrowInvalid):  # a stream of something else than rows
+            read = arrow.table(table)
+            return _Arrow(read, read.schema.names)
     raise TypeError(
         "table must come from pandas, polars, PyArrow or Hugging Face's datasets, or have Arrow's"
         f" stream interface, got {type(table).__name__}"
@@ -230,8 +241,9 @@ class _Polars(_Frame):
 
 class _Arrow(_Frame):
     def rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-        for part in self._table.select(list(names)).to_batches(_ROWS_AT_ONCE):
-            yield from part.to_pylist()
+        table = self._table.select(list(names))
+        for start in range(0, len(table), _ROWS_AT_ONCE):
+            yield from table.slice(start, _ROWS_AT_ONCE).to_pylist()
 
     def with_columns(self, columns: dict[str, list[Any]]) -> Any:
         table = self._table.drop_columns([name for name in columns if name in self.names])

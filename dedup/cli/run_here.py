@@ -16,7 +16,7 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from dedup.cli.broken_rows import BrokenRows
-from dedup.cli.console import ERRORS
+from dedup.cli.console import ERRORS, plain
 from dedup.cli.run_progress import Counts, closing_table, showing_progress
 from dedup.collection import Broken, Columns, Source, find_sources, learn_sites, read_rows
 from dedup.collection.account import FileAccount
@@ -211,7 +211,11 @@ def _open(
         path = stack.enter_context(standard_output())
     else:
         path = stack.enter_context(output_path(given))
-    return stack.enter_context(open_writer(written, Output(path, given, columns.id)))
+    return stack.enter_context(open_writer(written, Output(path, given, columns.id, tell=_tell)))
+
+
+def _tell(sentence: str) -> None:
+    ERRORS.print(plain(sentence), soft_wrap=True)
 
 
 def _n_processes(run: CollectionRun, sources: list[Source]) -> int:

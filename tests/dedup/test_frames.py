@@ -42,7 +42,11 @@ def datasets() -> Any:
     return module.Dataset.from_dict(COLUMNS)
 
 
-KINDS = [pandas, polars, pyarrow, datasets]
+def record_batch() -> Any:
+    return pyarrow().to_batches()[0]
+
+
+KINDS = [pandas, polars, pyarrow, record_batch, datasets]
 
 
 @pytest.mark.parametrize("make", KINDS)
@@ -137,6 +141,8 @@ def test_a_column_without_texts_is_refused(make: Any) -> None:
         ({"html": None}, "html must be a column name, got None"),
         ({"url": 1}, "url must be a column name, got 1"),
         ({"threshold": "x"}, "threshold must be a number, got 'x'"),
+        ({"stages": "text"}, "stages must be a sequence of names, got 'text'"),
+        ({"stages": None}, "stages must be a sequence of names, got None"),
         ({"keep": 3}, "keep must be first, longest or newest:COLUMN, got 3"),
     ],
 )
@@ -145,7 +151,42 @@ def test_arguments_of_other_types_are_named(given: dict[str, Any], message: str)
         dedup.deduplicate(pyarrow(), **given)
 
 
-def test_series_is_not_a_table() -> None:
-    for table in (pandas()["body"], polars()["body"]):
-        with pytest.raises(TypeError, match=r"table must come from .*, got Series"):
+def test_one_column_is_not_a_table() -> None:
+    for table in (pandas()["body"], polars()["body"], pyarrow()["body"]):
+        with pytest.raises(TypeError, match=r"table must come from .*, got (Series|ChunkedArray)"):
             dedup.deduplicate(table)
+
+
+def test_a_stream_of_a_dataset_is_refused() -> None:
+    with pytest.raises(TypeError, match="load the dataset without streaming=True"):
+        dedup.deduplicate(datasets().to_iterable_dataset(), text="body")
+
+
+def test_columns_of_one_name_are_refused_where_they_count() -> None:
+    rows = [["One.", 1, 2], ["ONE.", 1, 2]]
+    frame = type(pandas())
+    for table in (frame(rows, columns=["text", "text", "x"]), twice("text")):
+        with pytest.raises(ValueError, match="must be unique, got 'text' more than once"):
+            dedup.deduplicate(table)
+    for table in (frame(rows, columns=["text", "x", "x"]), twice("x")):
+        assert len(dedup.deduplicate(table)) == 2
+
+
+def twice(name: str) -> Any:
+    module = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    columns = [module.array(["One.", "ONE."])] * 3
+    return module.Table.from_arrays(columns, names=["text" if name != "text" else "x", name, name])
+
+
+def test_columns_that_have_no_texts_as_names_do_not_count() -> None:
+    frame = type(pandas())
+    marked: Any = dedup.deduplicate(frame({"text": ["One.", "ONE."], 0: [1, 2]}))
+    assert marked["group"].tolist() == [0, 0]
+    with pytest.raises(ValueError, match="expected a field `0` or `html`"):
+        dedup.deduplicate(frame({0: ["One.", "ONE."]}), text="0")
+
+
+def test_views_of_texts_are_texts() -> None:
+    module = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = module.table({"text": module.array(["One.", "ONE."], module.string_view())})
+    assert as_lists(dedup.deduplicate(table))["group"] == [0, 0]

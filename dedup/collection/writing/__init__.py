@@ -3,7 +3,7 @@
 A further format is a `Writer` in a file of its own and a row of that table.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -22,12 +22,14 @@ class Output(NamedTuple):
         id_column: whose type the marks take.
         columns: with their types in Parquet, where all rows have the same; None: they are found in
             the rows.
+        tell: is called with sentences on what the file cannot hold.
     """
 
     path: Path
     name: str
     id_column: str = "id"
     columns: Mapping[str, str] | None = None
+    tell: Callable[[str], object] = lambda _: None
 
 
 class Writer(Protocol):

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from io import TextIOWrapper
 
 from dedup.collection.rows import Row, TableRow, Values, as_text
-from dedup.collection.writing import Output, all_values
+from dedup.collection.writing import Output
+from dedup.collection.writing.bytes_as_text import BytesAsText
 from dedup.collection.writing.spool import RowSpool
 from dedup.document import Document
 from dedup.files import create_binary
@@ -29,6 +30,7 @@ class CsvWriter:
         file = create_binary(output.path)
         self._file = TextIOWrapper(file, encoding="utf-8", errors=_ERRORS, newline="")
         self._writer = csv.writer(self._file, delimiter=delimiter, lineterminator="\r\n")
+        self._texts = BytesAsText(output)
         self._folder = output.path.parent
         self._names: list[str] | None = None
         self._spool: RowSpool | None = None
@@ -36,7 +38,7 @@ class CsvWriter:
             self._begin(output.columns)
 
     def write(self, row: Row, document: Document, marks: Values | None) -> None:
-        values = all_values(row, document, marks)
+        values = self._texts.values(row, document, marks)
         if self._names is None and self._spool is None:
             if isinstance(row, TableRow):
                 self._begin(values)
@@ -53,6 +55,7 @@ class CsvWriter:
         self._write(values.values(), str if row.place else guarded)  # our own have no place
 
     def finish(self) -> None:
+        self._texts.tell()
         if self._spool is None:
             return
         names = list(self._spool.names)

@@ -3,7 +3,8 @@
 import json
 
 from dedup.collection.rows import JsonRow, Row, Values, json_line
-from dedup.collection.writing import Output, all_values
+from dedup.collection.writing import Output
+from dedup.collection.writing.bytes_as_text import BytesAsText
 from dedup.document import Document
 from dedup.files import create_binary
 
@@ -13,16 +14,17 @@ class JsonLinesWriter:
 
     def __init__(self, output: Output) -> None:
         self._file = create_binary(output.path)
+        self._texts = BytesAsText(output)
 
     def write(self, row: Row, document: Document, marks: Values | None) -> None:
         if isinstance(row, JsonRow):
             line = row.line.rstrip()
             self._file.write(line + b"\n" if marks is None else marked_line(line, marks))
             return
-        self._file.write(json_line(all_values(row, document, marks)))
+        self._file.write(json_line(self._texts.values(row, document, marks)))
 
     def finish(self) -> None:
-        """Nothing is left."""
+        self._texts.tell()
 
     def close(self) -> None:
         self._file.close()

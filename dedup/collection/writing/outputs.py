@@ -73,12 +73,12 @@ def output_path(given: str) -> Iterator[Path]:
     Raises:
         OSError: it cannot be written; the message names the file.
     """
-    path = Path(given).resolve()
+    path = Path(given)
     try:
         if is_device(path):
             yield path
             return
-        with replacing(path) as part:
+        with replacing(path.resolve()) as part:
             yield part
     except OSError as error:
         if error.errno == errno.EPIPE:

@@ -29,6 +29,8 @@ class ParquetWriter:
         self._parquet = load_extra("pyarrow.parquet", extra="parquet", purpose="Parquet")
         self._path = output.path
         self._id_column = output.id_column
+        self._output = output
+        self._n_replaced = 0
         self._writer: Any = None
         self._spool: RowSpool | None = None
         self._batch: Any = None
@@ -80,6 +82,11 @@ class ParquetWriter:
             self._write_spool(self._spool)
         elif self._writer is None:
             self._open(self._arrow.schema([]))
+        if self._n_replaced:
+            self._output.tell(
+                f"{self._output.name}: {self._n_replaced:,} texts have bytes that are not UTF-8, or"
+                " halves of characters, written as `?`; JSON Lines keep them as they are"
+            )
 
     def _take(self) -> None:
         """Take the rows of the batch at hand."""
@@ -145,7 +152,7 @@ class ParquetWriter:
 
     def _begin(self, kinds: Mapping[str, Any]) -> None:
         self._kinds = kinds
-        self._open(self._arrow.schema([(_text(name), kind) for name, kind in kinds.items()]))
+        self._open(self._arrow.schema([(self._text(name), kind) for name, kind in kinds.items()]))
 
     def _write_rows(self, rows: Sequence[Values]) -> None:
         columns = [
@@ -176,9 +183,12 @@ class ParquetWriter:
         except (self._arrow.ArrowInvalid, self._arrow.ArrowTypeError, UnicodeEncodeError):
             if not self._arrow.types.is_string(kind):
                 raise
-            return self._arrow.array([_text(value) for value in values], kind)
+            return self._arrow.array([self._text(value) for value in values], kind)
 
-
-def _text(value: Any) -> str | None:
-    text = as_text(value)
-    return None if text is None else text.encode("utf-8", "replace").decode()
+    def _text(self, value: Any) -> str | None:
+        text = as_text(value)
+        if text is None:
+            return None
+        stored = text.encode("utf-8", "replace").decode()
+        self._n_replaced += stored != text
+        return stored

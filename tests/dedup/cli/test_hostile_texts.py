@@ -122,13 +122,15 @@ def test_the_report_runs_none_of_it(job: Path, source: Path) -> None:
     assert 'href="javascript:' not in text
 
 
-def test_closed_pipe_ends_command_quietly(source: Path) -> None:
-    command = [sys.executable, "-m", "dedup.cli", "run", str(source), "-o", "-"]
+@pytest.mark.parametrize("option", ["-o", "-d"])
+@pytest.mark.parametrize("output", ["-", "/dev/stdout"])
+def test_closed_pipe_ends_command_quietly(source: Path, option: str, output: str) -> None:
+    source.write_bytes(source.read_bytes() * 2)  # so that some rows are dropped
+    command = [sys.executable, "-m", "dedup.cli", "run", str(source), option, output]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
         said = process.stderr.read().decode()
     assert process.returncode == 141
-    assert "Broken pipe" not in said
-    assert "Traceback" not in said
+    assert said == ""
