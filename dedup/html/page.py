@@ -21,7 +21,9 @@ _LINKS = "a[href], area[href], iframe[src], frame[src]"
 
 _SPACE = " \t\n\f\r"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_PLAIN_ABSOLUTE = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,4})?(?:[/?][!-\[\]-~]*)?")
+_PLAIN_ABSOLUTE = re.compile(
+    r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-5]?\d{1,4})?(?:[/?][!-\[\]-~]*)?"
+)
 _NOT_PLAIN = re.compile(r"[^!-~]+")
 _MAX_FOLDERS = 64  # a longer path is left to `urljoin`
 

@@ -9,7 +9,7 @@ classes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -104,6 +104,16 @@ class PageLines:
         np.cumsum(values, out=total[1:])
         found: Numbers = total[self.end] - total[self.first]
         return found
+
+    @cached_property
+    def kinds_found(self) -> tuple[Keys, NDArray[np.intp], NDArray[np.intp]]:
+        """The different kinds, ascending; for each box the place of its kind; how many have it."""
+        return np.unique(self.kinds, return_inverse=True, return_counts=True)
+
+    @cached_property
+    def headings(self) -> list[int]:
+        """Which lines are in an `<h1>`."""
+        return [number for number, line in enumerate(self.lines) if line.block == "h1"]
 
     def distinct_keys(self) -> Keys:
         """The keys of lines that have words, each once, ascending."""

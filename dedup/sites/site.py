@@ -102,12 +102,17 @@ class Site:
     def __bool__(self) -> bool:
         return self.version > 0
 
-    def read(self, page: Outline, title: str, url: str) -> PageText | None:
-        """Read a page's own text; None: nothing is known, or the page has no text."""
+    def read(
+        self, page: Outline | PageLines, title: str, url: str, *, is_counted: bool = True
+    ) -> PageText | None:
+        """Read a page's own text; None: nothing is known, or the page has no text.
+
+        `is_counted`: does the text have what the page adds to what is known of the site?
+        """
         if not self or not page.lines:
             return None
-        lines = PageLines(page)
-        name = name_key(page, title, url)
+        lines = _lines_of(page)
+        name = name_key(lines.outline, title, url)
         known = self.known_of(lines, name)
         measured = Measured(lines, known)
         return PageText(
@@ -115,7 +120,7 @@ class Site:
             source="box",
             site_version=self.version,
             rest=rest_of(lines, known.counts <= self.rare_limit),
-            contribution=contribution(lines, name, title, measured),
+            contribution=contribution(lines, name, title, measured) if is_counted else None,
         )
 
     def known_of(self, page: PageLines, name: int | None) -> Knowledge:
@@ -167,8 +172,9 @@ class Site:
         """The text, the heading and the title of a page."""
         is_heading = counts < max(_RARE_AT_LEAST, _HEADING_SHARE * self.n_names)
         mine = list(compress(page.lines, is_own.tolist()))
-        heading = _h1(compress(page.lines, (is_own & is_heading).tolist()), title)
-        beside = None if heading else _h1(compress(page.lines, is_heading.tolist()), title)
+        headings = [place for place in page.headings if is_heading[place]]
+        heading = _h1((page.lines[place] for place in headings if is_own[place]), title)
+        beside = None if heading else _h1((page.lines[place] for place in headings), title)
         if not (heading or beside):
             # "Part 1" and "Part 2" count as the same line, but are two names.
             numbered = [line for line in mine if any(map(str.isdigit, line.text))]
@@ -181,7 +187,7 @@ class Site:
         return text, heading or beside or "", self._own_title(title)
 
 
-def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:
+def learn(pages: Iterable[tuple[Outline | PageLines, str, str]]) -> SiteCounts:
     """Count the first pages of a site, given the outline, title and URL of each.
 
     All lines are counted before the boxes are measured; without that every line would be rare.
@@ -189,7 +195,8 @@ def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:
     counts = SiteCounts()
     new = []
     for page, title, url in pages:
-        lines, name = PageLines(page), name_key(page, title, url)
+        lines = _lines_of(page)
+        name = name_key(lines.outline, title, url)
         if counts.add_lines(name, lines.distinct_keys(), title_parts(title)):
             new.append((lines, name, title))
     site = Site(counts, version=1)
@@ -198,6 +205,10 @@ def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:
         first = contribution(lines, name, title, measured)
         counts.add_kinds(first.kinds, first.figures)
     return counts
+
+
+def _lines_of(page: Outline | PageLines) -> PageLines:
+    return page if isinstance(page, PageLines) else PageLines(page)
 
 
 def rest_by_itself(page: Outline) -> Rest:
