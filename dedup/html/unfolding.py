@@ -14,14 +14,15 @@ from dedup.sites.outline import Outline, outline
 
 _TEMPLATE_TAG = re.compile(r"<(/?)(?i:template)(?=[\s/>])")
 _SCRIPT = re.compile(r"<(?i:script)[^<>]*+>")
+_FOLDING = re.compile(rf"{_TEMPLATE_TAG.pattern}|{_SCRIPT.pattern}")
 _SCRIPT_END = re.compile(r"</(?i:script)[^>]*+>")
 _TYPE = re.compile(r"""(?i)(?<![\w-])type\s*=\s*["']?\s*+[^"'\s<>]{0,80}?(?:template|text/html)""")
 
 
 def has_folded_content(html: str) -> bool:
     """May the page have markup that scripts unfold? It takes linear time."""
-    return _TEMPLATE_TAG.search(html) is not None or any(
-        _TYPE.search(tag[0]) is not None for tag in _SCRIPT.finditer(html)
+    return any(
+        tag[1] is not None or _TYPE.search(tag[0]) is not None for tag in _FOLDING.finditer(html)
     )
 
 

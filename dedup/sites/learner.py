@@ -434,7 +434,7 @@ class SiteLearner:
         site = self.site(host)
         early = self._pool(host).early
         for page in list(early.values()):
-            own = site.read(page.lines, page.title, page.url or "", is_counted=False)
+            own = site.read_again(page.lines, page.name, page.title)
             if own is not None:
                 progress.reread.append((page.key, own))
         if not keep:
@@ -447,7 +447,7 @@ class SiteLearner:
         if not site:
             return
         for each in self._still_waiting(host):
-            own = site.read(each.lines, each.title, each.url or "", is_counted=False)
+            own = site.read_again(each.lines, each.name, each.title)
             page = self._learned.waiting_page(each.key)
             page = page if own is None else with_text(page, own)
             outline = None if site.is_settled else each.outline

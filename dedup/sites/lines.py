@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.ma  # np.unique does at its first call, when no file descriptor may
 from numpy.typing import NDArray
 from xxhash import xxh32_intdigest
 
-from dedup.sites.outline import BODY, Box, Line, Outline
+from dedup.sites.outline import BODY, Box, Line, Outline, text_of
 from dedup.text.character_kinds import UNSPACED, character_kinds
 from dedup.text.codepoints import code_points, hash_pieces, hash_windows, mix
 
@@ -94,9 +95,18 @@ class PageLines:
         hashes = self.words.line_hashes().astype(np.uint32)
         self.keys: Keys = (hashes & np.uint32(0xFFFFFFFE)) | is_linked
         self.boxes, self.kinds, self.first, self.end = _boxes(outline, self.sizes)
+        self._last_text: tuple[bytes, str] | None = None
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    def text_of(self, chosen: NDArray[np.bool_]) -> str:
+        """The text of some of the lines; that of the lines chosen last is remembered."""
+        choice = chosen.tobytes()
+        if self._last_text is None or self._last_text[0] != choice:
+            lines = compress(self.lines, chosen.tolist())
+            self._last_text = choice, text_of(self.outline.boxes, lines)
+        return self._last_text[1]
 
     def sums(self, values: Numbers) -> Numbers:
         """The sum of the values of the lines in each box."""

@@ -14,7 +14,7 @@ from dedup.document import TextSource
 from dedup.names import is_in_title, name_of, own_title, split_title, url_file_name
 from dedup.sites.counts import Contribution, SiteCounts, contribution, mean_figures, title_parts
 from dedup.sites.lines import Keys, Numbers, PageLines, outer_kinds
-from dedup.sites.outline import Line, Outline, text_of
+from dedup.sites.outline import Line, Outline
 from dedup.sites.own_text import Knowledge, Mask, Measured
 from dedup.sites.second_look import Rest, rest_of
 
@@ -102,17 +102,22 @@ class Site:
     def __bool__(self) -> bool:
         return self.version > 0
 
-    def read(
-        self, page: Outline | PageLines, title: str, url: str, *, is_counted: bool = True
-    ) -> PageText | None:
-        """Read a page's own text; None: nothing is known, or the page has no text.
+    def read(self, page: Outline, title: str, url: str) -> PageText | None:
+        """Read a page's own text; None: nothing is known, or the page has no text."""
+        if not self or not page.lines:
+            return None
+        return self._read(PageLines(page), name_key(page, title, url), title, is_new=True)
 
-        `is_counted`: does the text have what the page adds to what is known of the site?
+    def read_again(self, page: PageLines, name: int, title: str) -> PageText | None:
+        """The same of a page that was read before, without its contribution.
+
+        `name`: see `name_key`.
         """
         if not self or not page.lines:
             return None
-        lines = _lines_of(page)
-        name = name_key(lines.outline, title, url)
+        return self._read(page, name, title, is_new=False)
+
+    def _read(self, lines: PageLines, name: int, title: str, *, is_new: bool) -> PageText:
         known = self.known_of(lines, name)
         measured = Measured(lines, known)
         return PageText(
@@ -120,7 +125,7 @@ class Site:
             source="box",
             site_version=self.version,
             rest=rest_of(lines, known.counts <= self.rare_limit),
-            contribution=contribution(lines, name, title, measured) if is_counted else None,
+            contribution=contribution(lines, name, title, measured) if is_new else None,
         )
 
     def known_of(self, page: PageLines, name: int | None) -> Knowledge:
@@ -171,17 +176,17 @@ class Site:
     ) -> tuple[str, str, str]:
         """The text, the heading and the title of a page."""
         is_heading = counts < max(_RARE_AT_LEAST, _HEADING_SHARE * self.n_names)
-        mine = list(compress(page.lines, is_own.tolist()))
         headings = [place for place in page.headings if is_heading[place]]
         heading = _h1((page.lines[place] for place in headings if is_own[place]), title)
         beside = None if heading else _h1((page.lines[place] for place in headings), title)
         if not (heading or beside):
             # "Part 1" and "Part 2" count as the same line, but are two names.
+            mine = list(compress(page.lines, is_own.tolist()))
             numbered = [line for line in mine if any(map(str.isdigit, line.text))]
-            heading = _h1(numbered, title)
-        if not (heading or beside):
-            heading = next((line.text for line in mine if line.block == "h2"), "")
-        text = text_of(page.outline.boxes, mine)
+            heading = _h1(numbered, title) or next(
+                (line.text for line in mine if line.block == "h2"), ""
+            )
+        text = page.text_of(is_own)
         if beside:
             text = f"{beside}\n{text}"
         return text, heading or beside or "", self._own_title(title)
