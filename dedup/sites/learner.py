@@ -51,7 +51,7 @@ MAX_OUTLINE_BYTES = 1_000_000
 characters. Some hundred pages of a host are in memory while their repetitions are learned."""
 
 _LINES_IN_MEMORY = 100_000
-"""Lines of outlines; each takes about 230 bytes, and 120 once it has been counted."""
+"""Lines of outlines; each takes about 230 bytes, and 200 once it has been counted."""
 
 _MAX_STATE_BYTES = 4_000_000
 

@@ -65,6 +65,18 @@ class Words(NamedTuple):
         words = self.hashes[self.first[line] : self.first[line + 1]]
         return hash_windows(words, min(_WORDS_A_SHINGLE, max(1, len(words))))
 
+    def all_shingles(self) -> tuple[Keys, NDArray[np.uint32]]:
+        """The shingles of all lines, as `shingles` but shortened, and the line of each."""
+        sizes = self.counts
+        line_of = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
+        windows = hash_windows(self.hashes, _WORDS_A_SHINGLE)
+        line_of = line_of[: len(windows)]
+        fits = np.arange(len(windows)) + _WORDS_A_SHINGLE <= self.first[1:][line_of]
+        is_short = (sizes > 0) & (sizes < _WORDS_A_SHINGLE)
+        hashes = narrow(np.concatenate((windows[fits], self.line_hashes()[is_short])))
+        short = np.flatnonzero(is_short).astype(np.uint32)
+        return hashes, np.concatenate((line_of[fits], short))
+
 
 class PageLines:
     """The lines and boxes of an outline.
@@ -114,6 +126,11 @@ class PageLines:
         np.cumsum(values, out=total[1:])
         found: Numbers = total[self.end] - total[self.first]
         return found
+
+    @cached_property
+    def shingles(self) -> tuple[Keys, NDArray[np.uint32]]:
+        """See `Words.all_shingles`."""
+        return self.words.all_shingles()
 
     @cached_property
     def kinds_found(self) -> tuple[Keys, NDArray[np.intp], NDArray[np.intp]]:

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.sites.lines import Keys, PageLines, Words, narrow, words_of
-from dedup.text.codepoints import hash_windows
+from dedup.sites.lines import Keys, PageLines, words_of
 
 KEPT_SHINGLES = 128
 """The maximum of shingles stored with a page, those with the lowest hashes: up to 1,024 bytes."""
@@ -24,7 +23,6 @@ KEPT_SHINGLES = 128
 SEEN_SHINGLES = 1_024
 """The maximum of shingles that are compared of a page."""
 
-_WIDTH = 3
 _SHORT_TEXT = 50
 _COUNTED_CHARACTERS = 2_000
 
@@ -88,9 +86,10 @@ def rest_of(page: PageLines, is_rare: NDArray[np.bool_]) -> Rest:
 
     Shingles are three consecutive words of a line, or all words of a shorter one.
     """
-    hashes, owners = _shingles(page.words, is_rare)
-    shingles, places = _firsts(hashes)
-    lines = page.keys[owners[places[:SEEN_SHINGLES]]]
+    hashes, owners = page.shingles
+    chosen = is_rare[owners]
+    shingles, places = _firsts(hashes[chosen])
+    lines = page.keys[owners[chosen][places[:SEEN_SHINGLES]]]
     is_whole = len(shingles) <= SEEN_SHINGLES
     return Rest(shingles[:SEEN_SHINGLES], lines, is_whole=is_whole)
 
@@ -107,20 +106,7 @@ def count_shingles(text: str) -> int:
 
 
 def _count_shingles(text: str) -> int:
-    words = words_of(text.split("\n"))
-    return len(np.unique(_shingles(words, np.ones(len(words.counts), np.bool_))[0]))
-
-
-def _shingles(words: Words, which: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.intp]]:
-    """Return the shingles of the selected lines, and the line of each."""
-    sizes = words.counts
-    line_of = np.repeat(np.arange(len(sizes)), sizes)
-    windows = hash_windows(words.hashes, _WIDTH)
-    line_of = line_of[: len(windows)]
-    fits = which[line_of] & (np.arange(len(windows)) + _WIDTH <= words.first[1:][line_of])
-    is_short = which & (sizes > 0) & (sizes < _WIDTH)
-    hashes = narrow(np.concatenate((windows[fits], words.line_hashes()[is_short])))
-    return hashes, np.concatenate((line_of[fits], np.flatnonzero(is_short)))
+    return len(np.unique(words_of(text.split("\n")).all_shingles()[0]))
 
 
 def _firsts(hashes: Keys) -> tuple[Keys, NDArray[np.intp]]:
