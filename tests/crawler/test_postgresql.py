@@ -113,7 +113,9 @@ def test_redirects_lead_to_hosts_of_other_workers(
         with open_store(place, read_only=True) as store:
             counts = summarise(store)
             urls = Counter(recorded_urls(store))
+            failed = list(store.report.skipped())
         asked = Counter(site.url + target[1:] for site in sites for target in site.asked)
+    assert failed == []
     assert max(urls.values()) == 1
     assert counts["urls"]["queued"] == 0
     assert counts["pages"]["fetched"] == n_hosts * (1 + 2 * n_pages)
