@@ -137,4 +137,5 @@ def quick_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     (folder / "spark-defaults.conf").write_text(_SPARK.format(java=_QUICK_JAVA))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_CONF_DIR", str(folder))
+        patch.setenv("SPARK_DRIVER_MEMORY", "1g")  # half of the machine in each process, otherwise
         yield
