@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from dedup.cli.broken_rows import BrokenRows
+from dedup.cli.broken_rows import BrokenRows, check_number
 from dedup.cli.console import ERRORS, plain
 from dedup.cli.run_progress import Counts, closing_table, showing_progress
 from dedup.collection import Broken, Columns, Source, find_sources, learn_sites, read_rows
 from dedup.collection.account import FileAccount
+from dedup.collection.clusters import cluster_record
 from dedup.collection.deciding import Decider
 from dedup.collection.formats import format_to_write, open_writer
 from dedup.collection.jobs import find_baseline, open_baseline, open_job
@@ -53,6 +54,7 @@ class CollectionRun:
     inputs: tuple[str, ...]
     unique: str | None
     duplicates: str | None
+    clusters: str | None
     broken: str | None
     overwrite: bool
     columns: Columns
@@ -61,11 +63,17 @@ class CollectionRun:
     against: tuple[str, ...]
     processes: int | None
     job: Path | None
+    max_broken: int | None = None
 
     @property
     def outputs(self) -> dict[str, str]:
         """The outputs that were asked for, by option."""
-        given = {"-o": self.unique, "-d": self.duplicates, "--broken": self.broken}
+        given = {
+            "-o": self.unique,
+            "-d": self.duplicates,
+            "--clusters": self.clusters,
+            "--broken": self.broken,
+        }
         return {option: path for option, path in given.items() if path is not None}
 
 
@@ -118,20 +126,26 @@ def execute_here(run: CollectionRun) -> None:
         told = BrokenRows(accounts)
 
         def on_broken(file: int, broken: Broken) -> None:
-            counts.broken += 1
+            counts.without_text += broken.lacks_text
+            counts.broken += not broken.lacks_text
+            name = sources[file].name
+            first = f"{name}, {broken.place}: {broken.reason}"
+            check_number(counts.broken + counts.without_text, run.max_broken, first)
             told.add(file, broken)
             if "--broken" in writers:
-                name = sources[file].name
                 record = {"file": name, "place": broken.place, "reason": broken.reason}
                 write_record(writers["--broken"], {**record, "row": broken.text})
 
         judge = RowJudge(run.rules, decider, workers, accounts, folder=folder, on_broken=on_broken)
         ids = array("Q")
         for judged in judge.judge(lambda: _read(sources, run, "rows", counts)):
-            counts.add(judged.stage)
-            ids.append(xxh3_64_intdigest(repr(judged.id).encode(errors="surrogatepass")))
+            if judged.has_text:
+                counts.add(judged.stage)
+                ids.append(xxh3_64_intdigest(repr(judged.id).encode(errors="surrogatepass")))
             _write(judged, writers, is_marked=run.mark)
         told.tell()
+        for sentence in judge.told:
+            _tell(sentence)
         store.decisions.finish()
     if repeated := len(ids) - len(np.unique(np.array(ids, np.uint64))):
         ERRORS.print(
@@ -170,7 +184,7 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _write(judged: Judged, writers: dict[str, Writer], *, is_marked: bool) -> None:
-    if "-o" in writers and (is_marked or judged.match is None):
+    if "-o" in writers and (is_marked or (judged.match is None and judged.has_text)):
         writers["-o"].write(judged.row, judged.document, judged.marks if is_marked else None)
     match = judged.match
     if "-d" in writers and match is not None:
@@ -185,6 +199,8 @@ def _write(judged: Judged, writers: dict[str, Writer], *, is_marked: bool) -> No
             "first_seen": None,
         }
         write_record(writers["-d"], record)
+    if "--clusters" in writers and judged.has_text:
+        write_record(writers["--clusters"], cluster_record(judged))
 
 
 def _formats(outputs: dict[str, str]) -> dict[str, str | None]:
@@ -197,8 +213,8 @@ def _formats(outputs: dict[str, str]) -> dict[str, str | None]:
         formats[option] = None if is_device(Path(given)) else format_to_write(Path(given))
         if option == "--broken" and formats[option] not in ("jsonl", None):
             raise ValueError(f"--broken must end in .jsonl, .jsonl.gz or .jsonl.zst, got {given!r}")
-        if option == "-d" and formats[option] == "warc":
-            raise ValueError(f"-d must end in .jsonl, .csv, .tsv or .parquet, got {given!r}")
+        if option in ("-d", "--clusters") and formats[option] == "warc":
+            raise ValueError(f"{option} must end in .jsonl, .csv, .tsv or .parquet, got {given!r}")
     return formats
 
 
