@@ -43,11 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clusters",
         metavar="FILE",
-        help="output file for one record a document: its id, its group (the id of the kept row), its"
-        " original, stage and resemblance",
+        help="output file for one record a document, kept or not: its id, its group (the id of the"
+        " kept row), its original, stage and resemblance",
     )
     parser.add_argument(
-        "--broken", metavar="FILE", help="output file for broken rows and rows without text (.jsonl)"
+        "--broken",
+        metavar="FILE",
+        help="output file for broken rows and rows without text (.jsonl)",
     )
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument(

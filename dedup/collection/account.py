@@ -50,11 +50,12 @@ class FileAccount:
         """Check the file once it has been read.
 
         Raises:
-            ValueError: it has rows, and none is a document; or none has a column that the user named.
+            ValueError: no row is a document; or none has a column that the user named.
         """
         if self.first_broken is not None and not self.rows:
+            n_rows = self.broken + self.without_text
             raise ValueError(
-                f"{self.source.name}: none of {self.broken + self.without_text:,} rows is valid; the first,"
+                f"{self.source.name}: none of {n_rows:,} rows is valid; the first,"
                 f" {self.first_broken.place}: {self.first_broken.reason}"
             )
         if self.rows and self.source.format != "warc":

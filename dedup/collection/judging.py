@@ -10,8 +10,8 @@ import numpy as np
 
 from dedup.batch import Batch
 from dedup.collection.account import FileAccount
-from dedup.collection.deciding import Decider
 from dedup.collection.columns import NoTextError
+from dedup.collection.deciding import Decider
 from dedup.collection.documents import NoText, Read, read_given
 from dedup.collection.judging_order import judging_order
 from dedup.collection.names import Names, kind_of

@@ -128,7 +128,8 @@ def column_read(
     Args:
         criterion: names the column.
         given: how many values it has.
-        numbers, times: how many of them are such.
+        numbers: how many of them are numbers.
+        times: how many are dates or times.
         wrong: one that is neither, where known.
 
     Raises:
@@ -152,9 +153,7 @@ class Preferences:
     """How much each row is preferred, criterion by criterion. 16 bytes for each row and column."""
 
     def __init__(self, criteria: Sequence[Criterion]) -> None:
-        self._ranks = [
-            _Lengths() if each.word == LONGEST else _Values(each) for each in criteria
-        ]
+        self._ranks = [_Lengths() if each.word == LONGEST else _Values(each) for each in criteria]
 
     def add(self, text: str, values: dict[str | None, Any]) -> None:
         """Note a row: its text, and its values by column."""

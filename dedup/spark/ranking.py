@@ -1,15 +1,17 @@
 """In which order rows are judged on Spark, by what `--keep` names."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from math import inf, nan
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
+from pyspark.sql.types import ArrayType, DoubleType
 
 from dedup.collection.rules import Rules
 from dedup.collection.survivor import (
@@ -20,7 +22,7 @@ from dedup.collection.survivor import (
     readings_of,
     unreadable_told,
 )
-from dedup.spark.keeping import sent, settled
+from dedup.spark.keeping import released, sent, settled
 from dedup.spark.schemas import spark_schema
 
 _PLACE_BITS = 35
@@ -36,9 +38,21 @@ _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean"
 _DAY_SECONDS = 86_400
 
 
-def in_judging_order(
-    given: DataFrame, rows: DataFrame, rules: Rules
-) -> tuple[DataFrame, list[str]]:
+class Ordered(NamedTuple):
+    """Documents with the numbers by which they are judged.
+
+    Attributes:
+        given: `GIVEN`, and `place`.
+        told: sentences on values that could not be read.
+        kept: settled frames that the documents depend on.
+    """
+
+    given: DataFrame
+    told: tuple[str, ...] = ()
+    kept: tuple[DataFrame, ...] = ()
+
+
+def in_judging_order(given: DataFrame, rows: DataFrame, rules: Rules) -> Ordered:
     """Number documents in the order in which they are judged: `number` beside `place`.
 
     Args:
@@ -46,21 +60,24 @@ def in_judging_order(
         rows: of each place, `readings`, see `readings_column`.
         rules: say which rows are preferred.
 
-    Returns:
-        The documents, and sentences on values that could not be read.
-
     Raises:
         ValueError: a column has values, and none can be read; or there are too many rows.
     """
     place = F.col("place").cast("bigint")
     if not rules.criteria:
-        return given.withColumn("number", place), []
+        return Ordered(given.withColumn("number", place))
     if [each.word for each in rules.criteria] == [LONGEST]:
         shorter = F.lit(_LENGTH_LIMIT) - _length().cast("bigint")
-        return given.withColumn("number", _packed(shorter, place)), []
-    scores, told = _scores(given, rows, rules.criteria)
-    numbered = given.join(sent(_ranks(scores, len(rules.criteria))), "place")
-    return numbered.withColumn("number", _packed(F.col("rank"), place)).drop("rank"), told
+        return Ordered(given.withColumn("number", _packed(shorter, place)))
+    known = given.select("place", _length().cast("double").alias("length"))
+    read = settled(known.join(rows.select("place", "readings"), "place"))
+    scores, told = _scores(read, rules.criteria)
+    order = [score.desc() for score in scores]
+    ordered = settled(read.orderBy(*order, "place").select("place"))
+    released(read)
+    numbered = given.join(sent(_ranks(ordered)), "place")
+    number = _packed(F.col("rank"), place)
+    return Ordered(numbered.withColumn("number", number).drop("rank"), tuple(told), (ordered,))
 
 
 def _packed(rank: Column, place: Column) -> Column:
@@ -71,12 +88,8 @@ def _length() -> Column:
     return F.coalesce(F.length("text"), F.lit(0))
 
 
-def _scores(
-    given: DataFrame, rows: DataFrame, criteria: Sequence[Criterion]
-) -> tuple[DataFrame, list[str]]:
-    """Of each document a number for each criterion, `s0` and so on; the greatest is preferred."""
-    known = given.select("place", _length().cast("double").alias("length"))
-    scored = settled(known.join(rows.select("place", "readings"), "place"))
+def _scores(read: DataFrame, criteria: Sequence[Criterion]) -> tuple[list[Column], list[str]]:
+    """A number for each criterion, of which the greatest is preferred; and sentences."""
     columns = [each for each in criteria if each.column is not None]
     # Of each column of a criterion three figures: is there a value, as a number, and as a time?
     counts = [
@@ -85,30 +98,31 @@ def _scores(
         else F.sum(F.when(F.isnan(F.col("readings")[n]), 0).otherwise(1))
         for n in range(3 * len(columns))
     ]
-    found = [each or 0 for each in (scored.agg(*counts).first() or ()) if counts]
-    told, scores = [], []
+    row = read.agg(*counts).first() if counts else None
+    found = [int(each or 0) for each in row or ()]
+    told: list[str] = []
+    scores: list[Column] = []
     for criterion in criteria:
         score = F.col("length")
         if criterion.column is not None:
             at = 3 * columns.index(criterion)
-            read = column_read(criterion, *found[at : at + 3])
-            if read.unreadable:
-                told.append(unreadable_told(criterion, read))
-            value = F.col("readings")[at + 1 + read.as_times]
+            given_values, numbers, times = found[at : at + 3]
+            way = column_read(criterion, given_values, numbers, times)
+            if way.unreadable:
+                told.append(unreadable_told(criterion, way))
+            value = F.col("readings")[at + 1 + way.as_times]
             value = -value if criterion.word == LOWEST else value
             score = F.when(F.isnan(value), -inf).otherwise(F.when(value == 0, 0.0).otherwise(value))
-        scores.append(score.alias(f"s{len(scores)}"))
-    return scored.select("place", *scores), told
+        scores.append(score)
+    return scores, told
 
 
-def _ranks(scores: DataFrame, n_scores: int) -> DataFrame:
-    """The rank of each place, from 0: sorted in parallel, then counted on from part to part.
+def _ranks(ordered: DataFrame) -> DataFrame:
+    """The rank of each place, from 0: of rows sorted in parallel, counted on from part to part.
 
     Raises:
         ValueError: there are too many rows.
     """
-    order = [F.col(f"s{number}").desc() for number in range(n_scores)]
-    ordered = settled(scores.orderBy(*order, "place").select("place"))
     counted = ordered.groupBy(F.spark_partition_id().alias("part")).count().collect()
     counts = {row[0]: row[1] for row in counted}
     ends = list(accumulate((counts[part] for part in sorted(counts)), initial=0))
@@ -132,17 +146,25 @@ def _ranked(
         yield pa.record_batch([batch.column("place"), pa.array(ranks, pa.int64())], _RANKED)
 
 
-def readings_column(frame: DataFrame, criteria: Sequence[Criterion]) -> Column:
-    """What `readings_of` gives for the column of each criterion, one after the other."""
+def readings_column(
+    frame: DataFrame, criteria: Sequence[Criterion], value: Callable[[str], Column]
+) -> Column:
+    """What `readings_of` gives for the column of each criterion, one after the other.
+
+    Args:
+        frame: has the columns.
+        criteria: some name one.
+        value: the value of a column.
+    """
     kinds = dict(frame.dtypes)
-    parts = [_readings(each.column, kinds[each.column]) for each in criteria if each.column]
+    names = [each.column for each in criteria if each.column is not None]
+    parts = [_readings(value(name), kinds[name]) for name in names]
     return F.flatten(F.array(*parts)) if parts else F.array().cast("array<double>")
 
 
-def _readings(name: str, kind: str) -> Column:
-    value = F.col(f"`{name}`")
+def _readings(value: Column, kind: str) -> Column:
     if kind == "string":
-        return _of_text(value)
+        return F.udf(_read_text, ArrayType(DoubleType()), useArrow=False)(value)
     none, number, time = F.lit(nan), F.lit(nan), F.lit(nan)
     if kind in _NUMBERS or kind.startswith("decimal"):
         number = value.cast("double")
@@ -151,8 +173,8 @@ def _readings(name: str, kind: str) -> Column:
     elif kind == "timestamp":
         time = F.unix_micros(value) / F.lit(1e6)
     elif kind == "timestamp_ntz":
-        since = f"timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', `{name}`)"
-        time = F.expr(since) / F.lit(1e6)
+        beginning = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz")
+        time = F.timestamp_diff("MICROSECOND", beginning, value) / F.lit(1e6)
     is_given = value.isNotNull() if kind not in ("float", "double") else ~_is_nan(value)
     return F.array(is_given.cast("double"), F.coalesce(number, none), F.coalesce(time, none))
 
@@ -161,6 +183,5 @@ def _is_nan(value: Column) -> Column:
     return value.isNull() | F.isnan(value)
 
 
-@F.udf("array<double>")
-def _of_text(text: str | None) -> list[float]:
+def _read_text(text: str | None) -> list[float]:
     return [float(each) for each in readings_of(text)]

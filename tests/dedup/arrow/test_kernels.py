@@ -209,7 +209,7 @@ def test_lines_are_read_or_reported() -> None:
     batch = pa.RecordBatch.from_pylist(
         [{"place": place, "value": line} for place, (line, _) in enumerate(LINES)]
     )
-    (found,) = read(iter([batch]), Columns(), None)
+    (found,) = read(iter([batch]), Columns(), Rules())
     told = [row["name"] if row["reason"] is None else row["reason"] for row in found.to_pylist()]
     assert told == [expected for _, expected in LINES]
 
