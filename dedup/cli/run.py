@@ -182,10 +182,7 @@ def execute(options: argparse.Namespace) -> None:
     elif options.master is not None:
         raise ValueError("--master needs --engine spark")
     else:
-        check_paths({**run.outputs, "--job": options.job})
-        for name, paths in (("IN", run.inputs), ("--against", run.against)):
-            for path in paths:
-                check_paths({name: path})
+        check_paths({"--job": options.job})
         execute_here(run)
 
 

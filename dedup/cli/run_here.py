@@ -25,6 +25,7 @@ from dedup.collection.deciding import Decider
 from dedup.collection.formats import format_to_write, open_writer
 from dedup.collection.jobs import find_baseline, open_baseline, open_job
 from dedup.collection.judging import Judged, RowJudge
+from dedup.collection.remote import check_addresses, is_address, local_path, sent
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work, usable_processes
 from dedup.collection.sites import rare_lines
@@ -84,24 +85,32 @@ def execute_here(run: CollectionRun) -> None:
         OSError, ValueError, StateError, ModuleNotFoundError: the message says what is wrong. No
             output was created or changed.
     """
-    outputs = run.outputs
+    outputs = {option: local_path(path) for option, path in run.outputs.items()}
+    inputs, against = (tuple(map(local_path, each)) for each in (run.inputs, run.against))
     gc.set_threshold(*_GARBAGE)
     with ExitStack() as stack:
         stack.enter_context(_ended_by_signals())
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="dedup-")))
         formats = _formats(outputs)
         try:
-            sources = find_sources(run.inputs, folder)
-            known = find_baseline(run.against, folder)
+            sources = find_sources(inputs, folder)
+            known = find_baseline(against, folder)
         except OSError as error:
             raise named_error(error, str(folder)) from error
         paths = {"IN": sources, "--against": known}
         read = {name: [each.path for each in files] for name, files in paths.items()}
-        check_outputs(outputs, read, overwrite=run.overwrite)
+        elsewhere = {option: path for option, path in outputs.items() if is_address(path)}
+        check_addresses(
+            elsewhere,
+            {name: [each.name for each in files] for name, files in paths.items()},
+            overwrite=run.overwrite,
+        )
+        here = {option: path for option, path in outputs.items() if option not in elsewhere}
+        check_outputs(here, read, overwrite=run.overwrite)
         counts = Counts()
         began = time.monotonic()
         sites = learn_sites((row for _, row in _read(sources, run, "sites")), run.columns)
-        baseline = open_baseline(run.against, known, run.rules, run.columns, folder)
+        baseline = open_baseline(against, known, run.rules, run.columns, folder)
         stack.callback(baseline.close)
         store = (
             SpoolStore(folder)
@@ -120,7 +129,7 @@ def execute_here(run: CollectionRun) -> None:
         stack.callback(workers.close)
         writers = {
             option: _open(stack, path, formats[option], sources, run.columns)
-            for option, path in outputs.items()
+            for option, path in {**here, **elsewhere}.items()  # the last are complete first
         }
         accounts = [FileAccount(source, run.columns) for source in sources]
         told = BrokenRows(accounts)
@@ -225,6 +234,8 @@ def _open(
     written = found or (kind if kind in ("csv", "tsv") and not others else "jsonl")
     if given == STANDARD_OUTPUT:
         path = stack.enter_context(standard_output())
+    elif is_address(given):
+        path = stack.enter_context(sent(given))
     else:
         path = stack.enter_context(output_path(given))
     return stack.enter_context(open_writer(written, Output(path, given, columns.id, tell=_tell)))

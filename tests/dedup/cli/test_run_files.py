@@ -346,34 +346,6 @@ def test_a_parquet_file_with_damaged_pages_is_named(tmp_path, capsys):
     assert "damaged.parquet: the file is damaged" in capsys.readouterr().err
 
 
-ADDRESSES = [
-    ("IN", ["{address}", "-o", "out.jsonl"]),
-    ("-o", ["in.jsonl", "-o", "{address}"]),
-    ("-d", ["in.jsonl", "-d", "{address}"]),
-    ("--broken", ["in.jsonl", "--broken", "{address}"]),
-    ("--against", ["in.jsonl", "-o", "out.jsonl", "--against", "{address}"]),
-    ("--job", ["in.jsonl", "--job", "{address}"]),
-]
-
-
-@pytest.mark.parametrize(("option", "arguments"), ADDRESSES)
-@pytest.mark.parametrize("scheme", ["s3", "gs", "hdfs", "file"])
-def test_address_of_another_machine_is_refused_and_makes_no_folder(
-    option: str,
-    arguments: list[str],
-    scheme: str,
-    source: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(source.parent)
-    address = f"{scheme}://bucket/x.jsonl"
-    said = refusal(capsys, *(each.format(address=address) for each in arguments))
-    assert f"{option} must be a path on this machine, got '{address}'" in said
-    assert "dedup run --engine spark" in said
-    assert [path.name for path in source.parent.iterdir()] == [source.name]
-
-
 def test_path_with_a_colon_is_no_address(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(source.parent)
     assert main(["run", "in.jsonl", "-o", "c:out.jsonl", "-d", "c:/dropped.jsonl"]) == 0
