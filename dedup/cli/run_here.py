@@ -20,7 +20,7 @@ from dedup.cli.console import ERRORS, plain
 from dedup.cli.run_progress import Counts, closing_table, showing_progress
 from dedup.collection import Broken, Columns, Source, find_sources, learn_sites, read_rows
 from dedup.collection.account import FileAccount
-from dedup.collection.clusters import cluster_record
+from dedup.collection.clusters import NAMES, cluster_record
 from dedup.collection.deciding import Decider
 from dedup.collection.formats import format_to_write, open_writer
 from dedup.collection.jobs import find_baseline, open_baseline, open_job
@@ -46,6 +46,22 @@ process that decides."""
 
 _WORTH_BYTES = 8 * 2**20
 """For less, one process computes the signatures before others have started."""
+
+
+_RECORDS = {
+    "-d": (
+        "id",
+        "url",
+        "duplicate_of",
+        "duplicate_of_url",
+        "stage",
+        "distance",
+        "resemblance",
+        "first_seen",
+    ),
+    "--clusters": NAMES,
+}
+"""The columns of records of our own, by option."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +144,7 @@ def execute_here(run: CollectionRun) -> None:
         )
         stack.callback(workers.close)
         writers = {
-            option: _open(stack, path, formats[option], sources, run.columns)
+            option: _open(stack, path, formats[option], sources, run.columns, option)
             for option, path in {**here, **elsewhere}.items()  # the last are complete first
         }
         accounts = [FileAccount(source, run.columns) for source in sources]
@@ -197,17 +213,17 @@ def _write(judged: Judged, writers: dict[str, Writer], *, is_marked: bool) -> No
         writers["-o"].write(judged.row, judged.document, judged.marks if is_marked else None)
     match = judged.match
     if "-d" in writers and match is not None:
-        record = {
-            "id": judged.id,
-            "url": judged.document.url,
-            "duplicate_of": judged.duplicate_of,
-            "duplicate_of_url": judged.duplicate_of_url,
-            "stage": match.stage,
-            "distance": match.distance,
-            "resemblance": match.resemblance,
-            "first_seen": None,
-        }
-        write_record(writers["-d"], record)
+        record = (
+            judged.id,
+            judged.document.url,
+            judged.duplicate_of,
+            judged.duplicate_of_url,
+            match.stage,
+            match.distance,
+            match.resemblance,
+            None,
+        )
+        write_record(writers["-d"], dict(zip(_RECORDS["-d"], record, strict=True)))
     if "--clusters" in writers and judged.has_text:
         write_record(writers["--clusters"], cluster_record(judged))
 
@@ -228,7 +244,12 @@ def _formats(outputs: dict[str, str]) -> dict[str, str | None]:
 
 
 def _open(
-    stack: ExitStack, given: str, found: str | None, sources: list[Source], columns: Columns
+    stack: ExitStack,
+    given: str,
+    found: str | None,
+    sources: list[Source],
+    columns: Columns,
+    option: str,
 ) -> Writer:
     (kind, *others) = {source.format for source in sources}
     written = found or (kind if kind in ("csv", "tsv") and not others else "jsonl")
@@ -238,7 +259,9 @@ def _open(
         path = stack.enter_context(sent(given))
     else:
         path = stack.enter_context(output_path(given))
-    return stack.enter_context(open_writer(written, Output(path, given, columns.id, tell=_tell)))
+    names = _RECORDS.get(option, ())
+    output = Output(path, given, columns.id, tell=_tell, names=names)
+    return stack.enter_context(open_writer(written, output))
 
 
 def _tell(sentence: str) -> None:

@@ -4,15 +4,10 @@ from typing import Any
 
 from dedup.collection.judging import Judged
 
+NAMES = ("id", "url", "group", "duplicate_of", "stage", "resemblance")
+
 
 def cluster_record(judged: Judged) -> dict[str, Any]:
     """The record of a document; that of a kept row has its own id as its group."""
-    marks = judged.marks
-    return {
-        "id": judged.id,
-        "url": judged.document.url,
-        "group": marks["group"],
-        "duplicate_of": marks["duplicate_of"],
-        "stage": marks["stage"],
-        "resemblance": marks["resemblance"],
-    }
+    known = {"id": judged.id, "url": judged.document.url, **judged.marks}
+    return {name: known[name] for name in NAMES}

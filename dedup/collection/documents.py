@@ -137,7 +137,7 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _why_no_json(line: bytes, error: json.JSONDecodeError) -> str:
     if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        return "UTF-16 is not supported; convert it to UTF-8"
+        return "it is UTF-16; --encoding utf-16 reads it"
     place = min(error.pos, len(error.doc.rstrip())) + 1
     return f"invalid JSON: {error.msg}, at character {place:,}"
 

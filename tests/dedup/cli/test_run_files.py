@@ -155,7 +155,7 @@ HOPELESS = {
     "prose.jsonl": ("no JSON\nat all\n", "none of 2 rows is valid; the first, line 1"),
     "wide.jsonl": (
         "\ufeff{}".encode("utf-16-le").decode("latin-1"),
-        "UTF-16 is not supported; convert it to UTF-8",
+        "it is UTF-16; --encoding utf-16 reads it",
     ),
     "half.jsonl": ('{"id": 1, "text":\n', "invalid JSON: Expecting value, at character 18"),
     "other.jsonl": ('{"id": 1, "Text": "x"}\n', "expected a field `text` or `html`"),
