@@ -99,19 +99,28 @@ def _read(row: Row | Broken, columns: Columns, rules: Rules) -> dict[str, object
     try:
         if isinstance(given, WebPage):
             return _page(row, given, rules)
+        line = _line(row, given)
         fields = fields_of(object_of(given), columns)
         if _is_not_utf8(fields):
             raise ValueError("it is not UTF-8")
     except NoTextError as error:
-        return {"value": _line(row, given), **read_without_text(error, rules)}
+        return {"value": line, **read_without_text(error, rules)}
     except (ValueError, RecursionError) as error:
         return {"reason": str(error)}
-    return {"value": _line(row, given), **columns_read(fields, rules)}
+    return {"value": line, **columns_read(fields, rules)}
 
 
 def _line(row: Row, given: object) -> str:
+    """The row as a line.
+
+    Raises:
+        ValueError: it is not UTF-8.
+    """
     line = given if isinstance(given, bytes) else json_line(row.values(_NOTHING))
-    return line.decode("utf-8", "replace").rstrip()
+    try:
+        return line.decode().rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise ValueError("it is not UTF-8") from error
 
 
 def _is_not_utf8(fields: Fields) -> bool:
