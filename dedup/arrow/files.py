@@ -118,7 +118,7 @@ def _line(row: Row, given: object) -> str:
     """
     line = given if isinstance(given, bytes) else json_line(row.values(_NOTHING))
     try:
-        return line.decode().rstrip("\r\n")
+        return line.rstrip().decode()
     except UnicodeDecodeError as error:
         raise ValueError("it is not UTF-8") from error
 
