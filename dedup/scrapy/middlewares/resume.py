@@ -18,6 +18,8 @@ from dedup.scrapy.url_keys import UrlKeys
 class ResumeMiddleware(Component):
     """Drops the start requests that the job has seen; of a finished job, all of them.
 
+    Where several processes crawl the job, the first of them makes the start requests.
+
     The requests that an interrupted job left are queued in its store, and the scheduler takes them
     from there.
     """
@@ -29,6 +31,8 @@ class ResumeMiddleware(Component):
         self._job = Job.of(crawler)
         self._keys = UrlKeys.of(crawler)
         self._policy = AddressPolicy.of(crawler)
+        team = self._job.config.team
+        self._is_left_to_another = team is not None and not team.is_first
 
     async def process_start(self, start: AsyncIterator[object]) -> AsyncIterator[object]:
         async for request in start:
@@ -36,7 +40,7 @@ class ResumeMiddleware(Component):
                 self._policy.start(request.url)
             if self._job.is_finished:
                 return
-            if not self._is_done(request):
+            if not (self._is_left_to_another or self._is_done(request)):
                 yield request
 
     def _is_done(self, request: object) -> bool:
