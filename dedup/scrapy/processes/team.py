@@ -6,12 +6,14 @@ input. When that is closed, the other process has ended, however it did, and thi
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
 import struct
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -19,6 +21,7 @@ from typing import Any
 TEAM_VARIABLE = "DEDUP_TEAM"
 MAY_END, STOP = b"e", b"s"
 _KILLED = 130
+_PR_SET_PDEATHSIG = 1
 
 _SIGN = struct.Struct("d")
 """The start of the file of a process: when it last gave a sign of life, by the monotonic clock."""
@@ -56,6 +59,8 @@ class Team:
 
     def listen(self) -> None:
         """Listen to the parent from now on, in a thread."""
+        with suppress(OSError, AttributeError):  # Linux ends this process even while it is stopped
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def note_running(self) -> None:

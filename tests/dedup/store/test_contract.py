@@ -31,7 +31,6 @@ from dedup.store.sql.learned import HostKnowledge
 from dedup.store.sql.url_table import UrlTable
 
 
-
 def _joined(path: Path) -> JobStore:
     """A shared job, as who judges by its signatures opens it."""
     store = open_store(path, is_shared=True)
