@@ -41,6 +41,9 @@ _REMOTE_CONTROL = "scrapy.extensions.remote_control.RemoteControl"
 _KILL_SECONDS = 3.0
 """After a second Ctrl-C: stores and feeds are closed in less."""
 
+_ONE = "None", "1"
+"""Values of DEDUP_PROCESSES with which nothing is started."""
+
 _GC_THRESHOLDS = 20_000, 50, 50
 """A page is thousands of objects, few of them in reference cycles; with Python's own thresholds a
 tenth of the crawl's time goes by in search of these."""
@@ -101,8 +104,8 @@ class Command(CrawlCommand):
         # Not by `create_crawler`: in Scrapy 2.13 its first crawler installs the reactor.
         crawler = Crawler(spider_class, settings)
         try:
-            if not (is_own_class(spider_class) or "DEDUP_PROCESSES" in crawler.settings):
-                return None
+            if not is_own_class(spider_class) and str(crawler.settings["DEDUP_PROCESSES"]) in _ONE:
+                return None  # the crawl itself checks the rest
             if is_own_class(spider_class):
                 crawler.spider = spider_class(**arguments)
             else:
