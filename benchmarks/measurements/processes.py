@@ -8,7 +8,8 @@ job, by each number of processes in turn, RUNS times: by links from the index.ht
 `--list` by a list of its files, which are dealt to two addresses where there is one folder. A line
 of JSON for each crawl:
 
-- pages a second between the first and the last page, and CPU seconds of all processes;
+- pages a second between the first and the last page, CPU seconds of all processes, and of the
+  busiest one: on idle cores a crawl takes at least that long;
 - what differs from the first crawl: URLs on record, and texts kept. Which of two near duplicates is
   kept depends on their order, so two crawls by one process differ, too;
 - verdicts that one process would not have reached, fed in the order of the numbers;
@@ -79,15 +80,31 @@ def children(pid: int) -> list[int]:
     return [int(each) for each in found.read_text().split()] if found.exists() else []
 
 
-def run(command: list[str], kill: Callable[[int], bool]) -> tuple[int, float]:
-    """Run a command to its end, or until `kill` has killed it; return status and CPU seconds."""
+def cpu_seconds_of(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def busiest(pid: int) -> float:
+    """The most CPU seconds of a process and those that it has started."""
+    return max([cpu_seconds_of(pid), *(busiest(child) for child in children(pid))])
+
+
+def run(command: list[str], kill: Callable[[int], bool], cost: Counter[str]) -> int:
+    """Run a command to its end, or until `kill` has killed it; return its status."""
     process = subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.DEVNULL)
+    most = 0.0
     while True:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
         if pid:
             process.returncode = os.waitstatus_to_exitcode(status)
-            return process.returncode, usage.ru_utime + usage.ru_stime
-        time.sleep(0.1)
+            cost.update(runs=1, cpu=usage.ru_utime + usage.ru_stime, busiest=most)
+            return process.returncode
+        time.sleep(0.2)
+        most = max(most, busiest(process.pid))
         kill(process.pid)
 
 
@@ -149,17 +166,15 @@ def crawl(options: argparse.Namespace, hosts: list[str], n: int) -> dict[str, ob
         command += ["-s", "DEDUP_REPORT_ENABLED=0", "-s", "DEDUP_PROGRESS=off"]
         faults = (options.kills, options.parent_kills) if n > 1 else (0, 0)
         killer = Killer(job, len(urls), *faults)
-        status, cpu_seconds, n_runs = -signal.SIGKILL, 0.0, 0
+        status, cost = -signal.SIGKILL, Counter[str]()
         began = time.monotonic()
         while status == -signal.SIGKILL:
-            status, more = run(command, killer)
-            cpu_seconds += more
-            n_runs += 1
-        wall = time.monotonic() - began
+            status = run(command, killer, cost)
+        cost["wall"] = time.monotonic() - began
         with open_store(job, read_only=True) as store:
             found = summary(store)
-    cost = {"status": status, "runs": n_runs, "wall": round(wall, 1), "cpu": round(cpu_seconds, 1)}
-    return {"processes": n, **cost, **found}
+    figures = {name: round(value, 1) for name, value in cost.items()}
+    return {"processes": n, "status": status, **figures, **found}
 
 
 def main() -> None:

@@ -102,7 +102,7 @@ def test_feed_gets_each_stored_page_once(
 
 def test_process_tells_the_one_that_started_it() -> None:
     with tempfile.TemporaryFile() as file:
-        team = Team(2, 3, "job", file.fileno())
+        team = Team(2, 3, "job", file.fileno(), is_new=True)
         assert (last_sign(file.fileno()), told(file.fileno())) == (0.0, {})
         team.give_sign()
         assert 0 < last_sign(file.fileno()) <= time.monotonic()
@@ -117,8 +117,10 @@ class FakeChild:
 
     statuses: dict[int, list[int]]
     sent: list[tuple[int, object]]
+    started: list[tuple[int, bool]]
 
-    def __init__(self, number: int, size: int, folder: str) -> None:
+    def __init__(self, number: int, size: int, folder: str, *, is_new: bool) -> None:
+        self.started.append((number, is_new))
         self.number, self.pid, self.result = number, os.getpid(), {"number": number}
         self._status = self.statuses[number].pop(0)
 
@@ -154,11 +156,13 @@ def test_killed_processes_are_replaced_some_times(
     left: list[int],
     n_warnings: int,
 ) -> None:
-    fake: Any = type("Fake", (FakeChild,), {"statuses": statuses, "sent": []})
+    fake: Any = type("Fake", (FakeChild,), {"statuses": statuses, "sent": [], "started": []})
     monkeypatch.setattr(supervisor, "Child", fake)
     monkeypatch.setattr(supervisor, "_LOOK_SECONDS", 0)
-    team = supervisor.Supervisor(2, "job", 60.0, lambda: None)
+    team = supervisor.Supervisor(2, "job", 60.0, lambda: None, is_new=True)
     team.run()
+    assert fake.started[:2] == [(1, True), (2, True)]
+    assert not any(is_new for _, is_new in fake.started[2:])
     assert sorted(team.statuses) == sorted(left)
     levels = [record.levelname for record in caplog.records]
     assert levels.count("WARNING") == n_warnings

@@ -103,6 +103,7 @@ class Job:
         is_kept: can a later crawl resume it?
         has_queue: are URLs queued in its store, and not by the project's own scheduler?
         is_resumed: did an earlier process start it?
+        is_first: does this process make the start requests?
         started_at: when it was started, by the clock of that day.
         is_finished: was it finished before this crawl?
         moved_to: new path of the job that was in this folder before.
@@ -162,8 +163,9 @@ class Job:
         self.turns = Turns(self.store.workers)
         self.has_queue = is_queue_stored(crawler.settings)
         team = config.team
-        is_other = team is not None and not team.is_first
-        self.is_resumed = is_other or self.store.meta("started") is not None
+        was_started = self.store.meta("started") is not None
+        self.is_resumed = was_started if team is None else not team.is_new
+        self.is_first = team is None or team.is_first
         self.started_at = _time_in(self.store, "started")
         is_left = self.has_queue and bool(self.store.urls.count_within(config.depth_limit))
         if is_left:  # DEPTH_LIMIT is higher than it was

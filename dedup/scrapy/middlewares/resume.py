@@ -31,8 +31,6 @@ class ResumeMiddleware(Component):
         self._job = Job.of(crawler)
         self._keys = UrlKeys.of(crawler)
         self._policy = AddressPolicy.of(crawler)
-        team = self._job.config.team
-        self._is_left_to_another = team is not None and not team.is_first
 
     async def process_start(self, start: AsyncIterator[object]) -> AsyncIterator[object]:
         async for request in start:
@@ -40,7 +38,7 @@ class ResumeMiddleware(Component):
                 self._policy.start(request.url)
             if self._job.is_finished:
                 return
-            if not (self._is_left_to_another or self._is_done(request)):
+            if self._job.is_first and not self._is_done(request):
                 yield request
 
     def _is_done(self, request: object) -> bool:

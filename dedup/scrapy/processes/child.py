@@ -18,16 +18,17 @@ class Child:
 
     Args:
         folder: of the job.
+        is_new: see `Team`.
 
     Attributes:
         number: of the process.
         pid: its id.
     """
 
-    def __init__(self, number: int, size: int, folder: str) -> None:
+    def __init__(self, number: int, size: int, folder: str, *, is_new: bool) -> None:
         self.number = number
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- `close` closes it
-        team = Team(number, size, folder, self._file.fileno())
+        team = Team(number, size, folder, self._file.fileno(), is_new)
         self._process = subprocess.Popen(  # noqa: S603 -- the command of this process
             [sys.executable, *sys.orig_argv[1:]],
             env={**os.environ, **team.environment},

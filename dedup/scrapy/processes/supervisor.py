@@ -31,6 +31,7 @@ class Supervisor:
         folder: of the job.
         lease_seconds: a process that gives no sign of life for this long is killed.
         look: called every tenth of a second.
+        is_new: does the job begin now?
 
     Attributes:
         n_stops: how often the crawl was asked to stop.
@@ -39,7 +40,13 @@ class Supervisor:
     """
 
     def __init__(
-        self, size: int, folder: str, lease_seconds: float, look: Callable[[], None]
+        self,
+        size: int,
+        folder: str,
+        lease_seconds: float,
+        look: Callable[[], None],
+        *,
+        is_new: bool,
     ) -> None:
         self.n_stops = 0
         self.results: list[dict[str, Any]] = []
@@ -48,6 +55,7 @@ class Supervisor:
         self._folder = folder
         self._lease_seconds = lease_seconds
         self._look = look
+        self._is_new = is_new
         self._n_replaced = 0
         self._killed_at = 0.0
         self._running: list[Child] = []
@@ -58,7 +66,7 @@ class Supervisor:
         before = [signal.signal(each, self._stop) for each in handled]
         try:
             for number in range(self._size):
-                self._start(number + 1)
+                self._start(number + 1, is_new=self._is_new)
             while self._running:
                 self._look()
                 time.sleep(_LOOK_SECONDS)
@@ -72,8 +80,8 @@ class Supervisor:
 
     # --- Private ---------------------------------------------------------------------------------
 
-    def _start(self, number: int) -> None:
-        child = Child(number, self._size, self._folder)
+    def _start(self, number: int, *, is_new: bool) -> None:
+        child = Child(number, self._size, self._folder, is_new=is_new)
         self._running.append(child)
         child.stop(self.n_stops)
 
@@ -99,7 +107,7 @@ class Supervisor:
 
     def _note_end(self, child: Child, status: int) -> None:
         if status < 0 and not self.n_stops and self._may_replace(child, -status):
-            self._start(child.number)
+            self._start(child.number, is_new=False)
             return
         self.statuses.append(status)
         self.results.append(child.result)

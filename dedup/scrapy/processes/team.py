@@ -36,12 +36,14 @@ class Team:
         size: how many there are.
         folder: of the job.
         file: the descriptor of the file that tells the parent of this process.
+        is_new: does the job begin now, and does this process replace no other?
     """
 
     number: int
     size: int
     folder: str
     file: int
+    is_new: bool
     is_first: bool = field(init=False)
     """Does this process make the start requests?"""
     may_end: bool = field(init=False)
@@ -55,7 +57,8 @@ class Team:
     @property
     def environment(self) -> dict[str, str]:
         """The variable that tells a process of its team."""
-        return {TEAM_VARIABLE: json.dumps([self.number, self.size, self.folder, self.file])}
+        values = self.number, self.size, self.folder, self.file, self.is_new
+        return {TEAM_VARIABLE: json.dumps(values)}
 
     def listen(self) -> None:
         """Listen to the parent from now on, in a thread."""

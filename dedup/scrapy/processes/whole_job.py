@@ -61,7 +61,7 @@ class WholeJob:
         self._place = place = JobPlace(config, crawler.spider, arguments)
         self._check(config)
         self._store_path = store_path(place.folder)
-        team = Team(0, config.processes, str(place.folder), -1)
+        team = Team(0, config.processes, str(place.folder), -1, is_new=False)
         self._config = replace(config, team=team)
         self._moved_to = place.move_aside() if place.is_restarted else None
         with place.open_store() as store:
@@ -78,6 +78,7 @@ class WholeJob:
             str(self._place.folder),
             self._config.worker_lease_seconds,
             self._show,
+            is_new=self._is_new,
         )
         try:
             team.run()
