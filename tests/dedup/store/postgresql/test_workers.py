@@ -110,7 +110,7 @@ def test_a_server_whose_clock_is_set_back_keeps_no_host_waiting(
     monkeypatch.undo()
     assert first.take_hosts(9) == ["a.example"]  # the other one still rests
     vanish(other)
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not (taken := first.take_hosts(9)) and time.monotonic() < until:
         first.beat(pages=0)
     assert taken == ["c.example"]
