@@ -275,6 +275,11 @@ class CrawlConfig:
         }
 
 
+def names_processes(settings: BaseSettings) -> bool:
+    """Do settings name another number of processes than one?"""
+    return str(settings.get("DEDUP_PROCESSES", 1)) != "1"
+
+
 def is_queue_stored(settings: BaseSettings) -> bool:
     """Is the scheduler the one that queues requests in a job's store?"""
     found: bool = getattr(load_object(settings["SCHEDULER"]), "queues_in_job", False)

@@ -16,7 +16,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from dedup.errors import StateError
-from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.config import CrawlConfig, names_processes
 from dedup.scrapy.feeds import continue_feeds
 from dedup.scrapy.internals.commands import (
     forget_extension,
@@ -41,9 +41,6 @@ _REMOTE_CONTROL = "scrapy.extensions.remote_control.RemoteControl"
 _KILL_SECONDS = 3.0
 """After a second Ctrl-C: stores and feeds are closed in less."""
 
-_ONE = "None", "1"
-"""Values of DEDUP_PROCESSES with which nothing is started."""
-
 _GC_THRESHOLDS = 20_000, 50, 50
 """A page is thousands of objects, few of them in reference cycles; with Python's own thresholds a
 tenth of the crawl's time goes by in search of these."""
@@ -65,7 +62,7 @@ class Command(CrawlCommand):
         if team is not None and self.settings is not None:
             team.listen()
             self.settings.setdict(_settings_in(team, self.settings), priority="cmdline")
-        elif self.settings is not None and "DEDUP_PROCESSES" in self.settings:
+        elif self.settings is not None and names_processes(self.settings):
             _append_to_log(self.settings)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -104,7 +101,7 @@ class Command(CrawlCommand):
         # Not by `create_crawler`: in Scrapy 2.13 its first crawler installs the reactor.
         crawler = Crawler(spider_class, settings)
         try:
-            if not is_own_class(spider_class) and str(crawler.settings["DEDUP_PROCESSES"]) in _ONE:
+            if not (is_own_class(spider_class) or names_processes(crawler.settings)):
                 return None  # the crawl itself checks the rest
             if is_own_class(spider_class):
                 crawler.spider = spider_class(**arguments)
