@@ -56,9 +56,16 @@ class _Handler(SimpleHTTPRequestHandler):
         """The crawl's own records are enough."""
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128
+
+    def handle_error(self, *_: object) -> None:
+        """A client that was killed."""
+
+
 def serve(address: str, folder: str) -> tuple[multiprocessing.Process, str]:
     """Serve a folder in a process of its own; return that and its URL."""
-    server = ThreadingHTTPServer((address, 0), partial(_Handler, directory=folder))
+    server = _Server((address, 0), partial(_Handler, directory=folder))
     process = multiprocessing.Process(target=server.serve_forever, daemon=True)
     process.start()
     return process, f"http://{address}:{server.server_port}/"
