@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from scrapy import signals
@@ -42,7 +41,6 @@ class Membership(Extension):
                 "reason": reason,
                 "index_bytes": job.pages.content.size_bytes,
                 "visited": job.ledger.visited,
-                "seconds": time.monotonic() - job.opened_at,
                 "drops": drops.count,
                 "first_drops": list(map(str, drops.first)),
                 "stats": _own(self.crawler.stats.get_stats()),

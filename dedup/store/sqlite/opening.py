@@ -246,9 +246,10 @@ def _has_workers(connection: sqlite3.Connection) -> bool:
 
 
 def _drop_shared_tables(connection: sqlite3.Connection, path: Path) -> None:
-    for name, pid, process in connection.execute("SELECT name, pid, process FROM workers"):
+    query = "SELECT name, CAST(pid AS INTEGER), CAST(process AS TEXT) FROM workers"
+    for name, pid, process in connection.execute(query):
         if is_alive(pid, process):
-            raise in_use(path, name)
+            raise in_use(path, str(name))
     for table in ("workers", "hosts", "changes"):
         connection.execute(f"DROP TABLE {table}")
 

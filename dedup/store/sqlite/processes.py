@@ -23,7 +23,7 @@ def is_alive(pid: int, start: str) -> bool:
         return started(pid) == start
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # as a stranger's store may have it
         return False
     except OSError:  # another user's
         return True

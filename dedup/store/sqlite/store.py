@@ -16,8 +16,10 @@ from dedup.store.sqlite.processes import is_alive
 from dedup.store.sqlite.workers import SqliteWorkers
 
 _WORKERS = """
-SELECT pid, process, name, (SELECT count(*) FROM hosts WHERE worker = workers.id), pages,
-    started_at, seen_at, (SELECT coalesce(max(change), workers.change) FROM changes) - change
+SELECT CAST(pid AS INTEGER), CAST(process AS TEXT), CAST(name AS TEXT),
+    (SELECT count(*) FROM hosts WHERE worker = workers.id), CAST(pages AS INTEGER),
+    CAST(started_at AS REAL), CAST(seen_at AS REAL),
+    (SELECT coalesce(max(change), workers.change) FROM changes) - change
 FROM workers ORDER BY id
 """
 
