@@ -19,6 +19,15 @@ def process_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
+_handed_over: dict[Path, BaseFileLock] = {}
+"""Locks that this process holds, for who opens the store next, by the path of the store."""
+
+
+def hand_over(path: Path, held: BaseFileLock) -> None:
+    """Let the next `lock` of this process for the store at `path` return a lock that is held."""
+    _handed_over[path] = held
+
+
 def lock(path: Path) -> BaseFileLock:
     """Lock the store at `path` for this process, until it releases the lock or ends.
 
@@ -26,6 +35,8 @@ def lock(path: Path) -> BaseFileLock:
         StateError: another process has locked it, its folder cannot be written, or the lock file is
             a link.
     """
+    if path in _handed_over:
+        return _handed_over.pop(path)
     lock_path = path.with_name(path.name + ".lock")
     check_plain(lock_path)
     try:
