@@ -81,7 +81,14 @@ class Portion:
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """How many shingles each document has."""
-        return sizes_of(self.documents)
+        if len(self) == 1:
+            return sizes_of(self.documents)
+        return np.diff(self.texts.shingle_bounds)
+
+    @cached_property
+    def has_keys(self) -> bool:
+        """Has any document a key?"""
+        return any(document.key for document in self.documents)
 
     @cached_property
     def owners(self) -> NDArray[np.intp]:
@@ -118,7 +125,7 @@ class Batch:
         self._new = [
             place
             for place, document in enumerate(documents)
-            if document.known_shingles is None and not document.signatures
+            if not document.signatures and document.known_shingles is None
         ]
         self._portions = self._analysed()
 
@@ -191,14 +198,15 @@ class Batch:
         for kind, places in kinds.items():
             limit = _UNSPACED_CHARACTERS if kind else _PORTION_CHARACTERS
             for part in portions_of(places, normal, limit):
-                documents = [self.documents[self._new[at]] for at in part]
+                found_at = [self._new[at] for at in part]
+                documents = [self.documents[place] for place in found_at]
+                known = {"is_unspaced": bool(kind)}
                 for document, at in zip(documents, part, strict=True):
-                    known = document.__dict__
-                    known["normal_text"], known["is_unspaced"] = normal[at], bool(kind)
+                    vars(document).update(known, normal_text=normal[at])
                 portion = Portion(documents)
                 for document, shingles in zip(documents, portion.texts.sets(), strict=True):
-                    document.__dict__["shingles"] = shingles
-                portions.append(([self._new[at] for at in part], portion))
+                    vars(document)["shingles"] = shingles
+                portions.append((found_at, portion))
         return portions
 
 

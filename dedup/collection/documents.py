@@ -78,19 +78,19 @@ def read_given(given: Given, columns: Columns, sites: Mapping[str, Site], number
         return _read_page(given, columns, sites)
     fields = fields_of(object_of(given), columns)
     name = fields.url if fields.id is None else fields.id
-    text = (
-        str(number)
-        if name is None
-        else name
-        if isinstance(name, str)
-        else json.dumps(name, default=str)
-    )
+    text = str(number) if name is None else _as_text(name)
     document = (
         Document(id=text, text=fields.text, url=fields.url, title=fields.title, key=fields.key)
         if fields.text is not None
         else page_document(text, fields, sites)
     )
     return Read(document, name, fields.others, fields.present, fields.names)
+
+
+def _as_text(name: Any) -> str:
+    if isinstance(name, str):
+        return name
+    return str(name) if type(name) is int else json.dumps(name, default=str)
 
 
 def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
@@ -102,7 +102,8 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(given, bytes):
         return given
     try:
-        row = json.loads(given.decode("utf-8", "surrogateescape"))
+        text = given.decode("utf-8", "surrogateescape")
+        row = _parsed(text) or json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(_why_no_json(given, error)) from error
     except RecursionError as error:
@@ -112,6 +113,21 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(row, dict):
         raise ValueError(f"expected a JSON object, found {type(row).__name__}")
     return row
+
+
+_scan = json.JSONDecoder().scan_once
+
+
+def _parsed(text: str) -> Any:
+    """The object that the text is; None: it is none, or not without a further look.
+
+    What `json.loads` does besides takes as long as a short row.
+    """
+    try:
+        row, end = _scan(text, 0)
+    except (StopIteration, ValueError):
+        return None
+    return row if end == len(text) and isinstance(row, dict) else None
 
 
 def _why_no_json(line: bytes, error: json.JSONDecodeError) -> str:
