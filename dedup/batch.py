@@ -39,6 +39,11 @@ class Signatures:
         return cls(np.frombuffer(joined, np.uint8).reshape(len(signatures), width), lengths)
 
     @classmethod
+    def none(cls, count: int) -> Self:
+        """Of documents without any."""
+        return cls(np.empty((count, 0), np.uint8), np.zeros(count, np.int64))
+
+    @classmethod
     def of_keys(cls, keys: NDArray[np.unsignedinteger[Any]], lengths: NDArray[np.int64]) -> Self:
         """Of rows of keys, of which each document has so many, from the left."""
         keys = np.ascontiguousarray(keys)

@@ -26,7 +26,7 @@ from dedup.collection.jobs import find_baseline, open_baseline, open_job
 from dedup.collection.judging import Judged, RowJudge
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work, usable_processes
-from dedup.collection.sites import rare_lines
+from dedup.collection.sites import rare_lines, with_markup
 from dedup.collection.spool import SpoolStore
 from dedup.collection.writing import Output, Writer, write_record
 from dedup.collection.writing.outputs import (
@@ -37,6 +37,7 @@ from dedup.collection.writing.outputs import (
     output_path,
     standard_output,
 )
+from dedup.text.shingles import count_distinct
 
 _GARBAGE = (200_000, 50, 50)
 """Rows create many objects but no cycles. Python's default thresholds cost 8% of the time of the
@@ -92,7 +93,8 @@ def execute_here(run: CollectionRun) -> None:
         check_outputs(outputs, read, overwrite=run.overwrite)
         counts = Counts()
         began = time.monotonic()
-        sites = learn_sites((row for _, row in _read(sources, run, "sites")), run.columns)
+        pages = with_markup(sources, run.columns)
+        sites = learn_sites((row for _, row in _read(pages, run, "sites")), run.columns)
         baseline = open_baseline(run.against, known, run.rules, run.columns, folder)
         stack.callback(baseline.close)
         store = (
@@ -133,7 +135,7 @@ def execute_here(run: CollectionRun) -> None:
             _write(judged, writers, is_marked=run.mark)
         told.tell()
         store.decisions.finish()
-    if repeated := len(ids) - len(np.unique(np.array(ids, np.uint64))):
+    if repeated := len(ids) - len(count_distinct(np.array(ids, np.uint64))[0]):
         ERRORS.print(
             f"{repeated:,} rows share an id with another row, so `duplicate_of` may be ambiguous"
         )

@@ -15,7 +15,9 @@ from zstandard import ZstdCompressor, ZstdDecompressor
 
 from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.documents import fields_of_page, object_of
+from dedup.collection.reading import has_any
 from dedup.collection.rows import Broken, Row, WebPage
+from dedup.collection.sources import Source
 from dedup.detectors.second_check import RareOn
 from dedup.html import bounded, parse_page
 from dedup.html.unfolding import page_outline
@@ -44,6 +46,16 @@ def learn_sites(rows: Iterable[Row | Broken], columns: Columns | None = None) ->
         if not isinstance(row, Broken) and (page := _markup(row, columns)) is not None:
             samples.add(page)
     return {host: site for host, pages in samples if (site := site_of(learn_counts(pages)))}
+
+
+def with_markup(sources: Iterable[Source], columns: Columns) -> list[Source]:
+    """The files in which pages of markup may be: by a look at the bytes of those that are JSON.
+
+    Raises:
+        OSError: a file cannot be read, is damaged, or cut off.
+    """
+    names = _quoted(columns.html)
+    return [source for source in sources if has_any(source, columns, names)]
 
 
 def rare_lines(*known: Callable[[str], Site | None]) -> RareOn:

@@ -17,7 +17,9 @@ from dedup.sites.second_look import Rest
 from dedup.store.records import kept_fields, with_kept
 from dedup.store.sql.decisions import Decisions
 
-_BUFFER_BYTES = 1 << 20
+_BUFFER_BYTES = 1 << 18
+_LABELS = 10_000
+"""That are remembered of originals which were compared: some of them are asked for next."""
 
 
 class SpoolStore:
@@ -43,6 +45,7 @@ class SpoolStore:
         self._starts = array("Q", [0])
         self._buffer = bytearray()
         self._written = 0
+        self._labels: dict[int, tuple[str, str | None]] = {}
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -81,6 +84,9 @@ class SpoolStore:
 
     def document(self, number: int) -> Document:
         fields, text, rest, shingles = self._record(number)
+        if len(self._labels) >= _LABELS:
+            self._labels.clear()
+        self._labels[number] = fields[:2]
         document = with_kept(fields, text, None if rest is None else Rest.from_bytes(rest))
         if shingles is not None:
             document.take(shingles=np.frombuffer(shingles, np.uint64))
@@ -88,6 +94,9 @@ class SpoolStore:
 
     def label(self, number: int) -> tuple[str, str | None]:
         """The id and the URL of a document."""
+        known = self._labels.get(number)
+        if known is not None:
+            return known
         (name, url, *_), *_ = self._record(number)
         return name, url
 
@@ -110,10 +119,11 @@ class SpoolStore:
         return marshal.loads(record)  # noqa: S302 -- our own
 
     def _flush(self) -> None:
-        rest = memoryview(bytes(self._buffer))
         try:
-            while rest:
-                rest = rest[self._file.write(rest) :]
+            with memoryview(self._buffer) as rest:
+                done = 0
+                while done < len(rest):
+                    done += self._file.write(rest[done:])
         except OSError as error:
             raise named_error(
                 error, f"{self._folder} (set TMPDIR to use another folder)"

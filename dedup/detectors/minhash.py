@@ -41,10 +41,15 @@ class MinHashSigner(KeySigner):
         }
 
     def compute_keys(self, portion: Portion) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        keys = band_keys(
-            portion.shingles, portion.owners, len(portion), bands=self._bands, rows=self._rows
-        )
         is_long = portion.sizes >= max(self._short_shingles, 1)
+        keys = band_keys(
+            portion.shingles,
+            portion.owners,
+            len(portion),
+            bands=self._bands,
+            rows=self._rows,
+            is_asked=is_long,
+        )
         return keys, np.where(is_long, self._bands, 0)
 
 
@@ -73,7 +78,13 @@ class MinHashDetector(KeyedDetector):
 
 
 def band_keys(
-    shingles: NDArray[np.uint64], owners: NDArray[np.intp], count: int, *, bands: int, rows: int
+    shingles: NDArray[np.uint64],
+    owners: NDArray[np.intp],
+    count: int,
+    *,
+    bands: int,
+    rows: int,
+    is_asked: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.uint32]:
     """Return one key for each band of some sets; shape (count, bands).
 
@@ -86,6 +97,8 @@ def band_keys(
         count: of the sets.
         bands: how many.
         rows: minima of a band.
+        is_asked: the keys of other sets say nothing; None: all are asked for. Of a set with fewer
+            shingles than bins, most donors of a bin are empty, too, and it takes long to find one.
     """
     n_bins = bands * rows
     cells = _bins(shingles, n_bins)
@@ -98,7 +111,8 @@ def band_keys(
     is_filled = np.zeros((count, n_bins), np.bool_)
     minima.ravel()[filled] = shingles[places]
     is_filled.ravel()[filled] = True
-    in_row, empty = np.nonzero(~is_filled)
+    is_empty = ~is_filled if is_asked is None else ~is_filled & is_asked[:, np.newaxis]
+    in_row, empty = np.nonzero(is_empty)
     if len(empty):
         minima[in_row, empty] = minima[in_row, _taken(is_filled, in_row, empty)]
     # The sum is a new one for each order, and for each band, so that no two share their keys.

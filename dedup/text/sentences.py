@@ -29,6 +29,7 @@ _NOTICES = (
 """Notices that are on every page of a site."""
 
 _SQUEEZED_NOTICES = tuple("".join(notice.split()).encode() for notice in _NOTICES)
+_ASCII_NOTICES = tuple(filter(bytes.isascii, _SQUEEZED_NOTICES))
 
 _DIGITS = re.compile(r"\d+")
 
@@ -140,7 +141,7 @@ def _with_notices(pieces: Sequence[bytes]) -> list[int]:
     """Which pieces may have a notice; a notice in a shorter piece changes nothing."""
     every = b"\n".join(pieces)  # there is no line end in them
     places = []
-    for notice in _SQUEEZED_NOTICES:
+    for notice in _ASCII_NOTICES if every.isascii() else _SQUEEZED_NOTICES:
         at = every.find(notice)
         while at >= 0:
             places.append(every.count(b"\n", 0, at))
