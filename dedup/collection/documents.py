@@ -4,7 +4,7 @@ import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.formats import format_of
@@ -12,12 +12,10 @@ from dedup.collection.reading import read_rows
 from dedup.collection.rows import Broken, Given, Values, WebPage
 from dedup.collection.sources import Source
 from dedup.document import Document
-from dedup.html import bounded, decode, parse_page
-from dedup.html.page_text import page_text
-from dedup.sites.site import Site
 from dedup.urls.parts import host_of
 
-_UNKNOWN = Site()
+if TYPE_CHECKING:
+    from dedup.sites.site import Site
 
 
 class Read(NamedTuple):
@@ -38,7 +36,7 @@ class Read(NamedTuple):
 
 
 def read_documents(
-    path: Path, sites: Mapping[str, Site] | None = None, columns: Columns | None = None
+    path: Path, sites: "Mapping[str, Site] | None" = None, columns: Columns | None = None
 ) -> Iterator[tuple[Values, Document] | Broken]:
     """Read the documents of a file one after the other, each with its row.
 
@@ -67,7 +65,7 @@ def read_documents(
             yield row.values(found.document), found.document
 
 
-def read_given(given: Given, columns: Columns, sites: Mapping[str, Site], number: int) -> Read:
+def read_given(given: Given, columns: Columns, sites: "Mapping[str, Site]", number: int) -> Read:
     """Read a document.
 
     Raises:
@@ -115,7 +113,7 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     return row
 
 
-_scan = json.JSONDecoder().scan_once
+_decode = json.JSONDecoder().raw_decode
 
 
 def _parsed(text: str) -> Any:
@@ -124,8 +122,8 @@ def _parsed(text: str) -> Any:
     What `json.loads` does besides takes as long as a short row.
     """
     try:
-        row, end = _scan(text, 0)
-    except (StopIteration, ValueError):
+        row, end = _decode(text)
+    except ValueError:
         return None
     return row if end == len(text) and isinstance(row, dict) else None
 
@@ -139,12 +137,14 @@ def _why_no_json(line: bytes, error: json.JSONDecodeError) -> str:
 
 def fields_of_page(page: WebPage) -> Fields:
     """What a page of a web archive says: its markup, or its text where it is plain."""
+    from dedup.html import decode  # for collections of texts, no parser of HTML is loaded
+
     text = decode(page.body, page.content_type).text
     said, markup = (text, None) if page.is_plain else (None, text)
     return Fields(page.id, page.url, "", said, markup)
 
 
-def _read_page(page: WebPage, columns: Columns, sites: Mapping[str, Site]) -> Read:
+def _read_page(page: WebPage, columns: Columns, sites: "Mapping[str, Site]") -> Read:
     fields = fields_of_page(page)
     document = (
         Document(id=page.id, text=fields.text, url=page.url, body=page.body)
@@ -155,13 +155,17 @@ def _read_page(page: WebPage, columns: Columns, sites: Mapping[str, Site]) -> Re
 
 
 def page_document(
-    name: str, fields: Fields, sites: Mapping[str, Site], body: bytes | None = None
+    name: str, fields: Fields, sites: "Mapping[str, Site]", body: bytes | None = None
 ) -> Document:
     """The document of a page of markup."""
+    from dedup.html import bounded, parse_page
+    from dedup.html.page_text import page_text
+    from dedup.sites.site import Site
+
     html = bounded(fields.html or "")
     title = fields.title or parse_page(html, fields.url or "").title
     url = fields.url or ""
-    said = page_text(html, title, site=sites.get(host_of(url), _UNKNOWN), url=url)
+    said = page_text(html, title, site=sites.get(host_of(url)) or Site(), url=url)
     return Document(
         id=name,
         text=said.text,

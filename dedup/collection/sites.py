@@ -19,8 +19,6 @@ from dedup.collection.reading import has_any
 from dedup.collection.rows import Broken, Row, WebPage
 from dedup.collection.sources import Source
 from dedup.detectors.second_check import RareOn
-from dedup.html import bounded, parse_page
-from dedup.html.unfolding import page_outline
 from dedup.sites.counts import SiteCounts
 from dedup.sites.outline import Outline
 from dedup.sites.second_look import IsRare
@@ -132,6 +130,9 @@ class PackedSample(NamedTuple):
 
 def pack_sample(html: str, url: str, title: str) -> PackedSample | None:
     """Take the outline of a page; None: it has none."""
+    from dedup.html import bounded, parse_page  # for collections of texts, no parser is loaded
+    from dedup.html.unfolding import page_outline
+
     markup = bounded(html)
     found = page_outline(markup)
     if found is None:

@@ -128,7 +128,9 @@ def _taken(
 
     The first donor that is filled; hardly any bin asks more than a few of them.
     """
-    taken = np.argmax(is_filled, axis=1)[in_row]  # the first that is filled, if no donor is
+    taken: NDArray[np.intp] = np.argmax(is_filled, axis=1)[
+        in_row
+    ]  # the first that is filled, if no donor is
     donors = _donors(is_filled.shape[1])
     left = np.arange(len(empty))
     for turn in range(_DONORS):

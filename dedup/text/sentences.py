@@ -180,7 +180,7 @@ def _ends(kinds: NDArray[np.uint8], *, has_han: bool) -> NDArray[np.intp]:
     is_second_dot = ((before & at & ~after & _DOT) != 0) & (places > 0)
     is_last = (at & _END) != 0  # each text ends with a line end
     is_last |= ((at & _DOT) != 0) & (((after & _SPACE) != 0) | is_second_dot)
-    ends = places[is_last] + 1
+    ends: NDArray[np.intp] = places[is_last] + 1
     if not has_han:
         return ends
     spaces = np.flatnonzero(((kinds[1:] & _SPACE) != 0) & ((kinds[:-1] & _HAN) != 0)) + 2
