@@ -172,7 +172,7 @@ class Batch:
         if len(self._new) < len(self.documents):
             for places, portion in self._portions:
                 found = signer.compute(portion)
-                for at, place in enumerate(places):
+                for at, place in enumerate(places.tolist()):
                     self.documents[place].signatures[signer.key] = found[at]
             return Signatures.of(list(map(signer.sign, self.documents)))
         parts = [(places, signer.compute(portion)) for places, portion in self._portions]
@@ -184,7 +184,7 @@ class Batch:
             lengths[places] = part.lengths
         return Signatures(rows, lengths)
 
-    def _analysed(self) -> list[tuple[list[int], Portion]]:
+    def _analysed(self) -> list[tuple[NDArray[np.intp], Portion]]:
         """The documents that are new, in portions, which know their normal texts and shingles."""
         texts = [self.documents[place].text for place in self._new]
         kinds: dict[bool | None, list[int]] = {None: [], False: [], True: []}
@@ -211,7 +211,7 @@ class Batch:
                 portion = Portion(documents)
                 for document, shingles in zip(documents, portion.texts.sets(), strict=True):
                     vars(document)["shingles"] = shingles
-                portions.append((found_at, portion))
+                portions.append((np.array(found_at, np.intp), portion))
         return portions
 
 
