@@ -95,7 +95,10 @@ def main() -> None:
                 print(".", end="", file=sys.stderr, flush=True)
         for contender, found in used.items():
             medians = {name: median(each[name] for each in found) for name in found[0]}
-            print(line(contender, truth, medians, folder / contender), ratio(found, used.get("rensa", [])))
+            print(
+                line(contender, truth, medians, folder / contender),
+                ratio(found, used.get("rensa", [])),
+            )
 
 
 def ratio(found: list[dict[str, float]], others: list[dict[str, float]]) -> str:
