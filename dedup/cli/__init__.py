@@ -71,7 +71,8 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version  # takes longer than the rest of the parser
 
-        parser.exit(message=f"dedup {version('scrapy-dedup')}\n")
+        print(f"dedup {version('scrapy-dedup')}")
+        parser.exit()
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:

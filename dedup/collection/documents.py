@@ -125,7 +125,8 @@ def _parsed(text: str) -> Any:
         row, end = _decode(text)
     except ValueError:
         return None
-    return row if end == len(text) and isinstance(row, dict) else None
+    is_all = end == len(text) or not text[end:].strip(" \t\r\n")
+    return row if is_all and isinstance(row, dict) else None
 
 
 def _why_no_json(line: bytes, error: json.JSONDecodeError) -> str:

@@ -128,9 +128,8 @@ def _taken(
 
     The first donor that is filled; hardly any bin asks more than a few of them.
     """
-    taken: NDArray[np.intp] = np.argmax(is_filled, axis=1)[
-        in_row
-    ]  # the first that is filled, if no donor is
+    first_filled = np.argmax(is_filled, axis=1)  # taken where no donor is filled
+    taken: NDArray[np.intp] = first_filled[in_row]
     donors = _donors(is_filled.shape[1])
     left = np.arange(len(empty))
     for turn in range(_DONORS):
