@@ -26,6 +26,9 @@ _COLUMNS = {
     "title": "column with the title",
 }
 
+_PASSAGE_WORDS = 50
+_MOST_WORDS = 1_000_000
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Deduplicate an existing collection, keeping one copy of each row."
@@ -57,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " (default: UTF-8, and binary columns are no texts)",
     )
     _add_rules(parser.add_argument_group("rules"))
+    _add_passages(parser.add_argument_group("passages"))
     group = parser.add_argument_group("running")
     group.add_argument(
         "--processes",
@@ -128,6 +132,28 @@ def _add_rules(group: Any) -> None:
     )
 
 
+def _add_passages(group: Any) -> None:
+    group.add_argument(
+        "--passages",
+        nargs="?",
+        const=_PASSAGE_WORDS,
+        type=_words,
+        metavar="N",
+        help="cut runs of N words (characters of Chinese; default: 50) or more that stand in an"
+        " earlier row or place, too; with --mark, list them in the column passages",
+    )
+
+
+def _words(given: str) -> int:
+    """A number of words; anything else may be an IN right after the option."""
+    if not given.isdecimal() or not 2 <= int(given) <= _MOST_WORDS:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number from 2 to {_MOST_WORDS:,}, got {given!r}; write IN before"
+            " the option, or the number after it"
+        )
+    return int(given)
+
+
 def execute(options: argparse.Namespace) -> None:
     keep, newest = read_keep(options.keep)
     rules = Rules(
@@ -151,6 +177,7 @@ def execute(options: argparse.Namespace) -> None:
         rules=rules,
         mark=options.mark,
         against=tuple(options.against),
+        passages=options.passages,
         processes=_processes(options.processes),
         job=None if options.job is None else Path(options.job),
     )

@@ -24,6 +24,7 @@ from dedup.collection.deciding import Decider
 from dedup.collection.formats import format_to_write, open_writer
 from dedup.collection.jobs import find_baseline, open_baseline, open_job
 from dedup.collection.judging import Judged, RowJudge
+from dedup.collection.passages import PASSAGES, PassageCutter
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work, usable_processes
 from dedup.collection.sites import rare_lines
@@ -59,6 +60,7 @@ class CollectionRun:
     rules: Rules
     mark: bool
     against: tuple[str, ...]
+    passages: int | None
     processes: int | None
     job: Path | None
 
@@ -67,6 +69,11 @@ class CollectionRun:
         """The outputs that were asked for, by option."""
         given = {"-o": self.unique, "-d": self.duplicates, "--broken": self.broken}
         return {option: path for option, path in given.items() if path is not None}
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """All that may drop rows, as the closing table lists them."""
+        return (*self.rules.stages, PASSAGES)
 
 
 def execute_here(run: CollectionRun) -> None:
@@ -127,7 +134,7 @@ def execute_here(run: CollectionRun) -> None:
 
         judge = RowJudge(run.rules, decider, workers, accounts, folder=folder, on_broken=on_broken)
         ids = array("Q")
-        for judged in judge.judge(lambda: _read(sources, run, "rows", counts)):
+        for judged in _judged(stack, run, judge, sources, counts, folder):
             counts.add(judged.stage)
             ids.append(xxh3_64_intdigest(repr(judged.id).encode(errors="surrogatepass")))
             _write(judged, writers, is_marked=run.mark)
@@ -137,7 +144,7 @@ def execute_here(run: CollectionRun) -> None:
         ERRORS.print(
             f"{repeated:,} rows share an id with another row, so `duplicate_of` may be ambiguous"
         )
-    ERRORS.print(closing_table(counts, run.rules.stages, time.monotonic() - began))
+    ERRORS.print(closing_table(counts, run.stages, time.monotonic() - began))
     if decider.limit_reached:
         limit = run.rules.config.max_candidates
         ERRORS.print(
@@ -145,6 +152,24 @@ def execute_here(run: CollectionRun) -> None:
             f" only the {limit} most promising were compared",
             soft_wrap=True,
         )
+
+
+def _judged(
+    stack: ExitStack,
+    run: CollectionRun,
+    judge: RowJudge,
+    sources: list[Source],
+    counts: Counts,
+    folder: Path,
+) -> Iterator[Judged]:
+    """Yield the rows, without passages where they are to be cut."""
+    if run.passages is None:
+        return judge.judge(lambda: _read(sources, run, "rows", counts))
+    cutter = PassageCutter(run.passages, run.columns, folder, marks=run.mark)
+    stack.callback(cutter.close)
+    counts.passages = cutter.counts
+    judged = judge.judge(lambda: _read(sources, run, "rows"))
+    return cutter.cut(judged, lambda: _read(sources, run, "passages", counts))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.text import Text
 
 from dedup.cli.console import ERRORS
+from dedup.collection.passages import PassageCounts
 from dedup.terminal.summary_table import counts_table
 
 
@@ -20,6 +21,7 @@ class Counts:
     unique: int = 0
     duplicates: Counter[str] = field(default_factory=Counter)
     broken: int = 0
+    passages: PassageCounts | None = None
 
     def add(self, stage: str | None) -> None:
         """Count a row to keep, or a duplicate found by this stage."""
@@ -76,4 +78,12 @@ def closing_table(counts: Counts, stages: Sequence[str], seconds: float) -> Rend
     if counts.broken:
         words += f", {counts.broken:,} broken rows"
     table = counts_table(("", "rows", "%"), shown)
-    return Group(table, Text(f"{words}; {rate:,.0f} rows/s in {seconds:,.1f} s"))
+    told = [f"{words}; {rate:,.0f} rows/s in {seconds:,.1f} s"]
+    if (found := counts.passages) is not None:
+        told.append(f"{found.passages:,} repeated passages, {found.characters:,} characters")
+        if found.not_searched:
+            told.append(
+                f"{found.not_searched:,} rows of markup were not searched for passages, because"
+                " their texts are not written"
+            )
+    return Group(table, Text("\n".join(told)))

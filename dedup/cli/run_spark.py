@@ -69,7 +69,7 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         duplicates=Counter(account.duplicates),
         broken=account.broken,
     )
-    ERRORS.print(closing_table(counts, run.rules.stages, time.monotonic() - began))
+    ERRORS.print(closing_table(counts, run.stages, time.monotonic() - began))
 
 
 def _check(run: CollectionRun) -> None:

@@ -1,7 +1,7 @@
 """Judging the rows of a collection: which stay, and what the others duplicate."""
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +35,8 @@ class Judged(NamedTuple):
         id: the row's own, or its URL, or its number.
         match: None: the row stays.
         duplicate_of, duplicate_of_url: of the row that stays for it.
+        number: of the row in the collection, from 1.
+        more: further columns of `--mark`.
     """
 
     row: Row
@@ -43,6 +45,8 @@ class Judged(NamedTuple):
     match: Match | None
     duplicate_of: Any = None
     duplicate_of_url: str | None = None
+    number: int = 0
+    more: Mapping[str, Any] = {}
 
     @property
     def stage(self) -> str | None:
@@ -58,6 +62,7 @@ class Judged(NamedTuple):
             "resemblance": match and match.resemblance,
             "stage": self.stage,
             "group": self.id if match is None else self.duplicate_of,
+            **self.more,
         }
 
 
@@ -116,9 +121,9 @@ class RowJudge:
         if isinstance(numbered.row, Broken):
             raise TypeError("a broken row is not judged")
         if match is None:
-            return Judged(numbered.row, document, name, None)
+            return Judged(numbered.row, document, name, None, number=numbered.number)
         original, url = self._decider.label(match.original)
-        return Judged(numbered.row, document, name, match, original, url)
+        return Judged(numbered.row, document, name, match, original, url, numbered.number)
 
     def _read(
         self, rows: Rows, *, signed_from: int

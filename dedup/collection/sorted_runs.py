@@ -1,0 +1,106 @@
+"""Pairs of numbers, sorted on the disk."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup.collection.writing.outputs import named_error
+
+Numbers = NDArray[np.uint64]
+
+PAIRS_IN_MEMORY = 1 << 21
+"""32 MB, and three times as much while they are sorted."""
+
+_SAMPLES = 256
+"""So many keys tell where a portion of all pairs begins and ends."""
+
+
+class SortedRuns:
+    """Takes pairs of 64-bit keys and values, and gives them back by ascending keys.
+
+    Args:
+        folder: of the temporary file, which has no name there; 16 bytes a pair.
+        pairs_in_memory: at most; a portion may have some more, and has all pairs of a key.
+
+    Raises:
+        OSError: the disk is full.
+    """
+
+    def __init__(self, folder: Path, *, pairs_in_memory: int = PAIRS_IN_MEMORY) -> None:
+        self._folder = folder
+        self._limit = pairs_in_memory
+        self._file = tempfile.TemporaryFile("w+b", buffering=0, dir=folder)  # noqa: SIM115 -- see close
+        self._waiting: list[tuple[Numbers, Numbers]] = []
+        self._n_waiting = 0
+        self._runs: list[int] = []
+        self._samples: list[Numbers] = []
+
+    def __len__(self) -> int:
+        return sum(self._runs) + self._n_waiting
+
+    def close(self) -> None:
+        self._file.close()
+
+    def add(self, keys: Numbers, values: Numbers) -> None:
+        self._waiting.append((keys, values))
+        self._n_waiting += len(keys)
+        if self._n_waiting >= self._limit:
+            self._write()
+
+    def portions(self) -> Iterator[tuple[Numbers, Numbers]]:
+        """Yield all pairs, keys ascending; those of one key in one portion, in any order."""
+        if not self._runs:
+            yield self._sorted()
+            return
+        if self._n_waiting:
+            self._write()
+        runs = [run for run in self._mapped() if len(run[0])]
+        at = [0] * len(runs)
+        for bound in self._bounds():
+            parts = []
+            for number, (keys, values) in enumerate(runs):
+                stop = len(keys) if bound is None else int(np.searchsorted(keys, bound))
+                parts.append((keys[at[number] : stop], values[at[number] : stop]))
+                at[number] = stop
+            keys, values = (np.concatenate(each) for each in zip(*parts, strict=True))
+            order = np.argsort(keys, kind="stable")  # merges what is sorted already
+            yield keys[order], values[order]
+
+    def _bounds(self) -> Iterator[np.uint64 | None]:
+        """Keys between which there are about as many pairs as memory takes; at last, None."""
+        sample = np.sort(np.concatenate(self._samples))
+        yield from np.unique(sample[_SAMPLES::_SAMPLES])
+        yield None
+
+    def _mapped(self) -> Iterator[tuple[Numbers, Numbers]]:
+        start = 0
+        for length in self._runs:
+            both = np.memmap(self._file, np.uint64, "r", start, (2, length))
+            yield both[0], both[1]
+            start += both.nbytes
+
+    def _sorted(self) -> tuple[Numbers, Numbers]:
+        none = np.empty(0, np.uint64)
+        keys, values = (
+            np.concatenate((none, *each)) for each in zip(*self._waiting, (none, none), strict=True)
+        )
+        order = np.argsort(keys)
+        return keys[order], values[order]
+
+    def _write(self) -> None:
+        keys, values = self._sorted()
+        self._waiting, self._n_waiting = [], 0
+        try:
+            for part in (keys, values):
+                rest = memoryview(part).cast("B")
+                while rest:
+                    rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            raise named_error(
+                error, f"{self._folder} (set TMPDIR to use another folder)"
+            ) from error
+        self._runs.append(len(keys))
+        self._samples.append(keys[:: max(1, self._limit // _SAMPLES)])
