@@ -27,6 +27,7 @@ _COLUMNS = {
 }
 
 _PASSAGE_WORDS = 50
+_EVALUATION_WORDS = 13
 _MOST_WORDS = 1_000_000
 
 
@@ -142,6 +143,21 @@ def _add_passages(group: Any) -> None:
         help="cut runs of N words (characters of Chinese; default: 50) or more that stand in an"
         " earlier row or place, too; with --mark, list them in the column passages",
     )
+    group.add_argument(
+        "--contains",
+        action="append",
+        default=[],
+        metavar="EVAL",
+        help="drop rows that hold a passage of an evaluation set, a file or a job; may be given"
+        " several times",
+    )
+    group.add_argument(
+        "--contains-words",
+        default=_EVALUATION_WORDS,
+        type=_words,
+        metavar="N",
+        help=f"words (characters of Chinese) of such a passage (default: {_EVALUATION_WORDS})",
+    )
 
 
 def _words(given: str) -> int:
@@ -178,6 +194,8 @@ def execute(options: argparse.Namespace) -> None:
         mark=options.mark,
         against=tuple(options.against),
         passages=options.passages,
+        contains=tuple(options.contains),
+        contains_words=options.contains_words,
         processes=_processes(options.processes),
         job=None if options.job is None else Path(options.job),
     )
@@ -187,7 +205,11 @@ def execute(options: argparse.Namespace) -> None:
         raise ValueError("--master needs --engine spark")
     else:
         check_paths({**run.outputs, "--job": options.job})
-        for name, paths in (("IN", run.inputs), ("--against", run.against)):
+        for name, paths in (
+            ("IN", run.inputs),
+            ("--against", run.against),
+            ("--contains", run.contains),
+        ):
             for path in paths:
                 check_paths({name: path})
         execute_here(run)

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,12 +18,13 @@ from xxhash import xxh3_64_intdigest
 
 from dedup.cli.broken_rows import BrokenRows
 from dedup.cli.console import ERRORS, plain
-from dedup.cli.run_progress import Counts, closing_table, showing_progress
+from dedup.cli.run_progress import Counts, closing_table, showing_progress, tell_too_short
 from dedup.collection import Broken, Columns, Source, find_sources, learn_sites, read_rows
 from dedup.collection.account import FileAccount
 from dedup.collection.deciding import Decider
+from dedup.collection.evaluation import CONTAINS, Evaluation, rows_of_files, rows_of_job
 from dedup.collection.formats import format_to_write, open_writer
-from dedup.collection.jobs import find_baseline, open_baseline, open_job
+from dedup.collection.jobs import find_baseline, find_files, is_job, open_baseline, open_job
 from dedup.collection.judging import Judged, RowJudge
 from dedup.collection.passages import PASSAGES, PassageCutter
 from dedup.collection.rules import Rules
@@ -61,6 +63,8 @@ class CollectionRun:
     mark: bool
     against: tuple[str, ...]
     passages: int | None
+    contains: tuple[str, ...]
+    contains_words: int
     processes: int | None
     job: Path | None
 
@@ -73,7 +77,7 @@ class CollectionRun:
     @property
     def stages(self) -> tuple[str, ...]:
         """All that may drop rows, as the closing table lists them."""
-        return (*self.rules.stages, PASSAGES)
+        return (CONTAINS, *self.rules.stages, PASSAGES)
 
 
 def execute_here(run: CollectionRun) -> None:
@@ -92,27 +96,41 @@ def execute_here(run: CollectionRun) -> None:
         try:
             sources = find_sources(run.inputs, folder)
             known = find_baseline(run.against, folder)
+            evaluated = find_files(run.contains, folder, option="--contains")
         except OSError as error:
             raise named_error(error, str(folder)) from error
-        paths = {"IN": sources, "--against": known}
+        paths = {"IN": sources, "--against": known, "--contains": evaluated}
         read = {name: [each.path for each in files] for name, files in paths.items()}
         check_outputs(outputs, read, overwrite=run.overwrite)
         counts = Counts()
         began = time.monotonic()
         sites = learn_sites((row for _, row in _read(sources, run, "sites")), run.columns)
+        evaluation = _evaluation(run, evaluated)
         baseline = open_baseline(run.against, known, run.rules, run.columns, folder)
         stack.callback(baseline.close)
         store = (
             SpoolStore(folder)
             if run.job is None
-            else open_job(run.job, run.rules, sources, known, baseline, run)
+            else open_job(
+                run.job,
+                run.rules,
+                sources,
+                known,
+                baseline,
+                run,
+                contains=None if evaluation is None else evaluation.digest,
+            )
         )
         stack.callback(store.close)
         rare_on = rare_lines(sites.get, *baseline.sites)
         decider = Decider(run.rules, store, baseline.stores, baseline.groups, rare_on=rare_on)
         workers = SigningProcesses(
             Work(
-                columns=run.columns, rules=run.rules, sites=sites, packs_texts=run.job is not None
+                columns=run.columns,
+                rules=run.rules,
+                sites=sites,
+                evaluation=evaluation,
+                packs_texts=run.job is not None,
             ),
             _n_processes(run, sources),
         )
@@ -145,6 +163,8 @@ def execute_here(run: CollectionRun) -> None:
             f"{repeated:,} rows share an id with another row, so `duplicate_of` may be ambiguous"
         )
     ERRORS.print(closing_table(counts, run.stages, time.monotonic() - began))
+    if evaluation is not None:
+        tell_too_short(evaluation)
     if decider.limit_reached:
         limit = run.rules.config.max_candidates
         ERRORS.print(
@@ -170,6 +190,14 @@ def _judged(
     counts.passages = cutter.counts
     judged = judge.judge(lambda: _read(sources, run, "rows"))
     return cutter.cut(judged, lambda: _read(sources, run, "passages", counts))
+
+
+def _evaluation(run: CollectionRun, sources: list[Source]) -> Evaluation | None:
+    if not run.contains:
+        return None
+    jobs = (Path(each) for each in run.contains if is_job(Path(each)))
+    rows = chain(rows_of_files(sources, run.columns), *map(rows_of_job, jobs))
+    return Evaluation(rows, run.contains_words)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.text import Text
 
 from dedup.cli.console import ERRORS
+from dedup.collection.evaluation import Evaluation
 from dedup.collection.passages import PassageCounts
 from dedup.terminal.summary_table import counts_table
 
@@ -79,11 +80,21 @@ def closing_table(counts: Counts, stages: Sequence[str], seconds: float) -> Rend
         words += f", {counts.broken:,} broken rows"
     table = counts_table(("", "rows", "%"), shown)
     told = [f"{words}; {rate:,.0f} rows/s in {seconds:,.1f} s"]
-    if (found := counts.passages) is not None:
-        told.append(f"{found.passages:,} repeated passages, {found.characters:,} characters")
-        if found.not_searched:
+    if (passages := counts.passages) is not None:
+        told.append(f"{passages.passages:,} repeated passages, {passages.characters:,} characters")
+        if passages.not_searched:
             told.append(
-                f"{found.not_searched:,} rows of markup were not searched for passages, because"
+                f"{passages.not_searched:,} rows of markup were not searched for passages, because"
                 " their texts are not written"
             )
     return Group(table, Text("\n".join(told)))
+
+
+def tell_too_short(evaluation: Evaluation) -> None:
+    """Say which rows of evaluation sets could not be looked for."""
+    if too_short := evaluation.passages.too_short:
+        ERRORS.print(
+            f"--contains: {too_short:,} rows have fewer than {evaluation.passages.least:,} words"
+            " and were not looked for",
+            soft_wrap=True,
+        )

@@ -37,6 +37,20 @@ class Read(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+class Held(NamedTuple):
+    """A document that holds a passage of a row of an evaluation set.
+
+    Attributes:
+        known: the number of that row.
+        id, url: of that row.
+    """
+
+    read: Read
+    known: int
+    id: Any
+    url: str | None
+
+
 def read_documents(
     path: Path, sites: Mapping[str, Site] | None = None, columns: Columns | None = None
 ) -> Iterator[tuple[Values, Document] | Broken]:

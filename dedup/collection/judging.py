@@ -11,7 +11,8 @@ import numpy as np
 from dedup.batch import Batch
 from dedup.collection.account import FileAccount
 from dedup.collection.deciding import Decider
-from dedup.collection.documents import Read
+from dedup.collection.documents import Held, Read
+from dedup.collection.evaluation import CONTAINS
 from dedup.collection.judging_order import as_times, judging_order
 from dedup.collection.names import Names, kind_of
 from dedup.collection.portions import PORTION_ROWS, Numbered, number_rows, portions, row_bytes
@@ -111,8 +112,12 @@ class RowJudge:
         for part, batch in self._read(rows, signed_from=self._decider.done + 1):
             found = [(numbered, read) for numbered, read in part if isinstance(read, Read)]
             matches = self._decider.decide(batch, [kind_of(read.id) for _, read in found])
-            for (numbered, read), match in zip(found, matches, strict=True):
-                yield self._judged(numbered, read.document, read.id, match)
+            verdicts = iter(matches)
+            for numbered, each in part:
+                if isinstance(each, Read):
+                    yield self._judged(numbered, each.document, each.id, next(verdicts))
+                elif isinstance(each, Held):
+                    yield _holding(numbered, each.read.document, each.read.id, each)
 
     def _judged(
         self, numbered: Numbered, document: Document, name: Any, match: Match | None
@@ -127,7 +132,7 @@ class RowJudge:
 
     def _read(
         self, rows: Rows, *, signed_from: int
-    ) -> Iterator[tuple[list[tuple[Numbered, Read | Broken]], Batch]]:
+    ) -> Iterator[tuple[list[tuple[Numbered, Read | Held | Broken]], Batch]]:
         """Yield what rows say, in portions; count them, and check each file at its end."""
         tasks = (
             (
@@ -143,7 +148,7 @@ class RowJudge:
         current: int | None = None
         for part, found in self._workers.read(tasks):
             results = iter(found.rows)
-            answer: list[tuple[Numbered, Read | Broken]] = []
+            answer: list[tuple[Numbered, Read | Held | Broken]] = []
             for numbered in part:
                 if current is not None and current != numbered.file:
                     self._accounts[current].check()
@@ -154,14 +159,15 @@ class RowJudge:
                     account.add_broken(result)
                     self._on_broken(current, result)
                 else:
-                    account.add(result.present, result.names)
+                    read = result.read if isinstance(result, Held) else result
+                    account.add(read.present, read.names)
                 answer.append((numbered, result))
             yield answer, found.batch
         if current is not None:
             self._accounts[current].check()
 
     @staticmethod
-    def _result(numbered: Numbered, results: Iterator[Read | str]) -> Read | Broken:
+    def _result(numbered: Numbered, results: Iterator[Read | Held | str]) -> Read | Held | Broken:
         row = numbered.row
         if isinstance(row, Broken):
             return row
@@ -187,19 +193,25 @@ class RowJudge:
                 document = spool.document(place)
                 name = read.names.value(place, document.id)
                 numbered = Numbered(number, file, row, None)
-                yield self._judged(numbered, document, name, matches[place])
+                if (held := read.held.get(place)) is not None:
+                    yield _holding(numbered, document, name, held)
+                else:
+                    yield self._judged(numbered, document, name, matches[place])
                 place += 1
         finally:
             spool.close()
 
     def _spooled(self, rows: Rows, spool: SpoolStore) -> "_Spooled":
         """Keep all documents, and by what they are ordered."""
-        read = _Spooled(Names(), array("q"), {}, [], bytearray())
+        read = _Spooled(Names(), array("q"), {}, [], bytearray(), {})
         for part, _ in self._read(rows, signed_from=_NEVER):
-            for _, each in part:
-                read.is_broken.append(isinstance(each, Broken))
-                if isinstance(each, Broken):
+            for _, result in part:
+                read.is_broken.append(isinstance(result, Broken))
+                if isinstance(result, Broken):
                     continue
+                each = result.read if isinstance(result, Held) else result
+                if isinstance(result, Held):
+                    read.held[len(spool)] = result._replace(read=_NOT_KEPT)
                 read.names.note(spool.add(each.document, {}), kind_of(each.id))
                 others: dict[str | None, Any]
                 others = dict(zip(self._rules.others, each.others, strict=True))
@@ -218,7 +230,8 @@ class RowJudge:
         elif self._rules.keep == "longest":
             preferences = read.preferences
         order = judging_order(read.groups, preferences).tolist()
-        matches = _Matches(len(order))
+        order = [place for place in order if place not in read.held]
+        matches = _Matches(len(read.groups))
         done = self._decider.done
         for start in range(0, done, PORTION_ROWS):
             places = order[start : min(start + PORTION_ROWS, done)]
@@ -254,6 +267,24 @@ class _Spooled(NamedTuple):
     group_names: dict[str, int]
     preferences: list[Any]
     is_broken: bytearray
+    held: dict[int, Held]
+
+
+_NOT_KEPT = Read(Document("", ""), None)
+
+
+def _holding(numbered: Numbered, document: Document, name: Any, held: Held) -> Judged:
+    if isinstance(numbered.row, Broken):
+        raise TypeError("a broken row is not judged")
+    return Judged(
+        numbered.row,
+        document,
+        numbered.number if name is None else name,
+        Match(held.known, CONTAINS),
+        held.id,
+        held.url,
+        numbered.number,
+    )
 
 
 _MATCH = np.dtype("i8, i1, i2, f8")

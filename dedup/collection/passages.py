@@ -155,6 +155,8 @@ class PassageCutter:
             self._spool.append(each)
             if self._is_searched(each):
                 finder.add(each.number, each.document.text)
+            elif each.match is None:
+                self.counts.not_searched += 1
         found = finder.found()
         number, stretches_found = next(found, (0, []))
         for each in self._spool.with_rows(rows()):
@@ -194,7 +196,7 @@ class PassageCutter:
         return judged._replace(more={PASSAGES: self._listed(passages)}) if self._marks else judged
 
     def _is_equal(self, units: Units, stretch: Stretch) -> bool:
-        count = stretch.count + self._width - 1
+        count = stretch.n_windows + self._width - 1
         source = self._source(text_at(stretch.source))
         return units.at(stretch.start, count) == source.at(stretch.source, count)
 
@@ -202,7 +204,9 @@ class PassageCutter:
         return Units(self._spool.judged(number).document.text)
 
     def _listed(self, passages: Passages) -> list[list[Any]]:
-        return [[start, end, self._spool.judged(source).id] for start, end, source in passages.listed]
+        return [
+            [start, end, self._spool.judged(source).id] for start, end, source in passages.listed
+        ]
 
 
 class _JudgedSpool:

@@ -95,7 +95,7 @@ class SortedRuns:
         self._waiting, self._n_waiting = [], 0
         try:
             for part in (keys, values):
-                rest = memoryview(part).cast("B")
+                rest = memoryview(part.tobytes())
                 while rest:
                     rest = rest[self._file.write(rest) :]
         except OSError as error:

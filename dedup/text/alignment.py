@@ -1,6 +1,7 @@
 """Where the characters of a normal text stand in the text that it was made from."""
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 from dedup.text.character_table import CharacterTable
 from dedup.text.codepoints import code_points
 from dedup.text.normal import composes_backward, normalise
-
 
 Spans = NDArray[np.int64]
 
@@ -51,7 +51,7 @@ def aligned(text: str) -> Alignment:
     begins[:1] = True
     sources = np.append(np.flatnonzero(begins), len(text))
     bounds = sources.tolist()
-    pieces = [_normal_piece(text[a:b]) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    pieces = [_normal_piece(text[a:b]) for a, b in pairwise(bounds)]
     places = np.zeros(len(sources), np.int64)
     np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=places[1:])
     return Alignment("".join(pieces), places, sources)

@@ -117,12 +117,12 @@ class Stretch(NamedTuple):
 
     Attributes:
         start: the place of the first window.
-        count: the number of windows.
+        n_windows: the number of windows.
         source: the place of the first window that they repeat.
     """
 
     start: int
-    count: int
+    n_windows: int
     source: int
 
 
@@ -193,13 +193,15 @@ def passages_of(text: str, found: Iterable[Stretch], width: int) -> Passages:
     starts, ends = _spans(text)
     chosen = [(each.start & _UNIT_MASK, each) for each in found]
     listed = [
-        Passage(int(starts[first]), int(ends[first + width + each.count - 2]), text_at(each.source))
+        Passage(
+            int(starts[first]), int(ends[first + width + each.n_windows - 2]), text_at(each.source)
+        )
         for first, each in chosen
     ]
     is_covered = np.zeros(len(starts), np.bool_)
     for first, each in chosen:
-        is_covered[first : first + width + each.count - 1] = True
-    longest = max(chosen, key=lambda pair: pair[1].count)[1]
+        is_covered[first : first + width + each.n_windows - 1] = True
+    longest = max(chosen, key=lambda pair: pair[1].n_windows)[1]
     rest = None if is_covered.all() else _without(text, listed)
     return Passages(listed, rest, text_at(longest.source))
 
