@@ -2,15 +2,19 @@
 
 import time
 from collections import Counter
+from dataclasses import replace
 from glob import glob
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dedup.cli.console import ERRORS, plain
 from dedup.cli.run_here import CollectionRun
-from dedup.cli.run_progress import Counts, closing_table
+from dedup.cli.run_progress import Counts, closing_table, tell_too_short
+from dedup.collection.evaluation import Evaluation, rows_of_job
 from dedup.collection.formats import known_format
-from dedup.collection.jobs import columns_of_baseline
+from dedup.collection.jobs import columns_of_baseline, is_job
+from dedup.collection.rules import Rules
 from dedup.extras import require_extra
 from dedup.store import STORE_NAME
 
@@ -38,6 +42,8 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         duplicates=run.duplicates,
         is_marked=run.mark,
         is_overwritten=run.overwrite,
+        passages=run.passages,
+        text=run.columns.text,
     )
     try:
         for option, path in run.outputs.items():
@@ -50,8 +56,9 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         if run.against:
             columns = columns_of_baseline(run.columns, run.rules)
             baseline = read_sources(session, run.against, columns, run.rules)
+        evaluation = _evaluation(session, run)
         engine = Engine(rules=run.rules, on_stage=lambda stage: ERRORS.print(f"{stage} …"))
-        account = run_on_spark(rows, engine, outputs, baseline)
+        account = run_on_spark(rows, engine, outputs, baseline, evaluation)
     except (ValueError, OSError):
         raise
     except Exception as error:
@@ -68,8 +75,25 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         unique=account.rows - account.broken - sum(account.duplicates.values()),
         duplicates=Counter(account.duplicates),
         broken=account.broken,
+        passages=account.passages,
     )
     ERRORS.print(closing_table(counts, run.stages, time.monotonic() - began))
+    if evaluation is not None:
+        tell_too_short(evaluation)
+
+
+def _evaluation(session: Any, run: CollectionRun) -> Evaluation | None:
+    from dedup.spark.files import evaluation_of
+    from dedup.spark.reading import read_sources
+
+    if not run.contains:
+        return None
+    jobs = [each for each in run.contains if _local(each) and is_job(Path(_local(each)))]
+    files = [each for each in run.contains if each not in jobs]
+    columns = replace(run.columns, compare=(), others=(), required=frozenset())
+    known = [evaluation_of(read_sources(session, files, columns, Rules()))] if files else []
+    rows = chain(*known, *(rows_of_job(Path(_local(each))) for each in jobs))
+    return Evaluation(rows, run.contains_words)
 
 
 def _check(run: CollectionRun) -> None:

@@ -1,17 +1,30 @@
 """`dedup run --engine spark`: rows in, folders of part files out."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
+from dedup.arrow.passages import CHANGED, changed_lines
 from dedup.arrow.rows import records, spliced
+from dedup.collection.evaluation import Evaluation, Named
+from dedup.collection.passages import PASSAGES, PassageCounts
 from dedup.spark.engine import Engine
+from dedup.spark.evaluation import evaluation_rows, rows_that_contain
 from dedup.spark.frames import PLACE_MASK, by_place, judging_number
 from dedup.spark.keeping import released, sent, settled
 from dedup.spark.pages import Texts, as_given, no_texts, texts_of
+from dedup.spark.passages import (
+    counts_of,
+    dropped_by_passages,
+    find_passages,
+    listed_passages,
+)
 from dedup.spark.reading import Rows, as_json
+from dedup.spark.schemas import spark_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +36,14 @@ class Account:
         broken: rows that are no documents.
         first_broken: number, from 1, and reason of the first of them.
         duplicates: by stage.
+        passages: what was found of them, where they were looked for.
     """
 
     rows: int
     broken: int
     first_broken: tuple[int, str] | None
     duplicates: dict[str, int]
+    passages: PassageCounts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +53,26 @@ class Outputs:
     Attributes:
         unique: the rows that stay, or with `is_marked` all, with what they duplicate.
         duplicates: a record of each row that is dropped.
+        passages: the number of words of the shortest passage that is cut out of what is written, or
+            with `is_marked` listed; None: they are not looked for.
+        text: the column that they are cut out of.
     """
 
     unique: str | None
     duplicates: str | None
     is_marked: bool = False
     is_overwritten: bool = False
+    passages: int | None = None
+    text: str = "text"
 
 
-def run(rows: Rows, engine: Engine, outputs: Outputs, baseline: Rows | None = None) -> Account:
+def run(
+    rows: Rows,
+    engine: Engine,
+    outputs: Outputs,
+    baseline: Rows | None = None,
+    evaluation: Evaluation | None = None,
+) -> Account:
     """Find the duplicates of a collection, and write.
 
     Args:
@@ -54,6 +80,7 @@ def run(rows: Rows, engine: Engine, outputs: Outputs, baseline: Rows | None = No
         engine: with the rules.
         outputs: what is written.
         baseline: an earlier collection, whose rows come before all others, and are not written.
+        evaluation: rows that hold a passage of it are dropped before others are compared.
 
     Raises:
         ValueError: none of the rows is a document, or has a column that was named.
@@ -61,6 +88,9 @@ def run(rows: Rows, engine: Engine, outputs: Outputs, baseline: Rows | None = No
     collection = _documents(rows)
     number = judging_number(F.col("place"), F.col("text"), engine.rules)
     given = collection.given.withColumn("number", number)
+    held = None if evaluation is None else rows_that_contain(given, evaluation)
+    if held is not None:
+        given = given.join(sent(held.select("place")), "place", "left_anti")
     names = collection.rows.frame.filter("reason is null").select("place", "name", "url")
     known = [collection.texts.sites]
     if baseline is not None:
@@ -73,19 +103,34 @@ def run(rows: Rows, engine: Engine, outputs: Outputs, baseline: Rows | None = No
         names = names.union(before.rows.frame.select(earlier, name, "url"))
     engine = replace(engine, known=known)
     dropped = engine.duplicates(given.drop("place"))
-    found = _named(dropped.filter("number >= 0"), names)
+    found = _named(by_place(dropped.filter("number >= 0")), names)
     released(dropped)
+    if held is not None:
+        found = _more(found, settled(held.join(names, "place")))
+        released(held)
     if baseline is not None:
         before.texts.release()
+    passages = None
+    if outputs.passages is not None:
+        passages = _find_passages(collection, found, outputs.passages)
+        found = _more(found, _named(dropped_by_passages(passages.found), names))
     counts = {row[0]: row[1] for row in found.groupBy("stage").count().collect()}
     if outputs.unique is not None:
-        _write(_kept(collection, found, outputs), outputs.unique, outputs)
+        _write(_kept(collection, found, outputs, passages), outputs.unique, outputs)
     if outputs.duplicates is not None:
         _write(_records(found), outputs.duplicates, outputs)
     released(found)
     collection.texts.release()
     account = collection.account
-    return Account(account.rows, account.broken, account.first_broken, counts)
+    cut = None if passages is None else passages.counts
+    return Account(account.rows, account.broken, account.first_broken, counts, cut)
+
+
+def evaluation_of(rows: Rows) -> Iterator[Named]:
+    """The rows of an evaluation set, in their order."""
+    found = _documents(rows)
+    yield from evaluation_rows(found.given, found.rows.frame)
+    found.texts.release()
 
 
 _BEFORE = PLACE_MASK + 1
@@ -152,7 +197,6 @@ def _account(frame: DataFrame) -> tuple[Account, bool]:
 
 def _named(found: DataFrame, names: DataFrame) -> DataFrame:
     """What was found, by places, with the names and URLs of both rows."""
-    found = by_place(found)
     wanted = found.select("place").union(found.select("original")).distinct()
     told = settled(names.join(sent(wanted), "place", "left_semi"))
     originals = told.toDF("original", "duplicate_of", "duplicate_of_url")
@@ -161,7 +205,39 @@ def _named(found: DataFrame, names: DataFrame) -> DataFrame:
     return named
 
 
-def _kept(collection: _Documents, found: DataFrame, outputs: Outputs) -> DataFrame:
+def _more(found: DataFrame, others: DataFrame) -> DataFrame:
+    every = settled(found.unionByName(others))
+    released(found, others)
+    return every
+
+
+class _Passages(NamedTuple):
+    """Passages of the rows that stay.
+
+    Attributes:
+        searched: the places of the rows whose texts are written.
+        found: see `find_passages`.
+    """
+
+    searched: DataFrame
+    found: DataFrame
+    counts: PassageCounts
+
+
+def _find_passages(collection: _Documents, found: DataFrame, width: int) -> _Passages:
+    kept = collection.given.join(sent(found.select("place")), "place", "left_anti")
+    is_written = F.col("source").isNull() | F.col("body").isNotNull()
+    searched = kept.filter(is_written).select("place", "text")
+    passages = find_passages(searched, width)
+    counts = counts_of(passages)
+    if collection.texts.is_settled:
+        counts.not_searched = kept.filter(~is_written).count()
+    return _Passages(searched.select("place"), passages, counts)
+
+
+def _kept(
+    collection: _Documents, found: DataFrame, outputs: Outputs, passages: _Passages | None
+) -> DataFrame:
     """The rows that are written, in the order in which they came."""
     rows = collection.rows
     sound = rows.frame
@@ -170,20 +246,43 @@ def _kept(collection: _Documents, found: DataFrame, outputs: Outputs) -> DataFra
         line = F.coalesce("line", "value")
         sound = sound.join(lines, "place", "left").withColumn("value", line).drop("line")
     if not outputs.is_marked:
+        if passages is not None:
+            sound = _cut(sound, passages.found, rows, outputs.text)
         kept = sound.join(sent(found.select("place")), "place", "left_anti").orderBy("place")
         return kept.select("value.*" if rows.is_parquet else "value")
     marks = found.select("place", "duplicate_of", "resemblance", "stage")
     marked = sound.select("place", "value", "name").join(marks, "place", "left").orderBy("place")
+    if passages is not None:
+        marked = _with_listed(marked, passages, rows).orderBy("place")
     group = F.coalesce("duplicate_of", "name")
     if not rows.is_parquet:
         return marked.withColumn("group", group).mapInArrow(spliced, "value string")
-    old = ("duplicate_of", "resemblance", "stage", "group")
+    old: tuple[str, ...] = ("duplicate_of", "resemblance", "stage", "group")
     added = [F.col(name) for name in old[:3]] + [group.alias("group")]
+    if passages is not None:
+        old, added = (*old, PASSAGES), [*added, F.col(PASSAGES)]
     return (
         marked.select("value.*", *(each.alias(f"__{n}") for n, each in enumerate(added)))
         .drop(*old)
         .withColumnsRenamed({f"__{n}": name for n, name in enumerate(old)})
     )
+
+
+def _cut(sound: DataFrame, found: DataFrame, rows: Rows, text: str) -> DataFrame:
+    """The rows, `place` and `value`, without their passages."""
+    changed = sound.join(found.select("place", "rest"), "place", "left")
+    if rows.is_parquet:
+        value = F.col("value")
+        cut = value.withField(f"`{text}`", F.coalesce("rest", value.getField(text)))
+        return changed.withColumn("value", F.when(F.col("rest").isNull(), value).otherwise(cut))
+    kernel = partial(changed_lines, name=text)
+    return changed.select(*CHANGED.names).mapInArrow(kernel, spark_schema(CHANGED))
+
+
+def _with_listed(marked: DataFrame, passages: _Passages, rows: Rows) -> DataFrame:
+    listed = listed_passages(passages.found, rows.frame)
+    every = passages.searched.join(listed, "place", "left").fillna("[]", [PASSAGES])
+    return marked.join(every, "place", "left")
 
 
 def _records(found: DataFrame) -> DataFrame:

@@ -1,7 +1,7 @@
 """Passages of some texts that are known before, such as those of an evaluation set."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -68,9 +68,9 @@ class KnownPassages:
         """The first known text of whose passages each text holds one; None: it holds none."""
         found: list[int | None] = [None] * len(texts)
         for at, joined in joined_by_kind(texts):
-            for owner, known in self._hits(joined, [texts[each] for each in at]):
-                earlier = found[at[owner]]
-                found[at[owner]] = known if earlier is None else min(known, earlier)
+            first = self._first(joined, [texts[each] for each in at])
+            for place, known in first.items():
+                found[at[place]] = known
         return found
 
     def _start(self) -> None:
@@ -90,23 +90,29 @@ class KnownPassages:
                 places = numbers * np.uint64(place_of(1)) + within.astype(np.uint64)
                 parts[joined.unspaced, width].append(_Windows(hashes[chosen], places[chosen]))
 
-    def _hits(self, joined: JoinedTexts, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Yield which of the texts hold passages of which known texts."""
+    def _first(self, joined: JoinedTexts, texts: Sequence[str]) -> dict[int, int]:
+        """The first known text of which each of some texts holds a passage."""
+        found: dict[int, int] = {}
         for (unspaced, width), table in self._tables.items():
             if unspaced != joined.unspaced:
                 continue
             hashes, owners, within = windows(joined, width)
-            first = np.searchsorted(table.hashes, hashes)
-            is_there = table.hashes[np.minimum(first, len(table.hashes) - 1)] == hashes
+            starts = np.searchsorted(table.hashes, hashes)
+            is_there = table.hashes[np.minimum(starts, len(table.hashes) - 1)] == hashes
             for at in np.flatnonzero(is_there).tolist():
-                owner, unit = int(owners[at]), int(within[at])
-                units = self._units(texts[owner]).at(unit, width)
-                stop = np.searchsorted(table.hashes, hashes[at], side="right")
-                for place in table.places[first[at] : stop].tolist():
-                    known = text_at(place)
-                    if self._units(self._texts[known]).at(place, width) == units:
-                        yield owner, known
+                owner = int(owners[at])
+                stop = int(np.searchsorted(table.hashes, hashes[at], side="right"))
+                places = table.places[starts[at] : stop].tolist()
+                before = place_of(found.get(owner, len(self._texts)))
+                earlier = [place for place in places if place < before]
+                if not earlier:
+                    continue
+                units = self._units(texts[owner]).at(int(within[at]), width)
+                for place in earlier:
+                    if self._units(self._texts[text_at(place)]).at(place, width) == units:
+                        found[owner] = text_at(place)
                         break
+        return found
 
 
 def _sorted(parts: list[_Windows]) -> _Windows:

@@ -53,6 +53,11 @@ def text_at(place: int) -> int:
     return place >> _TEXT_BITS
 
 
+def texts_at(places: Places) -> Places:
+    """The same of many places."""
+    return places >> np.uint64(_TEXT_BITS)
+
+
 def joined_by_kind(texts: Sequence[str]) -> Iterator[tuple[list[int], JoinedTexts]]:
     """Normalise texts, and join those of one kind of script in portions; each with its places."""
     for part in portions_of(range(len(texts)), texts, _PORTION_CHARACTERS):
