@@ -93,6 +93,11 @@ def execute_here(run: CollectionRun) -> None:
         stack.enter_context(_ended_by_signals())
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="dedup-")))
         formats = _formats(outputs)
+        if run.passages is not None and formats.get("-o") == "warc":
+            raise ValueError(
+                "--passages changes texts, which a web archive keeps as they came: write another"
+                f" format, got {run.unique!r}"
+            )
         try:
             sources = find_sources(run.inputs, folder)
             known = find_baseline(run.against, folder)
