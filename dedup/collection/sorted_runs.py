@@ -1,5 +1,6 @@
 """Pairs of numbers, sorted on the disk."""
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,8 @@ from dedup.collection.writing.outputs import named_error
 
 Numbers = NDArray[np.uint64]
 
-PAIRS_IN_MEMORY = 1 << 21
-"""32 MB, and three times as much while they are sorted."""
+PAIRS_IN_MEMORY = 1 << 20
+"""16 MB, and several times as much while they are sorted and looked at."""
 
 _SAMPLES = 256
 """So many keys tell where a portion of all pairs begins and ends."""
@@ -57,13 +58,14 @@ class SortedRuns:
             return
         if self._n_waiting:
             self._write()
-        runs = [run for run in self._mapped() if len(run[0])]
+        runs = list(self._mapped())
         at = [0] * len(runs)
         for bound in self._bounds():
             parts = []
-            for number, (keys, values) in enumerate(runs):
+            for number, (start, keys) in enumerate(runs):
                 stop = len(keys) if bound is None else int(np.searchsorted(keys, bound))
-                parts.append((keys[at[number] : stop], values[at[number] : stop]))
+                place, count = start + at[number], stop - at[number]
+                parts.append((self._read(place, count), self._read(place + len(keys), count)))
                 at[number] = stop
             keys, values = (np.concatenate(each) for each in zip(*parts, strict=True))
             order = np.argsort(keys, kind="stable")  # merges what is sorted already
@@ -75,12 +77,17 @@ class SortedRuns:
         yield from np.unique(sample[_SAMPLES::_SAMPLES])
         yield None
 
-    def _mapped(self) -> Iterator[tuple[Numbers, Numbers]]:
+    def _mapped(self) -> Iterator[tuple[int, Numbers]]:
+        """Where the keys of each run begin in the file, and these, to be searched."""
+        whole = np.memmap(self._file, np.uint64, "r")
         start = 0
         for length in self._runs:
-            both = np.memmap(self._file, np.uint64, "r", start, (2, length))
-            yield both[0], both[1]
-            start += both.nbytes
+            yield start, whole[start : start + length]
+            start += 2 * length
+
+    def _read(self, start: int, count: int) -> Numbers:
+        data = os.pread(self._file.fileno(), 8 * count, 8 * start)
+        return np.frombuffer(data, np.uint64)
 
     def _sorted(self) -> tuple[Numbers, Numbers]:
         none = np.empty(0, np.uint64)

@@ -120,6 +120,8 @@ def run(
     if outputs.duplicates is not None:
         _write(_records(found), outputs.duplicates, outputs)
     released(found)
+    if passages is not None:
+        released(passages.searched, passages.found)
     collection.texts.release()
     account = collection.account
     cut = None if passages is None else passages.counts
@@ -232,7 +234,7 @@ def _find_passages(collection: _Documents, found: DataFrame, width: int) -> _Pas
     counts = counts_of(passages)
     if collection.texts.is_settled:
         counts.not_searched = kept.filter(~is_written).count()
-    return _Passages(searched.select("place"), passages, counts)
+    return _Passages(settled(searched.select("place")), passages, counts)
 
 
 def _kept(
