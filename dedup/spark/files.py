@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
-from dedup.arrow.passages import CHANGED, changed_lines
 from dedup.arrow.rows import records, spliced
 from dedup.collection.evaluation import Evaluation, Named
 from dedup.collection.passages import PASSAGES, PassageCounts
@@ -17,14 +15,8 @@ from dedup.spark.evaluation import evaluation_rows, rows_that_contain
 from dedup.spark.frames import PLACE_MASK, by_place, judging_number
 from dedup.spark.keeping import released, sent, settled
 from dedup.spark.pages import Texts, as_given, no_texts, texts_of
-from dedup.spark.passages import (
-    counts_of,
-    dropped_by_passages,
-    find_passages,
-    listed_passages,
-)
+from dedup.spark.passages import PassagesFound, search
 from dedup.spark.reading import Rows, as_json
-from dedup.spark.schemas import spark_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +104,10 @@ def run(
         before.texts.release()
     passages = None
     if outputs.passages is not None:
-        passages = _find_passages(collection, found, outputs.passages)
-        found = _more(found, _named(dropped_by_passages(passages.found), names))
+        given = collection.given
+        has_markup = collection.texts.is_settled
+        passages = search(given, found, outputs.passages, has_markup=has_markup)
+        found = _more(found, _named(passages.dropped(), names))
     counts = {row[0]: row[1] for row in found.groupBy("stage").count().collect()}
     if outputs.unique is not None:
         _write(_kept(collection, found, outputs, passages), outputs.unique, outputs)
@@ -121,7 +115,7 @@ def run(
         _write(_records(found), outputs.duplicates, outputs)
     released(found)
     if passages is not None:
-        released(passages.searched, passages.found)
+        passages.release()
     collection.texts.release()
     account = collection.account
     cut = None if passages is None else passages.counts
@@ -213,32 +207,8 @@ def _more(found: DataFrame, others: DataFrame) -> DataFrame:
     return every
 
 
-class _Passages(NamedTuple):
-    """Passages of the rows that stay.
-
-    Attributes:
-        searched: the places of the rows whose texts are written.
-        found: see `find_passages`.
-    """
-
-    searched: DataFrame
-    found: DataFrame
-    counts: PassageCounts
-
-
-def _find_passages(collection: _Documents, found: DataFrame, width: int) -> _Passages:
-    kept = collection.given.join(sent(found.select("place")), "place", "left_anti")
-    is_written = F.col("source").isNull() | F.col("body").isNotNull()
-    searched = kept.filter(is_written).select("place", "text")
-    passages = find_passages(searched, width)
-    counts = counts_of(passages)
-    if collection.texts.is_settled:
-        counts.not_searched = kept.filter(~is_written).count()
-    return _Passages(settled(searched.select("place")), passages, counts)
-
-
 def _kept(
-    collection: _Documents, found: DataFrame, outputs: Outputs, passages: _Passages | None
+    collection: _Documents, found: DataFrame, outputs: Outputs, passages: PassagesFound | None
 ) -> DataFrame:
     """The rows that are written, in the order in which they came."""
     rows = collection.rows
@@ -249,13 +219,13 @@ def _kept(
         sound = sound.join(lines, "place", "left").withColumn("value", line).drop("line")
     if not outputs.is_marked:
         if passages is not None:
-            sound = _cut(sound, passages.found, rows, outputs.text)
+            sound = passages.cut(sound, outputs.text, is_parquet=rows.is_parquet)
         kept = sound.join(sent(found.select("place")), "place", "left_anti").orderBy("place")
         return kept.select("value.*" if rows.is_parquet else "value")
     marks = found.select("place", "duplicate_of", "resemblance", "stage")
     marked = sound.select("place", "value", "name").join(marks, "place", "left").orderBy("place")
     if passages is not None:
-        marked = _with_listed(marked, passages, rows).orderBy("place")
+        marked = passages.listed(marked, rows.frame).orderBy("place")
     group = F.coalesce("duplicate_of", "name")
     if not rows.is_parquet:
         return marked.withColumn("group", group).mapInArrow(spliced, "value string")
@@ -268,23 +238,6 @@ def _kept(
         .drop(*old)
         .withColumnsRenamed({f"__{n}": name for n, name in enumerate(old)})
     )
-
-
-def _cut(sound: DataFrame, found: DataFrame, rows: Rows, text: str) -> DataFrame:
-    """The rows, `place` and `value`, without their passages."""
-    changed = sound.join(found.select("place", "rest"), "place", "left")
-    if rows.is_parquet:
-        value = F.col("value")
-        cut = value.withField(f"`{text}`", F.coalesce("rest", value.getField(text)))
-        return changed.withColumn("value", F.when(F.col("rest").isNull(), value).otherwise(cut))
-    kernel = partial(changed_lines, name=text)
-    return changed.select(*CHANGED.names).mapInArrow(kernel, spark_schema(CHANGED))
-
-
-def _with_listed(marked: DataFrame, passages: _Passages, rows: Rows) -> DataFrame:
-    listed = listed_passages(passages.found, rows.frame)
-    every = passages.searched.join(listed, "place", "left").fillna("[]", [PASSAGES])
-    return marked.join(every, "place", "left")
 
 
 def _records(found: DataFrame) -> DataFrame:

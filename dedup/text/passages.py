@@ -7,8 +7,9 @@ numbers one apart. Of equal windows the one of the lowest number is the *first*;
 it. Repeated windows side by side whose firsts stand side by side, too, are a `Stretch`.
 
 That way passages are found without comparing texts with each other: windows are sorted by their
-hashes, in any number of portions, and nothing else needs to be held in memory. Hashes only propose:
-`Passages` compares the words.
+hashes, in any number of portions, and nothing else needs to be held in memory. Hashes only propose;
+the words of a stretch and of its source are compared (`Units`) before it counts. Of different
+windows that share a hash, by chance one pair in 2**64, those that are not the first stay uncut.
 
 Source: Lee and others, Deduplicating training data makes language models better, ACL 2022, who cut
 runs of 50 tokens found by a suffix array. Here an occurrence that overlaps the first one is none,
