@@ -33,6 +33,7 @@ class SortedRuns:
     def __init__(self, folder: Path, *, pairs_in_memory: int = PAIRS_IN_MEMORY) -> None:
         self._folder = folder
         self._limit = pairs_in_memory
+        self._step = max(1, pairs_in_memory // _SAMPLES)
         self._file = tempfile.TemporaryFile("w+b", buffering=0, dir=folder)  # noqa: SIM115 -- see close
         self._waiting: list[tuple[Numbers, Numbers]] = []
         self._n_waiting = 0
@@ -58,15 +59,16 @@ class SortedRuns:
             return
         if self._n_waiting:
             self._write()
-        runs = list(self._mapped())
-        at = [0] * len(runs)
+        starts = np.cumsum([0, *self._runs[:-1]]) * 2
+        at = [0] * len(self._runs)
         for bound in self._bounds():
             parts = []
-            for number, (start, keys) in enumerate(runs):
-                stop = len(keys) if bound is None else int(np.searchsorted(keys, bound))
-                place, count = start + at[number], stop - at[number]
-                parts.append((self._read(place, count), self._read(place + len(keys), count)))
-                at[number] = stop
+            for run, length in enumerate(self._runs):
+                start = int(starts[run])
+                stop = length if bound is None else self._stop(run, start, bound)
+                place, count = start + at[run], stop - at[run]
+                parts.append((self._read(place, count), self._read(place + length, count)))
+                at[run] = stop
             keys, values = (np.concatenate(each) for each in zip(*parts, strict=True))
             order = np.argsort(keys, kind="stable")  # merges what is sorted already
             yield keys[order], values[order]
@@ -77,13 +79,12 @@ class SortedRuns:
         yield from np.unique(sample[_SAMPLES::_SAMPLES])
         yield None
 
-    def _mapped(self) -> Iterator[tuple[int, Numbers]]:
-        """Where the keys of each run begin in the file, and these, to be searched."""
-        whole = np.memmap(self._file, np.uint64, "r")
-        start = 0
-        for length in self._runs:
-            yield start, whole[start : start + length]
-            start += 2 * length
+    def _stop(self, run: int, start: int, bound: np.uint64) -> int:
+        """How many keys of a run, which starts there in the file, are less than a bound."""
+        block = int(np.searchsorted(self._samples[run], bound)) - 1
+        first = max(block, 0) * self._step
+        count = min(self._step, self._runs[run] - first)
+        return first + int(np.searchsorted(self._read(start + first, count), bound))
 
     def _read(self, start: int, count: int) -> Numbers:
         data = os.pread(self._file.fileno(), 8 * count, 8 * start)
@@ -110,4 +111,4 @@ class SortedRuns:
                 error, f"{self._folder} (set TMPDIR to use another folder)"
             ) from error
         self._runs.append(len(keys))
-        self._samples.append(keys[:: max(1, self._limit // _SAMPLES)])
+        self._samples.append(keys[:: self._step])

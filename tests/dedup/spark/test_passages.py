@@ -55,8 +55,9 @@ def lines(path: Path) -> list[bytes]:
 def values(path: Path) -> list[dict[str, Any]]:
     import pyarrow.parquet
 
+    names = ["id", "n", "text", "stage", "passages"]
     found: list[dict[str, Any]] = pyarrow.parquet.read_table(path).to_pylist()
-    return found
+    return [{name: row.get(name) for name in names} for row in found]
 
 
 @pytest.mark.parametrize("options", [[], ["--mark"]])
