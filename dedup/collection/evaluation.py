@@ -9,7 +9,7 @@ from xxhash import xxh3_128
 
 from dedup.collection.account import FileAccount
 from dedup.collection.columns import Columns
-from dedup.collection.documents import Held, Read, read_given
+from dedup.collection.documents import Held, NoText, Read, read_given
 from dedup.collection.reading import read_rows
 from dedup.collection.rows import Broken
 from dedup.collection.sites import learn_sites
@@ -54,9 +54,9 @@ class Evaluation:
         """The id and the URL of a row."""
         return self._labels[number]
 
-    def sorted_out(self, rows: Sequence[Read | str]) -> list[Read | Held | str]:
+    def sorted_out(self, rows: Sequence[Read | NoText | str]) -> list[Read | Held | NoText | str]:
         """The same rows, those among them that hold a passage marked."""
-        found: list[Read | Held | str] = list(rows)
+        found: list[Read | Held | NoText | str] = list(rows)
         places = [place for place, each in enumerate(rows) if isinstance(each, Read)]
         texts = [each.document.text for each in rows if isinstance(each, Read)]
         for place, known in zip(places, self.passages.find(texts), strict=True):

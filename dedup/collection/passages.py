@@ -155,7 +155,7 @@ class PassageCutter:
             self._spool.append(each)
             if self._is_searched(each):
                 finder.add(each.number, each.document.text)
-            elif each.match is None:
+            elif each.has_text and each.match is None:
                 self.counts.not_searched += 1
         found = finder.found()
         number, stretches_found = next(found, (0, []))
@@ -169,9 +169,8 @@ class PassageCutter:
                 yield each
 
     def _is_searched(self, judged: Judged) -> bool:
-        return judged.match is None and (
-            judged.document.source == "given" or isinstance(judged.row, WarcRow)
-        )
+        is_kept = judged.has_text and judged.match is None
+        return is_kept and (judged.document.source == "given" or isinstance(judged.row, WarcRow))
 
     def _with_passages(self, judged: Judged, found: list[Stretch]) -> Judged:
         text = judged.document.text

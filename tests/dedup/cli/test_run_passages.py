@@ -103,7 +103,8 @@ def test_an_original_may_be_anywhere_in_the_input(tmp_path: Path) -> None:
     """Ids of rows that have none are their numbers, broken rows counted."""
     rows = [{"id": "broken"}, {"text": ROWS[0]["text"]}, {"id": 9, "text": None}, ROWS[1]]
     marked = run(tmp_path, "--passages", 50, "--mark", rows=rows)
-    assert marked[1]["passages"][0][2] == 2
+    assert marked[-1]["passages"][0][2] == 2
+    assert [row["passages"] for row in marked[:-1]] == [None, [], None]  # two have no text
 
 
 def test_jobs_and_passages(tmp_path: Path) -> None:
