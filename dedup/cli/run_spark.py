@@ -160,6 +160,7 @@ def _check_paths(run: CollectionRun) -> None:
     """
     read = [("IN", path) for path in run.inputs]
     read += [("--against", path) for path in run.against]
+    read += [("--contains", path) for path in run.contains]
     given = [
         (name, Path(found))
         for name, path in read

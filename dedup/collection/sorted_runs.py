@@ -111,4 +111,4 @@ class SortedRuns:
                 error, f"{self._folder} (set TMPDIR to use another folder)"
             ) from error
         self._runs.append(len(keys))
-        self._samples.append(keys[:: self._step])
+        self._samples.append(keys[:: self._step].copy())  # not a view, which keeps all

@@ -1,6 +1,7 @@
 """Pairs sorted on the disk come back as if sorted in memory."""
 
 import errno
+import tracemalloc
 from itertools import pairwise
 from pathlib import Path
 
@@ -42,6 +43,19 @@ def test_portions_are_about_as_large_as_memory_takes(tmp_path: Path) -> None:
     runs.close()
     assert sum(sizes) == 20_000
     assert max(sizes) < 2_000
+
+
+def test_what_is_on_the_disk_takes_no_memory(tmp_path: Path) -> None:
+    runs = SortedRuns(tmp_path, pairs_in_memory=10_000)
+    tracemalloc.start()
+    for seed in range(50):
+        keys = np.random.default_rng(seed).integers(0, 2**64, 10_000, np.uint64)
+        runs.add(keys, keys)
+    del keys
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    runs.close()
+    assert used < 1_000_000
 
 
 def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
