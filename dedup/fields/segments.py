@@ -218,3 +218,9 @@ class _Walk:
                 self._lines.append(Line(self._box, text, text, self._block))
         if len(self._lines) > first:
             self._found.segments.append(Segment(first, len(self._lines), self._is_beside))
+
+
+def ends_line(tag: str) -> bool:
+    """Does an element end the line before and after it?"""
+    kind = KINDS.get(tag)
+    return (kind_of_unknown(tag) if kind is None else kind) not in (INLINE_KIND, APART_KIND)
