@@ -14,7 +14,14 @@ from markdown_it import MarkdownIt
 from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.markdown.contenders import Convert, StoredPage, contenders, names
-from benchmarks.markdown.structure import KINDS, Structure, structure_of, words_of
+from benchmarks.markdown.structure import (
+    KINDS,
+    Structure,
+    formulas_in,
+    show_tex,
+    structure_of,
+    words_of,
+)
 from benchmarks.measure import environment, installed_versions
 from benchmarks.sites.catalogue import Site, read_sites
 from benchmarks.sites.container import Container
@@ -115,16 +122,22 @@ def _truths(
 ) -> Iterator[tuple[StoredPage, Structure, Counter[str]]]:
     for page in pages:
         boxes = container.boxes(page.body)
+        formulas = structure_of(boxes, page.url)["formulas"]
+        for box in boxes:
+            show_tex(box)
         words = Counter(word for box in boxes for word in words_of(box))
         if words.total() >= _LEAST_WORDS:
-            yield page, structure_of(boxes, page.url), words
+            yield page, {**structure_of(boxes, page.url), "formulas": formulas}, words
 
 
 def rendered(markdown: str, url: str) -> tuple[Structure, tuple[str, ...]]:
     """The structure and the words of Markdown as a browser would show it."""
     without_labels = _FOOTNOTE.sub("", markdown)  # which are not CommonMark's
     body = LexborHTMLParser(f"<body>{_RENDERER.render(without_labels)}").body
-    return ({}, ()) if body is None else (structure_of([body], url), words_of(body))
+    if body is None:
+        return {kind: Counter() for kind in KINDS}, ()
+    found = structure_of([body], url)
+    return {**found, "formulas": formulas_in(markdown)}, words_of(body)
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from urllib.parse import unquote, urljoin, urlsplit
@@ -10,12 +11,14 @@ from selectolax.lexbor import LexborNode
 
 from benchmarks.sites.container import WORDS, text_of
 
-KINDS = ("headings", "code", "cells", "items", "links")
+KINDS = ("headings", "code", "cells", "items", "links", "formulas")
 
 Structure = dict[str, Counter[Hashable]]
 
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _LISTS = frozenset(["ul", "ol", "menu"])
+_FORMULAS = ".katex, math:not(.katex math)"
+_DOLLARS = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$([^$\n]+)\$", re.DOTALL)
 _MARKS = " #¶§🔗"
 
 
@@ -28,6 +31,7 @@ def structure_of(roots: Sequence[LexborNode], base_url: str) -> Structure:
         "cells": _cells,
         "items": _items,
         "links": lambda root: _links(root, base_url),
+        "formulas": _formulas,
     }
     for kind, read in readers.items():
         found[kind] = Counter(each for root in roots for each in read(root))
@@ -101,6 +105,25 @@ def _links(root: LexborNode, base_url: str) -> Iterator[Hashable]:
             continue
         if (url := _absolute(href, base_url)) is not None:
             yield url, words_of(node)
+
+
+def _formulas(root: LexborNode) -> Iterator[Hashable]:
+    """The TeX of formulae, where the page has it."""
+    for node in root.css("annotation[encoding*=tex], script[type^='math/tex']"):
+        yield "".join(node.text().split())
+
+
+def show_tex(root: LexborNode) -> None:
+    """Have TeX instead of what a browser shows of it, and shows in several ways."""
+    for node in root.css(_FORMULAS):
+        tex = node.css_first("annotation[encoding*=tex]")
+        if tex is not None:
+            node.replace_with(f" ${tex.text()}$ ")
+
+
+def formulas_in(markdown: str) -> Counter[Hashable]:
+    """The formulae between dollar signs, which CommonMark does not know."""
+    return Counter("".join((a or b).split()) for a, b in _DOLLARS.findall(markdown))
 
 
 def _absolute(href: str, base_url: str) -> str | None:

@@ -95,10 +95,11 @@ class Container:
         )
 
     def boxes(self, body: bytes) -> list[LexborNode]:
-        """The elements themselves, without furniture."""
+        """The elements themselves, without furniture; scripts that contain formulae stay."""
         tree = LexborHTMLParser(decoded(body))
         for node in tree.css(self._furniture):
-            node.decompose()
+            if not (node.attributes.get("type") or "").startswith("math/"):
+                node.decompose()
         return self._boxes(tree)
 
     def _boxes(self, tree: LexborHTMLParser) -> list[LexborNode]:

@@ -68,7 +68,7 @@ def is_permalink(link: Any) -> bool:
         return is_named and (not _WORD.search(text) or _is_behind_heading(link))
     if not _WORD.search(text):
         return True
-    return is_named and len(_words(heading.text())) > len(_words(text))
+    return is_named and not (_is_nothing(link.prev) and _is_nothing(link.next))
 
 
 def heading_around(node: Any) -> Any | None:
@@ -82,10 +82,10 @@ def heading_around(node: Any) -> Any | None:
 
 def _is_behind_heading(link: Any) -> bool:
     node = link.prev
-    while node is not None and node.text_content is not None and node.text_content.isspace():
+    if node is not None and _is_nothing(node):
         node = node.prev
     return node is not None and node.tag in HEADINGS
 
 
-def _words(text: str) -> str:
-    return "".join(_WORD.findall(text))
+def _is_nothing(node: Any | None) -> bool:
+    return node is None or (node.text_content is not None and node.text_content.isspace())

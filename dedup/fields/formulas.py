@@ -9,6 +9,7 @@ _RENDERED = frozenset(
 )
 """What MathJax shows in front of the script that has the formula."""
 
+_NEAR = 3
 _AROUND = frozenset(["katex", "katex-display", "mwe-math-element"])
 """Elements that contain a formula more than once."""
 
@@ -41,7 +42,9 @@ def is_rendering(node: Any) -> bool:
     if _RENDERED.isdisjoint(names):
         return False
     after = node.next
-    while after is not None and after.tag in ("-text", "span", "div"):
+    for _ in range(_NEAR):  # the formula as it is before and after scripts have run
+        if after is None or after.tag not in ("-text", "span", "div"):
+            break
         after = after.next
     return after is not None and after.tag == "script"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 _MAX_COLUMNS = 100
@@ -27,10 +28,10 @@ def grid_of(table: Any) -> Grid | None:
     """The grid of a table of data; None: it is used for layout, or has one column."""
     if table.attributes.get("role") in ("none", "presentation"):
         return None
-    if any(node.mem_id != table.mem_id for node in table.css(_LAYOUT)):
+    if any(node.css_first(_LAYOUT) is not None for node in _elements(table)):
         return None
     rows = [row for row in table.css("tr") if row.css_first("td, th") is not None]
-    cells = [[cell for cell in _children(row) if cell.tag in ("td", "th")] for row in rows]
+    cells = [[cell for cell in _elements(row) if cell.tag in ("td", "th")] for row in rows]
     if max((_n_filled(row) for row in cells), default=0) < 2:
         return None
     if any(len(cell.text()) > _MAX_CELL_CHARACTERS for row in cells for cell in row):
@@ -39,13 +40,13 @@ def grid_of(table: Any) -> Grid | None:
     return Grid(grid, has_header=_is_header(rows[0], cells[0]))
 
 
-def _children(node: Any) -> list[Any]:
-    found = []
+def _elements(node: Any) -> Iterator[Any]:
+    """The elements that are children of another one."""
     child = node.first_child
     while child is not None:
-        found.append(child)
+        if child.text_content is None:
+            yield child
         child = child.next
-    return found
 
 
 def _n_filled(row: Row) -> int:

@@ -126,13 +126,16 @@ class _Converter:
         self._out.end()
 
     def _emphasis(self, mark: str) -> _Leave:
-        if self._code_depth or (self._heading_depth and mark == "**"):
+        is_heading = self._heading_depth and mark == "**"
+        if self._code_depth or is_heading or self._inline.is_in(mark):
             return _nothing
         self._inline.begin(mark)
         return self._inline.end
 
     def _bold_block(self, _: Any) -> _Leave:
         self._flush()
+        if self._inline.is_in("**"):
+            return self._flush
         self._inline.begin("**")
         return self._end_bold_block
 
@@ -169,7 +172,7 @@ class _Converter:
             return None
         url = self._addresses.of_link(node)
         is_own = (node.attributes.get("href") or "").startswith("#")
-        if not url or self._inline.is_in_link or (is_own and heading_around(node) is not None):
+        if not url or self._inline.is_in(LINK) or (is_own and heading_around(node) is not None):
             return _nothing
         self._inline.begin(LINK, url)
         return self._inline.end

@@ -21,9 +21,10 @@ LINK: Final = "["
 
 _SPACES = re.compile(r"\s+")
 _FORMULA = re.compile(
-    r"""\\\((?P<inline>.+?)\\\) | \\\[(?P<display>.+?)\\\] | \$\$(?P<dollars>[^$]+)\$\$
+    r"""\\\((?P<inline>(?:(?!\\\().)+?)\\\) | \\\[(?P<display>(?:(?!\\\[).)+?)\\\]
+      | \$\$(?P<dollars>[^$]+)\$\$
       | (?<![\\$\w])\$(?P<dollar>(?=[^$]*[\\^_{])[^\s$](?:[^$]*[^\s$\\])?)\$(?![\d$])""",
-    re.VERBOSE,
+    re.DOTALL | re.VERBOSE,
 )
 """TeX in a text, which scripts would find there."""
 
@@ -56,9 +57,8 @@ class Inline:
         self._around: list[_Piece] = []
         self._has_space = False
 
-    @property
-    def is_in_link(self) -> bool:
-        return any(each.value == LINK for each in self._around)
+    def is_in(self, mark: str) -> bool:
+        return any(each.value == mark for each in self._around)
 
     @property
     def ends_with_break(self) -> bool:

@@ -65,7 +65,7 @@ class Writer:
         self.lines(text.split("\n"))
 
     def program(self, text: str, language: str) -> None:
-        runs = re.findall(r"^\s*(`{3,})", text, re.MULTILINE)
+        runs = re.findall(r"^[ \t]*(`{3,})", text, re.MULTILINE)
         fence = "`" * max(3, *(len(run) + 1 for run in runs), 3)
         self.lines([f"{fence}{language}", *text.split("\n"), fence])
 
