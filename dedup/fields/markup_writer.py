@@ -7,7 +7,7 @@ from html import escape
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from dedup.fields.segments import CLOSE, OPEN, TEXT, VOID, Event, Segmented
+from dedup.fields.segments import CLOSE, OPEN, TEXT, VOID, Event, Segmented, ends_line
 
 _CELLS = frozenset(["td", "th"])
 _WHOLE = frozenset(["math", "pre"])
@@ -70,6 +70,7 @@ class _Writer:
         self._n_texts = [0, *accumulate(are_texts)]
         self._n_own = [0, *accumulate(are_own)]
         self._media = self._find_media()
+        self._is_line_over = self._has_text = False
         kept = (is_own or number in self._media for number, is_own in enumerate(are_own))
         self._n_kept = [0, *accumulate(kept)]
 
@@ -127,12 +128,38 @@ class _Writer:
                 whole_end = max(whole_end, self._whole.get(number, -1))
                 yield from self._left_before(event.segment, around)
                 around.append(self._element(number, around, is_whole=number <= whole_end))
-                yield _start_tag(event.node) if around[-1].is_written else ""
+                self._note_line(event.node.tag, is_written=around[-1].is_written)
+                yield self._start(number) if around[-1].is_written else ""
             elif event.kind == CLOSE:
+                self._note_line(event.node.tag, is_written=around[-1].is_written)
                 yield _end_tag(around.pop())
             elif is_whole or self._is_kept(number, event, around):
-                yield _void(event) if event.kind == VOID else escape(event.text, quote=False)
+                yield from self._content(event, is_whole=is_whole)
+            elif event.kind == VOID:
+                self._note_line(event.node.tag, is_written=False)
         yield from self._left_before(len(self._own), [])
+
+    def _note_line(self, tag: str, *, is_written: bool) -> None:
+        """Remember a line's end whose element is left out: the next text begins a line."""
+        if ends_line(tag):
+            self._is_line_over = not is_written
+
+    def _content(self, event: Event, *, is_whole: bool) -> Iterator[str]:
+        if event.kind == VOID:
+            self._note_line(event.node.tag, is_written=True)
+            yield _void(event)
+            return
+        if self._is_line_over and not is_whole and not event.text.isspace():
+            self._is_line_over = False
+            yield "<br>" if self._has_text else ""
+        self._has_text |= not event.text.isspace()
+        yield escape(event.text, quote=False)
+
+    def _start(self, number: int) -> str:
+        event, after = self._events[number : number + 2]
+        # A parser drops the first line end.
+        is_eaten = event.node.tag == "pre" and after.kind == TEXT and after.text.startswith("\n")
+        return _start_tag(event.node) + ("\n" if is_eaten else "")
 
     def _element(self, number: int, around: Sequence[_Element], *, is_whole: bool) -> _Element:
         tag = self._events[number].node.tag
