@@ -121,15 +121,23 @@ class _Writer:
 
     def pieces(self) -> Iterator[str]:
         around: list[_Element] = []
-        whole_end = -1
-        for number, event in enumerate(self._events):
+        number = whole_end = -1
+        while (number := number + 1) < len(self._events):
+            event = self._events[number]
             is_whole = number <= whole_end
             if event.kind == OPEN:
                 whole_end = max(whole_end, self._whole.get(number, -1))
                 yield from self._left_before(event.segment, around)
-                around.append(self._element(number, around, is_whole=number <= whole_end))
-                self._note_line(event.node.tag, is_written=around[-1].is_written)
-                yield self._start(number) if around[-1].is_written else ""
+                element = self._element(number, around, is_whole=number <= whole_end)
+                self._note_line(event.node.tag, is_written=element.is_written)
+                if element.is_written:
+                    yield self._start(number)
+                elif not self._within(number, self._n_kept):
+                    number = self._ends[number]  # nothing in it is written
+                    continue
+                else:
+                    yield " " if element.tag == "svg" else ""
+                around.append(element)
             elif event.kind == CLOSE:
                 self._note_line(event.node.tag, is_written=around[-1].is_written)
                 yield _end_tag(around.pop())

@@ -180,8 +180,10 @@ class _Walk:
 
     def _add_text(self, text: str, *, is_inline: bool = False) -> None:
         """Add a text; `is_inline`: it is all the text of an element on a line."""
-        self._add_event(TEXT, None, text)
-        if self._pieces or is_inline or not text.isspace():  # spaces may indent a program
+        is_seen = bool(self._pieces) or is_inline or not text.isspace()
+        if is_seen or self._block == "pre":  # spaces may indent a program
+            self._add_event(TEXT, None, text)
+        if is_seen:
             self._pieces.append(text)
 
     def _add_space(self) -> None:

@@ -97,8 +97,8 @@ CASES = [
     ),
     ("<pre>\n\nx</pre>", "x", "<pre>\n\nx</pre>"),  # a parser drops the first line end
     # Elements that are only their text.
-    ("<p>x <button>Copy</button>y</p>", "x Copy y", "<p>x Copy y</p>"),
-    ("<svg><text>a</text><text>b</text></svg>c", "a\nb\nc", "a <br>b  <br>c"),
+    ("<p>x <button>Copy</button>y</p>", "x Copy y", "<p>x  Copy y</p>"),
+    ("<svg><text>a</text><text>b</text></svg>c", "a\nb\nc", "  a  <br>b  <br>c"),
     ("<a name=top></a><h2>t</h2><p>u", "t", '<a name="top"></a><h2>t</h2>'),
 ]
 
