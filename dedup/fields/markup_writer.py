@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from dedup.fields.segments import CLOSE, OPEN, TEXT, VOID, Event, Segmented, ends_line
+from dedup.sites.outline import without_icons
 
 _CELLS = frozenset(["td", "th"])
 _WHOLE = frozenset(["math", "pre"])
@@ -18,6 +19,9 @@ _MEDIA = frozenset(["img", "script"])
 
 _MEDIA_AROUND = 20
 _ONLY_TEXT = frozenset(["button", "svg", "textarea"])
+_APART, _INSIDE = "apart", "inside"
+"""In place of tags, for these elements and those in them: with and without spaces around."""
+
 _VOID = frozenset(["br", "hr", "img", "input"])
 _ROOM = frozenset(["article", "body", "center", "div", "main", "section"])
 """Elements that may contain any paragraph."""
@@ -133,10 +137,11 @@ class _Writer:
                 if element.is_written:
                     yield self._start(number)
                 elif not self._within(number, self._n_kept):
-                    number = self._ends[number]  # nothing in it is written
+                    number = self._ends[number]  # nothing is in it but perhaps a space
+                    yield " " if event.is_inside else ""
                     continue
                 else:
-                    yield " " if element.tag == "svg" else ""
+                    yield " " if element.tag == _APART else ""
                 around.append(element)
             elif event.kind == CLOSE:
                 self._note_line(event.node.tag, is_written=around[-1].is_written)
@@ -161,7 +166,7 @@ class _Writer:
             self._is_line_over = False
             yield "<br>" if self._has_text else ""
         self._has_text |= not event.text.isspace()
-        yield escape(event.text, quote=False)
+        yield escape(event.text if is_whole else without_icons(event.text), quote=False)
 
     def _start(self, number: int) -> str:
         event, after = self._events[number : number + 2]
@@ -171,8 +176,10 @@ class _Writer:
 
     def _element(self, number: int, around: Sequence[_Element], *, is_whole: bool) -> _Element:
         tag = self._events[number].node.tag
-        if tag in _ONLY_TEXT or (around and around[-1].tag == "svg"):
-            return _Element("svg", is_written=False)
+        is_inside = bool(around) and around[-1].tag in (_APART, _INSIDE)
+        if tag in _ONLY_TEXT or is_inside:
+            is_apart = not is_inside or ends_line(tag)
+            return _Element(_APART if is_apart else _INSIDE, is_written=False)
         is_kept = is_whole or self._within(number, self._n_kept) > 0
         return _Element(tag, is_kept or self._is_empty_cell(number, tag, around))
 
@@ -235,4 +242,4 @@ def _void(event: Event) -> str:
 def _end_tag(element: _Element) -> str:
     if element.is_written:
         return f"</{element.tag}>"
-    return " " if element.tag == "svg" else ""
+    return " " if element.tag == _APART else ""

@@ -155,6 +155,8 @@ class _Walk:
             self._end_segment()
         if node.first_child is None and (kind != BOX_KIND or tag in ("td", "th")):
             self._add_event(VOID, node)
+            if kind == BOX_KIND and self._block not in FLAT:
+                self._boxes.append(Box(self._box, tag, names_of(node)))
             return False
         around.append(_Around(node, kind, self._box, self._block, self._is_beside))
         self._add_event(OPEN, node)

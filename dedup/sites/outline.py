@@ -410,7 +410,12 @@ class _Walk:
 
 def cleaned(text: str) -> str:
     """A line without icons, a heading's link to itself, and white space at its end."""
-    return _ICON.sub("", text).removesuffix("¶").rstrip()
+    return without_icons(text).removesuffix("¶").rstrip()
+
+
+def without_icons(text: str) -> str:
+    """The text without characters of icon fonts."""
+    return _ICON.sub("", text)
 
 
 def input_value(node: LexborNode) -> str:

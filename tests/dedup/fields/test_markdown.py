@@ -125,7 +125,7 @@ def test_a_renderer_takes_escapes_away_again(parts: list[str], tag: str) -> None
 @given(body=PIECES)
 def test_a_renderer_shows_every_word_of_the_stored_text(body: str) -> None:
     page = bounded(f"<body>{body}")
-    text = page_text(page, "").text
+    text = page_text(page, "").text.replace("\uf101", "")  # an icon, which other extractors keep
     rendered = LexborHTMLParser(RENDERER.render(to_markdown(own_markup(page, text), BASE))).body
     assert rendered is not None
     shown = " ".join(line.text for line in segmented(rendered).outline.lines)

@@ -96,6 +96,7 @@ CASES = [
         "<div>one<br>two<br>three</div>",
     ),
     ("<pre>\n\nx</pre>", "x", "<pre>\n\nx</pre>"),  # a parser drops the first line end
+    ("a<span> </span>b\uf101c", "a bc", "a bc"),
     # Elements that are only their text.
     ("<p>x <button>Copy</button>y</p>", "x Copy y", "<p>x  Copy y</p>"),
     ("<svg><text>a</text><text>b</text></svg>c", "a\nb\nc", "  a  <br>b  <br>c"),
