@@ -34,7 +34,7 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, quick_spark: None) -> Path:
     """Where all commands have been run, one after the other."""
     path = tmp_path_factory.mktemp("collections")
     lines = [json.dumps(row) + "\n" for row in NEWS]
@@ -92,6 +92,10 @@ WRITTEN = {
     "newest-only.jsonl": [5],
     "longest.jsonl": [3, 4, 5],
     "newest.jsonl": [2, 4, 5],
+    "best.jsonl": [3, 4, 5],
+    "clusters.jsonl": [1, 2, 3, 4, 5],
+    "tolerated.jsonl": [1],
+    "strictly.jsonl": [1, 4, 5],
     "marked.jsonl": [1, 2, 3, 4, 5],
     "two.jsonl": [1, 4, 5],
     "unique-again.jsonl": [1, 4, 5],
