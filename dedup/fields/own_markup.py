@@ -27,7 +27,7 @@ _FEW_CHARACTERS = 8
 def own_markup(page: Bounded, text: str) -> str:
     """Return the markup of a page's own text.
 
-    It has every word of the text, and as good as nothing else: elements that contain some of the
+    It has every word of the text, and hardly any other: the elements that contain some of the
     text, with the attributes that say what they are, and the images and formulae among it. Words
     of the text that the page does not have are in paragraphs of their own. Lines that the page
     repeats are those that stand closest to the rest of the text. It takes nearly linear time.
