@@ -48,7 +48,7 @@ class Deduplicator:
         stages: which detectors of the default cascade are asked, in this order; `KEY_STAGE` stands
             for the record of keys.
         bodies: fetches the bodies of originals, for stores that keep them apart.
-        rare_on, max_characters: see `SecondCheck`.
+        rare_on, max_characters, remembers: see `SecondCheck`.
         known: only documents with these numbers are loaded from the store.
         clean: what the store replaces in titles and URLs. Documents are then cached as they are
             stored; None: they are fetched when they are first compared.
@@ -82,6 +82,7 @@ class Deduplicator:
         bodies: Bodies | None = None,
         rare_on: RareOn = of_no_host,
         max_characters: int | None = None,
+        remembers: bool = False,
         known: Sequence[range] = _EVERY,
         clean: Callable[[Any], Any] | None = None,
         has_sketches: bool = False,
@@ -100,6 +101,7 @@ class Deduplicator:
             sketches=Sketches() if has_sketches else None,
             rare_on=rare_on,
             max_characters=max_characters,
+            remembers=remembers,
         )
         self._clean = clean
         if detectors is None:
@@ -199,19 +201,22 @@ class Deduplicator:
         judge = BatchJudge(self.detectors, self.check, batch)
         try:
             for place, document in enumerate(batch.documents):
-                yield self._verdict(judge, batch, place, document)
+                match = judge.find(place)
+                if match is not None:
+                    self.store.add_duplicate(document, match)
+                    yield Verdict(number=None, match=match)
+                else:
+                    yield Verdict(number=self.add_of_batch(judge, batch, place), match=None)
         finally:
             judge.finish()
 
-    def _verdict(self, judge: BatchJudge, batch: Batch, place: int, document: Document) -> Verdict:
-        match = judge.find(place)
-        if match is not None:
-            self.store.add_duplicate(document, match)
-            return Verdict(number=None, match=match)
+    def add_of_batch(self, judge: BatchJudge, batch: Batch, place: int) -> int:
+        """Keep a document of a batch that is being judged, as `add` does; return its number."""
+        document = batch.documents[place]
         number = self.store.add(document, _SignaturesOf(self.signatures, batch, place))
         judge.keep(place, number)
         self._note_stored(number, document)
-        return Verdict(number=number, match=None)
+        return number
 
     def signatures(self, document: Document) -> dict[str, bytes]:
         """The signatures of a document by stage, as the store keeps them."""
@@ -297,6 +302,10 @@ class OriginalsCache:
         document = self._originals(number)
         self.keep(number, document)
         return document
+
+    def kept(self, number: int) -> Document | None:
+        """An original, if it is kept."""
+        return self._kept[number][0] if number in self._kept else None
 
     def keep(self, number: int, document: Document) -> None:
         """Keep an original, which has just been fetched, or stored."""

@@ -88,6 +88,7 @@ class Turns(SiteSpider):
     async def start(self) -> AsyncIterator[Any]:
         job = self.dedup_job
         job.urls.requests.hosts.update(f"host-{n}.example" for n in range(HOSTS))
+        job.is_finished = True  # hosts without queued URLs would be given back
         backend = job.store.database.value("SELECT pg_backend_pid()")
         responses = self._responses()
         await self._judge(responses, HOSTS * WARM_UP, 100)
@@ -119,9 +120,8 @@ class Turns(SiteSpider):
             await send_items(self.crawler, ready, at_once=size)
 
     async def _read(self, response: HtmlResponse, ready: list[PageItem]) -> None:
-        async for each in self.parse(response):
-            if isinstance(each, PageItem):  # links are not followed
-                ready.append(each)
+        found = [each async for each in self.parse(response)]
+        ready += [each for each in found if isinstance(each, PageItem)]  # links are not followed
 
 
 def figures(lock: Lock, n_pages: int) -> dict[str, float]:

@@ -281,6 +281,7 @@ class PostgresqlWorkers(Workers):
     def _note_own_changes(self) -> None:
         """Existing changes were read when the transaction began, or are from this process."""
         if self._call is not None:
+            self._database.connection.send_later()  # they draw from the sequence
             self._database.change = int(self._database.value(_LAST_CHANGE))
 
 
