@@ -29,7 +29,7 @@ Pages of 125,000 characters never reach it; pages made to hold a crawl up do."""
 
 
 _FEW = 32
-"""So few pages are looked up one by one: to look up many together takes a millisecond in any case."""
+"""So few pages are looked up one by one: to look up many together takes a millisecond or more."""
 
 
 class ContentIndex:
