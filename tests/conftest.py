@@ -1,4 +1,4 @@
-"""Hypothesis for all tests, and a real PostgreSQL server for those that need one."""
+"""Hypothesis for all tests; PostgreSQL and Spark for those that need a real one."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class PostgresqlServer:
         self._process = subprocess.Popen(
             command, user=self._user, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while self._run("pg_isready", "-q", "-h", str(self.folder), check=False):
             assert time.monotonic() < until, "the server did not start"
             time.sleep(0.05)
@@ -64,7 +64,7 @@ class PostgresqlServer:
         """End it: SIGINT, its open connections too; SIGQUIT, as a crash would."""
         if self._process is not None:
             self._process.send_signal(how)
-            self._process.wait(30)
+            self._process.wait(120)
             self._process = None
 
     def close(self) -> None:
@@ -119,3 +119,23 @@ def new_place(postgresql: PostgresqlServer) -> Callable[[], str]:
     """The place of a job that is not there yet."""
     numbers = count()
     return lambda: f"{postgresql.address}#job_{os.getpid()}_{next(numbers)}"
+
+
+_SPARK = """
+spark.ui.enabled false
+spark.sql.shuffle.partitions 2
+spark.driver.extraJavaOptions {java}
+spark.executor.extraJavaOptions {java}
+"""
+_QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+@pytest.fixture(scope="session")
+def quick_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Spark for some rows: its 200 parts and the optimising compiler take longer than a test."""
+    folder = tmp_path_factory.mktemp("spark")
+    (folder / "spark-defaults.conf").write_text(_SPARK.format(java=_QUICK_JAVA))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_CONF_DIR", str(folder))
+        patch.setenv("SPARK_DRIVER_MEMORY", "1g")  # half of the machine in each process, otherwise
+        yield

@@ -34,7 +34,7 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, quick_spark: None) -> Path:
     """Where all commands have been run, one after the other."""
     path = tmp_path_factory.mktemp("collections")
     lines = [json.dumps(row) + "\n" for row in NEWS]

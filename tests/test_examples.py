@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *command], cwd=cwd, capture_output=True, text=True, timeout=60
+        [sys.executable, *command], cwd=cwd, capture_output=True, text=True, timeout=240
     )
 
 

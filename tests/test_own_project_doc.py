@@ -24,7 +24,7 @@ def test_the_spider_of_the_page_keeps_and_tells_what_is_written(tmp_path: Path) 
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stderr

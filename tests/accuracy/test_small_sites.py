@@ -42,7 +42,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Judge
             for name, site in sites.items()
         }
         urls = ",".join(server.url for server in servers.values())
-        crawled = Crawler(folder).start("site", url=urls).finish(timeout=180)
+        crawled = Crawler(folder).start("site", url=urls).finish(timeout=240)
         assert crawled.status == 0, crawled.output
         store = SqliteStore(Path(crawled.folder, "crawl.sqlite"), read_only=True)
         stack.callback(store.close)

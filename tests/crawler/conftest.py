@@ -215,7 +215,7 @@ class Crawling:
         environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "400"}
         self.process = Forked(command, cwd=cwd, environment=environment)
 
-    def finish(self, *, timeout: float = 60) -> Crawled:
+    def finish(self, *, timeout: float = 240) -> Crawled:
         try:
             output = self.process.communicate(timeout=timeout)[0].decode()
         finally:

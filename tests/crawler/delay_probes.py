@@ -14,14 +14,14 @@ from dedup.scrapy.internals.downloads import delay_left
 
 
 class BusyHandler(HTTP11DownloadHandler):
-    """Computes for 150 ms before it sends every other request."""
+    """Computes for 300 ms before it sends every other request."""
 
     _n = 0
 
     async def download_request(self, request: Request) -> Response:
         self._n += 1
         if self._n % 2:
-            time.sleep(0.15)
+            time.sleep(0.3)
         return await super().download_request(request)
 
 

@@ -98,7 +98,7 @@ class Forked:
         self.wait(None if timeout is None else max(0.0, until - monotonic()))
         return self._read, None
 
-    def read_until(self, text: str, timeout: float = 60) -> None:
+    def read_until(self, text: str, timeout: float = 240) -> None:
         """Wait until it has written this."""
         until = monotonic() + timeout
         while text.encode() not in self._read:

@@ -226,7 +226,7 @@ def test_killed_crawl_of_another_project_goes_on_with_its_callbacks(
     ready = threading.Event()
 
     def kill(target: str) -> None:
-        if target == "/30" and ready.wait(10):
+        if target == "/30" and ready.wait(60):
             os.kill(crawling.process.pid, signal.SIGKILL)
 
     site.on_request = kill

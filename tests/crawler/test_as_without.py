@@ -121,7 +121,7 @@ def run(tmp_path: Path, site: WebSite, make: SimpleNamespace) -> Any:
             )
 
     def finish(process: Forked) -> dict[str, Any]:
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=240)
         log = (tmp_path / "log").read_text()
         assert process.returncode == 0, log
         return {**json.loads(output.splitlines()[-1]), "log": log}
@@ -142,7 +142,7 @@ def _interrupt_at(site: WebSite, run: Any, n_requests: int, **settings: Any) -> 
     many, ready = threading.Event(), threading.Event()
 
     def on_request(target: str) -> None:
-        if len(site.pages_asked()) >= n_requests and ready.wait(10) and not many.is_set():
+        if len(site.pages_asked()) >= n_requests and ready.wait(60) and not many.is_set():
             os.kill(process.pid, signal.SIGINT)
             many.set()
         elif target != "/":

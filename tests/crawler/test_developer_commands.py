@@ -40,7 +40,7 @@ def test_a_developers_command_opens_no_job(
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=True,
     )
     assert expected in done.stdout

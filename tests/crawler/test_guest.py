@@ -84,7 +84,7 @@ class Project:
                 **environment,
             },
         )
-        said = process.communicate(timeout=60)[0].decode()
+        said = process.communicate(timeout=240)[0].decode()
         assert process.returncode == status, said
         return said
 

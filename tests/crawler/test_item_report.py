@@ -68,7 +68,7 @@ def _run(folder: Path, level: str) -> tuple[str, list[str], list[Any]]:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -7,7 +7,6 @@ import os
 import signal
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,12 +39,12 @@ def _send_when_asked(
     asked = threading.Event()
     site.on_request = lambda found: asked.set() if found == target else None
     if target not in site.asked:
-        assert asked.wait(20)
+        assert asked.wait(120)
     for is_second, number in enumerate(signals):
         if is_second:
             crawling.process.read_until("Received SIGINT")
         os.kill(crawling.process.pid, number)
-    crawled = crawling.finish(timeout=20)
+    crawled = crawling.finish(timeout=45)  # what is silent is so for minutes
     site.on_request = lambda found: None
     return crawled
 
@@ -101,19 +100,17 @@ def test_a_job_in_use_is_not_moved_by_a_restart(crawl: Crawler, tree: WebSite) -
 
 @pytest.fixture
 def hanging(tree: WebSite) -> Iterator[WebSite]:
-    """Three pages that never come."""
+    """Three pages that do not come for ten minutes."""
     release = threading.Event()
     for target in ("/20", "/21", "/22"):
-        tree.routes[target] = lambda handler: release.wait(60) and None
+        tree.routes[target] = lambda handler: release.wait(600) and None
     yield tree
     release.set()
 
 
 def test_first_ctrl_c_does_not_wait_for_a_silent_server(crawl: Crawler, hanging: WebSite) -> None:
-    crawling = crawl.start("site", url=hanging.url)
-    began = time.monotonic()
+    crawling = crawl.start("site", "-s", "DOWNLOAD_TIMEOUT=600", url=hanging.url)
     stopped = _send_when_asked(hanging, crawling, "/20", signal.SIGINT)
-    assert time.monotonic() - began < 15  # DOWNLOAD_TIMEOUT is 30
     assert stopped.status == 0
     assert "Traceback" not in stopped.output
     assert stopped.stats["reason"] == "shutdown"

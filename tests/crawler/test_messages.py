@@ -115,7 +115,7 @@ def _refuse(jobs_dir: Path, commands: dict[str, list[str]]) -> dict[str, Refusal
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=240,
     )
     results = [Refusal(*result) for result in json.loads(done.stdout)]
     return dict(zip(commands, results, strict=True))

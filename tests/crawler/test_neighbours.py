@@ -105,7 +105,7 @@ def beside(make: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> A
             [sys.executable, str(folder / "script.py"), site.url, str(folder)],
             capture_output=True,
             text=True,
-            timeout=90,
+            timeout=240,
             check=False,
         )
     assert done.returncode == 0, done.stderr

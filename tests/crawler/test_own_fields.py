@@ -179,7 +179,7 @@ def crawls(make: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> A
             [sys.executable, str(script), site.url],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=240,
             check=False,
         )
     assert done.returncode == 0, done.stderr
@@ -249,7 +249,7 @@ def test_fields_count_after_a_resumed_run_and_are_counted(
                 cwd=tmp_path,
                 capture_output=True,
                 text=True,
-                timeout=60,
+                timeout=240,
                 check=False,
             )
             assert done.returncode == 0, done.stderr
@@ -267,7 +267,7 @@ def test_fields_count_after_a_resumed_run_and_are_counted(
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert "setting DEDUP_ITEM_KEY_FIELDS [], now ['price']" in refused.stderr

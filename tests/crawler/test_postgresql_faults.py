@@ -102,12 +102,12 @@ def test_two_ctrl_c_end_a_crawl_whose_database_does_not_answer(
     pages.on_request = on_request
     options = ("-s", f"DEDUP_STORE={address}", "-s", "DOWNLOAD_DELAY=0.05")
     crawling = crawl.start("site", *options, url=pages.url, job=job)
-    assert begun.wait(60)
+    assert begun.wait(120)
     time.sleep(1)
     for _ in range(2):
         crawling.process.send_signal(signal.SIGINT)
         time.sleep(0.2)
-    crawled = crawling.finish(timeout=20)  # of which it waits for 3 s; without that, for minutes
+    crawled = crawling.finish(timeout=60)  # of which it waits for 3 s; without that, for minutes
     assert crawled.status == 130, crawled.output
     assert "Traceback" not in crawled.output
 

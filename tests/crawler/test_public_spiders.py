@@ -250,7 +250,7 @@ def crawls(make: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> A
             [sys.executable, str(script), url],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
             check=False,
         )
         assert done.returncode == 0, done.stderr

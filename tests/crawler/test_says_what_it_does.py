@@ -174,14 +174,14 @@ def test_ctrl_c_on_a_piped_crawl_ends_it(
     crawling = crawl.start(
         "site", "-s", "DEDUP_READ_PROCESSES=1", "-s", "LOG_LEVEL=INFO", url=site.url
     )
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while len(site.asked) < 100 and time.monotonic() < until:
         time.sleep(0.05)
     assert crawling.process.stdout is not None
     crawling.process.stdout.close()
     crawling.process.send_signal(signal.SIGINT)
     try:
-        crawling.process.wait(10)
+        crawling.process.wait(60)
     finally:
         crawling.process.kill()
     site.routes = {target: route for target, route in site.routes.items() if len(target) < 3}

@@ -441,13 +441,13 @@ def _interrupt(
     ready = threading.Event()
 
     def on_request(asked: str) -> None:
-        if asked == target and ready.wait(10):
+        if asked == target and ready.wait(60):
             os.kill(crawling.process.pid, number)
 
     site.on_request = on_request
     crawling = crawl.start("site", url=site.url, python=python)
     ready.set()
-    crawled = crawling.finish(timeout=20)
+    crawled = crawling.finish()
     site.on_request = lambda asked: None
     return crawled
 

@@ -68,7 +68,7 @@ class Job:
             **more,
         )
 
-    def run(self, *options: str, timeout: float = 40, **more: Any) -> tuple[int, str]:
+    def run(self, *options: str, timeout: float = 240, **more: Any) -> tuple[int, str]:
         process = self.start(*options, **more)
         try:
             output = process.communicate(timeout=timeout)[0]

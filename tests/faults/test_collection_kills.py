@@ -73,7 +73,7 @@ def test_killed_run_resumes(tmp_path: Path) -> None:
     size = size_bytes(tmp_path / "whole-job")
     killed: list[int] = []
     while len(killed) < _KILLS:
-        step = size * (len(killed) + 1) // (_KILLS + 2)
+        step = size * (len(killed) + 1) // (2 * _KILLS + 2)  # kills come late
         with subprocess.Popen(command(tmp_path, "out")) as run:
             try:
                 while run.poll() is None and size_bytes(tmp_path / "out-job") < step:

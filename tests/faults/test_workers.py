@@ -50,11 +50,11 @@ def _crawl(
     crawls = [worker(site, tmp_path, settings, job, f"worker-{n}", python) for n in range(2)]
     try:
         if fault is not None:
-            until = time.monotonic() + 60
+            until = time.monotonic() + 120
             while len(site.requests()) < 12 and time.monotonic() < until:
                 time.sleep(0.05)
             fault(crawls[0])
-        codes = [each.wait(150) for each in crawls]
+        codes = [each.wait(300) for each in crawls]
     finally:
         for each in crawls:
             each.kill()

@@ -3,13 +3,15 @@
 The project's own spiders yield one item a page, and its outcome ends the request. Spiders of other
 projects yield any number of items and requests, so a request of theirs is done when the callback
 has ended and its items have left the pipelines. The requests that it yielded are queued by then:
-the engine schedules each of them before it asks the callback for the next output.
+the engine schedules each of them before it asks the callback for the next output, or, in older
+releases of Scrapy, in the next round of the event loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -19,6 +21,7 @@ from scrapy.http import Response
 from dedup.scrapy.component import Component
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY
+from dedup.scrapy.internals.reactor import call_later
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
 from dedup.scrapy.spiders.own import is_own
@@ -62,7 +65,7 @@ class WatchOutputs(Component):
         except Exception as error:
             self._give_up(key, error)
             raise
-        self._close_one(key)
+        call_later(0, partial(self._close_one, key))  # its requests are queued before
 
     def _add(self, key: bytes | None, output: object) -> object:
         """Count the output; give it without the key, if its callback passed on the meta."""

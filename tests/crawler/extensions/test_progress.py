@@ -46,7 +46,7 @@ def on_terminal(command: list[str]) -> str:
             except OSError:  # nobody writes any more
                 break
     os.close(leader)
-    assert process.wait(timeout=30) == 0, written.decode()
+    assert process.wait(timeout=120) == 0, written.decode()
     return written.decode()
 
 

@@ -92,7 +92,7 @@ def test_slow_pages_never_hold_all_readers(
     async def read_all() -> int:
         reader = PageReader(wanted, processes)
         try:
-            await asyncio.wait_for(asyncio.gather(*(read(reader, name) for name in names)), 60)
+            await asyncio.wait_for(asyncio.gather(*(read(reader, name) for name in names)), 240)
             return len(reader._workers)
         finally:
             await reader.close()

@@ -1,24 +1,16 @@
-"""What makes runs on Spark quick: small shuffles, and one session for several runs."""
+"""What makes runs on Spark quick: few parts, a plain compiler, one session for several runs."""
 
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 
 @pytest.fixture(scope="session", autouse=True)
-def few_parts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Spark's own 200 parts, of some rows each, take most of the time of a test."""
-    folder: Path = tmp_path_factory.mktemp("spark")
-    (folder / "spark-defaults.conf").write_text(
-        "spark.sql.shuffle.partitions 2\nspark.ui.enabled false\n"
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SPARK_CONF_DIR", str(folder))
-        yield
+def all_are_quick(quick_spark: None) -> None:
+    """Also the runs of commands, which make their sessions themselves."""
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,7 @@ from tests.dedup.spark.both_engines import TABLE, frame_of, on_one_machine, on_s
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.usefixtures("one_session"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
 ]
 
@@ -134,7 +135,7 @@ def parts(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.glob("part-*")))
 
 
-CODE = "import sys; from dedup.cli import main; sys.exit(main())"
+SPARK = ["--engine", "spark", "--master", "local[2]"]
 
 
 _MEMORY = """
@@ -180,7 +181,7 @@ def test_a_failure_of_a_task_names_its_cause(session: SparkSession) -> None:
     assert "with spark.checkpoint.dir they are kept" in str(sentence_of(lost))
 
 
-def test_files_are_those_of_one_machine(tmp_path: Path) -> None:
+def test_files_are_those_of_one_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Byte for byte: two inputs, in the order given, blank and broken lines, and all options."""
     rows = planted(4)
     first = write(tmp_path / "b.jsonl", rows[:50])
@@ -188,22 +189,9 @@ def test_files_are_those_of_one_machine(tmp_path: Path) -> None:
     second.write_text("\n  \nbroken\n" + second.read_text())
     options = [str(first), str(second), "--mark", "--within", "group", "--keep", "longest"]
     out, dropped = tmp_path / "out", tmp_path / "dropped"
-    spark = [
-        *options,
-        "--engine",
-        "spark",
-        "--master",
-        "local[2]",
-        "-o",
-        str(out),
-        "-d",
-        str(dropped),
-    ]
-    done = subprocess.run(
-        [sys.executable, "-c", CODE, "run", *spark], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert "first broken row, 51: invalid JSON: Expecting value, at character 1" in done.stderr
+    assert main(["run", *options, *SPARK, "-o", str(out), "-d", str(dropped)]) == 0
+    told = capsys.readouterr().err
+    assert "first broken row, 51: invalid JSON: Expecting value, at character 1" in told
     whole, told_of = tmp_path / "whole.jsonl", tmp_path / "told.jsonl"
     assert main(["run", *options, "-o", str(whole), "-d", str(told_of)]) == 0
     assert parts(out) == whole.read_bytes()
@@ -218,9 +206,7 @@ def test_parquet_comes_and_goes_as_parquet(tmp_path: Path) -> None:
     source = tmp_path / "in.parquet"
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), source)
     out = tmp_path / "out.parquet"
-    command = ["run", str(source), "--engine", "spark", "--master", "local[2]", "-o", str(out)]
-    done = subprocess.run([sys.executable, "-c", CODE, *command], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    assert main(["run", str(source), *SPARK, "-o", str(out)]) == 0
     whole = tmp_path / "whole.parquet"
     assert main(["run", str(source), "-o", str(whole)]) == 0
     kept = [

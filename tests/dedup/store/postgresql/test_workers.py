@@ -174,7 +174,7 @@ def test_hosts_of_killed_worker_are_free_at_once(join: Join) -> None:
     first.queue_many([new("a", "a.example")])
     assert first.take_hosts(9) == ["a.example"]
     vanish(one)
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while not (taken := second.take_hosts(9)) and time.monotonic() < until:
         second.beat(pages=0)  # the server needs a moment to find out
     assert taken == ["a.example"]
@@ -308,7 +308,7 @@ def test_a_server_whose_clock_is_set_back_keeps_no_host_waiting(
     monkeypatch.undo()
     assert first.take_hosts(9) == ["a.example"]  # the other one still rests
     vanish(other)
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not (taken := first.take_hosts(9)) and time.monotonic() < until:
         first.beat(pages=0)
     assert taken == ["c.example"]
