@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dedup.collection.columns import Columns, Fields, fields_of
+from dedup.collection.columns import Columns, Fields, NoTextError, fields_of
 from dedup.collection.formats import format_of
 from dedup.collection.reading import read_rows
 from dedup.collection.rows import Broken, Given, Values, WebPage
@@ -35,6 +35,21 @@ class Read(NamedTuple):
     others: tuple[Any, ...] = ()
     present: frozenset[str] = frozenset()
     names: tuple[str, ...] = ()
+
+
+class NoText(NamedTuple):
+    """A row that is sound, but has no text; see `Read`."""
+
+    reason: str
+    id: Any
+    present: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, error: NoTextError) -> "NoText":
+        """What is known of a row from what was raised."""
+        fields = error.fields
+        return cls(str(error), name_of(fields), fields.present, fields.names)
 
 
 def read_documents(
@@ -71,13 +86,14 @@ def read_given(given: Given, columns: Columns, sites: Mapping[str, Site], number
     """Read a document.
 
     Raises:
-        ValueError: the row is not a document.
+        NoTextError: the row has no text.
+        ValueError: it is no row.
         RecursionError: it is JSON that is nested too deeply.
     """
     if isinstance(given, WebPage):
         return _read_page(given, columns, sites)
     fields = fields_of(object_of(given), columns)
-    name = fields.url if fields.id is None else fields.id
+    name = name_of(fields)
     text = (
         str(number)
         if name is None
@@ -91,6 +107,11 @@ def read_given(given: Given, columns: Columns, sites: Mapping[str, Site], number
         else page_document(text, fields, sites)
     )
     return Read(document, name, fields.others, fields.present, fields.names)
+
+
+def name_of(fields: Fields) -> Any:
+    """A row's id, or else its URL; None: it has neither."""
+    return fields.url if fields.id is None else fields.id
 
 
 def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
@@ -116,7 +137,7 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _why_no_json(line: bytes, error: json.JSONDecodeError) -> str:
     if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        return "UTF-16 is not supported; convert it to UTF-8"
+        return "it is UTF-16; --encoding utf-16 reads it"
     place = min(error.pos, len(error.doc.rstrip())) + 1
     return f"invalid JSON: {error.msg}, at character {place:,}"
 

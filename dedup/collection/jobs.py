@@ -19,6 +19,7 @@ from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work
 from dedup.collection.sites import learn_sites, rare_lines
 from dedup.collection.sources import Source, find_sources
+from dedup.collection.survivor import FIRST
 from dedup.errors import StateError
 from dedup.sites.learner import SiteState
 from dedup.sites.site import Site
@@ -87,7 +88,7 @@ def open_job(
         "within": rules.within,
         **({"compare": list(rules.compare)} if rules.compare else {}),
         **{name: value for name, value in _reading(run.columns) if value is not None},
-        "keep": rules.keep if rules.newest is None else f"newest:{rules.newest}",
+        "keep": ",".join(map(str, rules.criteria)) or FIRST,
         "against": [*(run.against or [None]), *(_digest(source.path) for source in known)],
         **({"pages": baseline.pages} if len(baseline.stores) > 1 else {}),
     }

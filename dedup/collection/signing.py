@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 
 from dedup.batch import Batch
 from dedup.collection.between_processes import ReadRows, SentBatch, SentRows
-from dedup.collection.columns import Columns
-from dedup.collection.documents import Read, read_given
+from dedup.collection.columns import Columns, NoTextError
+from dedup.collection.documents import NoText, Read, read_given
 from dedup.collection.rows import Given
 from dedup.collection.rules import Rules
 from dedup.detectors.sketches import SketchSigner
@@ -88,9 +88,11 @@ class Work:
             batch.signatures(signer)
         return batch
 
-    def _read(self, given: Given, number: int) -> Read | str:
+    def _read(self, given: Given, number: int) -> Read | NoText | str:
         try:
             return read_given(given, self.columns, self.sites, number)
+        except NoTextError as error:
+            return NoText.of(error)
         except (ValueError, RecursionError) as error:
             return str(error)
 

@@ -69,7 +69,7 @@ def test_broken_lines_are_named_counted_and_passed(
     errors = " ".join(capsys.readouterr().err.split())
     assert "line 2: expected a JSON object, found list" in errors
     assert "line 3: expected a field `text` or `html`" in errors
-    assert "1 unique, 0 duplicates, 4 broken rows" in errors
+    assert "1 unique, 0 duplicates, 1 without text, 3 broken rows" in errors
 
 
 def test_missing_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
