@@ -18,6 +18,7 @@ import cProfile
 import json
 import os
 import pstats
+import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
@@ -89,7 +90,7 @@ class Turns(SiteSpider):
         job = self.dedup_job
         job.urls.requests.hosts.update(f"host-{n}.example" for n in range(HOSTS))
         job.is_finished = True  # hosts without queued URLs would be given back
-        backend = job.store.database.value("SELECT pg_backend_pid()")
+        backend = job.store.database.connection.raw.info.backend_pid
         responses = self._responses()
         await self._judge(responses, HOSTS * WARM_UP, 100)
         lock = Lock(job.store.workers, backend, profiles=self.profiles)
@@ -152,7 +153,7 @@ def main() -> None:
         "DEDUP_ALLOW_PRIVATE": True,
         "DEDUP_PROGRESS": "off",
         "DEDUP_READ_PROCESSES": 0,
-        "DEDUP_JOBS_DIR": f"/tmp/{job}",
+        "DEDUP_JOBS_DIR": tempfile.mkdtemp(prefix="dedup-turns-"),
         "LOG_LEVEL": "WARNING",
     }
     settings.update(changed, priority="cmdline")
