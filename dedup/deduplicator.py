@@ -215,7 +215,8 @@ class Deduplicator:
         document = batch.documents[place]
         number = self.store.add(document, _SignaturesOf(self.signatures, batch, place))
         judge.keep(place, number)
-        self._note_stored(number, document)
+        if self._clean is not None:
+            self._note_stored(number, document)
         return number
 
     def signatures(self, document: Document) -> dict[str, bytes]:

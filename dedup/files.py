@@ -39,6 +39,7 @@ _PART_PREFIX = ".part-"
 _OLD_SECONDS = 3600.0
 _OPEN_FILES = Path("/dev/fd")
 _MAX_JSON_BYTES = 16 << 20
+_BUFFER_BYTES = 1 << 18
 _GZIP_LEVEL = 6  # as `gzip`; Python's default of 9 takes several times as long for 1% less
 _ZSTD_WINDOW_BYTES = 2**31  # the limit of `zstd --long`; that of the library is 2**27
 
@@ -193,7 +194,7 @@ def create_binary(path: Path) -> BinaryIO:
             path.open("wb"), closefd=True
         )
         return cast("BinaryIO", writer)
-    return path.open("wb")
+    return path.open("wb", buffering=_BUFFER_BYTES)
 
 
 class _Compression(NamedTuple):

@@ -28,7 +28,7 @@ from dedup.collection.judging import Judged, RowJudge
 from dedup.collection.remote import check_addresses, is_address, local_path, sent
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work, usable_processes
-from dedup.collection.sites import rare_lines
+from dedup.collection.sites import rare_lines, with_markup
 from dedup.collection.spool import SpoolStore
 from dedup.collection.writing import Output, Writer, write_record
 from dedup.collection.writing.outputs import (
@@ -39,6 +39,7 @@ from dedup.collection.writing.outputs import (
     output_path,
     standard_output,
 )
+from dedup.text.shingles import count_distinct
 
 _GARBAGE = (200_000, 50, 50)
 """Rows create many objects but no cycles. Python's default thresholds cost 8% of the time of the
@@ -125,7 +126,8 @@ def execute_here(run: CollectionRun) -> None:
         check_outputs(here, read, overwrite=run.overwrite)
         counts = Counts()
         began = time.monotonic()
-        sites = learn_sites((row for _, row in _read(sources, run, "sites")), run.columns)
+        pages = with_markup(sources, run.columns)
+        sites = learn_sites((row for _, row in _read(pages, run, "sites")), run.columns)
         baseline = open_baseline(against, known, run.rules, run.columns, folder)
         stack.callback(baseline.close)
         store = (
@@ -172,7 +174,7 @@ def execute_here(run: CollectionRun) -> None:
         for sentence in judge.told:
             _tell(sentence)
         store.decisions.finish()
-    if repeated := len(ids) - len(np.unique(np.array(ids, np.uint64))):
+    if repeated := len(ids) - len(count_distinct(np.array(ids, np.uint64))[0]):
         ERRORS.print(
             f"{repeated:,} rows share an id with another row, so `duplicate_of` may be ambiguous"
         )

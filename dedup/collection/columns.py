@@ -145,10 +145,13 @@ def fields_of(row: Mapping[str, Any], columns: Columns) -> Fields:
         ValueError: it has bytes that cannot be decoded.
         RecursionError: a value that counts is nested too deeply.
     """
-    text, html, url, title, name = (
-        _decoded(value_at(row, each), each, columns.encoding)
-        for each in (columns.text, columns.html, columns.url, columns.title, columns.id)
-    )
+    named = columns.text, columns.html, columns.url, columns.title, columns.id
+    if columns.encoding is None and "." not in "".join(named):
+        text, html, url, title, name = map(row.get, named)
+    else:
+        text, html, url, title, name = (
+            _decoded(value_at(row, each), each, columns.encoding) for each in named
+        )
     if text == "" and isinstance(html, str) and html:
         text = None  # in CSV an empty cell is all that says that there is none
     has_text = isinstance(text, str)

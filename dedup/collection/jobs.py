@@ -17,7 +17,7 @@ from dedup.collection.judging import RowJudge
 from dedup.collection.reading import read_rows
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work
-from dedup.collection.sites import learn_sites, rare_lines
+from dedup.collection.sites import learn_sites, rare_lines, with_markup
 from dedup.collection.sources import Source, find_sources
 from dedup.collection.survivor import FIRST
 from dedup.errors import StateError
@@ -259,7 +259,8 @@ def _fill(
             for row in read_rows(source, columns):
                 yield number, row
 
-    sites = learn_sites((row for _, row in rows()), columns)
+    pages = (row for source in with_markup(sources, columns) for row in read_rows(source, columns))
+    sites = learn_sites(pages, columns)
     workers = SigningProcesses(Work(columns=columns, rules=rules, sites=sites), 1)
     decider = Decider(rules, store, rare_on=rare_lines(sites.get))
     judge = RowJudge(

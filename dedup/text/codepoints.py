@@ -85,9 +85,14 @@ def hash_pieces(
     if len(codes) > _CODES_AT_ONCE:
         return _hash_pieces_of_long(codes, starts, ends)
     powers, inverse_powers = _powers(len(codes))
-    sums = np.zeros(len(codes) + 1, np.uint64)
-    np.cumsum(codes * powers, out=sums[1:])
-    return mix((sums[ends] - sums[starts]) * inverse_powers[starts])
+    sums = np.empty(len(codes) + 1, np.uint64)
+    sums[0] = 0
+    np.multiply(codes, powers, out=sums[1:])
+    np.cumsum(sums[1:], out=sums[1:])
+    hashes = sums[ends]
+    hashes -= sums[starts]
+    hashes *= inverse_powers[starts]
+    return mix(hashes)
 
 
 def _hash_pieces_of_long(
