@@ -16,9 +16,11 @@ from typing import Any
 from scrapy.exporters import JsonLinesItemExporter
 from scrapy.settings import BaseSettings
 
+from dedup.export import page_rows
+from dedup.fields.registry import FIELDS
 from dedup.files import replacing
+from dedup.scrapy.config import CrawlConfig
 from dedup.store import JobStore
-from dedup.store.export_columns import EXPORTED_FIELDS
 
 logger = logging.getLogger(__name__)
 
@@ -32,9 +34,10 @@ def continue_feeds(settings: BaseSettings, store: JobStore) -> None:
     page, do not change; a warning says how to get such a file.
     """
     feeds = dict(settings.getdict("FEEDS"))
+    added = CrawlConfig.from_settings(settings).page_fields
     for uri, options in feeds.items():
         path = _local_path(str(uri))
-        fields = options.get("fields", settings.getlist("FEED_EXPORT_FIELDS") or None)
+        fields = options.get("fields", [*settings.getlist("FEED_EXPORT_FIELDS"), *added] or None)
         if path is None or not _is_supported(options, fields):
             logger.warning(
                 "The feed %s gets only the pages of this run. For all pages: dedup export %s",
@@ -42,7 +45,8 @@ def continue_feeds(settings: BaseSettings, store: JobStore) -> None:
                 store.job,
             )
             continue
-        _complete(path, fields, options.get("encoding", settings["FEED_EXPORT_ENCODING"]), store)
+        encoding = options.get("encoding", settings["FEED_EXPORT_ENCODING"])
+        _complete(path, fields, encoding, store, is_language_declared="language" not in added)
         feeds[uri] = {**options, "overwrite": False}
     settings.set("FEEDS", feeds, "cmdline")
 
@@ -56,14 +60,24 @@ def _is_supported(options: Mapping[str, Any], fields: Any) -> bool:
     return (
         options.get("format") in _FORMATS
         and isinstance(fields, list)
-        and {"id", "url"} <= set(fields) <= set(EXPORTED_FIELDS)
+        and {"id", "url"} <= set(fields) <= set(FIELDS)
         and not options.get("postprocessing")
         and not options.get("item_filter")
     )
 
 
-def _complete(path: Path, fields: list[str], encoding: str | None, store: JobStore) -> None:
-    """Keep the lines of stored pages, each once, and add the pages that are missing."""
+def _complete(
+    path: Path,
+    fields: list[str],
+    encoding: str | None,
+    store: JobStore,
+    *,
+    is_language_declared: bool,
+) -> None:
+    """Keep the lines of stored pages, each once, and add the pages that are missing.
+
+    Where items have the language that their pages declare, lines that are added have it, too.
+    """
     urls = store.exports.page_urls()
     file: Any
     with replacing(path) as part, part.open("wb") as file:
@@ -74,8 +88,11 @@ def _complete(path: Path, fields: list[str], encoding: str | None, store: JobSto
                 file.write(line)
         exporter = JsonLinesItemExporter(file, fields_to_export=fields, encoding=encoding)
         if urls:
-            for page in store.exports.pages():
+            names = list(dict.fromkeys([*fields, "declared_language"]))
+            for page in page_rows(store, names):
                 if page["id"] in urls:
+                    if is_language_declared:
+                        page["language"] = page["declared_language"]
                     exporter.export_item(page)
 
 

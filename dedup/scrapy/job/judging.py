@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from scrapy import signals
@@ -68,6 +68,8 @@ class ItemJudge:
         self._is_resent = is_resent
         self._names = SeenNames(fields)
         self.drops = DropLog()
+        self.reduce: Callable[[Page], object] | None = None
+        """Called with a page before it is stored, if its body is not: sets what stands for it."""
         self._shares: list[list[str]] = []
         """The stages that each content pipeline asks first."""
         self._resent: set[int] = set()
@@ -131,6 +133,11 @@ class ItemJudge:
         all_signals.connect(self._item_error, signals.item_error)
 
     # --- For the other pipelines -----------------------------------------------------------------
+
+    def page_of(self, item: object) -> tuple[Page | None, Mapping[str, object]]:
+        """The item as a page, and what was read from its HTML by field; None: it is no page."""
+        entry = self._items.entry(item)
+        return self._page(entry, item), entry.extracted
 
     def follow(self, item: object) -> None:
         """Identify the item from here on, even if other pipelines replace the object."""
@@ -208,6 +215,8 @@ class ItemJudge:
 
     def _store_page(self, item: object, entry: Entry, page: Page) -> None:
         names = self._content.differing_fields(page)
+        if self.reduce is not None:
+            self.reduce(page)
         with self._store.unit():
             number = self._ledger.record(_outcome("unique", entry, page)) or 0
             if self._content.note_apart(number, page):
@@ -223,6 +232,8 @@ class ItemJudge:
             fill(item, "id", number)
 
     def _store_version(self, item: object, entry: Entry, page: Page, number: int) -> None:
+        if self.reduce is not None:
+            self.reduce(page)
         self._record(entry, replace(_outcome("version", entry, page), number=number))
         self._content.add_version(number, page)
         if entry.is_ours:
