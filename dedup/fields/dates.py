@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dedup.fields.declared import Declared
+from dedup.fields.describing import site_name_of
 from dedup.fields.json_ld import main_nodes
 from dedup.fields.moments import Moment, dates_in, labelled_moments, moment
 
@@ -45,9 +46,12 @@ _UPDATED = re.compile(
 _OTHER_LETTERS = 40
 """A line with more letters beside its dates is a sentence, not a byline."""
 
-_LABEL_CHARACTERS = 40
+_LABEL_CHARACTERS = 16
 _ENDS = (".", "。", "!", "?", "！", "？")
 _HALF_DAY = re.compile(r"\b[ap]\.m\.$")
+
+_SITES = frozenset(["website", "blog"])
+"""Types of OpenGraph of start pages and lists, but also what some sites declare for all pages."""
 
 _URL_DATE = re.compile(r"/((?:19|20)\d\d)/([01]?\d)/([0-3]?\d)/[^/?#]")
 
@@ -89,6 +93,7 @@ class _Sources:
         self._url = url
         self._latest = latest
         self._nodes = main_nodes(declared.nodes, url, declared.title)
+        self._is_site = not self._nodes and declared.first("og:type").lower() in _SITES
         self._shown, self._updated = self._in_lines()
         self._in_url = _date_in_url(url, latest)
 
@@ -100,6 +105,8 @@ class _Sources:
             *self._of_times(_PUBLISHED_HINT),
         ]
         seen = [*self._shown, *self._in_url]
+        if self._is_site:
+            strong = [each for each in strong if any(each.is_near(other) for other in seen)]
         if strong:
             chosen = _agreed(strong, seen)
             return None if chosen is None or self._is_denied(chosen, modified) else chosen
@@ -121,10 +128,23 @@ class _Sources:
             *self._of_properties("datemodified"),
             *self._of_times(_MODIFIED_HINT, _PUBLISHED_HINT),
         ]
+        if self._is_site:
+            strong = []
         return _agreed(strong or self._updated, self._updated)
 
     def _by_sight(self) -> Moment | None:
-        """The only date in the lines around the heading, or that in the URL."""
+        """The only date in the lines around the heading, or that in the URL.
+
+        In a list of pages it would be the date of one of them.
+        """
+        heading = self._declared.heading.lower()
+        is_of_page = bool(heading) and heading in self._declared.title.lower()
+        if (
+            self._is_site
+            or not is_of_page
+            or heading == (site_name_of(self._declared) or "").lower()
+        ):
+            return next(iter(self._in_url), None)
         found = [each for each in self._shown if not self._is_today(each)]
         if found:
             is_one = all(each.day == found[0].day for each in found)

@@ -17,7 +17,7 @@ from dedup.fields.names import cut, name_parts
 from dedup.html.bounds import Bounded
 from dedup.html.page import Resolver
 from dedup.html.unfolding import page_outline
-from dedup.sites.outline import Outline
+from dedup.sites.outline import Line, Outline
 
 _MAX_VALUES = 200
 """Of each kind. Pages have some dozens; hostile ones could have millions."""
@@ -213,14 +213,14 @@ def _heading_lines(outline: Outline | None, title: str) -> tuple[str, list[str]]
     ]
     chosen = named or sorted(headings, key=lambda at: (lines[at].block, at))
     if not chosen:
-        return "", [line.text for line in lines[:_LINES_BEHIND] if _is_short(line.text)]
+        return "", [line.text for line in lines[:_LINES_BEHIND] if _is_short(line)]
     at = max(chosen, key=lambda at: len(lines[at].text)) if named else chosen[0]
     around = lines[max(0, at - _LINES_BEFORE) : at + _LINES_BEHIND]
-    return cut(lines[at].text), [line.text for line in around if _is_short(line.text)]
+    return cut(lines[at].text), [line.text for line in around if _is_short(line)]
 
 
-def _is_short(text: str) -> bool:
-    return len(text) <= _LINE_CHARACTERS
+def _is_short(line: Line) -> bool:
+    return len(line.text) <= _LINE_CHARACTERS and line.block != "pre"
 
 
 def _shown(names: Iterable[str], outline: Outline | None) -> set[str]:

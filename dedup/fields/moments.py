@@ -130,8 +130,8 @@ def _with_time(day: date, text: str, found: re.Match[str]) -> Moment:
     if time is None:
         before = list(_TIME.finditer(text, 0, found.start()))[-1:]
         time = before[0] if before and _is_beside(text[before[0].end() : found.start()]) else None
-    if time is None or (at := _at(start, time)) is None:
-        return Moment(start)
+    if time is None or (at := _at(start, time)) is None or at.time() == start.time():
+        return Moment(start)  # programs write midnight where they know the day alone
     return Moment(at, "minutes" if time["second"] is None else "seconds")
 
 

@@ -12,18 +12,28 @@ from dedup.fields.dates import Dates, dates_of
 from dedup.fields.declared import Declared, read_declared
 from dedup.fields.own_markup import own_markup
 from dedup.html import Bounded, bounded, decode
+from dedup.html.unfolding import page_outline
 from dedup.store.records import Page
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """Kept of a page without its body: what it declares, and the markup of its own text."""
+    """Kept of a page without its body: what it declares, and the markup of its own text.
+
+    Attributes:
+        is_whole: is it the markup of all its text, as it is not yet known which is its own?
+    """
 
     declared: Declared
     markup: str
+    is_whole: bool = False
 
     def to_bytes(self) -> bytes:
-        value = {"declared": self.declared.to_json(), "markup": self.markup}
+        value = {
+            "declared": self.declared.to_json(),
+            "markup": self.markup,
+            "is_whole": self.is_whole,
+        }
         return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
     @classmethod
@@ -35,7 +45,8 @@ class Reduced:
         """
         value: Any = json.loads(data)
         try:
-            return cls(Declared.from_json(value["declared"]), str(value["markup"]))
+            declared = Declared.from_json(value["declared"])
+            return cls(declared, str(value["markup"]), bool(value["is_whole"]))
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"no reduced page ({error!r})") from error
 
@@ -91,7 +102,8 @@ class PageSource:
     def markup(self) -> str | None:
         """The markup of the page's own text; None: it is not known."""
         if self._reduced is not None:
-            return self._reduced.markup
+            kept = self._reduced.markup
+            return own_markup(bounded(kept), self.text) if self._reduced.is_whole else kept
         return None if self.html is None else own_markup(self.html, self.text)
 
     @property
@@ -105,8 +117,18 @@ class PageSource:
         return dates_of(self.declared, self.url, day if self.page.fetched_at else None)
 
 
-def reduced(page: Page) -> Reduced | None:
-    """What to keep in place of a page's body; None: it has none."""
+def reduced(page: Page, *, is_final: bool) -> Reduced | None:
+    """What to keep in place of a page's body; None: it has none.
+
+    Args:
+        page: with its body.
+        is_final: may its text not change any more?
+    """
     source = PageSource(page)
-    markup = source.markup
-    return None if markup is None else Reduced(source.declared, markup)
+    if source.html is None:
+        return None
+    whole = None if is_final else page_outline(source.html)
+    if whole is None:
+        return Reduced(source.declared, source.markup or "")
+    text = "\n".join(line.text for line in whole.lines)
+    return Reduced(source.declared, own_markup(source.html, text), is_whole=True)

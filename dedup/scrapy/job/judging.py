@@ -68,8 +68,9 @@ class ItemJudge:
         self._is_resent = is_resent
         self._names = SeenNames(fields)
         self.drops = DropLog()
-        self.reduce: Callable[[Page], object] | None = None
-        """Called with a page before it is stored, if its body is not: sets what stands for it."""
+        self.reduce: Callable[[Page, bool], object] | None = None
+        """Called with a page before it is stored, if its body is not, and whether its text may not
+        change any more: sets what stands for the body."""
         self._shares: list[list[str]] = []
         """The stages that each content pipeline asks first."""
         self._resent: set[int] = set()
@@ -216,7 +217,7 @@ class ItemJudge:
     def _store_page(self, item: object, entry: Entry, page: Page) -> None:
         names = self._content.differing_fields(page)
         if self.reduce is not None:
-            self.reduce(page)
+            self.reduce(page, entry.outline is None)
         with self._store.unit():
             number = self._ledger.record(_outcome("unique", entry, page)) or 0
             if self._content.note_apart(number, page):
@@ -233,7 +234,7 @@ class ItemJudge:
 
     def _store_version(self, item: object, entry: Entry, page: Page, number: int) -> None:
         if self.reduce is not None:
-            self.reduce(page)
+            self.reduce(page, entry.outline is None)
         self._record(entry, replace(_outcome("version", entry, page), number=number))
         self._content.add_version(number, page)
         if entry.is_ours:

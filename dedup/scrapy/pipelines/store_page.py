@@ -36,9 +36,9 @@ class StorePage(ContentPipeline):
         if self._reader is not None:
             self._reader.close()
 
-    def _reduce(self, page: Page) -> None:
+    def _reduce(self, page: Page, is_final: bool) -> None:
         assert self._reader is not None  # noqa: S101 -- for the type checker
         try:
-            page.take_reduced(self._reader.reduced(page))
+            page.take_reduced(self._reader.reduced(page, is_final=is_final))
         except ReadingError as error:
             logger.warning("Only the text of %s is stored: %s", page.url, error)

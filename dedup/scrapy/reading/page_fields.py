@@ -37,17 +37,21 @@ class PageFieldReader:
 
     def values(self, page: Page, names: Sequence[str]) -> Mapping[str, Any]:
         """The values of some fields."""
-        return self._read(page, tuple(names), is_reduced=False).values
+        return self._read(page, tuple(names)).values
 
-    def reduced(self, page: Page) -> bytes | None:
+    def reduced(self, page: Page, *, is_final: bool) -> bytes | None:
         """What to store in place of the body; None: there is none."""
-        return self._read(page, (), is_reduced=True).reduced if page.body else None
+        if not page.body:
+            return None
+        return self._read(page, (), is_reduced=True, is_final=is_final).reduced
 
     def close(self) -> None:
         """End the process."""
         self._worker.close()
 
-    def _read(self, page: Page, names: tuple[str, ...], *, is_reduced: bool) -> FoundFields:
+    def _read(
+        self, page: Page, names: tuple[str, ...], *, is_reduced: bool = False, is_final: bool = True
+    ) -> FoundFields:
         body = page.body or b""
-        raw = RawFields(body, replace(page, rest=None), names, is_reduced=is_reduced)
+        raw = RawFields(body, replace(page, rest=None), names, is_reduced, is_final)
         return read_fields(raw) if is_small(body) else cast("FoundFields", self._worker.read(raw))

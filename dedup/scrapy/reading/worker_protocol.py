@@ -33,12 +33,14 @@ class RawFields(NamedTuple):
         page: as it is stored.
         names: of the fields.
         is_reduced: is it wanted what stands for the body where that is not stored?
+        is_final: may the page's text not change any more?
     """
 
     body: bytes
     page: Page
     names: tuple[str, ...]
     is_reduced: bool
+    is_final: bool
 
     @property
     def url(self) -> str:
@@ -135,6 +137,6 @@ def read_fields(raw: RawFields) -> FoundFields:
     from dedup.fields.page_source import PageSource, reduced
     from dedup.fields.registry import values
 
-    kept = reduced(raw.page) if raw.is_reduced else None
+    kept = reduced(raw.page, is_final=raw.is_final) if raw.is_reduced else None
     found = values(PageSource(raw.page), raw.names)
     return FoundFields(found, None if kept is None else kept.to_bytes())
