@@ -23,7 +23,7 @@ _LEAST_UNSPACED = 20
 _MARGIN = 1.06
 """By how much the rank of the second language must be worse, if nothing is declared."""
 
-_CLEAR_MARGIN = 1.15
+_CLEAR_MARGIN = 1.1
 """To overrule a declaration."""
 
 _TAG = re.compile(r"([a-z]{2,3})((?:[-_][a-z0-9]{1,8})*)", re.IGNORECASE)
