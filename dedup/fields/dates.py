@@ -46,12 +46,23 @@ _UPDATED = re.compile(
 _OTHER_LETTERS = 40
 """A line with more letters beside its dates is a sentence, not a byline."""
 
+_COMMON_WORD = re.compile(r"\b[a-z]{3,}\b")
+_COMMON_WORDS = 4
+"""In lower case; names and months have capitals."""
+
 _LABEL_CHARACTERS = 16
 _ENDS = (".", "。", "!", "?", "！", "？")
 _HALF_DAY = re.compile(r"\b[ap]\.m\.$")
 
 _SITES = frozenset(["website", "blog"])
 """Types of OpenGraph of start pages and lists, but also what some sites declare for all pages."""
+
+_LEAST_HEADING_CHARACTERS = 8
+"""Shorter ones are often names of tags."""
+
+_LIST_URL = re.compile(
+    r"/(?:archives?|authors?|categor(?:y|ies)|labels?|page|search|tags?|topics?)(?:/|$)"
+)
 
 _URL_DATE = re.compile(r"/((?:19|20)\d\d)/([01]?\d)/([0-3]?\d)/[^/?#]")
 
@@ -137,19 +148,24 @@ class _Sources:
 
         In a list of pages it would be the date of one of them.
         """
-        heading = self._declared.heading.lower()
-        is_of_page = bool(heading) and heading in self._declared.title.lower()
-        if (
-            self._is_site
-            or not is_of_page
-            or heading == (site_name_of(self._declared) or "").lower()
-        ):
+        if not self._is_of_page():
             return next(iter(self._in_url), None)
         found = [each for each in self._shown if not self._is_today(each)]
         if found:
             is_one = all(each.day == found[0].day for each in found)
             return max(found, key=_precision) if is_one else None
         return next(iter(self._in_url), None)
+
+    def _is_of_page(self) -> bool:
+        """Is the heading that of a text of its own, and not the name of a site or a list?"""
+        heading = self._declared.heading.lower()
+        return (
+            not self._is_site
+            and len(heading) >= _LEAST_HEADING_CHARACTERS
+            and heading in self._declared.title.lower()
+            and heading != (site_name_of(self._declared) or "").lower()
+            and not _LIST_URL.search(self._url)
+        )
 
     def _is_denied(self, chosen: Moment, modified: Moment | None) -> bool:
         """Does the page show one other day as its date?"""
@@ -220,8 +236,8 @@ def _is_byline(line: str) -> bool:
     """Does a line say little more than a date?"""
     if line.endswith(_ENDS) and not _HALF_DAY.search(line):
         return False
-    letters = sum(each.isalpha() for each in line) - sum(map(str.isalpha, dates_in(line)))
-    return letters <= _OTHER_LETTERS
+    letters = sum(map(str.isalpha, line)) - sum(map(str.isalpha, dates_in(line)))
+    return letters <= _OTHER_LETTERS and len(_COMMON_WORD.findall(line)) <= _COMMON_WORDS
 
 
 def _precision(found: Moment) -> int:

@@ -23,8 +23,11 @@ _LEAST_UNSPACED = 20
 _MARGIN = 1.06
 """By how much the rank of the second language must be worse, if nothing is declared."""
 
+_NEAR = 1.04
+"""How many times the best rank the declared language may have."""
+
 _CLEAR_MARGIN = 1.1
-"""To overrule a declaration."""
+"""How many times the best rank it must have to be overruled."""
 
 _TAG = re.compile(r"([a-z]{2,3})((?:[-_][a-z0-9]{1,8})*)", re.IGNORECASE)
 
@@ -119,15 +122,15 @@ def _by_ranks(text: str, tag: str) -> str | None:
     ranks = list(_ranks(text))
     if len(ranks) < 2:
         return None
-    (first, _), *_ = ranks
-    margin = _margin(ranks)
+    first, best = ranks[0]
+    is_clear = _margin(ranks) >= _MARGIN
+    if not tag:
+        return first if is_clear else None
     language = tag.partition("-")[0]
-    if language and _are_kindred(language, first):
+    own = [rank for each, rank in ranks if _are_kindred(language, each)]
+    if own and own[0] <= _NEAR * best and _may_be(tag, text):
         return tag
-    if language and margin < _CLEAR_MARGIN:
-        is_likely = any(_are_kindred(language, each) for each, _ in ranks)
-        return tag if is_likely and _may_be(tag, text) else None
-    return first if margin >= _MARGIN else None
+    return first if is_clear and not (own and own[0] < _CLEAR_MARGIN * best) else None
 
 
 def _ranks(text: str) -> Iterator[tuple[str, int]]:

@@ -80,7 +80,9 @@ def test_unknown_is_none() -> None:
     assert fields == [None] * 4
 
 
-@pytest.mark.parametrize("text", ["[", "[" * 10_000, '{"@graph": 3}', "null", '[{"@type": 3}]', "{}"])
+@pytest.mark.parametrize(
+    "text", ["[", "[" * 10_000, '{"@graph": 3}', "null", '[{"@type": 3}]', "{}"]
+)
 def test_bad_json_ld_is_no_declaration(text: str) -> None:
     found = declared(f'<script type="application/ld+json">{text}</script>{PERSON}', BYLINE)
     assert author_of(found, URL) == "Ann Lee"

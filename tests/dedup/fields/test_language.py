@@ -15,7 +15,7 @@ GERMAN = (
     "Das Museum bewahrt, was von zweihundert Jahren Tee in einer kleinen Hafenstadt geblieben ist:"
     " Kontobücher und Dosen, Waagen und Kisten, elf braune Kannen und das Modell eines Schiffes."
     " Diese Seiten werden von Freiwilligen gepflegt. Manche sind alt, und manche sind doppelt, weil"
-    " eine Zeit lang die Schule, die Druckerei und das Museum jeweils eigene Seiten hatten. Wir haben"
+    " eine Zeit lang die Schule, die Druckerei und das Museum eigene Seiten hatten. Wir haben"
     " nie die Zeit gefunden, das zu ordnen, und Besucher schreiben uns, dass es ihnen so gefällt."
 )
 RUSSIAN = (
