@@ -57,7 +57,8 @@ _HALF_DAY = re.compile(r"\b[ap]\.m\.$")
 _SITES = frozenset(["website", "blog"])
 """Types of OpenGraph of start pages and lists, but also what some sites declare for all pages."""
 
-_LEAST_HEADING_CHARACTERS = 8
+_NO_LETTERS = re.compile(r"[\W_]+")
+_LEAST_HEADING_CHARACTERS = 7
 """Shorter ones are often names of tags."""
 
 _LIST_URL = re.compile(
@@ -158,12 +159,19 @@ class _Sources:
 
     def _is_of_page(self) -> bool:
         """Is the heading that of a text of its own, and not the name of a site or a list?"""
-        heading = self._declared.heading.lower()
+        heading, title, site = (
+            _NO_LETTERS.sub("", each or "").lower()
+            for each in (
+                self._declared.heading,
+                self._declared.title,
+                site_name_of(self._declared),
+            )
+        )
         return (
             not self._is_site
             and len(heading) >= _LEAST_HEADING_CHARACTERS
-            and heading in self._declared.title.lower()
-            and heading != (site_name_of(self._declared) or "").lower()
+            and heading in title
+            and heading != site
             and not _LIST_URL.search(self._url)
         )
 
