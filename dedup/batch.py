@@ -39,6 +39,11 @@ class Signatures:
         return cls(np.frombuffer(joined, np.uint8).reshape(len(signatures), width), lengths)
 
     @classmethod
+    def none(cls, count: int) -> Self:
+        """Of documents without any."""
+        return cls(np.empty((count, 0), np.uint8), np.zeros(count, np.int64))
+
+    @classmethod
     def of_keys(cls, keys: NDArray[np.unsignedinteger[Any]], lengths: NDArray[np.int64]) -> Self:
         """Of rows of keys, of which each document has so many, from the left."""
         keys = np.ascontiguousarray(keys)
@@ -81,7 +86,14 @@ class Portion:
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """How many shingles each document has."""
-        return sizes_of(self.documents)
+        if len(self) == 1:
+            return sizes_of(self.documents)
+        return np.diff(self.texts.shingle_bounds)
+
+    @cached_property
+    def has_keys(self) -> bool:
+        """Has any document a key?"""
+        return any(document.key for document in self.documents)
 
     @cached_property
     def owners(self) -> NDArray[np.intp]:
@@ -118,7 +130,7 @@ class Batch:
         self._new = [
             place
             for place, document in enumerate(documents)
-            if document.known_shingles is None and not document.signatures
+            if not document.signatures and document.known_shingles is None
         ]
         self._portions = self._analysed()
 
@@ -160,7 +172,7 @@ class Batch:
         if len(self._new) < len(self.documents):
             for places, portion in self._portions:
                 found = signer.compute(portion)
-                for at, place in enumerate(places):
+                for at, place in enumerate(places.tolist()):
                     self.documents[place].signatures[signer.key] = found[at]
             return Signatures.of(list(map(signer.sign, self.documents)))
         parts = [(places, signer.compute(portion)) for places, portion in self._portions]
@@ -172,7 +184,7 @@ class Batch:
             lengths[places] = part.lengths
         return Signatures(rows, lengths)
 
-    def _analysed(self) -> list[tuple[list[int], Portion]]:
+    def _analysed(self) -> list[tuple[NDArray[np.intp], Portion]]:
         """The documents that are new, in portions, which know their normal texts and shingles."""
         texts = [self.documents[place].text for place in self._new]
         kinds: dict[bool | None, list[int]] = {None: [], False: [], True: []}
@@ -191,14 +203,15 @@ class Batch:
         for kind, places in kinds.items():
             limit = _UNSPACED_CHARACTERS if kind else _PORTION_CHARACTERS
             for part in portions_of(places, normal, limit):
-                documents = [self.documents[self._new[at]] for at in part]
+                found_at = [self._new[at] for at in part]
+                documents = [self.documents[place] for place in found_at]
+                known = {"is_unspaced": bool(kind)}
                 for document, at in zip(documents, part, strict=True):
-                    known = document.__dict__
-                    known["normal_text"], known["is_unspaced"] = normal[at], bool(kind)
+                    vars(document).update(known, normal_text=normal[at])
                 portion = Portion(documents)
                 for document, shingles in zip(documents, portion.texts.sets(), strict=True):
-                    document.__dict__["shingles"] = shingles
-                portions.append(([self._new[at] for at in part], portion))
+                    vars(document)["shingles"] = shingles
+                portions.append((np.array(found_at, np.intp), portion))
         return portions
 
 

@@ -199,19 +199,22 @@ class Deduplicator:
         judge = BatchJudge(self.detectors, self.check, batch)
         try:
             for place, document in enumerate(batch.documents):
-                yield self._verdict(judge, batch, place, document)
+                match = judge.find(place)
+                if match is not None:
+                    self.store.add_duplicate(document, match)
+                    yield Verdict(number=None, match=match)
+                else:
+                    yield Verdict(number=self._kept(judge, batch, place), match=None)
         finally:
             judge.finish()
 
-    def _verdict(self, judge: BatchJudge, batch: Batch, place: int, document: Document) -> Verdict:
-        match = judge.find(place)
-        if match is not None:
-            self.store.add_duplicate(document, match)
-            return Verdict(number=None, match=match)
+    def _kept(self, judge: BatchJudge, batch: Batch, place: int) -> int:
+        document = batch.documents[place]
         number = self.store.add(document, _SignaturesOf(self.signatures, batch, place))
         judge.keep(place, number)
-        self._note_stored(number, document)
-        return Verdict(number=number, match=None)
+        if self._clean is not None:
+            self._note_stored(number, document)
+        return number
 
     def signatures(self, document: Document) -> dict[str, bytes]:
         """The signatures of a document by stage, as the store keeps them."""

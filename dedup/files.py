@@ -37,7 +37,9 @@ _LOOK_BACK_BYTES = 1 << 20
 
 _PART_PREFIX = ".part-"
 _OLD_SECONDS = 3600.0
+_OPEN_FILES = Path("/dev/fd")
 _MAX_JSON_BYTES = 16 << 20
+_BUFFER_BYTES = 1 << 18
 _GZIP_LEVEL = 6  # as `gzip`; Python's default of 9 takes several times as long for 1% less
 _ZSTD_WINDOW_BYTES = 2**31  # the limit of `zstd --long`; that of the library is 2**27
 
@@ -178,7 +180,12 @@ def bytes_read(file: BinaryIO) -> int:
 
 
 def create_binary(path: Path) -> BinaryIO:
-    """Open a file for writing bytes, compressed if it ends in .gz or .zst."""
+    """Open a file for writing bytes, compressed if it ends in .gz or .zst.
+
+    An open file (`/dev/fd/N`) is written on, and closed; opened once more, it would be emptied.
+    """
+    if path.parent == _OPEN_FILES:
+        return os.fdopen(int(path.name), "wb")
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix.lower() == ".gz":
         return cast("BinaryIO", gzip.open(path, "wb", _GZIP_LEVEL))
@@ -187,7 +194,7 @@ def create_binary(path: Path) -> BinaryIO:
             path.open("wb"), closefd=True
         )
         return cast("BinaryIO", writer)
-    return path.open("wb")
+    return path.open("wb", buffering=_BUFFER_BYTES)
 
 
 class _Compression(NamedTuple):

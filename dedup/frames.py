@@ -17,7 +17,7 @@ from dedup.collection.columns import Columns
 from dedup.collection.deciding import Decider
 from dedup.collection.judging import RowJudge
 from dedup.collection.rows import Broken, Row, TableRow
-from dedup.collection.rules import Rules, read_keep
+from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work
 from dedup.collection.sites import learn_sites, rare_lines
 from dedup.collection.sources import Source
@@ -73,7 +73,9 @@ def deduplicate(
         threshold: the minimum resemblance of near duplicates.
         stages: the stages of the cascade to use.
         within: the column in which duplicates must agree.
-        keep: which row to keep: `first`, `longest` or `newest:COLUMN`.
+        keep: which row to keep, as in `--keep`: `first`, or `longest`, `newest:COLUMN`,
+            `highest:COLUMN` and `lowest:COLUMN`, several in their order. Values that are missing or
+            cannot be read rank last.
 
     Raises:
         ValueError: a column is missing, a text is not a string, or an argument is out of range.
@@ -88,12 +90,9 @@ def deduplicate(
     if not isinstance(threshold, (int, float)):
         raise TypeError(f"threshold must be a number, got {threshold!r}")
     if not isinstance(keep, str):
-        raise TypeError(f"keep must be first, longest or newest:COLUMN, got {keep!r}")
+        raise TypeError(f"keep must be a text such as longest,newest:date, got {keep!r}")
     frame = _frame_of(table)
-    kept, newest = read_keep(keep)
-    rules = Rules(
-        threshold=threshold, stages=tuple(stages), within=within, keep=kept, newest=newest
-    )
+    rules = Rules(threshold=threshold, stages=tuple(stages), within=within, keep=keep)
     columns = Columns(
         text=text,
         html=html,

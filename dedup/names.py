@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from dedup.text import normalise
@@ -21,6 +22,10 @@ _BETWEEN_PARTS = re.compile(
 """Separates the parts of a title: dashes between blanks, and bars with or without blanks."""
 
 _INDEX_FILE = re.compile(r"/(?:index|default)\.\w{2,5}$", re.IGNORECASE)
+
+_REMEMBERED_NAMES = 4_096
+_REMEMBERED_CHARACTERS = 200
+"""Names that are remembered: a site's part is in all titles, and names are compared repeatedly."""
 
 _ENDING = re.compile(r"\.[a-z]{2,5}$", re.IGNORECASE)
 
@@ -69,9 +74,18 @@ def comparable_name(name: str, *, versions: bool = False) -> str:
     >>> comparable_name(r"\d") == comparable_name(r"\D")
     False
     """
+    if len(name) > _REMEMBERED_CHARACTERS:
+        return _comparable_name(name, versions=versions)
+    return _remembered_name(name, versions=versions)
+
+
+def _comparable_name(name: str, *, versions: bool) -> str:
     name = unicodedata.normalize("NFKC", name)
     words = (name if versions else _VERSION.sub(" ", name)).split()
     return " ".join(word if _is_sign(word, words) else normalise(word) for word in words)
+
+
+_remembered_name = lru_cache(_REMEMBERED_NAMES)(_comparable_name)
 
 
 def _is_sign(word: str, words: list[str]) -> bool:

@@ -6,7 +6,7 @@ Override any setting here, in a spider's `custom_settings`, or with `-s NAME=VAL
 
 BOT_NAME = "scrapy-dedup"
 SPIDER_MODULES = ["crawler.spiders"]
-COMMANDS_MODULE = "crawler.commands"
+COMMANDS_MODULE = "dedup.scrapy.commands"
 ADDONS = {"dedup.scrapy.DedupAddon": 500}
 
 # The same command resumes an interrupted crawl; the progress is shown.

@@ -44,7 +44,6 @@ def add_parser(kinds: Any) -> None:
     parser.add_argument(
         "--folder", type=Path, required=True, metavar="DIR", help="has each site in a folder NAME"
     )
-    parser.add_argument("--sites", type=Path, metavar="FILE", help="instead of sites.tsv")
     parser.add_argument(
         "--pages", type=int, default=100, metavar="N", help="of a site, by chance (default: 100)"
     )
@@ -54,8 +53,7 @@ def add_parser(kinds: Any) -> None:
 
 
 def _execute(options: argparse.Namespace) -> None:
-    given = {} if options.sites is None else {"path": options.sites}
-    sites = read_sites(options.folder, options.names, **given)
+    sites = read_sites(options.folder, options.names)
     converts, missing = contenders()
     if options.ours:
         converts, missing = {"ours": converts["ours"]}, []

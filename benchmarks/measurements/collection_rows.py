@@ -1,9 +1,10 @@
 """Makes a large collection of near duplicates from small corpora, by edits that are known.
 
 Run: python benchmarks/measurements/collection_rows.py OUT --rows 200000 CORPUS [CORPUS...]
+    [--characters 1200]
 
 CORPUS is JSON Lines (`id`, `text`), plain or compressed. A row is made of a *base*: a run of the
-sentences of two documents of a corpus, drawn by the seed, so that no two bases are alike. Of the
+sentences of a few documents of a corpus, drawn by the seed, so that no two bases are alike. Of the
 rows, as a seeded draw decides:
 
     50%  a base that no other row has
@@ -29,7 +30,6 @@ from dedup import Document, resemblance
 from dedup.text import is_unspaced
 
 _SENTENCE = re.compile(r"[^.。！？!?\n]+[.。！？!?\n]*")
-_CHARACTERS = 1_200
 _KEPT = 5_000  # earlier bases that may be edited
 
 
@@ -39,10 +39,12 @@ def main() -> None:
     parser.add_argument("corpora", type=Path, nargs="+")
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--characters", type=int, default=1_200, help="of a base, at least")
     options = parser.parse_args()
     corpora = [[each.text for each in read_corpus(path)] for path in options.corpora]
     with options.out.open("w", encoding="utf-8") as file:
-        for number, (kind, text, base) in enumerate(rows(corpora, options.rows, options.seed)):
+        made_rows = rows(corpora, options.rows, options.seed, options.characters)
+        for number, (kind, text, base) in enumerate(made_rows):
             row: dict[str, object] = {"id": number, "kind": kind}
             if base is not None:
                 row |= {"base": base.id, "resemblance": likeness(text, base.text)}
@@ -54,13 +56,15 @@ class Base(NamedTuple):
     text: str
 
 
-def rows(corpora: list[list[str]], count: int, seed: int) -> Iterator[tuple[str, str, Base | None]]:
+def rows(
+    corpora: list[list[str]], count: int, seed: int, n_characters: int
+) -> Iterator[tuple[str, str, Base | None]]:
     choose = random.Random(seed)
     bases: list[Base] = []
     for number in range(count):
         draw = choose.random()
         if draw < 0.5 or len(bases) < 100:
-            base = Base(number, made(choose, corpora))
+            base = Base(number, made(choose, corpora, n_characters))
             if len(bases) < _KEPT:
                 bases.append(base)
             else:
@@ -83,16 +87,17 @@ def likeness(first: str, second: str) -> float:
     return resemblance(Document("", first).shingles, Document("", second).shingles)
 
 
-def made(choose: random.Random, corpora: list[list[str]]) -> str:
-    """Sentences of two documents in an order of their own, some 1,200 characters."""
+def made(choose: random.Random, corpora: list[list[str]], n_characters: int) -> str:
+    """Sentences of two documents, or more of a long row, in an order of their own."""
     corpus = choose.choice(corpora)
-    sentences = [s for _ in range(2) for s in _SENTENCE.findall(choose.choice(corpus))]
+    n_documents = max(2, n_characters // 1_000)
+    sentences = [s for _ in range(n_documents) for s in _SENTENCE.findall(choose.choice(corpus))]
     choose.shuffle(sentences)
     found, size = [], 0
     for sentence in sentences:
         found.append(sentence)
         size += len(sentence)
-        if size >= _CHARACTERS:
+        if size >= n_characters:
             break
     return "".join(found).strip() or "empty"
 
@@ -102,7 +107,7 @@ def edited(choose: random.Random, text: str, share: float) -> str:
     parts = list(text) if unspaced else text.split(" ")
     for place in choose.sample(range(len(parts)), max(int(share * len(parts)), 1)):
         parts[place] = (
-            chr(choose.randrange(0x4E00, 0x9000)) if unspaced else f"w{choose.random():.6f}"
+            chr(choose.randrange(0x4E00, 0x9000)) if unspaced else f"w{choose.randrange(10**6):06}"
         )
     return ("" if unspaced else " ").join(parts)
 

@@ -1,6 +1,7 @@
 """`dedup run` in one process and in two, beside others' tools: rows a second, memory, accuracy.
 
 Run: python benchmarks/measurements/collection_run.py COLLECTION [--peers PYTHON] [--only NAME...]
+    [--rounds 5]
 
 COLLECTION is what `collection_rows.py` has made. Each contender is a process of its own, with the
 shingles of the truth where it can: sets of 3 words (Chinese: of 5 characters), threshold 0.8.
@@ -14,6 +15,8 @@ shingles of the truth where it can: sets of 3 words (Chinese: of 5 characters), 
     text-dedup  `python -m text_dedup.minhash --threshold 0.8 --ngram 3 --num_proc 2`, all else as
                 it comes; clusters, of which the first row stays, unverified. Its words are what
                 stands between signs, so a clause is a word of Chinese
+    simhash     `Simhash` of the words by frequency, `SimhashIndex` with k=3, all else as it comes;
+                unverified
     datatrove   its four steps of MinHash with n-grams of 3 words, all else as it comes; clusters,
                 unverified. Each language by its own tokenizer, as it is used: English and Chinese
                 rows are deduplicated one after the other
@@ -24,28 +27,36 @@ that has them (`pip install text-dedup datatrove spacy jieba`).
 A base and the rows of an exact resemblance of at least 0.8 to it are a *family*: one of them ought
 to stay, whichever. *Recall* is the share of all others that were dropped; *wrong* is how many rows
 were dropped beyond that: whole families, and rows that resemble their base less. *Precision* is the
-share of the dropped rows that are not wrong. Short rows do not count: what they are is open.
+share of the dropped rows that are not wrong. Short rows do not count: what they are is open. Of
+copies and of edited rows the share that was dropped is printed, too: less where another row of the
+family was dropped instead.
+
+In each round all contenders run one after the other; the medians are printed.
 """
 
 import argparse
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 _CONTENDERS = (
-    *("dedup, 1 process", "dedup, 2 processes", "rensa", "datasketch", "gaoya"),
+    *("dedup, 1 process", "dedup, 2 processes", "rensa", "gaoya", "datasketch", "simhash"),
     *("text-dedup", "datatrove"),
 )
-_PEERS = _CONTENDERS[5:]
+_PEERS = _CONTENDERS[6:]
 _NEAR = 0.8
+_WORDS = re.compile(r"\w+")
+_HAN = re.compile("[\u3400-\u9fff]")
 
 
 def main() -> None:
@@ -54,6 +65,7 @@ def main() -> None:
     parser.add_argument("--peers", help="the interpreter that has text-dedup and datatrove")
     parser.add_argument("--only", nargs="*", default=_CONTENDERS, choices=_CONTENDERS)
     parser.add_argument("--rows", type=int, help="of the collection, the first")
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
@@ -69,16 +81,34 @@ def main() -> None:
         truth = Truth(collection)
         print(f"{truth.rows:,} rows, {collection.stat().st_size / 1e6:,.0f} MB;", end=" ")
         print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}", flush=True)
-        for contender in options.only:
-            python = options.peers if contender in _PEERS else sys.executable
-            if python is None:
-                print(f"{contender}: needs --peers")
-                continue
-            kept = folder / "kept"
-            command = [python, __file__, str(collection), "--worker", contender, str(kept)]
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-            used = json.loads(done.stdout.splitlines()[-1])
-            print(line(contender, truth, used, kept), flush=True)
+        used: dict[str, list[dict[str, float]]] = defaultdict(list)
+        for _ in range(options.rounds):
+            for contender in options.only:
+                python = options.peers if contender in _PEERS else sys.executable
+                if python is None:
+                    print(f"{contender}: needs --peers")
+                    continue
+                kept = folder / contender
+                command = [python, __file__, str(collection), "--worker", contender, str(kept)]
+                done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+                used[contender].append(json.loads(done.stdout.splitlines()[-1]))
+                print(".", end="", file=sys.stderr, flush=True)
+        for contender, found in used.items():
+            medians = {name: median(each[name] for each in found) for name in found[0]}
+            print(
+                line(contender, truth, medians, folder / contender),
+                ratio(found, used.get("rensa", [])),
+            )
+
+
+def ratio(found: list[dict[str, float]], others: list[dict[str, float]]) -> str:
+    """The rows a CPU second beside those of rensa, as the median of all rounds."""
+    ratios = [cpu(other) / cpu(own) for own, other in zip(found, others, strict=False)]
+    return f", {median(ratios):.2f} of rensa" if ratios else ""
+
+
+def cpu(used: dict[str, float]) -> float:
+    return used["self"] + used["children"]
 
 
 class Truth:
@@ -86,6 +116,7 @@ class Truth:
 
     def __init__(self, collection: Path) -> None:
         families: dict[int, list[int]] = defaultdict(list)
+        self.kinds: dict[str, list[int]] = {"copy": [], "near": []}
         self.rows = 0
         with collection.open(encoding="utf-8") as file:
             for row in map(json.loads, file):
@@ -93,6 +124,8 @@ class Truth:
                 if row["kind"] != "short":
                     is_near = row.get("resemblance", 0) >= _NEAR
                     families[row["base"] if is_near else row["id"]].append(row["id"])
+                    if is_near:
+                        self.kinds[row["kind"]].append(row["id"])
         self.families = list(families.values())
 
     def accuracy(self, stays: set[int]) -> tuple[int, int, int]:
@@ -109,13 +142,17 @@ class Truth:
 def line(name: str, truth: Truth, used: dict[str, float], kept: Path) -> str:
     stays = set(map(int, kept.read_text().split()))
     ought, right, wrong = truth.accuracy(stays)
-    cpu = used["self"] + used["children"]
+    dropped = {
+        kind: sum(number not in stays for number in numbers) / max(len(numbers), 1)
+        for kind, numbers in truth.kinds.items()
+    }
     return (
         f"{name:18} {truth.rows / used['seconds']:6,.0f} rows/s wall ({used['seconds']:,.0f} s),"
-        f" {truth.rows / cpu:6,.0f} rows/s CPU ({used['self']:.0f} s here,"
-        f" {used['children']:.0f} s in others), peak {used['peak']:,.0f} MB"
+        f" {truth.rows / cpu(used):6,.0f} rows/s CPU ({used['self']:.1f} s here,"
+        f" {used['children']:.1f} s in others), peak {used['peak']:,.0f} MB"
         f" (largest other {used['peak_other']:,.0f}), {len(stays):,} kept,"
-        f" precision {right / max(right + wrong, 1):.4f}, recall {right / ought:.4f},"
+        f" precision {right / max(right + wrong, 1):.4f}, recall {right / ought:.4f}"
+        f" (copies {dropped['copy']:.4f}, edited {dropped['near']:.4f}),"
         f" wrong {wrong:,} of {right + wrong:,}"
     )
 
@@ -152,8 +189,16 @@ def dedup(name: str, collection: Path, folder: Path) -> Iterator[int]:
     return ids_of(out)
 
 
+def shingles(text: str) -> set[str]:
+    """As `cascade.shingles`, which takes as long to import as others take for thousands of rows."""
+    words = _WORDS.findall(text.lower())
+    if not text.isascii() and 2 * len(_HAN.findall(text)) > len(text):
+        joined = "".join(words)
+        return {joined[start : start + 5] for start in range(len(joined) - 4)}
+    return set(map(" ".join, zip(words, words[1:], words[2:], strict=False)))
+
+
 def datasketch(_name: str, collection: Path, _folder: Path) -> Iterator[int]:
-    from cascade import shingles
     from datasketch import MinHash, MinHashLSH
 
     lsh = MinHashLSH(threshold=_NEAR, num_perm=128)
@@ -169,7 +214,6 @@ def datasketch(_name: str, collection: Path, _folder: Path) -> Iterator[int]:
 
 
 def rensa(_name: str, collection: Path, _folder: Path) -> Iterator[int]:
-    from cascade import shingles
     from rensa import RMinHash, RMinHashLSH
 
     index = RMinHashLSH(threshold=_NEAR, num_perm=128, num_bands=16)
@@ -197,6 +241,20 @@ def gaoya(_name: str, collection: Path, _folder: Path) -> Iterator[int]:
         for row in map(json.loads, file):
             if not index.query(row["text"]):
                 index.insert_document(row["id"], row["text"])
+                found.append(row["id"])
+    return iter(found)
+
+
+def simhash(_name: str, collection: Path, _folder: Path) -> Iterator[int]:
+    from simhash import Simhash, SimhashIndex
+
+    index = SimhashIndex([], k=3)
+    found = []
+    with collection.open(encoding="utf-8") as file:
+        for row in map(json.loads, file):
+            fingerprint = Simhash(Counter(re.findall(r"\w+", row["text"].lower())))
+            if not index.get_near_dups(fingerprint):
+                index.add(str(row["id"]), fingerprint)
                 found.append(row["id"])
     return iter(found)
 
@@ -280,6 +338,7 @@ _WORK = {
     "rensa": rensa,
     "datasketch": datasketch,
     "gaoya": gaoya,
+    "simhash": simhash,
     "text-dedup": text_dedup,
     "datatrove": datatrove,
 }

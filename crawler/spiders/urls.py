@@ -65,6 +65,6 @@ class UrlsSpider(PageSpider):
     def _record_bad_line(self, number: int, line: str, error: ValueError) -> None:
         self.logger.warning("%s, line %d: %s", self._path, number, error)
         job = self.dedup_job
-        if job is not None and not job.is_resumed:
+        if job is not None and job.is_first and not job.is_resumed:
             detail = f"line {number}: {error}"
             job.record(Outcome(kind="failed", url=line[:2000], reason="invalid_url", detail=detail))

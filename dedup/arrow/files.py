@@ -11,12 +11,13 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.fs
 
-from dedup.arrow.rows import READ, columns_read
-from dedup.collection.columns import Columns, Fields, fields_of
+from dedup.arrow.rows import READ, columns_read, read_without_text
+from dedup.collection.columns import Columns, Fields, NoTextError, fields_of
 from dedup.collection.documents import fields_of_page, object_of
 from dedup.collection.formats import format_of
 from dedup.collection.reading import read_rows
 from dedup.collection.rows import Broken, Row, WebPage, json_line
+from dedup.collection.rules import Rules
 from dedup.collection.sources import Source
 from dedup.document import Document
 
@@ -34,14 +35,14 @@ _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 
 
 def opened(
-    batches: Iterator[pa.RecordBatch], columns: Columns, within: str | None
+    batches: Iterator[pa.RecordBatch], columns: Columns, rules: Rules
 ) -> Iterator[pa.RecordBatch]:
     """Read files.
 
     Args:
         batches: `input` and `file`, a URI or a path.
         columns: those that count.
-        within: the one of them within which rows are compared.
+        rules: say which other columns are asked for.
 
     Raises:
         OSError: a file cannot be read, or is damaged.
@@ -54,7 +55,7 @@ def opened(
             with _on_this_machine(file["file"]) as path:
                 source = Source(path, file["file"], format_of(path), path.stat().st_size)
                 for index, row in enumerate(read_rows(source, columns)):
-                    found = _read(row, columns, within)
+                    found = _read(row, columns, rules)
                     rows.append({**file, "index": index, **found})
                     size += sum(len(each) for each in found.values() if isinstance(each, str))
                     if size >= _BYTES:
@@ -91,20 +92,35 @@ def _on_this_machine(file: str) -> Iterator[Path]:
             yield copy
 
 
-def _read(row: Row | Broken, columns: Columns, within: str | None) -> dict[str, object]:
+def _read(row: Row | Broken, columns: Columns, rules: Rules) -> dict[str, object]:
     if isinstance(row, Broken):
         return {"reason": row.reason}
     given = row.given()
     try:
         if isinstance(given, WebPage):
-            return _page(row, given, within)
+            return _page(row, given, rules)
+        line = _line(row, given)
         fields = fields_of(object_of(given), columns)
         if _is_not_utf8(fields):
             raise ValueError("it is not UTF-8")
-        line = given.rstrip() if isinstance(given, bytes) else json_line(row.values(_NOTHING))
+    except NoTextError as error:
+        return {"value": line, **read_without_text(error, rules)}
     except (ValueError, RecursionError) as error:
         return {"reason": str(error)}
-    return {"value": line.decode().rstrip("\n"), **columns_read(fields, within)}
+    return {"value": line, **columns_read(fields, rules)}
+
+
+def _line(row: Row, given: object) -> str:
+    """The row as a line.
+
+    Raises:
+        ValueError: it is not UTF-8.
+    """
+    line = given if isinstance(given, bytes) else json_line(row.values(_NOTHING))
+    try:
+        return line.rstrip().decode()
+    except UnicodeDecodeError as error:
+        raise ValueError("it is not UTF-8") from error
 
 
 def _is_not_utf8(fields: Fields) -> bool:
@@ -113,9 +129,9 @@ def _is_not_utf8(fields: Fields) -> bool:
     return any("\udc80" <= each <= "\udcff" for text in texts if text for each in set(text))
 
 
-def _page(row: Row, page: WebPage, within: str | None) -> dict[str, object]:
-    fields = fields_of_page(page)._replace(others=(None,))
+def _page(row: Row, page: WebPage, rules: Rules) -> dict[str, object]:
+    fields = fields_of_page(page)._replace(others=(None,) * len(rules.others))
     text = fields.text
     line = json_line(row.values(_NOTHING if text is None else Document(page.id, text)))
     body = hashlib.sha256(page.body).digest() if page.body else None
-    return {"value": line.decode().rstrip("\n"), "body": body, **columns_read(fields, within)}
+    return {"value": line.decode().rstrip("\n"), "body": body, **columns_read(fields, rules)}

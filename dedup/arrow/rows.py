@@ -6,9 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from dedup.collection.columns import Columns, Fields, fields_of
-from dedup.collection.documents import object_of
+from dedup.collection.columns import Columns, Fields, NoTextError, fields_of
+from dedup.collection.documents import name_of, object_of
 from dedup.collection.rows import json_line
+from dedup.collection.rules import Rules
+from dedup.collection.survivor import readings_of
 from dedup.collection.writing.json_lines import marked_line
 from dedup.store.records import storable
 
@@ -28,14 +30,17 @@ READ = pa.schema(
         ("title", pa.string()),
         ("group", pa.string()),
         ("reason", pa.string()),
+        ("lacks_text", pa.bool_()),
         ("present", pa.list_(pa.string())),
+        ("readings", pa.list_(pa.float64())),
     ]
 )
 """`value`: the line as it came; of other formats, the row as a line. `name`: of the row, as JSON;
 null: its number. `html`: the markup that the text is to be taken out of, where there is no text.
 `body`: of a page of a web archive, whose line still lacks title and text, the SHA-256 of its bytes.
-`reason`: why the row is not a document; then it has neither text nor markup. `present`: those
-of the columns named by the user that the row has."""
+`reason`: why the row is not a document; then it has neither text nor markup. `lacks_text`: it is a
+sound row all the same. `present`: those of the columns named by the user that the row has.
+`readings`: `readings_of` the columns by which rows are preferred, one after the other."""
 
 MAX_ROW_CHARACTERS = 64 * 2**20
 
@@ -66,19 +71,19 @@ def numbered(
 
 
 def read(
-    batches: Iterator[pa.RecordBatch], columns: Columns, within: str | None
+    batches: Iterator[pa.RecordBatch], columns: Columns, rules: Rules
 ) -> Iterator[pa.RecordBatch]:
     """Read lines of JSON: what is `NUMBERED`."""
     for batch in batches:
         places = batch.column("place").to_pylist()
         lines = batch.column("value").to_pylist()
         rows = [
-            _row(place, line, columns, within) for place, line in zip(places, lines, strict=True)
+            _row(place, line, columns, rules) for place, line in zip(places, lines, strict=True)
         ]
         yield pa.RecordBatch.from_pylist(rows, READ)
 
 
-def _row(place: int, line: str | None, columns: Columns, within: str | None) -> dict[str, object]:
+def _row(place: int, line: str | None, columns: Columns, rules: Rules) -> dict[str, object]:
     row: dict[str, object] = {"place": place, "value": line}
     try:
         if line is None:
@@ -86,26 +91,36 @@ def _row(place: int, line: str | None, columns: Columns, within: str | None) -> 
         if len(line) > MAX_ROW_CHARACTERS:
             raise ValueError("it is longer than 64 Mi characters")
         fields = fields_of(object_of(line.removeprefix("\ufeff").encode()), columns)
+    except NoTextError as error:
+        return {**row, **read_without_text(error, rules)}
     except (ValueError, RecursionError) as error:
         return {**row, "reason": str(error)}
-    return {**row, **columns_read(fields, within)}
+    return {**row, **columns_read(fields, rules)}
 
 
-def columns_read(fields: Fields, within: str | None) -> dict[str, object]:
-    """What is `READ` of a row's fields. Others than the value of `within` must not be asked for.
+def read_without_text(error: NoTextError, rules: Rules) -> dict[str, object]:
+    """What is `READ` of a sound row that has no text."""
+    return {**columns_read(error.fields, rules), "reason": str(error), "lacks_text": True}
+
+
+def columns_read(fields: Fields, rules: Rules) -> dict[str, object]:
+    """What is `READ` of a row's fields, `Fields.others` being those of `rules`.
 
     JSON can escape halves of surrogate pairs, for which Arrow has no place: they are replaced.
     """
-    name = fields.url if fields.id is None else fields.id
+    name = name_of(fields)
     named = None if name is None else json.dumps(name, default=str, ensure_ascii=False)
+    others = dict(zip(rules.others, fields.others, strict=True))
+    ranked = [each.column for each in rules.criteria if each.column is not None]
     return {
         "name": storable(named),
         "text": storable(fields.text),
         "html": storable(fields.html),
         "url": storable(fields.url),
         "title": storable(fields.title),
-        "group": None if within is None else storable(repr(fields.others[0])),
+        "group": None if rules.within is None else storable(repr(others[rules.within])),
         "present": sorted(fields.present),
+        "readings": [float(each) for name in ranked for each in readings_of(others[name])],
     }
 
 
@@ -122,6 +137,35 @@ def records(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Records of duplicates as lines."""
     for batch in batches:
         yield _lines(json_line(_record(row)) for row in batch.to_pylist())
+
+
+def clustered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Records of documents with their groups as lines."""
+    for batch in batches:
+        yield _lines(json_line(_cluster(row)) for row in batch.to_pylist())
+
+
+def unfit(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Records of broken rows, and of those without text, as lines."""
+    for batch in batches:
+        yield _lines(json_line(_unfit(row)) for row in batch.to_pylist())
+
+
+def _unfit(row: dict[str, Any]) -> dict[str, object]:
+    place = f"row {row['place'] + 1}"
+    return {"file": None, "place": place, "reason": row["reason"], "row": row["value"]}
+
+
+def _cluster(row: dict[str, Any]) -> dict[str, object]:
+    marks = _marks(row)
+    return {
+        "id": _value(row["name"]),
+        "url": row["url"] or None,
+        "group": marks["group"],
+        "duplicate_of": marks["duplicate_of"],
+        "stage": marks["stage"],
+        "resemblance": marks["resemblance"],
+    }
 
 
 def _marks(row: dict[str, Any]) -> dict[str, object]:

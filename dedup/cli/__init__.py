@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 
 from dedup.errors import StateError
@@ -68,10 +67,18 @@ def _checking_jobs(options: argparse.Namespace) -> Iterator[None]:
         raise
 
 
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version  # takes longer than the rest of the parser
+
+        print(f"dedup {version('scrapy-dedup')}")
+        parser.exit()
+
+
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """A parser with the arguments of the requested command, and the names of the others."""
     parser = argparse.ArgumentParser(prog="dedup", description="Find and drop duplicate documents.")
-    parser.add_argument("--version", action="version", version=f"dedup {version('scrapy-dedup')}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     asked = next((each for each in arguments if not each.startswith("-")), None)
     for name, text in COMMANDS.items():

@@ -1,4 +1,4 @@
-"""Messages about broken rows: all reasons, each only once."""
+"""Messages about broken rows and those without text: all reasons, each only once."""
 
 from collections.abc import Sequence
 
@@ -39,3 +39,20 @@ class BrokenRows:
             ERRORS.print(plain(sentence), soft_wrap=True)
         self._told |= self._waiting.keys()
         self._waiting.clear()
+
+
+def check_number(found: int, most: int | None, first: str) -> None:
+    """Check that no more rows than the user allows are broken or have no text.
+
+    Args:
+        found: how many there are so far.
+        most: how many may be; None: any number.
+        first: what is wrong with one of them, and where.
+
+    Raises:
+        ValueError: there are more.
+    """
+    if most is not None and found > most:
+        allowed = "no such row" if most == 0 else f"{most:,} such rows"
+        option = "--strict" if most == 0 else f"--max-broken {most}"
+        raise ValueError(f"{first}; {option} allows {allowed}")

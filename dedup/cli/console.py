@@ -10,7 +10,7 @@ from rich.console import Console
 
 from dedup.terminal.plain import plain as plain
 
-ERRORS = Console(stderr=True, highlight=False, markup=False)
+ERRORS = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 _PIPED_WIDTH = 10_000
 
@@ -27,7 +27,7 @@ class _Piped(Console):
 
 def output_console() -> Console:
     """The console of the current standard output."""
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     if console.is_terminal:
         return console
-    return _Piped(highlight=False, markup=False, width=_PIPED_WIDTH)
+    return _Piped(highlight=False, markup=False, emoji=False, width=_PIPED_WIDTH)

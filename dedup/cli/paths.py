@@ -1,10 +1,8 @@
 """Which paths are of this machine."""
 
-import re
 from collections.abc import Mapping
 
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-"""`pathlib` leaves one slash; a single letter is a drive of Windows."""
+from dedup.collection.remote import is_address
 
 
 def check_paths(given: Mapping[str, str | None]) -> None:
@@ -14,8 +12,8 @@ def check_paths(given: Mapping[str, str | None]) -> None:
         ValueError: one is.
     """
     for option, path in given.items():
-        if path is not None and _ADDRESS.match(path):
+        if path is not None and is_address(path):
             raise ValueError(
-                f"{option} must be a path on this machine, got {path!r}; only"
-                " `dedup run --engine spark` takes addresses, of the file systems that Spark knows"
+                f"{option} must be a path on this machine, got {path!r}; `dedup run`"
+                " takes addresses of files to read and to write"
             )

@@ -9,7 +9,7 @@ from dedup.cli import run_spark
 from dedup.cli.paths import check_paths
 from dedup.cli.run_here import CollectionRun, execute_here
 from dedup.collection.columns import Columns
-from dedup.collection.rules import Rules, read_keep, read_stages
+from dedup.collection.rules import Rules, read_stages
 from dedup.detectors import STAGES
 
 _EPILOG = (
@@ -40,7 +40,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DUPLICATES",
         help="output file for dropped rows, with their originals",
     )
-    parser.add_argument("--broken", metavar="FILE", help="output file for broken rows (.jsonl)")
+    parser.add_argument(
+        "--clusters",
+        metavar="FILE",
+        help="output file for one record a document, kept or not: its id, its group (the id of the"
+        " kept row), its original, stage and resemblance",
+    )
+    parser.add_argument(
+        "--broken",
+        metavar="FILE",
+        help="output file for broken rows and rows without text (.jsonl)",
+    )
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument(
+        "--strict",
+        action="store_const",
+        const="0",
+        dest="max_broken",
+        help="a broken row, or one without text, is an error",
+    )
+    limit.add_argument(
+        "--max-broken", metavar="N", help="more than N such rows are an error (default: any number)"
+    )
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
     group = parser.add_argument_group("columns", "A path such as body.main names a nested field.")
     for name, what in _COLUMNS.items():
@@ -111,12 +132,14 @@ def _add_rules(group: Any) -> None:
         "--keep",
         default="first",
         metavar="WHICH",
-        help="which row to keep: first (default), longest, or newest:COLUMN",
+        help="which row to keep: first (default), or longest, newest:COLUMN, highest:COLUMN,"
+        " lowest:COLUMN, several in this order, such as longest,newest:date",
     )
     group.add_argument(
         "--mark",
         action="store_true",
-        help="drop nothing, but add the columns duplicate_of, resemblance, stage and group",
+        help="drop nothing, rows without text neither, but add the columns duplicate_of,"
+        " resemblance, stage and group",
     )
     group.add_argument(
         "--against",
@@ -129,14 +152,12 @@ def _add_rules(group: Any) -> None:
 
 
 def execute(options: argparse.Namespace) -> None:
-    keep, newest = read_keep(options.keep)
     rules = Rules(
         threshold=options.threshold,
         stages=read_stages([each.strip() for each in options.stages.split(",") if each.strip()]),
         within=options.within,
         compare=_names(options.compare),
-        keep=keep,
-        newest=newest,
+        keep=options.keep,
     )
     _check_given(options)
     if options.mark and options.unique is None:
@@ -145,6 +166,7 @@ def execute(options: argparse.Namespace) -> None:
         inputs=tuple(options.inputs),
         unique=options.unique,
         duplicates=options.duplicates,
+        clusters=options.clusters,
         broken=options.broken,
         overwrite=options.overwrite,
         columns=_columns(options, rules),
@@ -153,16 +175,14 @@ def execute(options: argparse.Namespace) -> None:
         against=tuple(options.against),
         processes=_processes(options.processes),
         job=None if options.job is None else Path(options.job),
+        max_broken=_max_broken(options.max_broken),
     )
     if options.engine == "spark":
         run_spark.execute_on_spark(run, options.master)
     elif options.master is not None:
         raise ValueError("--master needs --engine spark")
     else:
-        check_paths({**run.outputs, "--job": options.job})
-        for name, paths in (("IN", run.inputs), ("--against", run.against)):
-            for path in paths:
-                check_paths({name: path})
+        check_paths({"--job": options.job})
         execute_here(run)
 
 
@@ -210,6 +230,14 @@ def _encoding(given: str | None) -> str | None:
             return given
         raise ValueError(f"--encoding must be a text encoding that Python knows, got {given!r}")
     return None
+
+
+def _max_broken(given: str | None) -> int | None:
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdecimal()):
+        raise ValueError(f"--max-broken must be a whole number from 0 up, got {given!r}")
+    return int(given)
 
 
 def _processes(given: str) -> int | None:

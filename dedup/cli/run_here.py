@@ -15,18 +15,20 @@ from typing import Any
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from dedup.cli.broken_rows import BrokenRows
+from dedup.cli.broken_rows import BrokenRows, check_number
 from dedup.cli.console import ERRORS, plain
 from dedup.cli.run_progress import Counts, closing_table, showing_progress
 from dedup.collection import Broken, Columns, Source, find_sources, learn_sites, read_rows
 from dedup.collection.account import FileAccount
+from dedup.collection.clusters import NAMES, cluster_record
 from dedup.collection.deciding import Decider
 from dedup.collection.formats import format_to_write, open_writer
 from dedup.collection.jobs import find_baseline, open_baseline, open_job
 from dedup.collection.judging import Judged, RowJudge
+from dedup.collection.remote import check_addresses, is_address, local_path, sent
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work, usable_processes
-from dedup.collection.sites import rare_lines
+from dedup.collection.sites import rare_lines, with_markup
 from dedup.collection.spool import SpoolStore
 from dedup.collection.writing import Output, Writer, write_record
 from dedup.collection.writing.outputs import (
@@ -37,6 +39,7 @@ from dedup.collection.writing.outputs import (
     output_path,
     standard_output,
 )
+from dedup.text.shingles import count_distinct
 
 _GARBAGE = (200_000, 50, 50)
 """Rows create many objects but no cycles. Python's default thresholds cost 8% of the time of the
@@ -46,6 +49,22 @@ _WORTH_BYTES = 8 * 2**20
 """For less, one process computes the signatures before others have started."""
 
 
+_RECORDS = {
+    "-d": (
+        "id",
+        "url",
+        "duplicate_of",
+        "duplicate_of_url",
+        "stage",
+        "distance",
+        "resemblance",
+        "first_seen",
+    ),
+    "--clusters": NAMES,
+}
+"""The columns of records of our own, by option."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionRun:
     """The options of a run; see `dedup run --help`."""
@@ -53,6 +72,7 @@ class CollectionRun:
     inputs: tuple[str, ...]
     unique: str | None
     duplicates: str | None
+    clusters: str | None
     broken: str | None
     overwrite: bool
     columns: Columns
@@ -61,11 +81,17 @@ class CollectionRun:
     against: tuple[str, ...]
     processes: int | None
     job: Path | None
+    max_broken: int | None = None
 
     @property
     def outputs(self) -> dict[str, str]:
         """The outputs that were asked for, by option."""
-        given = {"-o": self.unique, "-d": self.duplicates, "--broken": self.broken}
+        given = {
+            "-o": self.unique,
+            "-d": self.duplicates,
+            "--clusters": self.clusters,
+            "--broken": self.broken,
+        }
         return {option: path for option, path in given.items() if path is not None}
 
 
@@ -76,24 +102,33 @@ def execute_here(run: CollectionRun) -> None:
         OSError, ValueError, StateError, ModuleNotFoundError: the message says what is wrong. No
             output was created or changed.
     """
-    outputs = run.outputs
+    outputs = {option: local_path(path) for option, path in run.outputs.items()}
+    inputs, against = (tuple(map(local_path, each)) for each in (run.inputs, run.against))
     gc.set_threshold(*_GARBAGE)
     with ExitStack() as stack:
         stack.enter_context(_ended_by_signals())
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="dedup-")))
         formats = _formats(outputs)
         try:
-            sources = find_sources(run.inputs, folder)
-            known = find_baseline(run.against, folder)
+            sources = find_sources(inputs, folder)
+            known = find_baseline(against, folder)
         except OSError as error:
             raise named_error(error, str(folder)) from error
         paths = {"IN": sources, "--against": known}
         read = {name: [each.path for each in files] for name, files in paths.items()}
-        check_outputs(outputs, read, overwrite=run.overwrite)
+        elsewhere = {option: path for option, path in outputs.items() if is_address(path)}
+        check_addresses(
+            elsewhere,
+            {name: [each.name for each in files] for name, files in paths.items()},
+            overwrite=run.overwrite,
+        )
+        here = {option: path for option, path in outputs.items() if option not in elsewhere}
+        check_outputs(here, read, overwrite=run.overwrite)
         counts = Counts()
         began = time.monotonic()
-        sites = learn_sites((row for _, row in _read(sources, run, "sites")), run.columns)
-        baseline = open_baseline(run.against, known, run.rules, run.columns, folder)
+        pages = with_markup(sources, run.columns)
+        sites = learn_sites((row for _, row in _read(pages, run, "sites")), run.columns)
+        baseline = open_baseline(against, known, run.rules, run.columns, folder)
         stack.callback(baseline.close)
         store = (
             SpoolStore(folder)
@@ -111,29 +146,35 @@ def execute_here(run: CollectionRun) -> None:
         )
         stack.callback(workers.close)
         writers = {
-            option: _open(stack, path, formats[option], sources, run.columns)
-            for option, path in outputs.items()
+            option: _open(stack, path, formats[option], sources, run.columns, option)
+            for option, path in {**here, **elsewhere}.items()  # the last are complete first
         }
         accounts = [FileAccount(source, run.columns) for source in sources]
         told = BrokenRows(accounts)
 
         def on_broken(file: int, broken: Broken) -> None:
-            counts.broken += 1
+            counts.without_text += broken.lacks_text
+            counts.broken += not broken.lacks_text
+            name = sources[file].name
+            first = f"{name}, {broken.place}: {broken.reason}"
+            check_number(counts.broken + counts.without_text, run.max_broken, first)
             told.add(file, broken)
             if "--broken" in writers:
-                name = sources[file].name
                 record = {"file": name, "place": broken.place, "reason": broken.reason}
                 write_record(writers["--broken"], {**record, "row": broken.text})
 
         judge = RowJudge(run.rules, decider, workers, accounts, folder=folder, on_broken=on_broken)
         ids = array("Q")
         for judged in judge.judge(lambda: _read(sources, run, "rows", counts)):
-            counts.add(judged.stage)
-            ids.append(xxh3_64_intdigest(repr(judged.id).encode(errors="surrogatepass")))
+            if judged.has_text:
+                counts.add(judged.stage)
+                ids.append(xxh3_64_intdigest(repr(judged.id).encode(errors="surrogatepass")))
             _write(judged, writers, is_marked=run.mark)
         told.tell()
+        for sentence in judge.told:
+            _tell(sentence)
         store.decisions.finish()
-    if repeated := len(ids) - len(np.unique(np.array(ids, np.uint64))):
+    if repeated := len(ids) - len(count_distinct(np.array(ids, np.uint64))[0]):
         ERRORS.print(
             f"{repeated:,} rows share an id with another row, so `duplicate_of` may be ambiguous"
         )
@@ -170,21 +211,23 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _write(judged: Judged, writers: dict[str, Writer], *, is_marked: bool) -> None:
-    if "-o" in writers and (is_marked or judged.match is None):
+    if "-o" in writers and (is_marked or (judged.match is None and judged.has_text)):
         writers["-o"].write(judged.row, judged.document, judged.marks if is_marked else None)
     match = judged.match
     if "-d" in writers and match is not None:
-        record = {
-            "id": judged.id,
-            "url": judged.document.url,
-            "duplicate_of": judged.duplicate_of,
-            "duplicate_of_url": judged.duplicate_of_url,
-            "stage": match.stage,
-            "distance": match.distance,
-            "resemblance": match.resemblance,
-            "first_seen": None,
-        }
-        write_record(writers["-d"], record)
+        record = (
+            judged.id,
+            judged.document.url,
+            judged.duplicate_of,
+            judged.duplicate_of_url,
+            match.stage,
+            match.distance,
+            match.resemblance,
+            None,
+        )
+        write_record(writers["-d"], dict(zip(_RECORDS["-d"], record, strict=True)))
+    if "--clusters" in writers and judged.has_text:
+        write_record(writers["--clusters"], cluster_record(judged))
 
 
 def _formats(outputs: dict[str, str]) -> dict[str, str | None]:
@@ -197,21 +240,30 @@ def _formats(outputs: dict[str, str]) -> dict[str, str | None]:
         formats[option] = None if is_device(Path(given)) else format_to_write(Path(given))
         if option == "--broken" and formats[option] not in ("jsonl", None):
             raise ValueError(f"--broken must end in .jsonl, .jsonl.gz or .jsonl.zst, got {given!r}")
-        if option == "-d" and formats[option] == "warc":
-            raise ValueError(f"-d must end in .jsonl, .csv, .tsv or .parquet, got {given!r}")
+        if option in ("-d", "--clusters") and formats[option] == "warc":
+            raise ValueError(f"{option} must end in .jsonl, .csv, .tsv or .parquet, got {given!r}")
     return formats
 
 
 def _open(
-    stack: ExitStack, given: str, found: str | None, sources: list[Source], columns: Columns
+    stack: ExitStack,
+    given: str,
+    found: str | None,
+    sources: list[Source],
+    columns: Columns,
+    option: str,
 ) -> Writer:
     (kind, *others) = {source.format for source in sources}
     written = found or (kind if kind in ("csv", "tsv") and not others else "jsonl")
     if given == STANDARD_OUTPUT:
         path = stack.enter_context(standard_output())
+    elif is_address(given):
+        path = stack.enter_context(sent(given))
     else:
         path = stack.enter_context(output_path(given))
-    return stack.enter_context(open_writer(written, Output(path, given, columns.id, tell=_tell)))
+    names = _RECORDS.get(option, ())
+    output = Output(path, given, columns.id, tell=_tell, names=names)
+    return stack.enter_context(open_writer(written, output))
 
 
 def _tell(sentence: str) -> None:

@@ -20,6 +20,7 @@ class Counts:
     unique: int = 0
     duplicates: Counter[str] = field(default_factory=Counter)
     broken: int = 0
+    without_text: int = 0
 
     def add(self, stage: str | None) -> None:
         """Count a row to keep, or a duplicate found by this stage."""
@@ -30,7 +31,7 @@ class Counts:
 
     @property
     def total(self) -> int:
-        return self.unique + self.duplicates.total() + self.broken
+        return self.unique + self.duplicates.total() + self.broken + self.without_text
 
 
 @contextmanager
@@ -63,17 +64,16 @@ def showing_progress(
 
 
 def closing_table(counts: Counts, stages: Sequence[str], seconds: float) -> RenderableType:
-    """Rows by outcome: all = unique + duplicates by stage + broken."""
+    """Rows by outcome: all = unique + duplicates by stage + without text + broken."""
     total = max(counts.total, 1)
     rows = [("rows", counts.total), ("  unique", counts.unique)]
     found = [stage for stage in stages if counts.duplicates[stage]]
     rows += [(f"  duplicates: {stage}", counts.duplicates[stage]) for stage in found]
-    if counts.broken:
-        rows.append(("  broken rows", counts.broken))
+    others = {"without text": counts.without_text, "broken rows": counts.broken}
+    rows += [(f"  {name}", count) for name, count in others.items() if count]
     shown = [(name, f"{count:,}", f"{100 * count / total:.1f}") for name, count in rows]
     rate = counts.total / seconds if seconds else 0
     words = f"{counts.unique:,} unique, {counts.duplicates.total():,} duplicates"
-    if counts.broken:
-        words += f", {counts.broken:,} broken rows"
+    words += "".join(f", {count:,} {name}" for name, count in others.items() if count)
     table = counts_table(("", "rows", "%"), shown)
     return Group(table, Text(f"{words}; {rate:,.0f} rows/s in {seconds:,.1f} s"))

@@ -2,17 +2,22 @@
 
 import time
 from collections import Counter
+from functools import partial
 from glob import glob
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dedup.cli.broken_rows import check_number
 from dedup.cli.console import ERRORS, plain
 from dedup.cli.run_here import CollectionRun
 from dedup.cli.run_progress import Counts, closing_table
 from dedup.collection.formats import known_format
-from dedup.collection.jobs import columns_of_baseline
+from dedup.collection.jobs import columns_of_baseline, rules_of_baseline
 from dedup.extras import require_extra
 from dedup.store import STORE_NAME
+
+if TYPE_CHECKING:
+    from dedup.spark.files import Account
 
 
 def execute_on_spark(run: CollectionRun, master: str | None) -> None:
@@ -36,6 +41,8 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
     outputs = Outputs(
         unique=run.unique,
         duplicates=run.duplicates,
+        clusters=run.clusters,
+        broken=run.broken,
         is_marked=run.mark,
         is_overwritten=run.overwrite,
     )
@@ -49,9 +56,9 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         baseline = None
         if run.against:
             columns = columns_of_baseline(run.columns, run.rules)
-            baseline = read_sources(session, run.against, columns, run.rules)
+            baseline = read_sources(session, run.against, columns, rules_of_baseline(run.rules))
         engine = Engine(rules=run.rules, on_stage=lambda stage: ERRORS.print(f"{stage} …"))
-        account = run_on_spark(rows, engine, outputs, baseline)
+        account = run_on_spark(rows, engine, outputs, baseline, partial(_check_rows, run))
     except (ValueError, OSError):
         raise
     except Exception as error:
@@ -61,26 +68,32 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         raise OSError(sentence) from error
     finally:
         session.stop()
-    if account.first_broken is not None:
-        number, reason = account.first_broken
-        ERRORS.print(plain(f"first broken row, {number}: {reason}"), soft_wrap=True)
+    first = [] if account.first_unfit is None else [str(account.first_unfit)]
+    for sentence in (*first, *account.told):
+        ERRORS.print(plain(sentence), soft_wrap=True)
+    n_unfit = account.broken + account.without_text
     counts = Counts(
-        unique=account.rows - account.broken - sum(account.duplicates.values()),
+        unique=account.rows - n_unfit - sum(account.duplicates.values()),
         duplicates=Counter(account.duplicates),
         broken=account.broken,
+        without_text=account.without_text,
     )
     ERRORS.print(closing_table(counts, run.rules.stages, time.monotonic() - began))
+
+
+def _check_rows(run: CollectionRun, account: "Account") -> None:
+    """Refuse a collection of which more rows are broken than the user allows."""
+    n_unfit = account.broken + account.without_text
+    check_number(n_unfit, run.max_broken, str(account.first_unfit))
 
 
 def _check(run: CollectionRun) -> None:
     """Refuse what is not supported on Spark."""
     refused = {
         "--job": run.job is not None,
-        "--broken": run.broken is not None,
         "--processes": run.processes is not None,
         "--compare": bool(run.rules.compare),
         "--encoding": run.columns.encoding is not None,
-        "--keep newest": run.rules.keep == "newest",
     }
     for option, is_given in refused.items():
         if is_given:
@@ -88,8 +101,12 @@ def _check(run: CollectionRun) -> None:
                 f"{option} cannot be used with --engine spark; omit --engine or {option}"
             )
     formats = {known_format(_name(path)) for path in run.inputs}
-    if "-" in run.inputs or "-" in (run.unique, run.duplicates):
+    if "-" in run.inputs or "-" in run.outputs.values():
         raise ValueError("--engine spark reads and writes files and folders, not standard input")
+    for option in ("-d", "--clusters", "--broken"):
+        path = run.outputs.get(option, "")
+        if (known_format(_name(path)) or "jsonl") != "jsonl":
+            raise ValueError(f"{option} must be a folder of jsonl on Spark, got {path!r}")
     if "parquet" in formats and len(formats) > 1:
         raise ValueError("--engine spark reads either Parquet or other formats, not both")
     if run.unique is not None and None not in formats:

@@ -18,6 +18,7 @@ class FileAccount:
     columns: Columns
     rows: int = 0
     broken: int = 0
+    without_text: int = 0
     first_broken: Broken | None = None
     present: set[str] = field(default_factory=set)
     names: dict[str, None] = field(default_factory=dict)
@@ -25,24 +26,36 @@ class FileAccount:
     def add(self, present: frozenset[str], names: tuple[str, ...]) -> None:
         """Count a row that is a document, and has these of the columns that the user named."""
         self.rows += 1
-        if len(self.present) < len(self.columns.required):
-            self.present |= present
-            if len(self.names) < _NAMES_AT_MOST:
-                self.names |= dict.fromkeys(names)
+        self._note(present, names)
+
+    def add_without_text(
+        self, broken: Broken, present: frozenset[str], names: tuple[str, ...]
+    ) -> None:
+        """Count a row that is sound, but has no text."""
+        self.without_text += 1
+        self.first_broken = self.first_broken or broken
+        self._note(present, names)
 
     def add_broken(self, broken: Broken) -> None:
         self.broken += 1
         self.first_broken = self.first_broken or broken
 
+    def _note(self, present: frozenset[str], names: tuple[str, ...]) -> None:
+        if len(self.present) < len(self.columns.required):
+            self.present |= present
+            if len(self.names) < _NAMES_AT_MOST:
+                self.names |= dict.fromkeys(names)
+
     def check(self) -> None:
         """Check the file once it has been read.
 
         Raises:
-            ValueError: it has rows, and all are broken; or none has a column that the user named.
+            ValueError: no row is a document; or none has a column that the user named.
         """
         if self.first_broken is not None and not self.rows:
+            n_rows = self.broken + self.without_text
             raise ValueError(
-                f"{self.source.name}: none of {self.broken:,} rows is valid; the first,"
+                f"{self.source.name}: none of {n_rows:,} rows is valid; the first,"
                 f" {self.first_broken.place}: {self.first_broken.reason}"
             )
         if self.rows and self.source.format != "warc":

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.batch import Batch, Signatures
-from dedup.collection.documents import Read
+from dedup.collection.documents import NoText, Read
 from dedup.document import Document
 from dedup.sites.second_look import Rest
 from dedup.store.records import KEPT_FIELDS, Page, kept_fields, text_compressor, with_kept
@@ -31,7 +31,7 @@ class ReadRows(NamedTuple):
         batch: of the documents that are to be judged.
     """
 
-    rows: Sequence[Read | str]
+    rows: Sequence[Read | NoText | str]
     batch: Batch
 
 
@@ -114,13 +114,13 @@ class SentRows:
         batch: the others.
     """
 
-    rows: list[_Beside | str]
+    rows: list[_Beside | NoText | str]
     known: list[_Fields]
     batch: SentBatch
 
     @classmethod
     def pack(cls, found: ReadRows, *, packs_texts: bool) -> "SentRows":
-        rows = [each if isinstance(each, str) else each[1:] for each in found.rows]
+        rows = [each[1:] if isinstance(each, Read) else each for each in found.rows]
         documents = [each.document for each in found.rows if isinstance(each, Read)]
         n_known = len(documents) - len(found.batch)
         known = [_fields(document, None) for document in documents[:n_known]]
@@ -131,6 +131,7 @@ class SentRows:
         known = (with_kept(kept, text, None) for kept, text, _, _ in self.known)
         documents = chain(known, batch.documents)
         rows = [
-            each if isinstance(each, str) else Read(next(documents), *each) for each in self.rows
+            each if isinstance(each, NoText | str) else Read(next(documents), *each)
+            for each in self.rows
         ]
         return ReadRows(rows, batch)

@@ -106,6 +106,14 @@ class Fields(NamedTuple):
     key: str = ""
 
 
+class NoTextError(ValueError):
+    """A row has neither text nor markup; `fields` is what else it says."""
+
+    def __init__(self, reason: str, fields: Fields) -> None:
+        super().__init__(reason)
+        self.fields = fields
+
+
 def value_at(row: Mapping[str, Any], name: str) -> Any:
     """The value of a column, or of a nested field; None: the row has neither.
 
@@ -133,42 +141,47 @@ def fields_of(row: Mapping[str, Any], columns: Columns) -> Fields:
     """Read a row.
 
     Raises:
-        ValueError: it has neither text nor markup, or bytes that cannot be decoded.
+        NoTextError: it has neither text nor markup.
+        ValueError: it has bytes that cannot be decoded.
         RecursionError: a value that counts is nested too deeply.
     """
-    text, html, url, title, name = (
-        _decoded(value_at(row, each), each, columns.encoding)
-        for each in (columns.text, columns.html, columns.url, columns.title, columns.id)
-    )
+    named = columns.text, columns.html, columns.url, columns.title, columns.id
+    if columns.encoding is None and "." not in "".join(named):
+        text, html, url, title, name = map(row.get, named)
+    else:
+        text, html, url, title, name = (
+            _decoded(value_at(row, each), each, columns.encoding) for each in named
+        )
     if text == "" and isinstance(html, str) and html:
         text = None  # in CSV an empty cell is all that says that there is none
-    if not isinstance(text, str):
-        if text is not None and not isinstance(html, str):
-            remedy = "; --encoding reads texts in it" if isinstance(text, bytes) else ""
-            raise ValueError(
-                f"expected a string in `{columns.text}`, found {type(text).__name__}{remedy}"
-            )
-        text = None
-        if not isinstance(html, str):
-            if _has(row, columns.text) or _has(row, columns.html):
-                raise ValueError(f"`{columns.text}` is empty (null)")
-            raise ValueError(columns.expected(row))
+    has_text = isinstance(text, str)
     fields = Fields(
         id=None if name == "" else name,
         url=url if isinstance(url, str) and url else None,
         title=str(title or ""),
-        text=text,
-        html=html if text is None else None,
+        text=text if has_text else None,
+        html=html if isinstance(html, str) and not has_text else None,
     )
-    if not (columns.others or columns.required or columns.compare):
-        return fields
-    present = frozenset(name for name in columns.required if _has(row, name))
-    return fields._replace(
-        others=tuple(value_at(row, each) for each in columns.others),
-        present=present,
-        names=() if len(present) == len(columns.required) else tuple(map(str, row)),
-        key=key_of({name: value_at(row, name) for name in columns.compare}),
-    )
+    if columns.others or columns.required or columns.compare:
+        present = frozenset(name for name in columns.required if _has(row, name))
+        fields = fields._replace(
+            others=tuple(value_at(row, each) for each in columns.others),
+            present=present,
+            names=() if len(present) == len(columns.required) else tuple(map(str, row)),
+            key=key_of({name: value_at(row, name) for name in columns.compare}),
+        )
+    if fields.text is None and fields.html is None:
+        raise NoTextError(_why_no_text(row, text, columns), fields)
+    return fields
+
+
+def _why_no_text(row: Mapping[str, Any], text: Any, columns: Columns) -> str:
+    if text is not None:
+        remedy = "; --encoding reads texts in it" if isinstance(text, bytes) else ""
+        return f"expected a string in `{columns.text}`, found {type(text).__name__}{remedy}"
+    if _has(row, columns.text) or _has(row, columns.html):
+        return f"`{columns.text}` is empty (null)"
+    return columns.expected(row)
 
 
 def _decoded(value: Any, name: str, encoding: str | None) -> Any:

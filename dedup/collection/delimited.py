@@ -14,6 +14,8 @@ from dedup.files import bytes_read
 _SHOWN_CHARACTERS = 1_000
 _LINES_UNTOLD = 64
 _FIELD_LIMIT = "field limit"
+_UTF16 = ("\udcff\udcfe", "\udcfe\udcff")
+_DELIMITERS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'"}
 _UNEXPECTED_END = "unexpected end of data"
 """Stand in what `csv` says of a cell that is too long, and of one that does not end."""
 
@@ -33,6 +35,7 @@ def read_delimited(
         rows = csv.reader(lines, delimiter=delimiter, strict=True)
         header = _header(source, rows)
         if header:
+            _check_header(source, header, columns)
             columns.check(header, source.name)
         last = 0
         while True:
@@ -123,6 +126,23 @@ class _Lines:
                 part = self._text.readline(MAX_ROW_BYTES)
             line = line.rstrip("\r\n") + "\n"
         return line
+
+
+def _check_header(source: Source, header: list[str], columns: Columns) -> None:
+    """Check that the file is read as it is meant: a header that makes one column often is not.
+
+    Raises:
+        ValueError: another encoding or another delimiter is needed.
+    """
+    if header[0].startswith(_UTF16):
+        raise ValueError(f"{source.name}: it is UTF-16; --encoding utf-16 reads it")
+    if len(header) == 1 and not {columns.text, columns.html} & set(header):
+        for mark, shown in _DELIMITERS.items():
+            if mark in header[0]:
+                raise ValueError(
+                    f"{source.name}: the header is one column, {header[0][:_SHOWN_CHARACTERS]!r};"
+                    f" --delimiter {shown} parts it"
+                )
 
 
 def _header(source: Source, rows: Iterator[list[str]]) -> list[str]:

@@ -4,20 +4,18 @@ import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dedup.collection.columns import Columns, Fields, fields_of
+from dedup.collection.columns import Columns, Fields, NoTextError, fields_of
 from dedup.collection.formats import format_of
 from dedup.collection.reading import read_rows
 from dedup.collection.rows import Broken, Given, Values, WebPage
 from dedup.collection.sources import Source
 from dedup.document import Document
-from dedup.html import bounded, decode, parse_page
-from dedup.html.page_text import page_text
-from dedup.sites.site import Site
 from dedup.urls.parts import host_of
 
-_UNKNOWN = Site()
+if TYPE_CHECKING:
+    from dedup.sites.site import Site
 
 
 class Read(NamedTuple):
@@ -37,8 +35,23 @@ class Read(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+class NoText(NamedTuple):
+    """A row that is sound, but has no text; see `Read`."""
+
+    reason: str
+    id: Any
+    present: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, error: NoTextError) -> "NoText":
+        """What is known of a row from what was raised."""
+        fields = error.fields
+        return cls(str(error), name_of(fields), fields.present, fields.names)
+
+
 def read_documents(
-    path: Path, sites: Mapping[str, Site] | None = None, columns: Columns | None = None
+    path: Path, sites: "Mapping[str, Site] | None" = None, columns: Columns | None = None
 ) -> Iterator[tuple[Values, Document] | Broken]:
     """Read the documents of a file one after the other, each with its row.
 
@@ -67,30 +80,36 @@ def read_documents(
             yield row.values(found.document), found.document
 
 
-def read_given(given: Given, columns: Columns, sites: Mapping[str, Site], number: int) -> Read:
+def read_given(given: Given, columns: Columns, sites: "Mapping[str, Site]", number: int) -> Read:
     """Read a document.
 
     Raises:
-        ValueError: the row is not a document.
+        NoTextError: the row has no text.
+        ValueError: it is no row.
         RecursionError: it is JSON that is nested too deeply.
     """
     if isinstance(given, WebPage):
         return _read_page(given, columns, sites)
     fields = fields_of(object_of(given), columns)
-    name = fields.url if fields.id is None else fields.id
-    text = (
-        str(number)
-        if name is None
-        else name
-        if isinstance(name, str)
-        else json.dumps(name, default=str)
-    )
+    name = name_of(fields)
+    text = str(number) if name is None else _as_text(name)
     document = (
         Document(id=text, text=fields.text, url=fields.url, title=fields.title, key=fields.key)
         if fields.text is not None
         else page_document(text, fields, sites)
     )
     return Read(document, name, fields.others, fields.present, fields.names)
+
+
+def name_of(fields: Fields) -> Any:
+    """A row's id, or else its URL; None: it has neither."""
+    return fields.url if fields.id is None else fields.id
+
+
+def _as_text(name: Any) -> str:
+    if isinstance(name, str):
+        return name
+    return str(name) if type(name) is int else json.dumps(name, default=str)
 
 
 def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
@@ -102,7 +121,8 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(given, bytes):
         return given
     try:
-        row = json.loads(given.decode("utf-8", "surrogateescape"))
+        text = given.decode("utf-8", "surrogateescape")
+        row = _parsed(text) or json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(_why_no_json(given, error)) from error
     except RecursionError as error:
@@ -114,21 +134,39 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     return row
 
 
+_decode = json.JSONDecoder().raw_decode
+
+
+def _parsed(text: str) -> Any:
+    """The object that the text is; None: it is none, or not without a further look.
+
+    What `json.loads` does besides takes as long as a short row.
+    """
+    try:
+        row, end = _decode(text)
+    except ValueError:
+        return None
+    is_all = end == len(text) or not text[end:].strip(" \t\r\n")
+    return row if is_all and isinstance(row, dict) else None
+
+
 def _why_no_json(line: bytes, error: json.JSONDecodeError) -> str:
     if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        return "UTF-16 is not supported; convert it to UTF-8"
+        return "it is UTF-16; --encoding utf-16 reads it"
     place = min(error.pos, len(error.doc.rstrip())) + 1
     return f"invalid JSON: {error.msg}, at character {place:,}"
 
 
 def fields_of_page(page: WebPage) -> Fields:
     """What a page of a web archive says: its markup, or its text where it is plain."""
+    from dedup.html import decode  # for collections of texts, no parser of HTML is loaded
+
     text = decode(page.body, page.content_type).text
     said, markup = (text, None) if page.is_plain else (None, text)
     return Fields(page.id, page.url, "", said, markup)
 
 
-def _read_page(page: WebPage, columns: Columns, sites: Mapping[str, Site]) -> Read:
+def _read_page(page: WebPage, columns: Columns, sites: "Mapping[str, Site]") -> Read:
     fields = fields_of_page(page)
     document = (
         Document(id=page.id, text=fields.text, url=page.url, body=page.body)
@@ -139,13 +177,17 @@ def _read_page(page: WebPage, columns: Columns, sites: Mapping[str, Site]) -> Re
 
 
 def page_document(
-    name: str, fields: Fields, sites: Mapping[str, Site], body: bytes | None = None
+    name: str, fields: Fields, sites: "Mapping[str, Site]", body: bytes | None = None
 ) -> Document:
     """The document of a page of markup."""
+    from dedup.html import bounded, parse_page
+    from dedup.html.page_text import page_text
+    from dedup.sites.site import Site
+
     html = bounded(fields.html or "")
     title = fields.title or parse_page(html, fields.url or "").title
     url = fields.url or ""
-    said = page_text(html, title, site=sites.get(host_of(url), _UNKNOWN), url=url)
+    said = page_text(html, title, site=sites.get(host_of(url)) or Site(), url=url)
     return Document(
         id=name,
         text=said.text,

@@ -17,8 +17,9 @@ from dedup.collection.judging import RowJudge
 from dedup.collection.reading import read_rows
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work
-from dedup.collection.sites import learn_sites, rare_lines
+from dedup.collection.sites import learn_sites, rare_lines, with_markup
 from dedup.collection.sources import Source, find_sources
+from dedup.collection.survivor import FIRST
 from dedup.errors import StateError
 from dedup.sites.learner import SiteState
 from dedup.sites.site import Site
@@ -87,7 +88,7 @@ def open_job(
         "within": rules.within,
         **({"compare": list(rules.compare)} if rules.compare else {}),
         **{name: value for name, value in _reading(run.columns) if value is not None},
-        "keep": rules.keep if rules.newest is None else f"newest:{rules.newest}",
+        "keep": ",".join(map(str, rules.criteria)) or FIRST,
         "against": [*(run.against or [None]), *(_digest(source.path) for source in known)],
         **({"pages": baseline.pages} if len(baseline.stores) > 1 else {}),
     }
@@ -258,7 +259,8 @@ def _fill(
             for row in read_rows(source, columns):
                 yield number, row
 
-    sites = learn_sites((row for _, row in rows()), columns)
+    pages = (row for source in with_markup(sources, columns) for row in read_rows(source, columns))
+    sites = learn_sites(pages, columns)
     workers = SigningProcesses(Work(columns=columns, rules=rules, sites=sites), 1)
     decider = Decider(rules, store, rare_on=rare_lines(sites.get))
     judge = RowJudge(

@@ -7,8 +7,8 @@ from typing import BinaryIO
 from dedup.collection.rows import MAX_ROW_BYTES, Broken, JsonRow, Row
 from dedup.files import bytes_read
 
-_LINES_UNTOLD = 64
 _AT_ONCE = 64 * 2**10
+"""So little that a row is still in the cache when it is parsed."""
 _BOM = b"\xef\xbb\xbf"
 
 _ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*[{\]]")
@@ -32,19 +32,31 @@ def is_array(start: bytes) -> bool:
 
 def read_lines(file: BinaryIO, at: Callable[[int], object]) -> Iterator[Row | Broken]:
     """Read one object a line."""
-    number = 0
-    while line := file.readline(MAX_ROW_BYTES + 1):
-        number += 1
+    for number, line in enumerate(_lines(file, at), start=1):
         if number == 1:
             line = line.removeprefix(_BOM)
-        if number % _LINES_UNTOLD == 0:
-            at(bytes_read(file))
         if len(line) > MAX_ROW_BYTES:
-            while line and not line.endswith(b"\n"):
-                line = file.readline(MAX_ROW_BYTES)
             yield Broken(f"line {number}", f"it is longer than {MAX_ROW_BYTES >> 20} MiB")
         elif line and not line.isspace():
             yield JsonRow(f"line {number}", line)
+
+
+def _lines(file: BinaryIO, at: Callable[[int], object]) -> Iterator[bytes]:
+    """Yield the lines without their ends, and of a line that is too long its beginning."""
+    begun: list[bytes] = []
+    size = 0
+    while block := file.read(_AT_ONCE):
+        *lines, last = block.split(b"\n")
+        if lines:
+            lines[0] = b"".join((*begun, lines[0]))
+            yield from lines
+            begun, size = [last], len(last)
+        elif size <= MAX_ROW_BYTES:
+            begun.append(last)
+            size += len(last)
+        at(bytes_read(file))
+    if size:
+        yield b"".join(begun)
     at(bytes_read(file))
 
 

@@ -10,15 +10,17 @@ import numpy as np
 
 from dedup.batch import Batch
 from dedup.collection.account import FileAccount
+from dedup.collection.columns import NoTextError
 from dedup.collection.deciding import Decider
-from dedup.collection.documents import Read
-from dedup.collection.judging_order import as_times, judging_order
+from dedup.collection.documents import NoText, Read, read_given
+from dedup.collection.judging_order import judging_order
 from dedup.collection.names import Names, kind_of
 from dedup.collection.portions import PORTION_ROWS, Numbered, number_rows, portions, row_bytes
 from dedup.collection.rows import Broken, Row
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Task
 from dedup.collection.spool import SpoolStore
+from dedup.collection.survivor import Preferences
 from dedup.detectors import STAGES
 from dedup.document import Document, Match
 
@@ -26,6 +28,8 @@ Rows = Callable[[], Iterable[tuple[int, Row | Broken]]]
 """Begins to read the collection; each row with the number of its file."""
 
 _NEVER = 2**63
+_NOTHING = Document("", "")
+_DOCUMENT, _BROKEN, _WITHOUT_TEXT = range(3)
 
 
 class Judged(NamedTuple):
@@ -35,6 +39,7 @@ class Judged(NamedTuple):
         id: the row's own, or its URL, or its number.
         match: None: the row stays.
         duplicate_of, duplicate_of_url: of the row that stays for it.
+        has_text: False: there was nothing to judge; the document is empty.
     """
 
     row: Row
@@ -43,6 +48,7 @@ class Judged(NamedTuple):
     match: Match | None
     duplicate_of: Any = None
     duplicate_of_url: str | None = None
+    has_text: bool = True
 
     @property
     def stage(self) -> str | None:
@@ -71,6 +77,9 @@ class RowJudge:
         accounts: of each file.
         folder: for temporary files.
         on_broken: is called with each broken row, once.
+
+    Attributes:
+        told: sentences on what could not be followed.
     """
 
     def __init__(
@@ -89,9 +98,10 @@ class RowJudge:
         self._accounts = accounts
         self._folder = folder
         self._on_broken = on_broken
+        self.told: list[str] = []
 
     def judge(self, rows: Rows) -> Iterator[Judged]:
-        """Yield each row that is a document, in the order of the collection.
+        """Yield each row that is not broken, in the order of the collection.
 
         Where the first of several stays, the rows are read once; for another order they are read,
         judged, and read again.
@@ -104,10 +114,13 @@ class RowJudge:
 
     def _in_order(self, rows: Rows) -> Iterator[Judged]:
         for part, batch in self._read(rows, signed_from=self._decider.done + 1):
-            found = [(numbered, read) for numbered, read in part if isinstance(read, Read)]
-            matches = self._decider.decide(batch, [kind_of(read.id) for _, read in found])
-            for (numbered, read), match in zip(found, matches, strict=True):
-                yield self._judged(numbered, read.document, read.id, match)
+            kinds = [kind_of(read.id) for _, read in part if isinstance(read, Read)]
+            matches = iter(self._decider.decide(batch, kinds))
+            for numbered, read in part:
+                if isinstance(read, Read):
+                    yield self._judged(numbered, read.document, read.id, next(matches))
+                elif isinstance(read, NoText):
+                    yield self._without_text(numbered, read.id)
 
     def _judged(
         self, numbered: Numbered, document: Document, name: Any, match: Match | None
@@ -120,9 +133,22 @@ class RowJudge:
         original, url = self._decider.label(match.original)
         return Judged(numbered.row, document, name, match, original, url)
 
+    def _without_text(self, numbered: Numbered, name: Any) -> Judged:
+        judged = self._judged(numbered, _NOTHING, name, None)
+        return judged._replace(has_text=False)
+
+    def _name_without_text(self, numbered: Numbered, row: Row) -> Any:
+        """The name of a row that has no text, when it is read again."""
+        account = self._accounts[numbered.file]
+        try:
+            read_given(row.given(), account.columns, {}, numbered.number)
+        except NoTextError as error:
+            return NoText.of(error).id
+        raise OSError(f"{account.source.name}: the file has changed since the run started")
+
     def _read(
         self, rows: Rows, *, signed_from: int
-    ) -> Iterator[tuple[list[tuple[Numbered, Read | Broken]], Batch]]:
+    ) -> Iterator[tuple[list[tuple[Numbered, Read | NoText | Broken]], Batch]]:
         """Yield what rows say, in portions; count them, and check each file at its end."""
         tasks = (
             (
@@ -138,32 +164,40 @@ class RowJudge:
         current: int | None = None
         for part, found in self._workers.read(tasks):
             results = iter(found.rows)
-            answer: list[tuple[Numbered, Read | Broken]] = []
+            answer: list[tuple[Numbered, Read | NoText | Broken]] = []
             for numbered in part:
                 if current is not None and current != numbered.file:
                     self._accounts[current].check()
                 current = numbered.file
                 result = self._result(numbered, results)
-                account = self._accounts[current]
-                if isinstance(result, Broken):
-                    account.add_broken(result)
-                    self._on_broken(current, result)
-                else:
-                    account.add(result.present, result.names)
+                self._count(numbered, result)
                 answer.append((numbered, result))
             yield answer, found.batch
         if current is not None:
             self._accounts[current].check()
 
+    def _count(self, numbered: Numbered, result: Read | NoText | Broken) -> None:
+        account = self._accounts[numbered.file]
+        if isinstance(result, Read):
+            account.add(result.present, result.names)
+            return
+        if isinstance(result, Broken):
+            broken = result
+            account.add_broken(broken)
+        else:
+            broken = _broken(numbered.row, result.reason, lacks_text=True)
+            account.add_without_text(broken, result.present, result.names)
+        self._on_broken(numbered.file, broken)
+
     @staticmethod
-    def _result(numbered: Numbered, results: Iterator[Read | str]) -> Read | Broken:
+    def _result(
+        numbered: Numbered, results: Iterator[Read | NoText | str]
+    ) -> Read | NoText | Broken:
         row = numbered.row
         if isinstance(row, Broken):
             return row
         result = next(results)
-        if isinstance(result, str):
-            return Broken(row.place, result, row.source_text())
-        return result
+        return _broken(row, result) if isinstance(result, str) else result
 
     def _by_preference(self, rows: Rows) -> Iterator[Judged]:
         spool = SpoolStore(self._folder, with_whole_rests=True)
@@ -172,16 +206,20 @@ class RowJudge:
             matches = self._matches(spool, read)
             place = 0
             for number, (file, row) in enumerate(rows(), start=1):
-                if number > len(read.is_broken):
+                if number > len(read.outcomes):
                     raise OSError(
                         f"{self._accounts[file].source.name}: the file has grown since the run"
                         " started"
                     )
-                if isinstance(row, Broken) or read.is_broken[number - 1]:
+                outcome = read.outcomes[number - 1]
+                if isinstance(row, Broken) or outcome == _BROKEN:
+                    continue
+                numbered = Numbered(number, file, row, None)
+                if outcome == _WITHOUT_TEXT:
+                    yield self._without_text(numbered, self._name_without_text(numbered, row))
                     continue
                 document = spool.document(place)
                 name = read.names.value(place, document.id)
-                numbered = Numbered(number, file, row, None)
                 yield self._judged(numbered, document, name, matches[place])
                 place += 1
         finally:
@@ -189,30 +227,24 @@ class RowJudge:
 
     def _spooled(self, rows: Rows, spool: SpoolStore) -> "_Spooled":
         """Keep all documents, and by what they are ordered."""
-        read = _Spooled(Names(), array("q"), {}, [], bytearray())
+        read = _Spooled(Names(), array("q"), {}, Preferences(self._rules.criteria), bytearray())
         for part, _ in self._read(rows, signed_from=_NEVER):
             for _, each in part:
-                read.is_broken.append(isinstance(each, Broken))
-                if isinstance(each, Broken):
+                if not isinstance(each, Read):
+                    read.outcomes.append(_BROKEN if isinstance(each, Broken) else _WITHOUT_TEXT)
                     continue
+                read.outcomes.append(_DOCUMENT)
                 read.names.note(spool.add(each.document, {}), kind_of(each.id))
                 others: dict[str | None, Any]
                 others = dict(zip(self._rules.others, each.others, strict=True))
                 group = repr(others.get(self._rules.within))
                 read.groups.append(read.group_names.setdefault(group, len(read.group_names)))
-                if self._rules.keep == "longest":
-                    read.preferences.append(len(each.document.text))
-                elif self._rules.keep == "newest":
-                    read.preferences.append(others[self._rules.newest])
+                read.preferences.add(each.document.text, others)
         return read
 
     def _matches(self, spool: SpoolStore, read: "_Spooled") -> "_Matches":
-        preferences: Sequence[float] | None = None
-        if self._rules.keep == "newest":
-            preferences = as_times(read.preferences, self._rules.newest or "")
-        elif self._rules.keep == "longest":
-            preferences = read.preferences
-        order = judging_order(read.groups, preferences).tolist()
+        order = judging_order(read.groups, read.preferences.ranked()).tolist()
+        self.told = read.preferences.told()
         matches = _Matches(len(order))
         done = self._decider.done
         for start in range(0, done, PORTION_ROWS):
@@ -241,14 +273,20 @@ class RowJudge:
         return matches
 
 
+def _broken(row: Row | Broken, reason: str, *, lacks_text: bool = False) -> Broken:
+    if isinstance(row, Broken):
+        return row
+    return Broken(row.place, reason, row.source_text(), lacks_text)
+
+
 class _Spooled(NamedTuple):
     """What is kept in memory of rows that are not judged in their order."""
 
     names: Names
     groups: "array[int]"
     group_names: dict[str, int]
-    preferences: list[Any]
-    is_broken: bytearray
+    preferences: Preferences
+    outcomes: bytearray
 
 
 _MATCH = np.dtype("i8, i1, i2, f8")

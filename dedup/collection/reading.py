@@ -1,7 +1,7 @@
 """Reading the rows of a collection's files, one after the other."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import BinaryIO
 
@@ -16,6 +16,7 @@ from dedup.collection.warc import read_warc
 from dedup.files import open_binary
 
 _START_BYTES = 512
+_BLOCK_BYTES = 1 << 20
 
 
 def read_rows(
@@ -53,6 +54,25 @@ def read_rows(
             yield from read_array(file, at)
         else:
             yield from read_lines(file, at)
+
+
+def has_any(source: Source, columns: Columns, texts: Sequence[bytes]) -> bool:
+    """Does a file of JSON have any of some texts, which have no line break? Others may.
+
+    Raises:
+        OSError: the file cannot be read, is damaged, or cut off.
+    """
+    if source.format != "jsonl":
+        return True
+    longest = max(map(len, texts))
+    end = b""
+    with closing(_open_text(source, columns)) as file:
+        while block := file.read(_BLOCK_BYTES):
+            block = end + block
+            if any(text in block for text in texts):
+                return True
+            end = block[-longest:]
+    return False
 
 
 def _open_text(source: Source, columns: Columns) -> BinaryIO:

@@ -26,6 +26,7 @@ class Recoded(io.RawIOBase):
     def __init__(self, file: BinaryIO, name: str, encoding: str) -> None:
         self._file = file
         self._name = name
+        self._encoding = encoding
         self._decoder = codecs.getincrementaldecoder(encoding)("surrogateescape")
         self._rest = b""
         self._has_ended = False
@@ -44,8 +45,11 @@ class Recoded(io.RawIOBase):
             self._has_ended = not part
             try:
                 text = self._decoder.decode(part, final=self._has_ended)
-            except UnicodeDecodeError as error:
-                raise OSError(f"{self._name}: not {error.encoding} ({error.reason})") from error
+            except (
+                UnicodeError
+            ) as error:  # one without a byte order mark is not told by its subclass
+                reason = getattr(error, "reason", error)
+                raise OSError(f"{self._name}: not {self._encoding} ({reason})") from error
             self._rest = text.encode("utf-8", "surrogateescape")
         size = min(len(buffer), len(self._rest))
         buffer[:size] = self._rest[:size]

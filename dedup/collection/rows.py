@@ -15,11 +15,17 @@ MAX_ROW_BYTES = 64 * 2**20
 
 
 class Broken(NamedTuple):
-    """A row that is not a document, and why; `text` is its text in the file, where known."""
+    """A row that is not a document, and why.
+
+    Attributes:
+        text: of the row in the file, where known.
+        lacks_text: the row is sound, but has no text to compare.
+    """
 
     place: str
     reason: str
     text: str | None = None
+    lacks_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
+from dedup.collection.survivor import FIRST, Criterion, read_keep
 from dedup.config import DedupConfig
 from dedup.detectors import STAGES, Signer, default_signers
 from dedup.store.records import KEY_STAGE
-
-Keep = Literal["first", "longest", "newest"]
 
 _MISSED = 0.003
 """Share of the pairs right at the threshold that MinHash may not propose; less above it."""
@@ -26,9 +24,7 @@ class Rules:
         stages: of the cascade, those that are asked.
         within: the column in which duplicates must agree; None: none.
         compare: the columns that count beside the text: rows that differ in one are two.
-        keep: which row stays: the first, the one with the longest text, or that with the greatest
-            value in the column `newest`. Every other row is compared with rows that stay.
-        newest: the column; numbers, or dates and times of ISO 8601.
+        keep: which row stays, see `read_keep`. Every other row is compared with rows that stay.
 
     Raises:
         ValueError: one of them is out of its range.
@@ -38,8 +34,8 @@ class Rules:
     stages: tuple[str, ...] = STAGES
     within: str | None = None
     compare: tuple[str, ...] = ()
-    keep: Keep = "first"
-    newest: str | None = None
+    keep: str = FIRST
+    criteria: tuple[Criterion, ...] = field(init=False)
     config: DedupConfig = field(init=False)
 
     def __post_init__(self) -> None:
@@ -53,16 +49,18 @@ class Rules:
             near_resemblance=self.threshold, minhash_bands=bands, minhash_rows=rows
         )
         object.__setattr__(self, "config", config)
+        object.__setattr__(self, "criteria", read_keep(self.keep))
 
     @property
     def others(self) -> tuple[str, ...]:
         """The columns that the rules need."""
-        return tuple(name for name in (self.within, self.newest) if name is not None)
+        named = (self.within, *(each.column for each in self.criteria))
+        return tuple(dict.fromkeys(name for name in named if name is not None))
 
     @property
     def is_in_order(self) -> bool:
         """Are rows judged in the order in which they come?"""
-        return self.within is None and self.keep == "first"
+        return self.within is None and not self.criteria
 
     def signers(self) -> list[Signer]:
         """What computes the signatures of the stages that are asked."""
@@ -73,22 +71,6 @@ class Rules:
         """The stages in the order of the cascade, after the record of keys where there are any."""
         asked = tuple(stage for stage in STAGES if stage in self.stages)
         return (KEY_STAGE, *asked) if self.compare else asked
-
-
-def read_keep(given: str) -> tuple[Keep, str | None]:
-    """Read the option `first`, `longest` or `newest:COLUMN`.
-
-    Raises:
-        ValueError: it is none of them.
-    """
-    if given == "first":
-        return "first", None
-    if given == "longest":
-        return "longest", None
-    word, _, column = given.partition(":")
-    if word == "newest" and column:
-        return "newest", column
-    raise ValueError(f"keep must be first, longest or newest:COLUMN, got {given!r}")
 
 
 def read_stages(given: Sequence[str]) -> tuple[str, ...]:

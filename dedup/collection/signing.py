@@ -5,27 +5,27 @@ portions to processes, and come back in their order as documents with all signat
 decision needs to know what came before. The answer is the same for any number of processes.
 """
 
-import multiprocessing
 import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing.process import BaseProcess
 from threading import Thread
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dedup.batch import Batch
 from dedup.collection.between_processes import ReadRows, SentBatch, SentRows
-from dedup.collection.columns import Columns
-from dedup.collection.documents import Read, read_given
+from dedup.collection.columns import Columns, NoTextError
+from dedup.collection.documents import NoText, Read, read_given
 from dedup.collection.rows import Given
 from dedup.collection.rules import Rules
 from dedup.detectors.sketches import SketchSigner
 from dedup.document import Document
 from dedup.sites.site import Site
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from multiprocessing.process import BaseProcess
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -88,9 +88,11 @@ class Work:
             batch.signatures(signer)
         return batch
 
-    def _read(self, given: Given, number: int) -> Read | str:
+    def _read(self, given: Given, number: int) -> Read | NoText | str:
         try:
             return read_given(given, self.columns, self.sites, number)
+        except NoTextError as error:
+            return NoText.of(error)
         except (ValueError, RecursionError) as error:
             return str(error)
 
@@ -107,16 +109,7 @@ class SigningProcesses:
         self._processes = processes
         self._pool: ProcessPoolExecutor | None = None
         if processes > 1:
-            self._pool = ProcessPoolExecutor(
-                processes,
-                mp_context=multiprocessing.get_context("spawn"),  # the same on every system
-                initializer=_begin,
-                initargs=(work,),
-            )
-            # All are started now: one that starts while another dies would be waited for, for ever
-            # (CPython 3.11, `terminate_broken`).
-            for _ in range(processes):
-                self._pool.submit(os.getpid)
+            self._pool = _started(processes, work)
 
     def close(self) -> None:
         if self._pool is not None:
@@ -152,14 +145,35 @@ class SigningProcesses:
             yield beside, unpack(_result(self._pool, future))
 
 
-def _submitted(pool: ProcessPoolExecutor, work: Callable[..., R], *arguments: Any) -> Future[R]:
+def _started(processes: int, work: Work) -> "ProcessPoolExecutor":
+    import multiprocessing  # one process does without
+    from concurrent.futures import ProcessPoolExecutor
+
+    pool = ProcessPoolExecutor(
+        processes,
+        mp_context=multiprocessing.get_context("spawn"),  # the same on every system
+        initializer=_begin,
+        initargs=(work,),
+    )
+    # All are started now: one that starts while another dies would be waited for, for ever
+    # (CPython 3.11, `terminate_broken`).
+    for _ in range(processes):
+        pool.submit(os.getpid)
+    return pool
+
+
+def _submitted(pool: "ProcessPoolExecutor", work: Callable[..., R], *arguments: Any) -> "Future[R]":
+    from concurrent.futures.process import BrokenProcessPool
+
     try:
         return pool.submit(work, *arguments)
     except (BrokenProcessPool, OSError) as error:  # OSError: the pool is closing its pipe
         raise OSError(_ENDED) from error
 
 
-def _result(pool: ProcessPoolExecutor, future: Future[R]) -> R:
+def _result(pool: "ProcessPoolExecutor", future: "Future[R]") -> R:
+    from concurrent.futures.process import BrokenProcessPool
+
     while True:
         try:
             return future.result(timeout=_PATIENCE)
@@ -185,12 +199,14 @@ def _begin(work: Work) -> None:
     global _work
     _work = work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that decides
+    import multiprocessing
+
     parent = multiprocessing.parent_process()
     if parent is not None:
         Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
-def _end_with(parent: BaseProcess) -> None:
+def _end_with(parent: "BaseProcess") -> None:
     """End when the process that decides has been killed: nobody else would say so."""
     parent.join()
     os._exit(1)

@@ -15,10 +15,10 @@ from zstandard import ZstdCompressor, ZstdDecompressor
 
 from dedup.collection.columns import Columns, Fields, fields_of
 from dedup.collection.documents import fields_of_page, object_of
+from dedup.collection.reading import has_any
 from dedup.collection.rows import Broken, Row, WebPage
+from dedup.collection.sources import Source
 from dedup.detectors.second_check import RareOn
-from dedup.html import bounded, parse_page
-from dedup.html.unfolding import page_outline
 from dedup.sites.counts import SiteCounts
 from dedup.sites.outline import Outline
 from dedup.sites.second_look import IsRare
@@ -44,6 +44,16 @@ def learn_sites(rows: Iterable[Row | Broken], columns: Columns | None = None) ->
         if not isinstance(row, Broken) and (page := _markup(row, columns)) is not None:
             samples.add(page)
     return {host: site for host, pages in samples if (site := site_of(learn_counts(pages)))}
+
+
+def with_markup(sources: Iterable[Source], columns: Columns) -> list[Source]:
+    """The files in which pages of markup may be: by a look at the bytes of those that are JSON.
+
+    Raises:
+        OSError: a file cannot be read, is damaged, or cut off.
+    """
+    names = _quoted(columns.html)
+    return [source for source in sources if has_any(source, columns, names)]
 
 
 def rare_lines(*known: Callable[[str], Site | None]) -> RareOn:
@@ -120,6 +130,9 @@ class PackedSample(NamedTuple):
 
 def pack_sample(html: str, url: str, title: str) -> PackedSample | None:
     """Take the outline of a page; None: it has none."""
+    from dedup.html import bounded, parse_page  # for collections of texts, no parser is loaded
+    from dedup.html.unfolding import page_outline
+
     markup = bounded(html)
     found = page_outline(markup)
     if found is None:

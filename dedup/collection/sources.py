@@ -12,6 +12,7 @@ from typing import BinaryIO
 import zstandard
 
 from dedup.collection.formats import format_of, known_format
+from dedup.collection.remote import fetched, is_address
 from dedup.files import is_compressed, open_binary
 
 STANDARD_INPUT = "-"
@@ -40,17 +41,25 @@ def find_sources(inputs: Sequence[str], folder: Path, *, option: str = "IN") -> 
     """Return the files that `inputs` name, in their order; those of a folder or a glob by name.
 
     Of a folder all files count that have the ending of a known format, those of folders in it too.
-    What can be read only once (`-` for standard input, a named pipe) is copied to `folder` first.
+    What can be read only once (`-` for standard input, a named pipe), and what is elsewhere, see
+    `fetched`, is copied to `folder` first.
 
     Raises:
         FileNotFoundError: there is no such file, nothing fits a glob, or a folder has no such file.
         ValueError: a file is named twice.
-        OSError: what can be read only once cannot be copied.
+        OSError: what can be read only once, or is elsewhere, cannot be copied.
     """
     sources: list[Source] = []
     for given in inputs:
+        place = folder / f"input-{len(sources)}"
         if given == STANDARD_INPUT:
-            sources.append(_copied(sys.stdin.buffer, folder / f"input-{len(sources)}", "-"))
+            sources.append(_copied(sys.stdin.buffer, place, "-"))
+            continue
+        if is_address(given):
+            sources += (
+                Source(copy, name, format_of(copy), copy.stat().st_size)
+                for copy, name in fetched(given, place)
+            )
             continue
         for path in _paths(given):
             if path.is_file():
@@ -59,9 +68,9 @@ def find_sources(inputs: Sequence[str], folder: Path, *, option: str = "IN") -> 
                 with path.open("rb") as file:
                     source = _copied(file, folder / f"input-{len(sources)}", str(path))
             sources.append(source)
-    seen: set[Path] = set()
+    seen: set[object] = set()
     for source in sources:
-        real = source.path.resolve()
+        real = source.name if is_address(source.name) else source.path.resolve()
         if real in seen:
             raise ValueError(f"{option} must name each file once, got {source.name!r} twice")
         seen.add(real)

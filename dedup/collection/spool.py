@@ -6,7 +6,6 @@ import tempfile
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,9 @@ from dedup.sites.second_look import Rest
 from dedup.store.records import kept_fields, with_kept
 from dedup.store.sql.decisions import Decisions
 
-_BUFFER_BYTES = 1 << 20
+_BUFFER_BYTES = 1 << 18
+_LABELS = 10_000
+"""That are remembered of originals which were compared: some of them are asked for next."""
 
 
 class SpoolStore:
@@ -43,6 +44,7 @@ class SpoolStore:
         self._starts = array("Q", [0])
         self._buffer = bytearray()
         self._written = 0
+        self._labels: dict[int, tuple[str, str | None]] = {}
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -65,9 +67,11 @@ class SpoolStore:
                 kept_fields(document),
                 document.text,
                 None if rest is None else rest.to_bytes(),
-                None if shingles is None else shingles.tobytes(),
+                None if shingles is None else len(shingles),
             )
         )
+        if shingles is not None:
+            self._buffer += shingles.data
         self._starts.append(self._written + len(self._buffer))
         if len(self._buffer) >= _BUFFER_BYTES:
             self._flush()
@@ -80,15 +84,23 @@ class SpoolStore:
         """Nothing is kept of it."""
 
     def document(self, number: int) -> Document:
-        fields, text, rest, shingles = self._record(number)
+        record = self._record(number)
+        fields, text, rest, n_shingles = marshal.loads(record)  # noqa: S302 -- our own
+        if len(self._labels) >= _LABELS:
+            self._labels.clear()
+        self._labels[number] = fields[:2]
         document = with_kept(fields, text, None if rest is None else Rest.from_bytes(rest))
-        if shingles is not None:
-            document.take(shingles=np.frombuffer(shingles, np.uint64))
+        if n_shingles is not None:
+            start = len(record) - 8 * n_shingles
+            document.take(shingles=np.frombuffer(record, np.uint64, n_shingles, start))
         return document
 
     def label(self, number: int) -> tuple[str, str | None]:
         """The id and the URL of a document."""
-        (name, url, *_), *_ = self._record(number)
+        known = self._labels.get(number)
+        if known is not None:
+            return known
+        (name, url, *_), *_ = marshal.loads(self._record(number))  # noqa: S302 -- our own
         return name, url
 
     def signatures(
@@ -99,21 +111,21 @@ class SpoolStore:
     ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
         return iter(())
 
-    def _record(self, number: int) -> Any:
+    def _record(self, number: int) -> bytes:
+        """A marshalled tuple, and the shingles behind it."""
         if not 0 <= number < len(self):
             raise KeyError(number)
         start, end = self._starts[number], self._starts[number + 1]
         if start >= self._written:
-            record = bytes(self._buffer[start - self._written : end - self._written])
-        else:
-            record = os.pread(self._file.fileno(), end - start, start)
-        return marshal.loads(record)  # noqa: S302 -- our own
+            return bytes(self._buffer[start - self._written : end - self._written])
+        return os.pread(self._file.fileno(), end - start, start)
 
     def _flush(self) -> None:
-        rest = memoryview(bytes(self._buffer))
         try:
-            while rest:
-                rest = rest[self._file.write(rest) :]
+            with memoryview(self._buffer) as rest:
+                done = 0
+                while done < len(rest):
+                    done += self._file.write(rest[done:])
         except OSError as error:
             raise named_error(
                 error, f"{self._folder} (set TMPDIR to use another folder)"

@@ -31,6 +31,8 @@ class BodySigner(Signer):
         return {"digest": "xxh3-128"}
 
     def compute(self, portion: Portion) -> Signatures:
+        if all(document.body is None for document in portion.documents):
+            return Signatures.none(len(portion))
         return Signatures.of(list(map(_digest, portion.documents)))
 
     def why_unsigned(self, document: Document) -> str:

@@ -41,10 +41,15 @@ class MinHashSigner(KeySigner):
         }
 
     def compute_keys(self, portion: Portion) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        keys = band_keys(
-            portion.shingles, portion.owners, len(portion), bands=self._bands, rows=self._rows
-        )
         is_long = portion.sizes >= max(self._short_shingles, 1)
+        keys = band_keys(
+            portion.shingles,
+            portion.owners,
+            len(portion),
+            bands=self._bands,
+            rows=self._rows,
+            is_asked=is_long,
+        )
         return keys, np.where(is_long, self._bands, 0)
 
 
@@ -73,7 +78,13 @@ class MinHashDetector(KeyedDetector):
 
 
 def band_keys(
-    shingles: NDArray[np.uint64], owners: NDArray[np.intp], count: int, *, bands: int, rows: int
+    shingles: NDArray[np.uint64],
+    owners: NDArray[np.intp],
+    count: int,
+    *,
+    bands: int,
+    rows: int,
+    is_asked: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.uint32]:
     """Return one key for each band of some sets; shape (count, bands).
 
@@ -86,37 +97,64 @@ def band_keys(
         count: of the sets.
         bands: how many.
         rows: minima of a band.
+        is_asked: the keys of other sets say nothing; None: all are asked for. Of a set with fewer
+            shingles than bins, most donors of a bin are empty, too, and it takes long to find one.
     """
     n_bins = bands * rows
-    cells = _bins(shingles, n_bins) + owners * n_bins
+    cells = _bins(shingles, n_bins)
+    cells += owners * n_bins
     is_first = np.ones(len(cells), np.bool_)
     np.not_equal(cells[1:], cells[:-1], out=is_first[1:])
+    places = np.flatnonzero(is_first)
+    filled = cells[places]
     minima = np.zeros((count, n_bins), np.uint64)
     is_filled = np.zeros((count, n_bins), np.bool_)
-    minima.ravel()[cells[is_first]] = shingles[is_first]
-    is_filled.ravel()[cells[is_first]] = True
-    in_row, empty = np.nonzero(~is_filled)
+    minima.ravel()[filled] = shingles[places]
+    is_filled.ravel()[filled] = True
+    is_empty = ~is_filled if is_asked is None else ~is_filled & is_asked[:, np.newaxis]
+    in_row, empty = np.nonzero(is_empty)
     if len(empty):
-        donors = _donors(n_bins)[empty]
-        offers = is_filled[in_row[:, np.newaxis], donors]
-        taken = donors[np.arange(len(empty)), np.argmax(offers, axis=1)]
-        first_filled = np.argmax(is_filled, axis=1)[in_row]
-        taken = np.where(is_filled[in_row, taken], taken, first_filled)
-        minima[in_row, empty] = minima[in_row, taken]
+        minima[in_row, empty] = minima[in_row, _taken(is_filled, in_row, empty)]
     # The sum is a new one for each order, and for each band, so that no two share their keys.
     factors = _factors(n_bins).reshape(bands, rows)
     sums = (minima.reshape(count, bands, rows) * factors).sum(axis=2)
     return (mix(sums) >> _HALF).astype(np.uint32)
 
 
+def _taken(
+    is_filled: NDArray[np.bool_], in_row: NDArray[np.intp], empty: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """From which bin of its row each empty bin borrows.
+
+    The first donor that is filled; hardly any bin asks more than a few of them.
+    """
+    first_filled = np.argmax(is_filled, axis=1)  # taken where no donor is filled
+    taken: NDArray[np.intp] = first_filled[in_row]
+    donors = _donors(is_filled.shape[1])
+    left = np.arange(len(empty))
+    for turn in range(_DONORS):
+        offered = donors[empty[left], turn]
+        is_taken = is_filled[in_row[left], offered]
+        taken[left[is_taken]] = offered[is_taken]
+        left = left[~is_taken]
+        if not len(left):
+            break
+    return taken
+
+
 def _bins(hashes: NDArray[np.uint64], n_bins: int) -> NDArray[np.int64]:
     """The bin of each hash: the upper 64 bits of `n_bins * hash + n_bins - 1`.
 
-    Bin `i` begins at `floor(i * 2^64 / n_bins)`, of which this is the inverse.
+    Bin `i` begins at `floor(i * 2^64 / n_bins)`, of which this is the inverse. The lower half of a
+    hash hardly ever counts: only where it carries into the upper half.
     """
     factor = np.uint64(n_bins)
-    low = ((hashes & _LOW_HALF) * factor + (factor - np.uint64(1))) >> _HALF
-    return (((hashes >> _HALF) * factor + low) >> _HALF).astype(np.int64)
+    bins = hashes >> _HALF
+    bins *= factor
+    if int((bins & _LOW_HALF).max(initial=0)) + n_bins > int(_LOW_HALF):
+        bins += ((hashes & _LOW_HALF) * factor + (factor - np.uint64(1))) >> _HALF
+    bins >>= _HALF
+    return bins.view(np.int64)
 
 
 _HALF = np.uint64(32)

@@ -28,9 +28,10 @@ from dedup.urls.parts import host_of
 def is_same_text(first: Document, second: Document, *, with_title: bool) -> bool:
     """Are the texts equal, after normalisation and up to white space? Empty ones never are."""
     if not with_title:
-        texts = first.normal_text, second.normal_text
-        words = texts[0].split()
-        return bool(words) and (texts[0] == texts[1] or words == texts[1].split())
+        one, other = first.normal_text, second.normal_text
+        if not one or one.isspace():
+            return False
+        return one == other or one.split() == other.split()
     text = comparable_text(first, with_title=with_title)
     return text is not None and text == comparable_text(second, with_title=with_title)
 

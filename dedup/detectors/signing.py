@@ -118,7 +118,7 @@ def mask_of(document: Document, n_bits: int) -> int:
 
 def masks_of(portion: Portion) -> NDArray[np.uint64] | None:
     """`mask_of` each document, 64 bits; None: no document has a key."""
-    if not any(document.key for document in portion.documents):
+    if not portion.has_keys:
         return None
     return np.array([mask_of(document, 64) for document in portion.documents], np.uint64)
 

@@ -43,7 +43,7 @@ class Addresses:
             return href
         path, hash_sign, fragment = href.partition("#")
         url = self._resolve(path) if path else self._page
-        return url and href and f"{url}{hash_sign}{fragment}"
+        return f"{url}{hash_sign}{fragment}".replace(" ", "%20") if url and href else None
 
     def of_image(self, node: Any) -> str | None:
         """The address of an image; None: it has none, or contains it."""

@@ -7,7 +7,8 @@ from html import escape
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from dedup.fields.segments import CLOSE, OPEN, TEXT, VOID, Event, Segmented
+from dedup.fields.segments import CLOSE, OPEN, TEXT, VOID, Event, Segmented, ends_line
+from dedup.sites.outline import without_icons
 
 _CELLS = frozenset(["td", "th"])
 _WHOLE = frozenset(["math", "pre"])
@@ -18,6 +19,9 @@ _MEDIA = frozenset(["img", "script"])
 
 _MEDIA_AROUND = 20
 _ONLY_TEXT = frozenset(["button", "svg", "textarea"])
+_APART, _INSIDE = "apart", "inside"
+"""In place of tags, for these elements and those in them: with and without spaces around."""
+
 _VOID = frozenset(["br", "hr", "img", "input"])
 _ROOM = frozenset(["article", "body", "center", "div", "main", "section"])
 """Elements that may contain any paragraph."""
@@ -70,6 +74,7 @@ class _Writer:
         self._n_texts = [0, *accumulate(are_texts)]
         self._n_own = [0, *accumulate(are_own)]
         self._media = self._find_media()
+        self._is_line_over = self._has_text = False
         kept = (is_own or number in self._media for number, is_own in enumerate(are_own))
         self._n_kept = [0, *accumulate(kept)]
 
@@ -120,24 +125,61 @@ class _Writer:
 
     def pieces(self) -> Iterator[str]:
         around: list[_Element] = []
-        whole_end = -1
-        for number, event in enumerate(self._events):
+        number = whole_end = -1
+        while (number := number + 1) < len(self._events):
+            event = self._events[number]
             is_whole = number <= whole_end
             if event.kind == OPEN:
                 whole_end = max(whole_end, self._whole.get(number, -1))
                 yield from self._left_before(event.segment, around)
-                around.append(self._element(number, around, is_whole=number <= whole_end))
-                yield _start_tag(event.node) if around[-1].is_written else ""
+                element = self._element(number, around, is_whole=number <= whole_end)
+                self._note_line(event.node.tag, is_written=element.is_written)
+                if element.is_written:
+                    yield self._start(number)
+                elif not self._within(number, self._n_kept):
+                    number = self._ends[number]  # nothing is in it but perhaps a space
+                    yield " " if event.is_inside else ""
+                    continue
+                else:
+                    yield " " if element.tag == _APART else ""
+                around.append(element)
             elif event.kind == CLOSE:
+                self._note_line(event.node.tag, is_written=around[-1].is_written)
                 yield _end_tag(around.pop())
             elif is_whole or self._is_kept(number, event, around):
-                yield _void(event) if event.kind == VOID else escape(event.text, quote=False)
+                yield from self._content(event, is_whole=is_whole)
+            elif event.kind == VOID:
+                self._note_line(event.node.tag, is_written=False)
         yield from self._left_before(len(self._own), [])
+
+    def _note_line(self, tag: str, *, is_written: bool) -> None:
+        """Remember a line's end whose element is left out: the next text begins a line."""
+        if ends_line(tag):
+            self._is_line_over = not is_written
+
+    def _content(self, event: Event, *, is_whole: bool) -> Iterator[str]:
+        if event.kind == VOID:
+            self._note_line(event.node.tag, is_written=True)
+            yield _void(event)
+            return
+        if self._is_line_over and not is_whole and not event.text.isspace():
+            self._is_line_over = False
+            yield "<br>" if self._has_text else ""
+        self._has_text |= not event.text.isspace()
+        yield escape(event.text if is_whole else without_icons(event.text), quote=False)
+
+    def _start(self, number: int) -> str:
+        event, after = self._events[number : number + 2]
+        # A parser drops the first line end.
+        is_eaten = event.node.tag == "pre" and after.kind == TEXT and after.text.startswith("\n")
+        return _start_tag(event.node) + ("\n" if is_eaten else "")
 
     def _element(self, number: int, around: Sequence[_Element], *, is_whole: bool) -> _Element:
         tag = self._events[number].node.tag
-        if tag in _ONLY_TEXT or (around and around[-1].tag == "svg"):
-            return _Element("svg", is_written=False)
+        is_inside = bool(around) and around[-1].tag in (_APART, _INSIDE)
+        if tag in _ONLY_TEXT or is_inside:
+            is_apart = not is_inside or ends_line(tag)
+            return _Element(_APART if is_apart else _INSIDE, is_written=False)
         is_kept = is_whole or self._within(number, self._n_kept) > 0
         return _Element(tag, is_kept or self._is_empty_cell(number, tag, around))
 
@@ -200,4 +242,4 @@ def _void(event: Event) -> str:
 def _end_tag(element: _Element) -> str:
     if element.is_written:
         return f"</{element.tag}>"
-    return " " if element.tag == "svg" else ""
+    return " " if element.tag == _APART else ""

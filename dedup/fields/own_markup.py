@@ -21,12 +21,13 @@ _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
 _HALF = 0.5
 _FEW_WORDS = 3
+_FEW_CHARACTERS = 8
 
 
 def own_markup(page: Bounded, text: str) -> str:
     """Return the markup of a page's own text.
 
-    It has every word of the text, and as good as nothing else: elements that contain some of the
+    It has every word of the text, and hardly any other: the elements that contain some of the
     text, with the attributes that say what they are, and the images and formulae among it. Words
     of the text that the page does not have are in paragraphs of their own. Lines that the page
     repeats are those that stand closest to the rest of the text. It takes nearly linear time.
@@ -139,7 +140,7 @@ def _by_words(
             for word in _WORD.findall(there.keys[place])
         ]
         aligned = align([word.text for word in words], [word for _, word in others])
-        _drop_lone(aligned)
+        _drop_lone(aligned, words)
         _mark(own, others, aligned)
         at = there.segments[part.other_first - 1] if part.other_first else -1
         spans: dict[tuple[int, int], tuple[int, int]] = {}
@@ -153,15 +154,17 @@ def _by_words(
             yield Left(at, lines[number][first:end].strip())
 
 
-def _drop_lone(aligned: list[int]) -> None:
-    """Drop runs of fewer than three words: in a menu any word may occur."""
+def _drop_lone(aligned: list[int], words: Sequence[_Word]) -> None:
+    """Drop runs of few words or characters: in a menu any word may occur."""
     first = 0
     for number in range(1, len(aligned) + 1):
-        is_end = number == len(aligned) or aligned[number] != aligned[number - 1] + 1
-        if is_end:
-            if number - first < min(_FEW_WORDS, len(aligned)):
-                aligned[first:number] = [-1] * (number - first)
-            first = number
+        if number < len(aligned) and aligned[number] == aligned[number - 1] + 1:
+            continue
+        n_characters = sum(len(word.text) for word in words[first:number])
+        is_few = number - first < _FEW_WORDS or n_characters < _FEW_CHARACTERS
+        if is_few and number - first < len(aligned):
+            aligned[first:number] = [-1] * (number - first)
+        first = number
 
 
 def _mark(own: list[bool], others: Sequence[tuple[int, str]], aligned: Iterable[int]) -> None:

@@ -8,16 +8,15 @@ from typing import Any
 
 from dedup.fields.segments import ends_line
 
-_AROUND = 4
-"""Languages are declared at most this number of elements around the program."""
+_AROUND = 7
+"""Languages are declared on one of this number of elements: from the program outwards."""
 
-_DECLARED = re.compile(
-    r"""(?:^|\s) (?:
-        lang(?:uage)?- | highlight-(?:source-|text-)? | brush:\s* | sourceCode\s+ | hljs\s+
-        | highlight\s+ | src\s+src-
-        ) (?P<name>[A-Za-z][\w+\#.-]*)""",
-    re.VERBOSE,
+_PREFIXED = re.compile(
+    r"(?:^|\s)(?:lang(?:uage)?-|highlight-(?:source-|text-)?|brush:\s*|src-)([A-Za-z][\w+#.-]*)"
 )
+_BEHIND = re.compile(r"(?:^|\s)(?:highlight|hljs|sourceCode)\s+([A-Za-z][\w+#.]*)(?=\s|$)")
+"""Classes that have the name of the language in them, and those that it stands behind."""
+
 _NO_LANGUAGE = frozenset(
     """
     code default hljs highlight highlighter none notranslate nohighlight plain plaintext table text
@@ -47,8 +46,9 @@ def _declared(node: Any) -> str:
     for name in ("data-lang", "data-language"):
         if found := _cleaned(attributes.get(name) or ""):
             return found
-    for match in _DECLARED.finditer(attributes.get("class") or ""):
-        if found := _cleaned(match["name"]):
+    classes = attributes.get("class") or ""
+    for pattern in (_PREFIXED, _BEHIND):
+        if found := next(filter(None, map(_cleaned, pattern.findall(classes))), ""):
             return found
     return ""
 

@@ -155,6 +155,8 @@ class _Walk:
             self._end_segment()
         if node.first_child is None and (kind != BOX_KIND or tag in ("td", "th")):
             self._add_event(VOID, node)
+            if kind == BOX_KIND and self._block not in FLAT:
+                self._boxes.append(Box(self._box, tag, names_of(node)))
             return False
         around.append(_Around(node, kind, self._box, self._block, self._is_beside))
         self._add_event(OPEN, node)
@@ -180,8 +182,10 @@ class _Walk:
 
     def _add_text(self, text: str, *, is_inline: bool = False) -> None:
         """Add a text; `is_inline`: it is all the text of an element on a line."""
-        self._add_event(TEXT, None, text)
-        if self._pieces or is_inline or not text.isspace():  # spaces may indent a program
+        is_seen = bool(self._pieces) or is_inline or not text.isspace()
+        if is_seen or self._block == "pre":  # spaces may indent a program
+            self._add_event(TEXT, None, text)
+        if is_seen:
             self._pieces.append(text)
 
     def _add_space(self) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urldefrag, urlsplit
 
 import ada_url
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from dedup.html.bounds import Bounded, bounded
 from dedup.urls.credentials import without_credentials
@@ -18,10 +18,14 @@ from dedup.urls.parts import C0_AND_SPACE, trimmed
 
 _HEAD = "html, base[href], meta[content], head link[rel][href], title:not(svg title)"
 _LINKS = "a[href], area[href], iframe[src], frame[src]"
+_READ = f"{_HEAD}, {_LINKS}, body noscript"
+_LINK_TAGS = frozenset(["a", "area", "iframe", "frame"])
 
 _SPACE = " \t\n\f\r"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_PLAIN_ABSOLUTE = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,4})?(?:[/?][!-\[\]-~]*)?")
+_PLAIN_ABSOLUTE = re.compile(
+    r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-5]?\d{1,4})?(?:[/?][!-\[\]-~]*)?"
+)
 _NOT_PLAIN = re.compile(r"[^!-~]+")
 _MAX_FOLDERS = 64  # a longer path is left to `urljoin`
 
@@ -118,16 +122,23 @@ def parse_page(
     >>> page.title, page.links()
     ('A page', ['http://example.com/a/b?c'])
     """
-    tree = bounded(html).tree
     head = _Head()
-    for node in tree.css(_HEAD):
-        head.read(node)
+    links: list[LexborNode] = []
+    noscript: list[str] = []
+    for node in bounded(html).tree.css(_READ):  # one walk: it takes as long as what it finds
+        tag = node.tag
+        if tag in _LINK_TAGS:
+            links.append(node)
+        elif tag != "noscript":
+            head.read(node)
+        elif "href" in (text := node.text()):
+            noscript.append(text)
     base_url = (Resolver(url, encoding)(head.base_href) if head.base_href else None) or url
     resolve = Resolver(base_url, encoding)
     robots = head.robots.union(*map(_robots_directives, robots_headers))
     refresh_url = resolve(head.refresh_href) if head.refresh_href else None
-    hrefs = _hrefs(tree)
-    for href, is_nofollow in _noscript_hrefs(tree).items():
+    hrefs = _hrefs(links)
+    for href, is_nofollow in _noscript_hrefs(noscript).items():
         hrefs[href] = is_nofollow and hrefs.get(href, True)
     return HtmlPage(
         url=url,
@@ -198,10 +209,10 @@ def _robots_directives(value: str) -> frozenset[str]:
     return frozenset(directives)
 
 
-def _hrefs(tree: LexborHTMLParser) -> dict[str, bool]:
+def _hrefs(links: Iterable[LexborNode]) -> dict[str, bool]:
     """The targets of links, and of each: have all its links `rel=nofollow`?"""
     found: dict[str | None, bool] = {}  # repeats first: the rest is done for each target once
-    for node in tree.css(_LINKS):
+    for node in links:
         attributes = node.attributes
         target = attributes.get("href") or attributes.get("src")
         is_nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
@@ -223,10 +234,9 @@ def _is_web(href: str) -> bool:
     return scheme is None or scheme[1].lower() in ("http", "https")
 
 
-def _noscript_hrefs(tree: LexborHTMLParser) -> dict[str, bool]:
+def _noscript_hrefs(texts: list[str]) -> dict[str, bool]:
     """Links for browsers without scripts, as a crawler is; to the parser they are text."""
-    texts = [text for node in tree.css("body noscript") if "href" in (text := node.text())]
-    return _hrefs(bounded("".join(texts)).tree) if texts else {}
+    return _hrefs(bounded("".join(texts)).tree.css(_LINKS)) if texts else {}
 
 
 class Resolver:

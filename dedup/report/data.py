@@ -8,7 +8,7 @@ from dedup.report.drops import kept_apart, short_drops
 from dedup.report.left_out import site_boxes
 from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
-from dedup.report.sample import MAX_BYTES, MAX_CPU_SECONDS, MAX_PAGE_BYTES, Sample
+from dedup.report.sample import MAX_PAGE_BYTES, Sample
 from dedup.report.signs import find_signs
 from dedup.report.text_audit import audit
 from dedup.store import JobStore, summarise
@@ -19,6 +19,9 @@ _PAUSE_SECONDS = 120.0
 """The chart leaves out longer pauses: nothing runs then. Hosts ask for a minute at most."""
 
 _RESEMBLANCE_STEPS = 50
+
+_REFERRERS_IN = Bounds(60_000_000, MAX_PAGE_BYTES, cpu_seconds=20.0)
+"""The stored bodies in which the links to failed URLs are searched for; read if there are any."""
 
 
 def report_data(store: JobStore) -> dict[str, Any]:
@@ -52,9 +55,7 @@ def report_data(store: JobStore) -> dict[str, Any]:
         "findings": asdict(findings),
         "apart": [asdict(each) for each in apart.listed],
         "aliases": asdict(aliases(store)),
-        "failed": failed_urls(
-            store, n_referrers=3, bounds=Bounds(MAX_BYTES, MAX_PAGE_BYTES, MAX_CPU_SECONDS)
-        ),
+        "failed": failed_urls(store, n_referrers=3, bounds=_REFERRERS_IN),
         "sites": sites,
         "sources": store.report.sources(),
         "meta": store.report.meta(),

@@ -9,7 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
+from dedup.sites.lines import PageLines
 from dedup.sites.outline import Outline
 from dedup.sites.stored import outline_of
 from dedup.store import JobStore, Page
@@ -20,23 +22,28 @@ MAX_HOSTS = 20
 MAX_PAGES = 200
 """Pages of each host."""
 
-MAX_BYTES = 60_000_000
-"""The total size of bodies: takes about 5 s. One host has at most half of it."""
+MAX_BYTES = 12_000_000
+"""The total size of bodies: takes about 1 s. One host has at most half of it."""
 
 MAX_PAGE_BYTES = 2_000_000
 
-MAX_CPU_SECONDS = 20.0
+MAX_CPU_SECONDS = 4.0
 """The crawl's own process reads these pages. Each was read in bounded time before."""
 
 _MIN_PAGES = 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SampledPage:
     """A stored page, and the outline of its body."""
 
     page: Page
     outline: Outline
+
+    @cached_property
+    def lines(self) -> PageLines:
+        """The lines of the outline."""
+        return PageLines(self.outline)
 
 
 class Sample:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from dedup.report.sample import Sample, SampledPage
-from dedup.sites.lines import Numbers, PageLines, Words, words_of
+from dedup.sites.lines import Numbers, Words, words_of
 from dedup.sites.site import NAMES, Site, learn, name_key
 from dedup.text.codepoints import hash_windows
 
@@ -105,7 +105,7 @@ def audit(sample: Sample) -> list[HostAudit]:
 
 
 def _audited(host: str, pages: Sequence[SampledPage]) -> HostAudit | None:
-    counts = learn((each.outline, each.page.title, each.page.url or "") for each in pages)
+    counts = learn((each.lines, each.page.title, each.page.url or "") for each in pages)
     if counts.n_names < NAMES:
         return None
     site = Site(counts, version=1)
@@ -123,7 +123,7 @@ def _audited(host: str, pages: Sequence[SampledPage]) -> HostAudit | None:
 
 
 def _share(site: Site, sampled: SampledPage) -> TextShare | None:
-    page, lines = sampled.page, PageLines(sampled.outline)
+    page, lines = sampled.page, sampled.lines
     rarity = site.known_of(lines, name_key(sampled.outline, page.title, page.url or "")).rarity
     weights = (lines.sizes - lines.linked) * rarity
     total = float(weights.sum())

@@ -18,6 +18,7 @@ from dedup.scrapy import default_settings
 from dedup.scrapy.config import CrawlConfig, unknown_settings
 from dedup.scrapy.dupefilter import CanonicalDupeFilter, DedupDupeFilter
 from dedup.scrapy.extensions.job_files import JobFiles
+from dedup.scrapy.extensions.membership import Membership
 from dedup.scrapy.extensions.progress import Progress
 from dedup.scrapy.extensions.prometheus import PrometheusFile
 from dedup.scrapy.extensions.spider_state import SpiderState
@@ -46,6 +47,8 @@ from dedup.scrapy.scheduler import DedupScheduler
 from dedup.scrapy.spiders.own import is_own
 
 logger = logging.getLogger(__name__)
+
+_EXTENSIONS = JobFiles, Membership, Progress, PrometheusFile, Stopping, Teamwork, WaitingPages
 
 _SCRAPYS = ("requests.*", "requests.queue/**/*")
 """What Scrapy's own scheduler and filter have in JOBDIR."""
@@ -86,11 +89,15 @@ class DedupAddon:
             (StorePage, 900),
         ):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
+<<<<<<< HEAD
         if settings.getlist("DEDUP_PAGE_FIELDS"):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", PageFields, 310)
             if is_own(self._spider):
                 _add_to_feeds(settings)
         for extension in (JobFiles, Progress, PrometheusFile, Stopping, Teamwork, WaitingPages):
+=======
+        for extension in _EXTENSIONS:
+>>>>>>> main
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
         with refusing():
             self._check_names(settings)

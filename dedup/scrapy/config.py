@@ -20,6 +20,7 @@ from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
 from dedup.scrapy.internals.commands import components
 from dedup.scrapy.item_fields import ItemFields
+from dedup.scrapy.processes.team import Team, own_team
 from dedup.scrapy.removed_settings import REMOVED_SETTINGS
 from dedup.scrapy.setting_values import SettingValues
 from dedup.store.postgresql import is_address, without_password
@@ -80,23 +81,46 @@ def _detection(values: SettingValues) -> DedupConfig:
 
 def _duplicate_links(values: SettingValues) -> DuplicateLinksMode:
     mode = values.choice("DEDUP_DUPLICATE_LINKS", DUPLICATE_LINKS)
-    if values.text("DEDUP_STORE") and mode != "follow":
+    if mode != "follow" and (values.text("DEDUP_STORE") or _processes(values) > 1):
         raise ValueError(
-            'DEDUP_DUPLICATE_LINKS must be "follow" if processes share a job (DEDUP_STORE), got'
-            f" {mode!r}"
+            'DEDUP_DUPLICATE_LINKS must be "follow" if processes share a job (DEDUP_STORE or'
+            f" DEDUP_PROCESSES), got {mode!r}"
         )
     return cast("DuplicateLinksMode", mode)
 
 
-def _read_processes(values: SettingValues) -> int:
-    name = "DEDUP_READ_PROCESSES"
+def _cores() -> int:
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return found or 1
+
+
+def _number_or_auto(values: SettingValues, name: str, *, low: int) -> int | None:
+    """A whole number; None: "auto"."""
     if values.value(name) == "auto":
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        return 0 if cores in (None, 1) else cores
+        return None
     try:
-        return values.whole(name, low=0)
+        return values.whole(name, low=low)
     except ValueError as error:
         raise ValueError(str(error).replace("must be", 'must be "auto" or')) from None
+
+
+def _processes(values: SettingValues) -> int:
+    found = _number_or_auto(values, "DEDUP_PROCESSES", low=1)
+    n_processes = max(_cores() // 2, 1) if found is None else found
+    if n_processes > 1 and values.text("DEDUP_STORE"):
+        raise ValueError(
+            f"DEDUP_PROCESSES must be 1 if the job is in a database (DEDUP_STORE), got {found};"
+            " there the same command, run once more, is one more process"
+        )
+    return n_processes
+
+
+def _read_processes(values: SettingValues) -> int:
+    found = _number_or_auto(values, "DEDUP_READ_PROCESSES", low=0)
+    if found is not None:
+        return found
+    n_cores = _cores() // _processes(values)
+    return 0 if n_cores <= 1 else n_cores
 
 
 def _url_rules(values: SettingValues) -> UrlRules:
@@ -153,7 +177,8 @@ def _prometheus_file(values: SettingValues) -> str:
     file = values.file_name(name, ".prom")
     if file:
         _load("prometheus_client", extra="prometheus", purpose=name)
-    return file
+    team = own_team()
+    return f"{file.removesuffix('.prom')}-{team.number}.prom" if file and team else file
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +189,8 @@ class CrawlConfig:
         is_enabled: is the add-on in use, and switched on?
         is_url_enabled: are URLs filtered by it?
         store: address of the database that jobs are kept in; "": they are kept in their folders.
+        processes: that crawl the job together, on this machine.
+        team: those of this process; None: it was not started by another.
         worker_lease_seconds: time without a sign of life after which a process counts as dead.
         stages: those that are switched on.
         depth_limit: Scrapy's `DEPTH_LIMIT`; 0: none.
@@ -174,6 +201,8 @@ class CrawlConfig:
     is_url_enabled: bool = _read(_is_enabled, "DEDUP_URL_ENABLED")
     duplicate_links: DuplicateLinksMode = _read(_duplicate_links)
     store: str = _read(_store)
+    processes: int = _read(_processes)
+    team: Team | None = _read(lambda _: own_team())
     worker_lease_seconds: float = _read(SettingValues.number, "DEDUP_WORKER_LEASE_SECONDS", low=5)
     job: str = _read(SettingValues.text, "DEDUP_JOB")
     jobs_dir: str = _read(SettingValues.text, "DEDUP_JOBS_DIR")
@@ -218,7 +247,7 @@ class CrawlConfig:
             config = cls.from_settings(crawler.settings)
             for sentence in removed_settings(crawler.settings):
                 logger.warning("%s", sentence)
-            setattr(crawler, _ATTRIBUTE, config)
+            config.use_for(crawler)
         return config
 
     @classmethod
@@ -230,6 +259,15 @@ class CrawlConfig:
         """
         values = SettingValues(settings)
         return cls(**{each.name: each.metadata["read"](values) for each in fields(cls)})
+
+    def use_for(self, crawler: Crawler) -> None:
+        """Make this the configuration of a crawler."""
+        setattr(crawler, _ATTRIBUTE, self)
+
+    @property
+    def is_shared(self) -> bool:
+        """Do other processes work on the job?"""
+        return bool(self.store) or (self.team is not None and self.team.number > 0)
 
     @property
     def verdict_settings(self) -> dict[str, object]:
@@ -249,6 +287,11 @@ class CrawlConfig:
             "DEDUP_URL_CANONICAL": self.url_canonical,
             "DEDUP_ROBOTS_META_OBEY": self.is_robots_meta_obeyed,
         }
+
+
+def names_processes(settings: BaseSettings) -> bool:
+    """Do settings name another number of processes than one?"""
+    return str(settings.get("DEDUP_PROCESSES", 1)) != "1"
 
 
 def is_queue_stored(settings: BaseSettings) -> bool:

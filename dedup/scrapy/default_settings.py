@@ -23,6 +23,12 @@ letters, digits, _ and -), and its folder holds each process's reports. Needs th
 `postgresql`. Put the password in PGPASSWORD or ~/.pgpass; it is never shown. See docs/cluster.md.
 """
 
+DEDUP_PROCESSES = 1
+"""Number of processes that crawl one job on this machine, 1 or more, or "auto": one for every two
+cores. They divide the hosts between them, so a site of one host gains nothing. For `scrapy crawl`
+with a job that is kept in its folder, and feeds in JSON Lines; other projects also need
+COMMANDS_MODULE = "dedup.scrapy.commands". See docs/cluster.md."""
+
 DEDUP_WORKER_LEASE_SECONDS = 60.0
 """In a shared job, a process that gives no sign of life for this long, seconds, 5 or more, loses
 its hosts to others and can no longer write. A sign is given each second, but a complex page can
@@ -147,9 +153,9 @@ later. 0: no page waits."""
 DEDUP_READ_PROCESSES = "auto"
 """Maximum number of processes that read pages (decode, parse, extract, sign) in addition to the
 crawl's own, 0 or more, about 90 MB each. The first starts with the first page, others when pages
-wait and the crawl's own process is not busy. "auto": one per core, none on a single core. While
-slow pages occupy all of them, one more is started. Only for this project's own spiders; for the
-gain see docs/benchmarks.md."""
+wait and the crawl's own process is not busy. "auto": one per core, none on a single core; with
+DEDUP_PROCESSES, each process has its part of the cores. While slow pages occupy all of them, one
+more is started. Only for this project's own spiders; for the gain see docs/benchmarks.md."""
 
 DEDUP_READ_CPU_SECONDS = 5.0
 """CPU time allowed for reading a page, seconds, 0.1 to 3,600. A page that exceeds it is recorded as

@@ -37,7 +37,11 @@ def continue_feeds(settings: BaseSettings, store: JobStore) -> None:
     added = CrawlConfig.from_settings(settings).page_fields
     for uri, options in feeds.items():
         path = _local_path(str(uri))
+<<<<<<< HEAD
         fields = options.get("fields", [*settings.getlist("FEED_EXPORT_FIELDS"), *added] or None)
+=======
+        fields = _fields(options, settings)
+>>>>>>> main
         if path is None or not _is_supported(options, fields):
             logger.warning(
                 "The feed %s gets only the pages of this run. For all pages: dedup export %s",
@@ -49,6 +53,48 @@ def continue_feeds(settings: BaseSettings, store: JobStore) -> None:
         _complete(path, fields, encoding, store, is_language_declared="language" not in added)
         feeds[uri] = {**options, "overwrite": False}
     settings.set("FEEDS", feeds, "cmdline")
+
+
+def check_feeds(settings: BaseSettings, *, is_ours: bool) -> None:
+    """Check that the feeds can be written from the store, as where several processes crawl.
+
+    Args:
+        settings: have the feeds.
+        is_ours: are the items those of this project's own spiders? Others are not in the store.
+
+    Raises:
+        ValueError: a feed cannot.
+    """
+    for uri, options in settings.getdict("FEEDS").items():
+        fields = _fields(options, settings)
+        if not is_ours or _local_path(str(uri)) is None or not _is_supported(options, fields):
+            reason = "is not JSON Lines in a local file, with fields of a page"
+            if not is_ours:
+                reason = "has items of this spider, which are not in the job's store"
+            raise ValueError(
+                f"DEDUP_PROCESSES must be 1 for the feed {uri}, which several processes cannot"
+                f" write, as it {reason}"
+            )
+
+
+def write_feeds(settings: BaseSettings, store: JobStore, *, is_new: bool) -> None:
+    """Write the feeds that `check_feeds` allows.
+
+    Args:
+        settings: have the feeds.
+        store: of the job.
+        is_new: the job began with this crawl: what a feed had before is of others.
+    """
+    for uri, options in settings.getdict("FEEDS").items():
+        path = _local_path(str(uri))
+        assert path is not None  # noqa: S101 -- for the type checker
+        is_kept = is_new and not options.get("overwrite")
+        encoding = options.get("encoding", settings["FEED_EXPORT_ENCODING"])
+        _complete(path, _fields(options, settings), encoding, store, is_new=is_new, keep=is_kept)
+
+
+def _fields(options: Mapping[str, Any], settings: BaseSettings) -> Any:
+    return options.get("fields", settings.getlist("FEED_EXPORT_FIELDS") or None)
 
 
 def _local_path(uri: str) -> Path | None:
@@ -72,16 +118,27 @@ def _complete(
     encoding: str | None,
     store: JobStore,
     *,
+<<<<<<< HEAD
     is_language_declared: bool,
 ) -> None:
     """Keep the lines of stored pages, each once, and add the pages that are missing.
 
     Where items have the language that their pages declare, lines that are added have it, too.
+=======
+    is_new: bool = False,
+    keep: bool = False,
+) -> None:
+    """Keep the lines of stored pages, each once, and add the pages that are missing.
+
+    If `is_new`, what the file has is of other jobs; `keep` keeps that, too.
+>>>>>>> main
     """
     urls = store.exports.page_urls()
     file: Any
     with replacing(path) as part, part.open("wb") as file:
-        for line in _lines(path):
+        if keep and path.exists():
+            file.write(path.read_bytes())
+        for line in () if is_new else _lines(path):
             number, url = _page_of(line)
             if number in urls and urls[number] == url:
                 del urls[number]

@@ -59,7 +59,7 @@ class Contribution(NamedTuple):
 
 def contribution(page: PageLines, name: int, title: str, measured: Measured) -> Contribution:
     """Return what a page adds to the counts of its site; `measured`: the page's figures."""
-    kinds, places, times = np.unique(page.kinds, return_inverse=True, return_counts=True)
+    kinds, places, times = page.kinds_found
     sums = np.zeros((len(kinds), N_FIGURES))
     np.add.at(sums, places, measured.figures())
     means = (sums / times[:, None]).astype(np.float32)

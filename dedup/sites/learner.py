@@ -51,7 +51,7 @@ MAX_OUTLINE_BYTES = 1_000_000
 characters. Some hundred pages of a host are in memory while their repetitions are learned."""
 
 _LINES_IN_MEMORY = 100_000
-"""Lines of outlines; each takes about 230 bytes."""
+"""Lines of outlines; each takes about 230 bytes, and 200 once it has been counted."""
 
 _MAX_STATE_BYTES = 4_000_000
 
@@ -424,7 +424,7 @@ class SiteLearner:
         if self.site(host) or len({page.name for page in pages}) < min_names:
             return False
         state = self._state(host)
-        state.begin(learn((page.outline, page.title, page.url or "") for page in pages))
+        state.begin(learn((page.lines, page.title, page.url or "") for page in pages))
         self._changed.add(host)
         self._read_early(host, progress, keep=not state.site.is_settled)
         return True
@@ -434,7 +434,7 @@ class SiteLearner:
         site = self.site(host)
         early = self._pool(host).early
         for page in list(early.values()):
-            own = site.read(page.outline, page.title, page.url or "")
+            own = site.read_again(page.lines, page.name, page.title)
             if own is not None:
                 progress.reread.append((page.key, own))
         if not keep:
@@ -447,7 +447,7 @@ class SiteLearner:
         if not site:
             return
         for each in self._still_waiting(host):
-            own = site.read(each.outline, each.title, each.url or "")
+            own = site.read_again(each.lines, each.name, each.title)
             page = self._learned.waiting_page(each.key)
             page = page if own is None else with_text(page, own)
             outline = None if site.is_settled else each.outline

@@ -9,7 +9,8 @@ classes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.ma  # np.unique does at its first call, when no file descriptor may
 from numpy.typing import NDArray
 from xxhash import xxh32_intdigest
 
-from dedup.sites.outline import BODY, Box, Line, Outline
+from dedup.sites.outline import BODY, Box, Line, Outline, text_of
 from dedup.text.character_kinds import UNSPACED, character_kinds
 from dedup.text.codepoints import code_points, hash_pieces, hash_windows, mix
 
@@ -64,6 +65,18 @@ class Words(NamedTuple):
         words = self.hashes[self.first[line] : self.first[line + 1]]
         return hash_windows(words, min(_WORDS_A_SHINGLE, max(1, len(words))))
 
+    def all_shingles(self) -> tuple[Keys, NDArray[np.uint32]]:
+        """The shingles of all lines, as `shingles` but shortened, and the line of each."""
+        sizes = self.counts
+        line_of = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
+        windows = hash_windows(self.hashes, _WORDS_A_SHINGLE)
+        line_of = line_of[: len(windows)]
+        fits = np.arange(len(windows)) + _WORDS_A_SHINGLE <= self.first[1:][line_of]
+        is_short = (sizes > 0) & (sizes < _WORDS_A_SHINGLE)
+        hashes = narrow(np.concatenate((windows[fits], self.line_hashes()[is_short])))
+        short = np.flatnonzero(is_short).astype(np.uint32)
+        return hashes, np.concatenate((line_of[fits], short))
+
 
 class PageLines:
     """The lines and boxes of an outline.
@@ -94,9 +107,18 @@ class PageLines:
         hashes = self.words.line_hashes().astype(np.uint32)
         self.keys: Keys = (hashes & np.uint32(0xFFFFFFFE)) | is_linked
         self.boxes, self.kinds, self.first, self.end = _boxes(outline, self.sizes)
+        self._last_text: tuple[bytes, str] | None = None
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    def text_of(self, chosen: NDArray[np.bool_]) -> str:
+        """The text of some of the lines; that of the lines chosen last is remembered."""
+        choice = chosen.tobytes()
+        if self._last_text is None or self._last_text[0] != choice:
+            lines = compress(self.lines, chosen.tolist())
+            self._last_text = choice, text_of(self.outline.boxes, lines)
+        return self._last_text[1]
 
     def sums(self, values: Numbers) -> Numbers:
         """The sum of the values of the lines in each box."""
@@ -104,6 +126,21 @@ class PageLines:
         np.cumsum(values, out=total[1:])
         found: Numbers = total[self.end] - total[self.first]
         return found
+
+    @cached_property
+    def shingles(self) -> tuple[Keys, NDArray[np.uint32]]:
+        """See `Words.all_shingles`."""
+        return self.words.all_shingles()
+
+    @cached_property
+    def kinds_found(self) -> tuple[Keys, NDArray[np.intp], NDArray[np.intp]]:
+        """The different kinds, ascending; for each box the place of its kind; how many have it."""
+        return np.unique(self.kinds, return_inverse=True, return_counts=True)
+
+    @cached_property
+    def headings(self) -> list[int]:
+        """Which lines are in an `<h1>`."""
+        return [number for number, line in enumerate(self.lines) if line.block == "h1"]
 
     def distinct_keys(self) -> Keys:
         """The keys of lines that have words, each once, ascending."""

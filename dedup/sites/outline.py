@@ -148,7 +148,7 @@ class Outline:
         boxes = [self.boxes[number] for number in kept]
         return Outline(
             [box._replace(parent=places.get(box.parent, -1)) for box in boxes],
-            [line._replace(box=places[line.box]) for line in self.lines],
+            [Line(places[box], text, plain, block) for box, text, plain, block in self.lines],
         )
 
     def to_json(self) -> str:
@@ -259,7 +259,10 @@ def text_of(boxes: Sequence[Box], lines: Iterable[Line]) -> str:
     each of these stays a line.
     """
     chosen = list(lines)
-    rows = [_row_of(boxes, line.box) for line in chosen]
+    rows_of = {box: _row_of(boxes, box) for box in {line.box for line in chosen}}
+    if max(rows_of.values(), default=-1) < 0:
+        return "\n".join([line.text for line in chosen])
+    rows = [rows_of[line.box] for line in chosen]
     n_lines, n_cells = Counter(rows), {row: set[int]() for row in rows}
     for row, line in zip(rows, chosen, strict=True):
         n_cells[row].add(line.box)
@@ -382,18 +385,17 @@ class _Walk:
     def _end_line(self, box: int, block: str) -> None:
         pieces, linked = self._pieces, self._linked
         whole = "".join(pieces)
-        text = " ".join(whole.split())
-        if text:
-            if block == "pre":
+        if block == "pre":
+            if not whole.isspace():
                 for line in whole.splitlines():
                     self._add(box, line.rstrip(), None, block)
-            else:
-                plain = None
-                if linked:
-                    for place in linked:
-                        pieces[place] = " "
-                    plain = " ".join("".join(pieces).split())
-                self._add(box, text, plain, block)
+        elif text := " ".join(whole.split()):
+            plain = None
+            if linked:
+                for place in linked:
+                    pieces[place] = " "
+                plain = " ".join("".join(pieces).split())
+            self._add(box, text, plain, block)
         pieces.clear()
         linked.clear()
 
@@ -401,7 +403,8 @@ class _Walk:
         if not text.isascii():
             text = cleaned(text)
         if text:
-            self._found.lines.append(Line(box, text, text if plain is None else plain, block))
+            line = (box, text, text if plain is None else plain, block)
+            self._found.lines.append(tuple.__new__(Line, line))  # a third of the time of `Line(…)`
 
     def _add_value(self, node: LexborNode) -> None:
         if value := input_value(node):
@@ -410,7 +413,12 @@ class _Walk:
 
 def cleaned(text: str) -> str:
     """A line without icons, a heading's link to itself, and white space at its end."""
-    return _ICON.sub("", text).removesuffix("¶").rstrip()
+    return without_icons(text).removesuffix("¶").rstrip()
+
+
+def without_icons(text: str) -> str:
+    """The text without characters of icon fonts."""
+    return _ICON.sub("", text)
 
 
 def input_value(node: LexborNode) -> str:

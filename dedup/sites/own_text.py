@@ -90,7 +90,7 @@ class Measured:
         self._rarity, self._n_pages, self._means = known.rarity, known.n_pages, known.means
         plain = (page.sizes - page.linked) * self._rarity
         self._words = page.sums(page.sizes)
-        kinds, places, times = np.unique(page.kinds, return_inverse=True, return_counts=True)
+        kinds, places, times = page.kinds_found
         self._is_only_one = times[places] == 1
         # The columns of a table are content, or they are not, together.
         self._plain = np.bincount(places, page.sums(plain), len(kinds))[places]

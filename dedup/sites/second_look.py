@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.sites.lines import Keys, PageLines, Words, narrow, words_of
-from dedup.text.codepoints import hash_windows
+from dedup.sites.lines import Keys, PageLines, words_of
 
 KEPT_SHINGLES = 128
 """The maximum of shingles stored with a page, those with the lowest hashes: up to 1,024 bytes."""
@@ -24,8 +23,8 @@ KEPT_SHINGLES = 128
 SEEN_SHINGLES = 1_024
 """The maximum of shingles that are compared of a page."""
 
-_WIDTH = 3
 _SHORT_TEXT = 50
+_COUNTED_CHARACTERS = 2_000
 
 IsRare = Callable[[Keys], NDArray[np.bool_]]
 
@@ -87,29 +86,41 @@ def rest_of(page: PageLines, is_rare: NDArray[np.bool_]) -> Rest:
 
     Shingles are three consecutive words of a line, or all words of a shorter one.
     """
-    hashes, owners = _shingles(page.words, is_rare)
-    shingles, places = np.unique(hashes, return_index=True)
-    lines = page.keys[owners[places]]
+    hashes, owners = page.shingles
+    chosen = is_rare[owners]
+    shingles, places = _firsts(hashes[chosen])
+    lines = page.keys[owners[chosen][places[:SEEN_SHINGLES]]]
     is_whole = len(shingles) <= SEEN_SHINGLES
-    return Rest(shingles[:SEEN_SHINGLES], lines[:SEEN_SHINGLES], is_whole=is_whole)
+    return Rest(shingles[:SEEN_SHINGLES], lines, is_whole=is_whole)
 
 
 def count_shingles(text: str) -> int:
-    """Count the different shingles of this kind in the lines of a text."""
-    words = words_of(text.split("\n"))
-    return len(np.unique(_shingles(words, np.ones(len(words.counts), np.bool_))[0]))
+    """Count the different shingles of this kind in the lines of a text: all, or enough of them.
+
+    A text with `_SHORT_TEXT` of them is not short, however many more there are.
+    """
+    end = text.find("\n", _COUNTED_CHARACTERS)
+    if end > 0 and (count := _count_shingles(text[:end])) >= _SHORT_TEXT:
+        return count
+    return _count_shingles(text)
 
 
-def _shingles(words: Words, which: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.intp]]:
-    """Return the shingles of the selected lines, and the line of each."""
-    sizes = words.counts
-    line_of = np.repeat(np.arange(len(sizes)), sizes)
-    windows = hash_windows(words.hashes, _WIDTH)
-    line_of = line_of[: len(windows)]
-    fits = which[line_of] & (np.arange(len(windows)) + _WIDTH <= words.first[1:][line_of])
-    is_short = which & (sizes > 0) & (sizes < _WIDTH)
-    hashes = narrow(np.concatenate((windows[fits], words.line_hashes()[is_short])))
-    return hashes, np.concatenate((line_of[fits], np.flatnonzero(is_short)))
+def _count_shingles(text: str) -> int:
+    return len(np.unique(words_of(text.split("\n")).all_shingles()[0]))
+
+
+def _firsts(hashes: Keys) -> tuple[Keys, NDArray[np.intp]]:
+    """Return the different hashes, ascending, and the first place of each.
+
+    As `np.unique` does, in a third of the time: numbers sort faster than places by number.
+    """
+    ordered: NDArray[np.uint64] = hashes.astype(np.uint64) << np.uint64(32)
+    ordered += np.arange(len(hashes), dtype=np.uint64)
+    ordered.sort()
+    ascending = (ordered >> np.uint64(32)).astype(np.uint32)
+    is_first = np.ones(len(hashes), np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
+    return ascending[is_first], (ordered[is_first] & np.uint64(0xFFFFFFFF)).astype(np.intp)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from dedup.document import TextSource
 from dedup.names import is_in_title, name_of, own_title, split_title, url_file_name
 from dedup.sites.counts import Contribution, SiteCounts, contribution, mean_figures, title_parts
 from dedup.sites.lines import Keys, Numbers, PageLines, outer_kinds
-from dedup.sites.outline import Line, Outline, text_of
+from dedup.sites.outline import Line, Outline
 from dedup.sites.own_text import Knowledge, Mask, Measured
 from dedup.sites.second_look import Rest, rest_of
 
@@ -106,8 +106,18 @@ class Site:
         """Read a page's own text; None: nothing is known, or the page has no text."""
         if not self or not page.lines:
             return None
-        lines = PageLines(page)
-        name = name_key(page, title, url)
+        return self._read(PageLines(page), name_key(page, title, url), title, is_new=True)
+
+    def read_again(self, page: PageLines, name: int, title: str) -> PageText | None:
+        """The same of a page that was read before, without its contribution.
+
+        `name`: see `name_key`.
+        """
+        if not self or not page.lines:
+            return None
+        return self._read(page, name, title, is_new=False)
+
+    def _read(self, lines: PageLines, name: int, title: str, *, is_new: bool) -> PageText:
         known = self.known_of(lines, name)
         measured = Measured(lines, known)
         return PageText(
@@ -115,7 +125,7 @@ class Site:
             source="box",
             site_version=self.version,
             rest=rest_of(lines, known.counts <= self.rare_limit),
-            contribution=contribution(lines, name, title, measured),
+            contribution=contribution(lines, name, title, measured) if is_new else None,
         )
 
     def known_of(self, page: PageLines, name: int | None) -> Knowledge:
@@ -166,22 +176,23 @@ class Site:
     ) -> tuple[str, str, str]:
         """The text, the heading and the title of a page."""
         is_heading = counts < max(_RARE_AT_LEAST, _HEADING_SHARE * self.n_names)
-        mine = list(compress(page.lines, is_own.tolist()))
-        heading = _h1(compress(page.lines, (is_own & is_heading).tolist()), title)
-        beside = None if heading else _h1(compress(page.lines, is_heading.tolist()), title)
+        headings = [place for place in page.headings if is_heading[place]]
+        heading = _h1((page.lines[place] for place in headings if is_own[place]), title)
+        beside = None if heading else _h1((page.lines[place] for place in headings), title)
         if not (heading or beside):
             # "Part 1" and "Part 2" count as the same line, but are two names.
+            mine = list(compress(page.lines, is_own.tolist()))
             numbered = [line for line in mine if any(map(str.isdigit, line.text))]
-            heading = _h1(numbered, title)
-        if not (heading or beside):
-            heading = next((line.text for line in mine if line.block == "h2"), "")
-        text = text_of(page.outline.boxes, mine)
+            heading = _h1(numbered, title) or next(
+                (line.text for line in mine if line.block == "h2"), ""
+            )
+        text = page.text_of(is_own)
         if beside:
             text = f"{beside}\n{text}"
         return text, heading or beside or "", self._own_title(title)
 
 
-def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:
+def learn(pages: Iterable[tuple[Outline | PageLines, str, str]]) -> SiteCounts:
     """Count the first pages of a site, given the outline, title and URL of each.
 
     All lines are counted before the boxes are measured; without that every line would be rare.
@@ -189,7 +200,8 @@ def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:
     counts = SiteCounts()
     new = []
     for page, title, url in pages:
-        lines, name = PageLines(page), name_key(page, title, url)
+        lines = _lines_of(page)
+        name = name_key(lines.outline, title, url)
         if counts.add_lines(name, lines.distinct_keys(), title_parts(title)):
             new.append((lines, name, title))
     site = Site(counts, version=1)
@@ -198,6 +210,10 @@ def learn(pages: Iterable[tuple[Outline, str, str]]) -> SiteCounts:
         first = contribution(lines, name, title, measured)
         counts.add_kinds(first.kinds, first.figures)
     return counts
+
+
+def _lines_of(page: Outline | PageLines) -> PageLines:
+    return page if isinstance(page, PageLines) else PageLines(page)
 
 
 def rest_by_itself(page: Outline) -> Rest:

@@ -1,17 +1,31 @@
 """`dedup run --engine spark`: rows in, folders of part files out."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
-from dedup.arrow.rows import records, spliced
+from dedup.arrow.rows import clustered, records, spliced, unfit
 from dedup.spark.engine import Engine
-from dedup.spark.frames import PLACE_MASK, by_place, judging_number
+from dedup.spark.frames import by_place
 from dedup.spark.keeping import released, sent, settled
 from dedup.spark.pages import Texts, as_given, no_texts, texts_of
+from dedup.spark.ranking import MOST_PLACES, in_judging_order
 from dedup.spark.reading import Rows, as_json
+
+
+class Unfit(NamedTuple):
+    """A row that is no document: its number, from 1, why, and whether it lacks just a text."""
+
+    number: int
+    reason: str
+    lacks_text: bool
+
+    def __str__(self) -> str:
+        kind = "row without text" if self.lacks_text else "broken row"
+        return f"first {kind}, {self.number}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +34,19 @@ class Account:
 
     Attributes:
         rows: all that are not blank.
-        broken: rows that are no documents.
-        first_broken: number, from 1, and reason of the first of them.
+        without_text: rows that are sound, but have no text.
+        broken: those that are not.
+        first_unfit: the first of both.
         duplicates: by stage.
+        told: sentences on what could not be followed.
     """
 
     rows: int
+    without_text: int
     broken: int
-    first_broken: tuple[int, str] | None
-    duplicates: dict[str, int]
+    first_unfit: Unfit | None
+    duplicates: dict[str, int] = field(default_factory=dict)
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +56,25 @@ class Outputs:
     Attributes:
         unique: the rows that stay, or with `is_marked` all, with what they duplicate.
         duplicates: a record of each row that is dropped.
+        clusters: a record of each document.
+        broken: a record of each row that is broken or has no text.
     """
 
     unique: str | None
     duplicates: str | None
+    clusters: str | None = None
+    broken: str | None = None
     is_marked: bool = False
     is_overwritten: bool = False
 
 
-def run(rows: Rows, engine: Engine, outputs: Outputs, baseline: Rows | None = None) -> Account:
+def run(
+    rows: Rows,
+    engine: Engine,
+    outputs: Outputs,
+    baseline: Rows | None = None,
+    on_account: Callable[[Account], object] = lambda _: None,
+) -> Account:
     """Find the duplicates of a collection, and write.
 
     Args:
@@ -54,13 +82,15 @@ def run(rows: Rows, engine: Engine, outputs: Outputs, baseline: Rows | None = No
         engine: with the rules.
         outputs: what is written.
         baseline: an earlier collection, whose rows come before all others, and are not written.
+        on_account: is called with what is known of the collection before duplicates are looked for.
 
     Raises:
         ValueError: none of the rows is a document, or has a column that was named.
     """
     collection = _documents(rows)
-    number = judging_number(F.col("place"), F.col("text"), engine.rules)
-    given = collection.given.withColumn("number", number)
+    on_account(collection.account)
+    ordered = in_judging_order(collection.given, collection.rows.frame, engine.rules)
+    given = ordered.given
     names = collection.rows.frame.filter("reason is null").select("place", "name", "url")
     known = [collection.texts.sites]
     if baseline is not None:
@@ -74,7 +104,7 @@ def run(rows: Rows, engine: Engine, outputs: Outputs, baseline: Rows | None = No
     engine = replace(engine, known=known)
     dropped = engine.duplicates(given.drop("place"))
     found = _named(dropped.filter("number >= 0"), names)
-    released(dropped)
+    released(dropped, *ordered.kept)
     if baseline is not None:
         before.texts.release()
     counts = {row[0]: row[1] for row in found.groupBy("stage").count().collect()}
@@ -82,13 +112,16 @@ def run(rows: Rows, engine: Engine, outputs: Outputs, baseline: Rows | None = No
         _write(_kept(collection, found, outputs), outputs.unique, outputs)
     if outputs.duplicates is not None:
         _write(_records(found), outputs.duplicates, outputs)
+    if outputs.clusters is not None:
+        _write(_clusters(collection, found), outputs.clusters, outputs)
+    if outputs.broken is not None:
+        _write(_unfit(rows, collection.texts), outputs.broken, outputs)
     released(found)
     collection.texts.release()
-    account = collection.account
-    return Account(account.rows, account.broken, account.first_broken, counts)
+    return replace(collection.account, duplicates=counts, told=ordered.told)
 
 
-_BEFORE = PLACE_MASK + 1
+_BEFORE = MOST_PLACES
 """Less by this is the number of a baseline's row than its place: so it comes before all others."""
 
 
@@ -97,7 +130,7 @@ class _Documents:
     """The rows of a collection, and what they say.
 
     Attributes:
-        rows: of them, those that are documents.
+        rows: of them, those that are documents, and those without text, which have a `reason`.
         texts: of those with markup.
         given: see `as_given`.
         account: without duplicates.
@@ -112,18 +145,18 @@ class _Documents:
 def _documents(rows: Rows) -> _Documents:
     account, has_markup = _account(rows.frame)
     texts = texts_of(rows.frame) if has_markup else no_texts(rows.frame)
-    sound = rows.frame.filter("reason is null")
+    sound = rows.frame.filter("reason is null or lacks_text")
     if has_markup:
         of_markup, _ = _account(texts.frame)
-        firsts = [each.first_broken for each in (account, of_markup) if each.first_broken]
+        firsts = [each.first_unfit for each in (account, of_markup) if each.first_unfit]
         broken = account.broken + of_markup.broken
-        account = Account(account.rows, broken, min(firsts, default=None), {})
+        account = replace(account, broken=broken, first_unfit=min(firsts, default=None))
         if of_markup.broken:
             sound = sound.join(texts.frame.filter("reason is not null"), "place", "left_anti")
-    if account.broken and account.broken == account.rows and account.first_broken is not None:
-        number, reason = account.first_broken
+    n_unfit = account.broken + account.without_text
+    if n_unfit == account.rows and (first := account.first_unfit) is not None:
         raise ValueError(
-            f"none of {account.rows:,} rows is valid; the first, row {number}: {reason}"
+            f"none of {account.rows:,} rows is valid; the first, row {first.number}: {first.reason}"
         )
     _check_columns(rows, account)
     found = Rows(sound, rows.is_parquet, rows.required)
@@ -141,13 +174,16 @@ def _check_columns(rows: Rows, account: Account) -> None:
 
 
 def _account(frame: DataFrame) -> tuple[Account, bool]:
-    """Count rows, and those that are broken; is there any markup?"""
-    reason = F.struct((F.col("place") + 1).alias("number"), "reason")
-    first = F.min(F.when(F.col("reason").isNotNull(), reason))
-    markup = F.count("html") if "html" in frame.columns else F.lit(0)
-    row = frame.agg(F.count("*"), F.count("reason"), first, markup).first() or (0, 0, None, 0)
-    broken = None if row[2] is None else (row[2][0], row[2][1])
-    return Account(row[0], row[1], broken, {}), row[3] > 0
+    """Count rows, those that are broken, and those without text; is there any markup?"""
+    is_read = "html" in frame.columns  # and not extracted
+    markup = F.count("html") if is_read else F.lit(0)
+    lacks_text = F.coalesce("lacks_text", F.lit(False)) if is_read else F.lit(False)
+    unfit = F.struct((F.col("place") + 1).alias("number"), "reason", lacks_text.alias("lacks_text"))
+    first = F.min(F.when(F.col("reason").isNotNull(), unfit))
+    figures = F.count("*"), F.count("reason"), F.count_if(lacks_text), first, markup
+    n_rows, n_unfit, n_textless, found, n_markup = frame.agg(*figures).first() or (0, 0, 0, None, 0)
+    first_unfit = None if found is None else Unfit(*found)
+    return Account(n_rows, n_textless, n_unfit - n_textless, first_unfit), n_markup > 0
 
 
 def _named(found: DataFrame, names: DataFrame) -> DataFrame:
@@ -170,7 +206,11 @@ def _kept(collection: _Documents, found: DataFrame, outputs: Outputs) -> DataFra
         line = F.coalesce("line", "value")
         sound = sound.join(lines, "place", "left").withColumn("value", line).drop("line")
     if not outputs.is_marked:
-        kept = sound.join(sent(found.select("place")), "place", "left_anti").orderBy("place")
+        kept = (
+            sound.filter("reason is null")
+            .join(sent(found.select("place")), "place", "left_anti")
+            .orderBy("place")
+        )
         return kept.select("value.*" if rows.is_parquet else "value")
     marks = found.select("place", "duplicate_of", "resemblance", "stage")
     marked = sound.select("place", "value", "name").join(marks, "place", "left").orderBy("place")
@@ -189,6 +229,24 @@ def _kept(collection: _Documents, found: DataFrame, outputs: Outputs) -> DataFra
 def _records(found: DataFrame) -> DataFrame:
     """Records of duplicates, as `dedup run -d` writes them."""
     return found.orderBy("place").mapInArrow(records, "value string")
+
+
+def _clusters(collection: _Documents, found: DataFrame) -> DataFrame:
+    """Records of documents, as `dedup run --clusters` writes them."""
+    documents = collection.rows.frame.filter("reason is null").select("place", "name", "url")
+    marks = found.select("place", "duplicate_of", "resemblance", "stage")
+    group = F.coalesce("duplicate_of", "name")
+    marked = documents.join(marks, "place", "left").withColumn("group", group)
+    return marked.orderBy("place").mapInArrow(clustered, "value string")
+
+
+def _unfit(rows: Rows, texts: Texts) -> DataFrame:
+    """Records of the rows that are no documents."""
+    value = F.to_json("value") if rows.is_parquet else F.col("value")
+    names = ("place", "reason", "value")
+    found = rows.frame.select("place", "reason", value.alias("value"))
+    found = found.union(texts.frame.select(*names)).filter("reason is not null")
+    return found.orderBy("place").mapInArrow(unfit, "value string")
 
 
 def _write(frame: DataFrame, path: str, outputs: Outputs) -> None:

@@ -7,17 +7,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
 from dedup.collection.columns import nearest
-from dedup.collection.rules import Rules, read_keep
+from dedup.collection.rules import Rules
 from dedup.detectors import STAGES
 from dedup.spark.engine import Engine
+from dedup.spark.keeping import released
 from dedup.spark.pages import as_given, no_texts, texts_of
+from dedup.spark.ranking import MOST_PLACES, PLACE_MASK, in_judging_order, readings_column
 from dedup.spark.reading import text_or_markup
-
-_PLACE_BITS = 35
-PLACE_MASK = 2**_PLACE_BITS - 1
-"""Of a number by which a row is judged, its place."""
-
-_LENGTH_LIMIT = 2**27
 
 _UNKNOWN = {"value": "string", "body": "binary", "reason": "string"}
 """Columns of rows of files that those of a DataFrame do not have."""
@@ -55,19 +51,16 @@ def deduplicate(
         threshold: the resemblance from which on two rows are near duplicates.
         stages: of the cascade, those that are asked.
         within: the column in which duplicates must agree.
-        keep: which row stays: `first` or `longest`.
+        keep: which row stays, as in `dedup.deduplicate`.
         engine: for other sizes of its parts; its rules are not used.
 
     Raises:
         ValueError: a column is missing, or an argument out of its range; `order` names two rows.
     """
-    kept, _ = read_keep(keep)
-    if kept == "newest":
-        raise ValueError("keep must be first or longest on Spark, got 'newest'")
-    rules = Rules(threshold=threshold, stages=tuple(stages), within=within, keep=kept)
+    rules = Rules(threshold=threshold, stages=tuple(stages), within=within, keep=keep)
     has_html = html in dataframe.columns
     known_text = text if text in dataframe.columns or not has_html else None
-    for name in (order, known_text, id, url, title, within):
+    for name in (order, known_text, id, url, title, *rules.others):
         if name is not None and name not in dataframe.columns:
             raise ValueError(f"no column `{name}`{nearest(name, dataframe.columns)}")
     check_order(dataframe, order)
@@ -79,14 +72,14 @@ def deduplicate(
         _text(url).alias("url"),
         _text(title).alias("title"),
         _text(within).alias("group"),
+        readings_column(dataframe, rules.criteria, F.col).alias("readings"),
         *(F.lit(None).cast(kind).alias(name) for name, kind in _UNKNOWN.items()),
     ).fillna("None" if within is not None else "", ["group"])
     texts = texts_of(rows) if has_html else no_texts(rows)
-    given = as_given(rows, texts.frame)
-    number = judging_number(F.col("place"), F.col("text"), rules)
-    given = given.withColumn("number", number).drop("place")
+    ordered = in_judging_order(as_given(rows, texts.frame), rows, rules)
     engine = replace(engine or Engine(rules=rules), rules=rules, known=(texts.sites,))
-    found = engine.duplicates(given)
+    found = engine.duplicates(ordered.given.drop("place"))
+    released(*ordered.kept)
     texts.release()
     return with_marks(dataframe, found, order=order, id=id or order)
 
@@ -111,17 +104,8 @@ def check_order(dataframe: DataFrame, order: str) -> None:
         raise ValueError(
             f"order must be unique per row, got {different:,} values for {rows:,} rows"
         )
-    if not 0 <= least <= greatest < 2**_PLACE_BITS:
-        raise ValueError(f"order must be 0 to {2**_PLACE_BITS - 1}, got {least} to {greatest}")
-
-
-def judging_number(place: Column, text: Column, rules: Rules) -> Column:
-    """In which order rows are judged: by their places, or the longest first."""
-    place = place.cast("bigint")
-    if rules.keep == "first":
-        return place
-    shorter = F.lit(_LENGTH_LIMIT) - F.coalesce(F.length(text), F.lit(0)).cast("bigint")
-    return F.shiftleft(shorter, _PLACE_BITS).bitwiseOR(place)
+    if not 0 <= least <= greatest < MOST_PLACES:
+        raise ValueError(f"order must be 0 to {PLACE_MASK}, got {least} to {greatest}")
 
 
 def with_marks(dataframe: DataFrame, found: DataFrame, *, order: str, id: str) -> DataFrame:  # noqa: A002 -- as the column is called

@@ -16,6 +16,7 @@ from dedup.collection.columns import Columns
 from dedup.collection.formats import compression_of, known_format
 from dedup.collection.rules import Rules
 from dedup.spark.keeping import settled
+from dedup.spark.ranking import readings_column
 from dedup.spark.schemas import spark_schema
 
 _BLANK = r"^[\s\x0B\f]*$"
@@ -124,14 +125,14 @@ def _read_lines_and_files(
     if files:
         # Read once: a row's place is known only when the rows of all files have been counted.
         given = session.createDataFrame(list(files.items()), "input int, file string")
-        kernel = partial(opened, columns=columns, within=rules.within)
+        kernel = partial(opened, columns=columns, rules=rules)
         whole = settled(given.repartition(len(files)).mapInArrow(kernel, spark_schema(OPENED)))
         counts = whole.groupBy("input", "file").count().collect()
         sizes |= {(row[0], row[1], 0): row[2] for row in counts}
     starts = _starts(sizes)
     if lines:
         placed = found.mapInArrow(partial(numbered, starts=starts), spark_schema(NUMBERED))
-        kernel = partial(read, columns=columns, within=rules.within)
+        kernel = partial(read, columns=columns, rules=rules)
         frames.append(placed.mapInArrow(kernel, spark_schema(READ)))
     if files:
         frames.append(whole.withColumn("place", _place(starts)).select(*READ.names))
@@ -218,6 +219,8 @@ def _read_parquet(
         text(columns.title).alias("title"),
         group.alias("group"),
         F.when(is_empty, f"`{named}` is empty (null)").alias("reason"),
+        is_empty.alias("lacks_text"),
+        readings_column(tables[0], rules.criteria, value).alias("readings"),
     )
 
 

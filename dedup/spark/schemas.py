@@ -12,6 +12,7 @@ _NAMES = {
     pa.large_string(): "string",
     pa.binary(): "binary",
     pa.list_(pa.int64()): "array<bigint>",
+    pa.list_(pa.float64()): "array<double>",
     pa.list_(pa.string()): "array<string>",
 }
 

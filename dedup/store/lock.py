@@ -7,11 +7,13 @@ the process, so the file of a dead process does not block.
 import os
 import socket
 from pathlib import Path
-
-from filelock import BaseFileLock, FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from dedup.errors import StateError, in_use
 from dedup.files import check_plain
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 
 def process_name() -> str:
@@ -19,13 +21,26 @@ def process_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def lock(path: Path) -> BaseFileLock:
+_handed_over: dict[Path, "BaseFileLock"] = {}
+"""Locks that this process holds, for who opens the store next, by the path of the store."""
+
+
+def hand_over(path: Path, held: "BaseFileLock") -> None:
+    """Let the next `lock` of this process for the store at `path` return a lock that is held."""
+    _handed_over[path] = held
+
+
+def lock(path: Path) -> "BaseFileLock":
     """Lock the store at `path` for this process, until it releases the lock or ends.
 
     Raises:
         StateError: another process has locked it, its folder cannot be written, or the lock file is
             a link.
     """
+    if path in _handed_over:
+        return _handed_over.pop(path)
+    from filelock import FileLock, Timeout  # brings asyncio, which a run without a job lacks
+
     lock_path = path.with_name(path.name + ".lock")
     check_plain(lock_path)
     try:

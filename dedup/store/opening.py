@@ -82,7 +82,6 @@ def open_store(
     path: str | os.PathLike[str],
     *,
     must_exist: bool = False,
-    is_shared: bool = False,
     lease_seconds: float = 60.0,
     keep_bodies: bool = True,
     **options: Unpack[Options],
@@ -92,7 +91,6 @@ def open_store(
     Args:
         path: the job's folder, the file of its store, or `postgresql://…/DATABASE#NAME`.
         must_exist: do not create a new one; implied by `read_only`.
-        is_shared: share a job in PostgreSQL with other processes: see `Workers`.
         lease_seconds: a process that gives no sign of life for this long loses its hosts.
         keep_bodies: store the bodies of pages as well as their texts.
         options: see `Options`.
@@ -110,7 +108,6 @@ def open_store(
         return PostgresqlStore(
             parse_place(path),
             must_exist=must_exist,
-            is_shared=is_shared,
             lease_seconds=lease_seconds,
             keep_bodies=keep_bodies,
             **options,
@@ -118,4 +115,4 @@ def open_store(
     file = store_path(path)
     if must_exist and not file.exists():
         raise StateError(file, "job not found", "Check the name of the job")
-    return SqliteStore(file, keep_bodies=keep_bodies, **options)
+    return SqliteStore(file, lease_seconds=lease_seconds, keep_bodies=keep_bodies, **options)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from operator import attrgetter
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import zstandard
 
 from dedup.document import Document
+from dedup.sites.lines import PageLines
 from dedup.sites.outline import Outline
 from dedup.sites.second_look import Rest
 from dedup.sites.site import PageText, name_key
@@ -101,15 +103,23 @@ class Page(Document):
 
 def with_text(page: Page, found: PageText) -> Page:
     """Return the page with a text that was read from it."""
+    version, rest = found.site_version or None, found.rest
+    if _read_text(page) == (found.text, found.heading, found.title, found.source):
+        same = copy(page)  # with what has been computed of the text
+        vars(same).update(site_version=version, rest=rest)
+        return same
     return replace(
         page,
         text=found.text,
         heading=found.heading,
         own_title=found.title,
         source=found.source,
-        site_version=found.site_version or None,
-        rest=found.rest,
+        site_version=version,
+        rest=rest,
     )
+
+
+_read_text = attrgetter("text", "heading", "own_title", "source")
 
 
 class QueuedUrl(NamedTuple):
@@ -159,6 +169,11 @@ class Outlined:
     def name(self) -> int:
         """See `name_key`."""
         return name_key(self.outline, self.title, self.url or "")
+
+    @cached_property
+    def lines(self) -> PageLines:
+        """The lines of the outline: some pages are read with several versions of what is known."""
+        return PageLines(self.outline)
 
 
 KEY_STAGE = "key"

@@ -85,9 +85,14 @@ def hash_pieces(
     if len(codes) > _CODES_AT_ONCE:
         return _hash_pieces_of_long(codes, starts, ends)
     powers, inverse_powers = _powers(len(codes))
-    sums = np.zeros(len(codes) + 1, np.uint64)
-    np.cumsum(codes * powers, out=sums[1:])
-    return mix((sums[ends] - sums[starts]) * inverse_powers[starts])
+    sums = np.empty(len(codes) + 1, np.uint64)
+    sums[0] = 0
+    np.multiply(codes, powers, out=sums[1:])
+    np.cumsum(sums[1:], out=sums[1:])
+    hashes = sums[ends]
+    hashes -= sums[starts]
+    hashes *= inverse_powers[starts]
+    return mix(hashes)
 
 
 def _hash_pieces_of_long(
@@ -95,35 +100,34 @@ def _hash_pieces_of_long(
 ) -> NDArray[np.uint64]:
     """The same of a long text, in portions: the sums are kept where pieces start and end only."""
     powers, inverse_powers = _powers(_CODES_AT_ONCE)
-    at_starts, at_ends, inverses = (np.zeros(len(starts), np.uint64) for _ in range(3))
-    before = np.uint64(0)  # the sum of all portions before
+    at_starts, at_ends, inverses = (np.empty(len(starts), np.uint64) for _ in range(3))
+    sums = np.zeros(_CODES_AT_ONCE + 1, np.uint64)
+    before = np.zeros(1, np.uint64)  # the sum of all portions before
     for begin in range(0, len(codes) + 1, _CODES_AT_ONCE):
         part = codes[begin : begin + _CODES_AT_ONCE]
         shift = np.uint64(pow(_BASE, begin, 1 << 64))
         unshift = np.uint64(pow(_BASE, -begin, 1 << 64))
-        sums = np.zeros(len(part) + 1, np.uint64)
-        np.cumsum(part * powers[: len(part)], out=sums[1:])
-        sums *= shift
-        sums += before
+        np.cumsum(part * powers[: len(part)], out=sums[1 : len(part) + 1])
         stop = begin + _CODES_AT_ONCE
         first, last = np.searchsorted(starts, [begin, stop])
         inside = starts[first:last] - begin
-        at_starts[first:last] = sums[inside]
+        at_starts[first:last] = sums[inside] * shift + before
         inverses[first:last] = inverse_powers[inside] * unshift
         first, last = np.searchsorted(ends, [begin, stop])
-        at_ends[first:last] = sums[ends[first:last] - begin]
-        before = sums[-1]
+        at_ends[first:last] = sums[ends[first:last] - begin] * shift + before
+        before += sums[len(part) : len(part) + 1] * shift
     return mix((at_ends - at_starts) * inverses)
 
 
 _BASE = 0x9E3779B97F4A7C15
 """Odd, so that it has an inverse: 2^64 over the golden ratio, the increment of SplitMix64."""
 
-_CODES_AT_ONCE = 1 << 20
-"""The sums of a longer text are computed in portions, since they take 8 bytes a character."""
-
 POWERS_KEPT = 1 << 16
 """Code points up to which the powers of the base are computed once: 1 MB."""
+
+_CODES_AT_ONCE = POWERS_KEPT
+"""The sums of a longer text are computed in portions: they take 8 bytes a character, and a
+processor's cache has them."""
 
 
 def _powers(count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:

@@ -44,6 +44,8 @@ def normalise(text: str) -> str:
     if text.isascii():
         return text.lower()
     codes = code_points(text)
+    if codes.dtype == np.uint8 and (found := _normalise_latin(codes.tobytes())) is not None:
+        return found
     simple = _simple_characters(np.minimum(codes, np.uint32(_TABLE_SIZE)))
     involved = np.flatnonzero(simple == _INVOLVED)
     if not len(involved):
@@ -87,7 +89,10 @@ def is_unspaced(normal_text: str) -> bool:
 def are_unspaced(normal_texts: Sequence[str]) -> list[bool]:
     """Return what `is_unspaced` returns for each of some texts."""
     text, starts = joined(normal_texts)
-    kinds = character_kinds(code_points(text))
+    codes = code_points(text)
+    if codes.dtype == np.uint8:  # none of these scripts has characters below 256
+        return [False] * len(normal_texts)
+    kinds = character_kinds(codes)
     unspaced, every = (
         np.add.reduceat(each, starts[:-1], dtype=np.int64)
         for each in (kinds == UNSPACED, kinds != 0)
@@ -127,6 +132,21 @@ def _normalise_by_the_book(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", folded).casefold())
     return folded.translate(_simplified)
+
+
+def _normalise_latin(text: bytes) -> str | None:
+    """A normal text of code points below 256; None: one of them becomes another."""
+    simple, is_other = _latin_tables()
+    if b"\1" in text.translate(is_other):
+        return None
+    return text.translate(simple).decode("latin-1")
+
+
+@cache
+def _latin_tables() -> tuple[bytes, bytes]:
+    """What each code point below 256 becomes, and whether that is something else than one such."""
+    simple = _simple_characters(np.arange(256, dtype=np.uint32))
+    return np.minimum(simple, 255).astype(np.uint8).tobytes(), (simple > 255).tobytes()
 
 
 def _normalise_runs(text: str, simple: NDArray[np.uint32], involved: NDArray[np.intp]) -> str:

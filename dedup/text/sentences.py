@@ -1,7 +1,7 @@
 """Sentences with content, for the method of the longest sentences."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,8 @@ _NOTICES = (
 )
 """Notices that are on every page of a site."""
 
-_ASCII_NOTICES = tuple(filter(str.isascii, _NOTICES))
+_SQUEEZED_NOTICES = tuple("".join(notice.split()).encode() for notice in _NOTICES)
+_ASCII_NOTICES = tuple(filter(bytes.isascii, _SQUEEZED_NOTICES))
 
 _DIGITS = re.compile(r"\d+")
 
@@ -86,7 +87,8 @@ def hash_longest_sentences(texts: JoinedTexts, count: int) -> NDArray[np.uint64]
     is_there = top < bounds[1:, np.newaxis]
     top = top[is_there]
     keys = np.full(is_there.shape, NO_SENTENCE)
-    keys[is_there] = _hashes(content, stops[top] - lengths[top], stops[top])
+    cut_out = _cut(content, stops[top] - lengths[top], stops[top])
+    keys[is_there] = list(map(_hash, cut_out))
     next_places = bounds[:-1] + count
     has_more = np.flatnonzero(next_places < bounds[1:])
     last = lengths[next_places[has_more] - 1]
@@ -94,7 +96,7 @@ def hash_longest_sentences(texts: JoinedTexts, count: int) -> NDArray[np.uint64]
     is_open[has_more[last == lengths[next_places[has_more]]]] = True
     ordered = np.sort(keys, axis=1)
     is_open |= ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NO_SENTENCE)).any(axis=1)
-    _mark_notices(texts, is_open)
+    is_open[np.nonzero(is_there)[0][_with_notices(cut_out)]] = True
     for place in np.flatnonzero(is_open).tolist():
         pieces = range(*bounds[place : place + 2].tolist())
         cut = ((int(lengths[i]), _content(texts.text[starts[i] : ends[i]])) for i in pieces)
@@ -121,28 +123,30 @@ def _longest(pieces: Iterable[tuple[int, str]], count: int) -> list[str]:
     return sorted(found, key=lambda sentence: (-len(sentence), sentence))[:count]
 
 
-def _hashes(content: CodePoints, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> list[int]:
-    """The hash of each piece of the characters that count."""
+def _cut(content: CodePoints, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> list[bytes]:
+    """Each piece of the characters that count."""
     spans = zip(starts.tolist(), stops.tolist(), strict=True)
     data = content.tobytes()
     if content.dtype == np.uint8 and data.isascii():
-        return [_hash(data[start:stop]) for start, stop in spans]
+        return [data[start:stop] for start, stop in spans]
     text = from_code_points(content.astype("<u4"))
-    return [_hash(text[start:stop].encode(errors="surrogatepass")) for start, stop in spans]
+    return [text[start:stop].encode(errors="surrogatepass") for start, stop in spans]
 
 
 def _hash(data: bytes) -> int:
     return xxhash.xxh3_64_intdigest(data) or 1  # 0 stands for none
 
 
-def _mark_notices(texts: JoinedTexts, is_marked: NDArray[np.bool_]) -> None:
-    """Mark the texts that have a notice."""
-    for notice in _ASCII_NOTICES if texts.text.isascii() else _NOTICES:
-        at = texts.text.find(notice)
+def _with_notices(pieces: Sequence[bytes]) -> list[int]:
+    """Which pieces may have a notice; a notice in a shorter piece changes nothing."""
+    every = b"\n".join(pieces)  # there is no line end in them
+    places = []
+    for notice in _ASCII_NOTICES if every.isascii() else _SQUEEZED_NOTICES:
+        at = every.find(notice)
         while at >= 0:
-            owner = int(np.searchsorted(texts.starts, at, side="right")) - 1
-            is_marked[owner] = True
-            at = texts.text.find(notice, int(texts.starts[owner + 1]))
+            places.append(every.count(b"\n", 0, at))
+            at = every.find(notice, at + 1)
+    return places
 
 
 def _content(piece: str) -> str:
@@ -159,19 +163,28 @@ def _pieces(
     Digits and spaces do not count; sentences without other characters are left out.
     """
     kinds = _sentence_kinds(texts.codes)
-    is_last = (kinds & _END) != 0  # each text ends with a line end
-    is_dot, is_space = (kinds & _DOT) != 0, (kinds & _SPACE) != 0
-    is_last[:-1] |= is_dot[:-1] & is_space[1:]
-    is_last[1:-1] |= is_dot[:-2] & is_dot[1:-1] & ~is_dot[2:]
-    if texts.codes.dtype != np.uint8:
-        is_last[1:] |= is_space[1:] & ((kinds[:-1] & _HAN) != 0)
-    ends = np.flatnonzero(is_last) + 1
+    ends = _ends(kinds, has_han=texts.codes.dtype != np.uint8)
     starts = np.concatenate(([0], ends[:-1])) if len(ends) else ends
     is_content = (kinds & (_DIGIT | _SPACE)) == 0
     lengths = np.add.reduceat(is_content, starts, dtype=np.int64) if len(starts) else starts
     some = np.flatnonzero(lengths)
     content: Any = np.compress(is_content, texts.codes)
     return starts[some], ends[some], lengths[some], content
+
+
+def _ends(kinds: NDArray[np.uint8], *, has_han: bool) -> NDArray[np.intp]:
+    """Where sentences end: behind their last characters, of which few come into question."""
+    places = np.flatnonzero((kinds & (_END | _DOT)) != 0)
+    at = kinds[places]
+    before, after = kinds[places - 1], kinds.take(places + 1, mode="clip")
+    is_second_dot = ((before & at & ~after & _DOT) != 0) & (places > 0)
+    is_last = (at & _END) != 0  # each text ends with a line end
+    is_last |= ((at & _DOT) != 0) & (((after & _SPACE) != 0) | is_second_dot)
+    ends: NDArray[np.intp] = places[is_last] + 1
+    if not has_han:
+        return ends
+    spaces = np.flatnonzero(((kinds[1:] & _SPACE) != 0) & ((kinds[:-1] & _HAN) != 0)) + 2
+    return np.union1d(ends, spaces)
 
 
 def _kinds_of(characters: str) -> NDArray[np.uint8]:

@@ -97,7 +97,8 @@ def test_the_whole_index_is_measured_in_memory_and_in_files(small, capsys):
         assert main(["index", "--documents", "30000", "--only", "whole", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     in_memory, in_files = figures["the index of all stages"]
-    assert in_memory["index_bytes_per_document"] == pytest.approx(180, abs=2)
+    # 8 for each of 17 keys, 44 in the permuted tables; so few documents share their directories.
+    assert 180 < in_memory["index_bytes_per_document"] < 190
     assert in_memory["file_bytes"] == 0
     assert in_files["file_bytes"] > 160 * 30_000
     assert in_files["find_known_seconds"]["median"] > 0

@@ -50,6 +50,8 @@ class Wrong(NamedTuple):
     arguments: dict[str, Any] = {"url": _URL}  # noqa: RUF012 -- never changed
 
 
+PROCESSES = ("-s", "DEDUP_PROCESSES=2")
+
 WRONG = {
     "no url": Wrong("url is missing", arguments={}),
     "no url of a sitemap": Wrong("url is missing", "sitemap", arguments={}),
@@ -69,6 +71,22 @@ WRONG = {
     "rule": Wrong("DEDUP_URL_RULES: .*'slashes'", options=("-s", "DEDUP_URL_RULES=slashes")),
     "canonical": Wrong("DEDUP_URL_CANONICAL must .*'x'", options=("-s", "DEDUP_URL_CANONICAL=x")),
     "extractor": Wrong("DEDUP_TEXT_EXTRACTOR must .*'x'", options=("-s", "DEDUP_TEXT_EXTRACTOR=x")),
+    "a site for each process": Wrong(
+        "DEDUP_PROCESSES must be 1, got 2: each process .* a site of its own",
+        "demo",
+        PROCESSES,
+        arguments={},
+    ),
+    "processes without a kept job": Wrong(
+        "got 2: .* set JOBDIR or DEDUP_JOB", options=(*PROCESSES, "-s", "DEDUP_KEEP_JOBS=0")
+    ),
+    "processes without a queue": Wrong(
+        "got 2: requests must be queued", options=(*PROCESSES, "-s", "DEDUP_URL_ENABLED=0")
+    ),
+    "feed of processes": Wrong(
+        "must be 1 for the feed pages.csv, .* not JSON Lines",
+        options=(*PROCESSES, "-O", "pages.csv"),
+    ),
     "folder": Wrong("the folder cannot be written", options=("-s", "JOBDIR=/dev/null/job")),
 }
 

@@ -143,7 +143,7 @@ def test_a_column_without_texts_is_refused(make: Any) -> None:
         ({"threshold": "x"}, "threshold must be a number, got 'x'"),
         ({"stages": "text"}, "stages must be a sequence of names, got 'text'"),
         ({"stages": None}, "stages must be a sequence of names, got None"),
-        ({"keep": 3}, "keep must be first, longest or newest:COLUMN, got 3"),
+        ({"keep": 3}, "keep must be a text such as longest,newest:date, got 3"),
     ],
 )
 def test_arguments_of_other_types_are_named(given: dict[str, Any], message: str) -> None:

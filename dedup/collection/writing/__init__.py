@@ -3,7 +3,7 @@
 A further format is a `Writer` in a file of its own and a row of that table.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -24,6 +24,7 @@ class Output(NamedTuple):
         columns: with their types in Parquet, where all rows have the same; None: they are found in
             the rows.
         tell: is called with sentences on what the file cannot hold.
+        names: of the columns where there are no rows.
     """
 
     path: Path
@@ -31,6 +32,7 @@ class Output(NamedTuple):
     id_column: str = "id"
     columns: Mapping[str, Kind] | None = None
     tell: Callable[[str], object] = lambda _: None
+    names: Sequence[str] = ()
 
 
 class Writer(Protocol):

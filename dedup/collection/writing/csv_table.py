@@ -32,6 +32,7 @@ class CsvWriter:
         self._writer = csv.writer(self._file, delimiter=delimiter, lineterminator="\r\n")
         self._texts = BytesAsText(output)
         self._folder = output.path.parent
+        self._absent = output.names
         self._names: list[str] | None = None
         self._spool: RowSpool | None = None
         if output.columns is not None:
@@ -57,6 +58,8 @@ class CsvWriter:
     def finish(self) -> None:
         self._texts.tell()
         if self._spool is None:
+            if self._names is None and self._absent:
+                self._writer.writerow(self._absent)
             return
         names = list(self._spool.names)
         self._writer.writerow([guarded(name) for name in names])

@@ -83,6 +83,8 @@ def output_path(given: str) -> Iterator[Path]:
     except OSError as error:
         if error.errno == errno.EPIPE:
             raise
+        if error.errno in (errno.EEXIST, errno.ENOTDIR):
+            raise OSError(f"{given}: {error.filename} is a file, not a folder") from error
         raise named_error(error, given) from error
 
 

@@ -82,7 +82,8 @@ class ParquetWriter:
         if self._spool is not None:
             self._write_spool(self._spool)
         elif self._writer is None:
-            self._open(self._arrow.schema([]))
+            names = self._output.names
+            self._open(self._arrow.schema([(name, self._own_kind(name)) for name in names]))
         if self._n_replaced:
             self._output.tell(
                 f"{self._output.name}: {self._n_replaced:,} texts have bytes that are not UTF-8, or"

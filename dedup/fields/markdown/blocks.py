@@ -18,6 +18,7 @@ from dedup.fields.markdown.lists import Lists
 from dedup.fields.markdown.writer import Cell, Sink, Writer
 from dedup.fields.programs import language_of, program_of
 from dedup.fields.segments import ends_line
+from dedup.sites.outline import input_value
 
 _EMPHASIS = {
     **dict.fromkeys(["b", "strong"], "**"),
@@ -240,6 +241,8 @@ class _Converter:
         if attributes.get("type") == "checkbox":
             self._inline.add_raw("[x]" if "checked" in attributes else "[ ]")
             self._inline.add_space()
+        elif value := input_value(node):
+            self._inline.add_text(f" {value} ")
 
     def _table(self, node: Any) -> _Leave | None:
         self._flush()

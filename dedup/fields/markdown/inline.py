@@ -139,9 +139,8 @@ class Inline:
         pieces = [*self._pieces, *(_Piece(CLOSE, e.value, e.url) for e in reversed(self._around))]
         self._pieces = list(self._around)
         self._has_space = False
-        if all(piece.is_mark or piece.kind == BREAK for piece in pieces):
-            return ""
-        return _Line(_tidied(pieces), in_cell=in_cell, is_one_line=is_one_line).written()
+        found = _tidied(pieces)
+        return _Line(found, in_cell=in_cell, is_one_line=is_one_line).written() if found else ""
 
 
 def _tidied(pieces: list[_Piece]) -> list[_Piece]:
@@ -149,7 +148,7 @@ def _tidied(pieces: list[_Piece]) -> list[_Piece]:
     found: list[_Piece] = []
     for piece in pieces:
         last = found[-1] if found else None
-        if piece.kind == TEXT and piece.value == " " and (last is None or last.kind == BREAK):
+        if piece.kind == TEXT and piece.value == " " and _is_edge(last):
             continue
         if piece.kind == BREAK:
             while found and found[-1].kind == TEXT and found[-1].value == " ":
@@ -171,6 +170,11 @@ def _tidied(pieces: list[_Piece]) -> list[_Piece]:
     while found and found[-1].kind in (BREAK, TEXT) and not found[-1].value.strip():
         found.pop()
     return _balanced(found)
+
+
+def _is_edge(last: _Piece | None) -> bool:
+    """Is a space behind this piece not seen?"""
+    return last is None or last.kind == BREAK or (last.kind == TEXT and last.value == " ")
 
 
 def _balanced(pieces: list[_Piece]) -> list[_Piece]:
@@ -211,7 +215,9 @@ class _Line:
         lines = "".join(found).split("\n")
         if self._in_cell:
             return "".join(lines).strip()
-        return "\n".join(escaped_line_start(line) for line in lines).strip()
+        first = 1 if self._pieces[0].kind == RAW else 0  # a box to be ticked is none of the text
+        lines[first:] = map(escaped_line_start, lines[first:])
+        return "\n".join(lines).strip()
 
     def _piece(self, number: int, piece: _Piece, *, in_link: bool) -> str:
         match piece.kind:

@@ -34,6 +34,9 @@ class JobFiles(Extension):
 
     def _spider_closed(self, reason: str) -> None:
         job = Job.of(self.crawler)
+        if job.config.is_shared and not job.config.store:  # who started this process closes the job
+            job.turns.close()
+            return
         if job.failure or (job.is_finished and (job.folder / "stats.json").exists()):
             return
         with suppress(StateError):

@@ -56,7 +56,7 @@ class Progress(Extension):
     def _console(self) -> TerminalConsole:
         from dedup.scrapy.extensions.terminal import TerminalConsole
 
-        return TerminalConsole(stderr=True, highlight=False, markup=False)
+        return TerminalConsole(stderr=True, highlight=False, markup=False, emoji=False)
 
     def _spider_opened(self) -> None:
         job = Job.of(self.crawler)

@@ -34,7 +34,7 @@ class Teamwork(Extension):
     """Takes hosts and gives them back, once a second, with a sign of life."""
 
     def __init__(self, crawler: Crawler) -> None:
-        if not CrawlConfig.of(crawler).store:
+        if not CrawlConfig.of(crawler).is_shared:
             raise NotConfigured
         super().__init__(crawler)
         self._is_asked = False
@@ -61,6 +61,9 @@ class Teamwork(Extension):
         workers = job.store.workers
         if job.failure is not None or job.is_finished or not job.has_queue:
             return
+        team = job.config.team
+        if team is not None and not team.may_end:
+            raise DontCloseSpider
         with suppress(StateError):
             if job.turns.is_pending or workers.has_queued() or workers.has_waiting():
                 raise DontCloseSpider

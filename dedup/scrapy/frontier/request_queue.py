@@ -56,13 +56,8 @@ class RequestQueue:
         """Of a shared job, those that this process fetches from."""
         self.is_shared = store.workers.is_shared
         store.workers.before_commit(self._queue_later)
-        n_lost = 0 if self.is_shared else store.urls.drop_held()
-        if n_lost:
-            logger.warning(
-                "%d queued requests could not be stored and were lost with the last process; they"
-                " are fetched if a page links to them again",
-                n_lost,
-            )
+        if not self.is_shared:
+            drop_held(store)
         self.frontier = Frontier(store.urls, () if self.is_shared else None)
         self.length = store.urls.count_queued()
 
@@ -254,6 +249,16 @@ class RequestQueue:
         request.headers.update(self._store.refreshes.validators(number))
         request.meta[REVISIT] = number
         return request
+
+
+def drop_held(store: JobStore) -> None:
+    """Forget the requests that an earlier process held in memory alone; a warning says so."""
+    if n_lost := store.urls.drop_held():
+        logger.warning(
+            "%d queued requests could not be stored and were lost with the last process; they are"
+            " fetched if a page links to them again",
+            n_lost,
+        )
 
 
 def _new_repeat() -> bytes:

@@ -9,7 +9,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.conf import build_component_list
-from scrapy.utils.misc import load_object
+from scrapy.utils.misc import build_from_crawler, load_object
 
 
 def is_crawl(crawler: Crawler) -> bool:
@@ -60,6 +60,14 @@ def new_crawler(command: ScrapyCommand, spider_name: str) -> Crawler:
     if process is None:
         raise ValueError("command must have a crawler process, got none")
     return process.create_crawler(spider_name)  # Scrapy 2.13
+
+
+def make_parts(crawler: Crawler) -> None:
+    """Make those parts of a crawler that a job needs, for a crawler that is not to run."""
+    settings = crawler.settings
+    crawler.stats = load_object(settings["STATS_CLASS"])(crawler)
+    fingerprinter = load_object(settings["REQUEST_FINGERPRINTER_CLASS"])
+    crawler.request_fingerprinter = build_from_crawler(fingerprinter, crawler)
 
 
 def forget_extension(settings: BaseSettings, name: str) -> None:

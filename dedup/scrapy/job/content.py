@@ -33,6 +33,7 @@ class ContentIndex:
 
     Attributes:
         stages: those in use, in the order of their pipelines.
+        elsewhere_bytes: size of the indexes of other processes of the job.
         additions: grows whenever a page is added, by this process or by another.
     """
 
@@ -42,12 +43,13 @@ class ContentIndex:
         self._learner = learner
         self._judge: Deduplicator | None = None
         self.stages = [KEY_STAGE]
+        self.elsewhere_bytes = 0
         self.additions = 0
 
     @property
     def size_bytes(self) -> int:
         """Size of the detectors' indexes, in memory and in files."""
-        return 0 if self._judge is None else self._judge.size_bytes
+        return self.elsewhere_bytes + (0 if self._judge is None else self._judge.size_bytes)
 
     def use(self, stages: Iterable[str]) -> list[str]:
         """Switch the detectors of these stages on; return the stages that were off."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dedup.document import Match
@@ -42,7 +43,7 @@ class DropLog:
 
     def __init__(self) -> None:
         self.count = 0
-        self.first: list[Drop] = []
+        self.first: list[Drop | str] = []
 
     def note(self, drop: Drop) -> None:
         self.count += 1
@@ -52,3 +53,8 @@ class DropLog:
             logger.info("Dropped: %s", drop)
         if self.count == _LOGGED:
             logger.info("Further dropped items are logged at DEBUG.")
+
+    def add(self, count: int, first: Sequence[str]) -> None:
+        """Add the drops of another process, of which `first` describes the first three."""
+        self.count += count
+        self.first = [*self.first, *first][:_TOLD]

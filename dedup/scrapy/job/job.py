@@ -104,6 +104,7 @@ class Job:
         is_kept: can a later crawl resume it?
         has_queue: are URLs queued in its store, and not by the project's own scheduler?
         is_resumed: did an earlier process start it?
+        is_first: does this process make the start requests?
         started_at: when it was started, by the clock of that day.
         is_finished: was it finished before this crawl?
         moved_to: new path of the job that was in this folder before.
@@ -143,6 +144,11 @@ class Job:
 
     def __init__(self, crawler: Crawler) -> None:
         self.config = config = CrawlConfig.of(crawler)
+        if config.processes > 1 and config.team is None:
+            raise ValueError(
+                f"DEDUP_PROCESSES must be 1 here, got {config.processes}: only `scrapy crawl`"
+                ' starts processes; in other projects set COMMANDS_MODULE = "dedup.scrapy.commands"'
+            )
         self.place = JobPlace(config, crawler.spider, _arguments(crawler))
         self.folder, self.is_kept = self.place.folder, self.place.is_kept
         is_restarted = self.is_kept and self.place.is_restarted
@@ -162,13 +168,16 @@ class Job:
         remove_old_parts(self.folder)
         self.turns = Turns(self.store.workers)
         self.has_queue = is_queue_stored(crawler.settings)
-        self.is_resumed = self.store.meta("started") is not None
+        team = config.team
+        was_started = self.store.meta("started") is not None
+        self.is_resumed = was_started if team is None else not team.is_new
+        self.is_first = team is None or team.is_first
         self.started_at = _time_in(self.store, "started")
         is_left = self.has_queue and bool(self.store.urls.count_within(config.depth_limit))
         if is_left:  # DEPTH_LIMIT is higher than it was
             self.store.urls.queue_within(config.depth_limit)
         is_done = self.store.meta("finished") is not None and not is_left
-        was_finished = self.has_queue and is_done
+        was_finished = self.has_queue and is_done and team is None
         self.begins_refresh = was_finished and self.place.is_refreshed
         self.is_finished = was_finished and not self.begins_refresh
         self.opened_at = time.monotonic()

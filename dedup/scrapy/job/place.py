@@ -54,6 +54,8 @@ class JobPlace:
     @property
     def is_restarted(self) -> bool:
         """Is an existing job to be renamed, and a new one started?"""
+        if self._config.team is not None:  # the process that started this one has done it
+            return False
         return self._config.restart or (self._own is not None and self._own.restart)
 
     @property
@@ -93,6 +95,8 @@ class JobPlace:
         If the job is not kept: a new temporary folder. If its store is in PostgreSQL: one in which
         this process alone writes.
         """
+        if self._config.team is not None:
+            return Path(self._config.team.folder)
         if self._config.job_dir:
             return Path(self._config.job_dir)
         if self._config.store:
@@ -128,7 +132,7 @@ class JobPlace:
         """
         return open_store(
             self.store_place,
-            is_shared=bool(self._config.store),
+            is_shared=self._config.is_shared,
             lease_seconds=self._config.worker_lease_seconds,
             keep_bodies=False,  # StorePage may switch it on
             group_units=_GROUP_PAGES,

@@ -15,12 +15,12 @@ from dedup.scrapy.job.job import Job
 class NoteTooDeep(BaseSpiderMiddleware):
     """Notes in the job's store each request that Scrapy's `DepthMiddleware` is about to drop.
 
-    Jobs that processes share (`DEDUP_STORE`) are left out: there a process writes in its turn only.
+    Jobs that processes share are left out: there a process writes in its turn only.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         config = CrawlConfig.of(crawler)
-        if not config.depth_limit or not config.is_url_enabled or config.store:
+        if not config.depth_limit or not config.is_url_enabled or config.is_shared:
             raise NotConfigured
         super().__init__(crawler)
         self._limit = config.depth_limit

@@ -18,6 +18,8 @@ from dedup.scrapy.url_keys import UrlKeys
 class ResumeMiddleware(Component):
     """Drops the start requests that the job has seen; of a finished job, all of them.
 
+    Where several processes crawl the job, the first of them makes the start requests.
+
     The requests that an interrupted job left are queued in its store, and the scheduler takes them
     from there.
     """
@@ -36,7 +38,7 @@ class ResumeMiddleware(Component):
                 self._policy.start(request.url)
             if self._job.is_finished:
                 return
-            if not self._is_done(request):
+            if self._job.is_first and not self._is_done(request):
                 yield request
 
     def _is_done(self, request: object) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import count
 from typing import Any, Unpack
@@ -18,7 +18,6 @@ from dedup.store.sql import database
 from dedup.store.sql.database import Options
 
 _ROWS_AT_ONCE = 5_000
-_ALL_CHANGES = 2**63 - 1
 
 
 class Database(database.Database):
@@ -43,21 +42,14 @@ class Database(database.Database):
         place: Place,
         *,
         must_exist: bool = False,
-        is_shared: bool = False,
         **options: Unpack[Options],
     ) -> None:
         super().__init__(str(place), **options)
         self.place = place
         self._stored_number = 0
-        self.change = _ALL_CHANGES
-        """The last change that `signatures` reads; `Workers.on_signatures` gets later ones."""
-        self.has_turn = False
-        """Within a turn, writes are committed at its end."""
-        self.after_begin: list[Callable[[], object]] = []
-        self._is_shared = is_shared
         self._names = count()
         raw = self._reach(is_new=not (self._is_read_only or must_exist))
-        self.connection = Connection(place, self._reach, raw, waits=is_shared)
+        self.connection = Connection(place, self._reach, raw, waits=self._is_shared)
 
     @property
     def signatures(self) -> str:
@@ -97,7 +89,6 @@ class Database(database.Database):
 
     @property
     def is_usable(self) -> bool:
-        """Is there a connection without a failure?"""
         return not (self.connection.raw.closed or self._has_failed)
 
     def close(self) -> None:
@@ -108,32 +99,11 @@ class Database(database.Database):
         finally:
             self.connection.close()
 
-    def begin_turn(self, *, waits: bool) -> bool:
-        """Begin to write, until `end_turn`; False: another process is writing."""
-        with self.reporting():
-            self._check_failed()
-            how = "" if waits else "SKIP LOCKED"
-            if not (self.connection.in_transaction or self._lock_job(how)):
-                return False
-        self.has_turn = True
-        return True
-
-    def end_turn(self) -> None:
-        """Commit the writes of the turn."""
-        self.has_turn = False
-        self.commit()
-
-    def commit_if_due(self) -> None:
-        """Commit the group if it is full or old enough, except within a turn."""
-        if self.has_turn or self._is_committing:
-            return
-        if self._is_shared and self.connection.in_transaction:  # others wait
-            self.commit()
-        else:
-            super().commit_if_due()
-
     def _begin(self) -> None:
         self._lock_job("")
+
+    def _try_begin(self, *, waits: bool) -> bool:
+        return self._lock_job("" if waits else "SKIP LOCKED")
 
     def _lock_job(self, how: str) -> bool:
         """Begin a transaction and lock the job; False: another process has locked it."""
@@ -150,12 +120,7 @@ class Database(database.Database):
             )
         self.last_number = self._stored_number = last_number
         self._group_began = time.monotonic()
-        try:
-            for call in self.after_begin:
-                call()
-        except BaseException:
-            self._abort()
-            raise
+        self._read_others()
         return True
 
     def _commit(self) -> None:
@@ -164,13 +129,12 @@ class Database(database.Database):
         self._stored_number = self.last_number
 
     def _undo_unit(self) -> None:
-        if not self._has_failed:
+        if self._has_failed:
+            self._abort()
+        else:
             super()._undo_unit()
-            return
-        self._abort()
 
     def _abort(self) -> None:
-        """Abort the transaction, and release the lock."""
         self.connection.abort()
         self.has_turn = False
 

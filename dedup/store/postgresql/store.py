@@ -28,7 +28,6 @@ class PostgresqlStore(JobStore):
     Args:
         place: database and name.
         must_exist: do not create a new job; implied by `read_only`.
-        is_shared: share the job with other processes, see `workers`; else work on it alone.
         lease_seconds: a process that gives no sign of life for this long counts as dead.
         keep_bodies: store bodies as well as texts.
         options: see `Options`.
@@ -46,12 +45,12 @@ class PostgresqlStore(JobStore):
         place: Place,
         *,
         must_exist: bool = False,
-        is_shared: bool = False,
         lease_seconds: float = 60.0,
         keep_bodies: bool = True,
         **options: Unpack[Options],
     ) -> None:
-        database = Database(place, must_exist=must_exist, is_shared=is_shared, **options)
+        database = Database(place, must_exist=must_exist, **options)
+        is_shared = options.get("is_shared", False)
         try:
             workers = PostgresqlWorkers(database, lease_seconds) if is_shared else Workers()
         except BaseException:

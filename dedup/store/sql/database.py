@@ -16,6 +16,8 @@ Parameters = Sequence[object] | Mapping[str, object]
 """Values for a query with `?` or with `:name`."""
 
 
+_ALL_CHANGES = 2**63 - 1
+
 MAX_UNPACKED_BYTES = 256 * 1024 * 1024
 """The limit for a text, a body or an outline. Half a megabyte could hold gigabytes of zeros."""
 
@@ -27,12 +29,14 @@ class Options(TypedDict, total=False):
     group_units: writes are committed together once this many pages are waiting.
     group_seconds: or once the first of them has waited this long.
     is_durable: False: writes are faster, but may be lost if the machine fails.
+    is_shared: other processes write to the store, too, in turns: see `Workers`.
     """
 
     read_only: bool
     group_units: int
     group_seconds: float
     is_durable: bool
+    is_shared: bool
 
 
 class Cursor(Protocol):
@@ -87,6 +91,7 @@ class Database(ABC):
         group_units: int = 100,
         group_seconds: float = 1.0,
         is_durable: bool = True,
+        is_shared: bool = False,
     ) -> None:
         if group_units < 1:
             raise ValueError(f"group_units must be at least 1, got {group_units!r}")
@@ -97,12 +102,19 @@ class Database(ABC):
         """Called with each `StateError` before it is raised."""
         self._is_read_only = read_only
         self._is_durable = is_durable
+        self._is_shared = is_shared
         self._group_units = group_units
         self._group_seconds = group_seconds
         self.before_commit: list[Callable[[], object]] = []
         """Called before each commit, to write something with it."""
+        self.after_begin: list[Callable[[], object]] = []
+        """In a shared store: called when a transaction has begun, to read what others wrote."""
         self.last_number = 0
         """The number of the last record."""
+        self.change = _ALL_CHANGES
+        """The last change that `signatures` reads; `Workers.on_signatures` gets later ones."""
+        self.has_turn = False
+        """Within a turn, writes are committed at its end."""
         self._is_committing = False
         self._waiting_units = 0
         self._depth = 0
@@ -120,6 +132,14 @@ class Database(ABC):
     @abstractmethod
     def _begin(self) -> None:
         """Begin a transaction that may write."""
+
+    @abstractmethod
+    def _try_begin(self, *, waits: bool) -> bool:
+        """Begin a transaction in a shared store; False: another process is writing."""
+
+    @abstractmethod
+    def _abort(self) -> None:
+        """Abort the transaction."""
 
     @abstractmethod
     def _translating(self) -> AbstractContextManager[None]:
@@ -175,14 +195,30 @@ class Database(ABC):
         self._waiting_units += weight
         self.commit_if_due()
 
+    def begin_turn(self, *, waits: bool) -> bool:
+        """Begin to write, until `end_turn`; False: another process is writing."""
+        with self.reporting():
+            self._check_failed()
+            if not (self.connection.in_transaction or self._try_begin(waits=waits)):
+                return False
+        self.has_turn = True
+        return True
+
+    def end_turn(self) -> None:
+        """Commit the writes of the turn."""
+        self.has_turn = False
+        self.commit()
+
     def commit_if_due(self) -> None:
-        """Commit the group if it is full or old enough. Call this regularly while idle."""
-        if self._is_committing:
+        """Commit the group if it is full or old enough, except within a turn.
+
+        Call this regularly while idle.
+        """
+        if self._is_committing or self.has_turn:
             return
-        if self._waiting_units and (
-            self._waiting_units >= self._group_units
-            or time.monotonic() - self._group_began >= self._group_seconds
-        ):
+        is_old = time.monotonic() - self._group_began >= self._group_seconds
+        is_due = self._waiting_units >= self._group_units or (self._waiting_units and is_old)
+        if is_due or (self._is_shared and self.connection.in_transaction):  # others wait
             self.commit()
 
     def commit(self) -> None:
@@ -280,6 +316,11 @@ class Database(ABC):
         finally:
             self._is_committing = False
 
+    @property
+    @abstractmethod
+    def is_usable(self) -> bool:
+        """Is there a connection without a failure?"""
+
     @abstractmethod
     def close(self) -> None:
         """Commit, close and release the lock. A second call does nothing."""
@@ -305,6 +346,15 @@ class Database(ABC):
                 self.location, "an earlier write to the store failed", "Rerun the same command"
             )
 
+    def _read_others(self) -> None:
+        """Read what other processes have written, after a transaction has begun."""
+        try:
+            for call in self.after_begin:
+                call()
+        except BaseException:
+            self._abort()
+            raise
+
     def _begin_unit(self) -> None:
         self._check_failed()
         with self.reporting():
@@ -314,6 +364,9 @@ class Database(ABC):
             self.connection.execute("SAVEPOINT unit")
 
     def _undo_unit(self) -> None:
+        if self._is_shared and self._has_failed:
+            self._abort()
+            return
         # On a full disk, for example, SQLite rolls back the transaction with its savepoints.
         self._has_failed = self._has_failed or not self.connection.in_transaction
         if self.connection.in_transaction:

@@ -26,7 +26,7 @@ UNION ALL SELECT number, NULL, reason, NULL, NULL, detail FROM skipped
     WHERE number BETWEEN :first AND :last
 ORDER BY number
 """
-_LAST = """
+LAST_NUMBER = """
 SELECT coalesce(max(number), 0) FROM (SELECT max(number) AS number FROM pages
 UNION ALL SELECT max(number) FROM duplicates UNION ALL SELECT max(number) FROM skipped) AS every
 """
@@ -76,7 +76,7 @@ class StoredDecisions(Decisions):
         return storable(text)
 
     def count(self) -> int:
-        return int(self._database.value(_LAST))
+        return int(self._database.value(LAST_NUMBER))
 
     def between(self, first: int, last: int) -> list[RecordRow]:
         rows = self._database.all(_RECORDS, {"first": first, "last": last})

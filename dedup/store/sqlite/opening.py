@@ -11,16 +11,21 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dedup.errors import DamageError, StateError, wrong_version
+from dedup.errors import DamageError, StateError, in_use, wrong_version
 from dedup.files import check_plain, open_private
 from dedup.store.sqlite.errors import reporting
+from dedup.store.sqlite.processes import is_alive
 from dedup.store.sqlite.schema import (
     APPLICATION_ID,
     FORMER_TABLES,
     OLD_JOBS,
     SCHEMA,
     SCHEMA_VERSION,
+    SHARED_TABLES,
 )
+
+HAS_WORKERS = "SELECT 1 FROM sqlite_schema WHERE name = 'workers'"
+"""The query that finds a row in a job that processes share."""
 
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 
@@ -205,13 +210,54 @@ def _has(found: object, kind: type) -> bool:
 
 def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file with unknown tables, views or triggers, which may run code."""
-    with _empty_store() as expected:
-        known = _schema_of(expected)
-        expected.executescript(FORMER_TABLES)
-        former = _schema_of(expected)
-    if (found := _schema_of(connection)) not in (known, former):
+    known, former, shared = map(_schema, (SCHEMA, FORMER_TABLES, SHARED_TABLES))
+    found = _schema_of(connection)
+    if found - (former | shared) != known or any(
+        0 < len(found & more) < len(more) for more in (former, shared)
+    ):
         names = sorted({name for _, name, _ in found ^ known})
         raise _other_tables(path, *names[:5])
+
+
+def set_shared(connection: sqlite3.Connection, path: Path, *, is_shared: bool) -> None:
+    """Make the tables of a job that processes share, or drop those of a killed crawl.
+
+    Raises:
+        StateError: the job is to be opened alone, and a process that shares it is alive.
+    """
+    with reporting(path):
+        if _has_workers(connection) == is_shared:
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if not is_shared:
+                _drop_shared_tables(connection, path)
+            elif not _has_workers(connection):  # others may join at the same time
+                for statement in SHARED_TABLES.split(";\n"):
+                    connection.execute(statement)
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+
+def _has_workers(connection: sqlite3.Connection) -> bool:
+    return connection.execute(HAS_WORKERS).fetchone() is not None
+
+
+def _drop_shared_tables(connection: sqlite3.Connection, path: Path) -> None:
+    query = "SELECT name, CAST(pid AS INTEGER), CAST(process AS TEXT) FROM workers"
+    for name, pid, process in connection.execute(query):
+        if is_alive(pid, process):
+            raise in_use(path, str(name))
+    for table in ("workers", "hosts", "changes"):
+        connection.execute(f"DROP TABLE {table}")
+
+
+def _schema(script: str) -> set[tuple[str, str, str]]:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(script)
+        return _schema_of(connection)
 
 
 def _other_tables(path: Path, *names: str) -> StateError:

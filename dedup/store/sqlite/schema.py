@@ -22,6 +22,37 @@ CREATE TABLE url_forms (
 """
 """Unused tables that earlier jobs of this version have, all of them."""
 
+SHARED_TABLES = """
+-- The processes that work on the job. Who is not heard of is deleted; ids are never used again.
+CREATE TABLE workers (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    process TEXT NOT NULL,          -- when it was started, by the system's count
+    started_at REAL NOT NULL,       -- by the monotonic clock, like all times here
+    seen_at REAL NOT NULL,
+    pages INTEGER NOT NULL DEFAULT 0,
+    pause REAL NOT NULL DEFAULT 0,  -- seconds that its hosts rest when it dies
+    change INTEGER NOT NULL         -- the last one of `signatures` that its memory has
+);
+-- Whose turn it takes, see `urls`: each belongs to one process at most, which fetches from it.
+CREATE TABLE hosts (
+    slot TEXT PRIMARY KEY,
+    worker INTEGER,
+    has_work INTEGER NOT NULL DEFAULT 1,
+    free_at REAL NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE INDEX hosts_free ON hosts (free_at) WHERE worker IS NULL AND has_work;
+CREATE INDEX hosts_worker ON hosts (worker) WHERE worker IS NOT NULL;
+-- The signatures that some process has not loaded yet.
+CREATE TABLE changes (
+    change INTEGER PRIMARY KEY AUTOINCREMENT,
+    stage TEXT NOT NULL,
+    page INTEGER NOT NULL
+);
+"""
+"""The tables of a job that processes share, all of them."""
+
 _TYPES = {
     "row": "INTEGER PRIMARY KEY",
     "place": "INTEGER PRIMARY KEY AUTOINCREMENT",

@@ -209,7 +209,7 @@ def test_lines_are_read_or_reported() -> None:
     batch = pa.RecordBatch.from_pylist(
         [{"place": place, "value": line} for place, (line, _) in enumerate(LINES)]
     )
-    (found,) = read(iter([batch]), Columns(), None)
+    (found,) = read(iter([batch]), Columns(), Rules())
     told = [row["name"] if row["reason"] is None else row["reason"] for row in found.to_pylist()]
     assert told == [expected for _, expected in LINES]
 
@@ -225,7 +225,7 @@ def test_a_file_of_another_machine_is_copied_to_be_read(
     for scheme in ("file:", "local://"):
         batch = pa.RecordBatch.from_pylist([{"input": 0, "file": f"{scheme}{tmp_path}/a b.csv"}])
         monkeypatch.setattr(files, "_SCHEMES", {"local": "file"})
-        found = files.opened(iter([batch]), Columns(), None)
+        found = files.opened(iter([batch]), Columns(), Rules())
         rows[scheme] = [
             (row["index"], row["name"], row["text"], row["value"], row["reason"])
             for part in found
@@ -239,4 +239,4 @@ def test_a_file_of_another_machine_is_copied_to_be_read(
     ]
     batch = pa.RecordBatch.from_pylist([{"input": 0, "file": "nowhere:/a.csv"}])
     with pytest.raises(OSError, match=r"nowhere:/a\.csv: "):
-        list(files.opened(iter([batch]), Columns(), None))
+        list(files.opened(iter([batch]), Columns(), Rules()))

@@ -42,7 +42,7 @@ LINES = {
         "has too many digits",
     ),
     "NUL": (b'{"text": "a\0b"}', "invalid JSON: Invalid control character"),
-    "UTF-16": (b"\xff\xfe{\0}\0", "UTF-16 is not supported"),
+    "UTF-16": (b"\xff\xfe{\0}\0", "it is UTF-16; --encoding utf-16 reads it"),
     "keys": (json.dumps({"k" * 100_000: 1}).encode(), "expected a field `text`"),
 }
 

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +71,7 @@ def test_broken_lines_are_named_counted_and_passed(
     errors = " ".join(capsys.readouterr().err.split())
     assert "line 2: expected a JSON object, found list" in errors
     assert "line 3: expected a field `text` or `html`" in errors
-    assert "1 unique, 0 duplicates, 4 broken rows" in errors
+    assert "1 unique, 0 duplicates, 1 without text, 3 broken rows" in errors
 
 
 def test_missing_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,3 +79,10 @@ def test_missing_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFix
     error = capsys.readouterr().err
     assert "none.jsonl" in error
     assert "Traceback" not in error
+
+
+def test_it_starts_without_what_texts_do_not_need() -> None:
+    needless = ("dedup.html", "multiprocessing", "concurrent.futures", "filelock")
+    code = f"import sys, dedup.cli.run; print([n for n in {needless} if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE)
+    assert done.stdout == b"[]\n"

@@ -155,7 +155,7 @@ HOPELESS = {
     "prose.jsonl": ("no JSON\nat all\n", "none of 2 rows is valid; the first, line 1"),
     "wide.jsonl": (
         "\ufeff{}".encode("utf-16-le").decode("latin-1"),
-        "UTF-16 is not supported; convert it to UTF-8",
+        "it is UTF-16; --encoding utf-16 reads it",
     ),
     "half.jsonl": ('{"id": 1, "text":\n', "invalid JSON: Expecting value, at character 18"),
     "other.jsonl": ('{"id": 1, "Text": "x"}\n', "expected a field `text` or `html`"),
@@ -344,34 +344,6 @@ def test_a_parquet_file_with_damaged_pages_is_named(tmp_path, capsys):
     path.write_bytes(stored)
     assert main(["run", str(path), "-o", str(tmp_path / "out.jsonl")]) == 2
     assert "damaged.parquet: the file is damaged" in capsys.readouterr().err
-
-
-ADDRESSES = [
-    ("IN", ["{address}", "-o", "out.jsonl"]),
-    ("-o", ["in.jsonl", "-o", "{address}"]),
-    ("-d", ["in.jsonl", "-d", "{address}"]),
-    ("--broken", ["in.jsonl", "--broken", "{address}"]),
-    ("--against", ["in.jsonl", "-o", "out.jsonl", "--against", "{address}"]),
-    ("--job", ["in.jsonl", "--job", "{address}"]),
-]
-
-
-@pytest.mark.parametrize(("option", "arguments"), ADDRESSES)
-@pytest.mark.parametrize("scheme", ["s3", "gs", "hdfs", "file"])
-def test_address_of_another_machine_is_refused_and_makes_no_folder(
-    option: str,
-    arguments: list[str],
-    scheme: str,
-    source: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(source.parent)
-    address = f"{scheme}://bucket/x.jsonl"
-    said = refusal(capsys, *(each.format(address=address) for each in arguments))
-    assert f"{option} must be a path on this machine, got '{address}'" in said
-    assert "dedup run --engine spark" in said
-    assert [path.name for path in source.parent.iterdir()] == [source.name]
 
 
 def test_path_with_a_colon_is_no_address(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup.collection import Broken, Columns, Source, json_rows, read_rows
+from dedup.collection import Broken, Columns, Source, json_rows, read_rows, reading
 from dedup.collection.documents import object_of
 from dedup.collection.formats import format_of
 from dedup.collection.rows import JsonRow, TableRow
+from dedup.collection.sites import with_markup
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -44,6 +45,41 @@ def test_an_array_has_the_rows_that_json_reads(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_rows, "_AT_ONCE", at_once)
         assert rows_of(path, content) == rows
+
+
+@given(
+    lines=st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")), max_size=6),
+    at_once=st.integers(1, 20),
+    ends=st.booleans(),
+)
+def test_lines_are_those_of_the_file_wherever_the_parts_end_that_are_read(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], at_once: int, ends: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "lines.jsonl"
+    content = b"{}\n" + b"\n".join(lines) + b"\n" * ends
+    path.write_bytes(content)
+    expected = [
+        (f"line {number}", None if len(line) > 8 else line)
+        for number, line in enumerate(content.split(b"\n"), start=1)
+        if len(line) > 8 or line.strip()
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_rows, "_AT_ONCE", at_once)
+        patch.setattr(json_rows, "MAX_ROW_BYTES", 8)
+        rows = list(read_rows(Source(path, "lines.jsonl", "jsonl", 0), Columns()))
+    assert [(row.place, row.line if isinstance(row, JsonRow) else None) for row in rows] == expected
+
+
+@pytest.mark.parametrize("block", [7, 11, 64])
+def test_markup_is_looked_for_wherever_the_parts_end_that_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr(reading, "_BLOCK_BYTES", block)
+    for name, has_markup in (("markup", True), ("text", False)):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text(json.dumps({"id": "x" * 20, name: "<p>"}) + "\n", encoding="utf-8")
+        source = Source(path, name, "jsonl", 0)
+        assert with_markup([source], Columns(html="markup")) == [source] * has_markup
 
 
 def test_an_item_is_a_line_with_its_values_as_they_came(tmp_path: Path) -> None:

@@ -63,6 +63,6 @@ def test_parts_of_distinct_tokens_are_found_whole(there: list[int], data: st.Dat
 
 
 def test_equal_tokens_take_linear_time() -> None:
-    """Quadratic time would be 10^9 steps."""
-    places = align(["a", "b"] * 15_000, ["a", "b", "a"] * 20_000)
-    assert sum(place >= 0 for place in places) > 20_000
+    """Quadratic time would be 10^8 steps of Python."""
+    places = align(["a", "b"] * 6_000, ["a", "b", "a"] * 8_000)
+    assert sum(place >= 0 for place in places) > 8_000

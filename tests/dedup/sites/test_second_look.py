@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup.sites.lines import PageLines
+from dedup.sites import second_look
+from dedup.sites.lines import PageLines, words_of
 from dedup.sites.outline import Outline
 from dedup.sites.second_look import (
     KEPT_SHINGLES,
     SEEN_SHINGLES,
     Difference,
     Rest,
+    count_shingles,
     difference,
     rest_of,
 )
@@ -212,3 +214,36 @@ def test_different_answers_to_one_question_stay_apart() -> None:
     told = difference(second, first.kept())
     assert told.tells_apart(have_same_name=True, n_shingles=10)
     assert len(set(told.lines.tolist())) == 1
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(0, 60), max_size=200), st.integers(1, 9), st.integers(1, 400))
+def test_shingles_are_counted_as_far_as_it_matters(
+    words: list[int], a_line: int, long: int
+) -> None:
+    spelled = [chr(97 + word % 26) * (1 + word // 26) for word in words]
+    lines = [spelled[start : start + a_line] for start in range(0, len(spelled), a_line)]
+    text = "\n".join(" ".join(line) + " " * long for line in lines)
+    shingles = {
+        tuple(line[start : start + 3]) for line in lines for start in range(max(1, len(line) - 2))
+    }
+    assert min(50, count_shingles(text)) == min(50, len(shingles))
+
+
+def test_a_long_text_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_texts: list[str] = []
+    monkeypatch.setattr(
+        second_look, "words_of", lambda lines: read_texts.extend(lines) or words_of(lines)
+    )
+    text = "\n".join(prose(f"line{number}", 20) for number in range(500))
+    assert count_shingles(text) >= 50
+    assert sum(map(len, read_texts)) < 5_000
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(0, 20), max_size=80))
+def test_first_places_are_those_of_numpy(numbers: list[int]) -> None:
+    hashes = np.array(numbers, np.uint32) * np.uint32(0x9E37_79B9)
+    expected = np.unique(hashes, return_index=True)
+    for found, wanted in zip(second_look._firsts(hashes), expected, strict=True):
+        assert found.tolist() == wanted.tolist()

@@ -10,7 +10,8 @@ from dedup.html.page_text import page_text
 from dedup.sites.counts import SiteCounts
 from dedup.sites.lines import PageLines
 from dedup.sites.outline import Outline
-from dedup.sites.site import Site, first_heading, learn, name_key
+from dedup.sites.site import PageText, Site, first_heading, learn, name_key
+from dedup.store.records import Page, with_text
 from tests.dedup.sites.conftest import (
     MENU,
     contribution_of,
@@ -205,3 +206,31 @@ def test_an_outline_of_very_many_lines_is_not_handed_on(n_lines: int, is_kept: b
     said = page_text(html, "A page", site=site, url="http://site.example/long")
     assert said.source == "box"
     assert (said.outline is not None) == is_kept
+
+
+def test_a_page_that_is_read_again_has_the_same_text() -> None:
+    page = parsed(sphinx(50))
+    lines, name = PageLines(page), name_key(page, title_of(50), url_of(50))
+    for n_pages in (4, 12, 40):
+        site = learned(*map(sphinx, range(n_pages)))
+        own, again = (
+            site.read(page, title_of(50), url_of(50)),
+            site.read_again(lines, name, title_of(50)),
+        )
+        assert own is not None
+        assert again is not None
+        assert again.contribution is None
+        assert (again.text, again.heading, again.title) == (own.text, own.heading, own.title)
+        assert again.rest is not None
+        assert own.rest is not None
+        assert again.rest.to_bytes() == own.rest.to_bytes()
+
+
+def test_an_equal_text_keeps_what_has_been_computed_of_it() -> None:
+    page = Page(id="1", text="One text.", heading="", own_title="", source="box")
+    shingles = page.shingles
+    same = with_text(page, PageText("One text.", "", "", "box", site_version=2))
+    assert same.known_shingles is shingles
+    assert same.site_version == 2
+    other = with_text(page, PageText("Another text.", "", "", "box", site_version=2))
+    assert other.known_shingles is None

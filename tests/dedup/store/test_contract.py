@@ -30,8 +30,17 @@ from dedup.store.records import DONE, HELD, QUEUED, TOO_DEEP, KnownUrl, QueuedUr
 from dedup.store.sql.learned import HostKnowledge
 from dedup.store.sql.url_table import UrlTable
 
+
+def _joined(path: Path) -> JobStore:
+    """A shared job, as who judges by its signatures opens it."""
+    store = open_store(path, is_shared=True)
+    store.workers.on_signatures(lambda *_: None)
+    return store
+
+
 JOB_STORES: dict[str, Callable[[pytest.FixtureRequest, Path], JobStore]] = {
     "sqlite": lambda request, path: open_store(path),
+    "shared sqlite": lambda request, path: _joined(path),
     "postgresql": lambda request, path: open_store(request.getfixturevalue("new_place")()),
 }
 KEYS = [bytes([number]) * 16 for number in range(8)]

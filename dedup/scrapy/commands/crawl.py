@@ -6,6 +6,7 @@ import argparse
 import gc
 import logging
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from scrapy import signals
@@ -15,7 +16,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from dedup.errors import StateError
-from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.config import CrawlConfig, names_processes
 from dedup.scrapy.feeds import continue_feeds
 from dedup.scrapy.internals.commands import (
     forget_extension,
@@ -30,6 +31,8 @@ from dedup.scrapy.internals.reactor import (
 )
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.place import JobPlace
+from dedup.scrapy.processes.team import Team, own_team
+from dedup.scrapy.processes.whole_job import WholeJob
 from dedup.scrapy.spiders.own import is_own_class
 
 _REMOTE_CONTROL = "scrapy.extensions.remote_control.RemoteControl"
@@ -51,13 +54,28 @@ class Command(CrawlCommand):
     Ctrl-C.
     """
 
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        team = own_team()
+        if team is not None:
+            opts.pidfile = None  # it names the process that started this one
+        super().process_options(args, opts)
+        if team is not None and self.settings is not None:
+            team.listen()
+            self.settings.setdict(_settings_in(team, self.settings), priority="cmdline")
+        elif self.settings is not None and names_processes(self.settings):
+            _append_to_log(self.settings)
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1 or self.crawler_process is None:
             super().run(args, opts)  # it says what is wrong
             return
+        if own_team() is None:
+            job = self._check(args[0], opts.spargs)
+            if job is not None:
+                self.exitcode = job.crawl()
+                return
         if not self.crawler_process.settings.getbool("REMOTE_CONTROL_ENABLED"):
             forget_extension(self.crawler_process.settings, _REMOTE_CONTROL)
-        self._check(args[0], opts.spargs)
         use_monotonic_timers()
         end_when_killed(self.crawler_process, _KILL_SECONDS)
         crawler = new_crawler(self, args[0])
@@ -69,8 +87,10 @@ class Command(CrawlCommand):
         self.crawler_process.start()
         self.exitcode = 1 if has_not_begun(self) else _exit_code(crawler)
 
-    def _check(self, name: str, arguments: dict[str, str]) -> None:
+    def _check(self, name: str, arguments: dict[str, str]) -> WholeJob | None:
+        """Check the crawl; return its job if several processes are to crawl it."""
         assert self.crawler_process is not None  # noqa: S101 -- for the type checker
+        settings = self.crawler_process.settings
         try:
             spider_class = self.crawler_process.spider_loader.load(name)
         except KeyError:
@@ -78,18 +98,48 @@ class Command(CrawlCommand):
             raise UsageError(
                 f"unknown spider {name!r}; available: {known}", print_help=False
             ) from None
-        if not is_own_class(spider_class):
-            return
         # Not by `create_crawler`: in Scrapy 2.13 its first crawler installs the reactor.
-        crawler = Crawler(spider_class, self.crawler_process.settings)
+        crawler = Crawler(spider_class, settings)
         try:
-            crawler.spider = spider_class(**arguments)
+            if not (is_own_class(spider_class) or names_processes(crawler.settings)):
+                return None  # the crawl itself checks the rest
+            if is_own_class(spider_class):
+                crawler.spider = spider_class(**arguments)
+            else:
+                crawler.spider = spider_class.from_crawler(crawler, **arguments)
             load_addons(crawler)
             config = CrawlConfig.from_settings(crawler.settings)
-            if config.is_enabled:
-                _check_job(config, crawler, self.crawler_process.settings)
+            if not config.is_enabled:
+                return None
+            if config.processes > 1:
+                if not JobPlace(config, crawler.spider, arguments).is_finished():
+                    return WholeJob(crawler, config, arguments)
+                settings.set("DEDUP_PROCESSES", 1, "cmdline")  # there is nothing to crawl
+            if is_own_class(spider_class):
+                _check_job(config, crawler, settings)
         except (ValueError, StateError) as error:
             raise UsageError(str(error), print_help=False) from None
+        return None
+
+
+def _append_to_log(settings: BaseSettings) -> None:
+    """Let the processes append to one log, which begins anew if the settings say so."""
+    file = settings["LOG_FILE"]
+    if file and not settings.getbool("LOG_FILE_APPEND"):
+        with suppress(OSError), Path(file).open("wb"):  # Scrapy reports errors
+            settings.set("LOG_FILE_APPEND", True, "cmdline")
+
+
+def _settings_in(team: Team, settings: BaseSettings) -> dict[str, object]:
+    """The settings of one of several processes: the one that started it writes feed and table."""
+    log_format = settings["LOG_FORMAT"]
+    said = f"process {team.number}: %(message)s"
+    return {
+        "FEEDS": {},
+        "DEDUP_PROGRESS": "off",
+        "LOG_FILE_APPEND": True,
+        "LOG_FORMAT": log_format.replace("%(message)s", said, 1),
+    }
 
 
 def _exit_code(crawler: Crawler) -> int:
