@@ -89,15 +89,11 @@ class DedupAddon:
             (StorePage, 900),
         ):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
-<<<<<<< HEAD
         if settings.getlist("DEDUP_PAGE_FIELDS"):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", PageFields, 310)
             if is_own(self._spider):
                 _add_to_feeds(settings)
-        for extension in (JobFiles, Progress, PrometheusFile, Stopping, Teamwork, WaitingPages):
-=======
         for extension in _EXTENSIONS:
->>>>>>> main
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
         with refusing():
             self._check_names(settings)
