@@ -118,7 +118,12 @@ class _Sources:
         ]
         seen = [*self._shown, *self._in_url]
         if self._is_site:
-            strong = [each for each in strong if any(each.is_near(other) for other in seen)]
+            is_of_page = self._is_of_page()
+            strong = [
+                each
+                for each in strong
+                if is_of_page and any(each.is_near(other) for other in seen)
+            ]
         if strong:
             chosen = _agreed(strong, seen)
             return None if chosen is None or self._is_denied(chosen, modified) else chosen
@@ -149,7 +154,7 @@ class _Sources:
 
         In a list of pages it would be the date of one of them.
         """
-        if not self._is_of_page():
+        if self._is_site or not self._is_of_page():
             return next(iter(self._in_url), None)
         found = [each for each in self._shown if not self._is_today(each)]
         if found:
@@ -168,8 +173,7 @@ class _Sources:
             )
         )
         return (
-            not self._is_site
-            and len(heading) >= _LEAST_HEADING_CHARACTERS
+            len(heading) >= _LEAST_HEADING_CHARACTERS
             and heading in title
             and heading != site
             and not _LIST_URL.search(self._url)

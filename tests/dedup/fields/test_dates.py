@@ -93,6 +93,9 @@ def test_a_list_of_pages_has_no_date() -> None:
     assert dates("", "<p>3 May 2011", url="http://example.org/tags/tea") == (None, None)
     site = "<meta property=og:type content=website>"
     assert dates(site + DECLARED + MODIFIED) == (None, None)
+    shown = "<p>19 November 2019"
+    assert dates(site + DECLARED, shown)[0] == "2019-11-19T09:00:00+01:00"
+    assert dates(site + DECLARED, shown, url="http://example.org/archives/2019") == (None, None)
 
 
 def test_the_url_counts_if_it_names_a_day_and_a_page() -> None:
