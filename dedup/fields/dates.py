@@ -120,9 +120,7 @@ class _Sources:
         if self._is_site:
             is_of_page = self._is_of_page()
             strong = [
-                each
-                for each in strong
-                if is_of_page and any(each.is_near(other) for other in seen)
+                each for each in strong if is_of_page and any(each.is_near(other) for other in seen)
             ]
         if strong:
             chosen = _agreed(strong, seen)

@@ -49,9 +49,14 @@ def _candidates(declared: Declared, url: str) -> Iterator[list[str]]:
     yield [value for name, value in declared.properties if name == "author"]
     yield list(declared.authors)
     # Themes put the site's name there: it is the author's only where bylines stand.
-    near = " ".join(declared.lines).lower()
     for name in _META:
-        yield [each for each in declared.every(name) if without_by(each).lower() in near]
+        yield [each for each in declared.every(name) if _is_beside(each, declared.lines)]
+
+
+def _is_beside(value: str, lines: Iterable[str]) -> bool:
+    """Does a name stand, as words of their own, in a line beside the heading?"""
+    name = re.compile(rf"(?<!\w){re.escape(without_by(value))}(?!\w)", re.IGNORECASE)
+    return any(name.search(line) for line in lines)
 
 
 def _named(found: Iterable[str], declared: Declared) -> Iterator[str]:

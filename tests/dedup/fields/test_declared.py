@@ -38,6 +38,7 @@ AUTHORS = (
     (article(author=["Ann Lee", "Bo Ek"]), "<p>Ann Lee and Bo Ek", "Ann Lee, Bo Ek"),
     ("<meta name=author content='By Ann Lee, AP News Writer'>", BYLINE, "Ann Lee"),
     ("<meta name=author content='Museum'>", "<p>Tea." * 20 + "<p>Museum", None),
+    ("<meta name=author content='茶报'>", "<p>茶报首页", None),
     ("<meta name=author content=admin>", "<p>By admin", None),
     ("<meta property=article:author content='https://x.example/ann'>", "", None),
     ("", "<a rel=author href=/ann>Ann Lee</a>", "Ann Lee"),
