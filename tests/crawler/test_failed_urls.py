@@ -73,6 +73,24 @@ def test_what_is_read_for_referrers_is_bounded(
     assert sum(len(each.referrers.split()) for each in failed) == n_referrers
 
 
+def test_referrers_are_found_however_links_are_written(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    ways = "/old/gone.html ../old/gone.html gone.html#top g%6Fne.html &#x67;one.html g&#111;ne.html"
+    links = dict(zip("abcdef", ways.split(), strict=True)) | {"g": "go\nne.html", "h": "other.html"}
+    site.routes |= {f"/old/{name}": make.page(name, href) for name, href in links.items()}
+    site.routes["/"] = make.page("start", *(f"/old/{name}" for name in links))
+    crawled = crawl("site", "-s", "RETRY_ENABLED=0", url=site.url)
+    with open_store(crawled.folder, read_only=True) as store:
+        every, some = failed_urls(store), failed_urls(store, n_referrers=2)
+    found = {each.url.removeprefix(site.url): each.referrers.split() for each in every}
+    assert {url.removeprefix(site.url) for url in found["old/gone.html"]} == {
+        f"old/{name}" for name in "abcdefg"
+    }
+    assert found["old/other.html"] == [f"{site.url}old/h"]
+    assert {len(each.referrers.split()) for each in some} == {1, 2}
+
+
 def test_the_report_lists_failed_urls(crawled: Crawled, site: WebSite) -> None:
     report = (crawled.folder / "report.html").read_text(encoding="utf-8")
     section = report[report.index('id="failed"') : report.index('id="browser"')]
