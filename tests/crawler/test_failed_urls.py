@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import json
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dedup.cli import main
+from dedup.explain import failures
 from dedup.explain.failures import Bounds, failed_urls
+from dedup.html import HtmlPage, parse_page
 from dedup.store import open_store
 
 if TYPE_CHECKING:
@@ -89,6 +91,30 @@ def test_referrers_are_found_however_links_are_written(
     }
     assert found["old/other.html"] == [f"{site.url}old/h"]
     assert {len(each.referrers.split()) for each in some} == {1, 2}
+
+
+def test_only_pages_that_may_link_to_a_failed_url_are_parsed(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.routes |= {
+        "/": make.page("start", "/a", "/b", "/c"),
+        "/a": make.page("a", "missing.html"),
+        "/b": make.page("b", "a"),
+        "/c": make.page("c", "m%69ssing.html"),
+    }
+    crawled = crawl("site", "-s", "RETRY_ENABLED=0", url=site.url)
+    parsed = []
+
+    def parse(html: str, url: str, **more: Any) -> HtmlPage:
+        parsed.append(url)
+        return parse_page(html, url, **more)
+
+    monkeypatch.setattr(failures, "parse_page", parse)
+    with open_store(crawled.folder, read_only=True) as store:
+        (failed,) = failed_urls(store)
+        assert failed.referrers.split() == parsed == [f"{site.url}a", f"{site.url}c"]
+        failed_urls(store, n_referrers=1)
+    assert len(parsed) == 3
 
 
 def test_the_report_lists_failed_urls(crawled: Crawled, site: WebSite) -> None:
