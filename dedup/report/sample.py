@@ -19,11 +19,11 @@ from dedup.store import JobStore, Page
 MAX_HOSTS = 20
 """Hosts whose pages are read, those with the most pages."""
 
-MAX_PAGES = 100
+MAX_PAGES = 200
 """Pages of each host."""
 
-MAX_BYTES = 8_000_000
-"""The total size of bodies: takes about half a second. One host has at most half of it."""
+MAX_BYTES = 12_000_000
+"""The total size of bodies: takes about 1 s. One host has at most half of it."""
 
 MAX_PAGE_BYTES = 2_000_000
 
