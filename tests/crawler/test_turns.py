@@ -111,8 +111,8 @@ class Once(Workers):
 
     is_shared = True
 
-    def __init__(self, log: list[Any]) -> None:
-        self.log, self.is_free = log, False
+    def __init__(self, log: list[Any], error: Exception | None = None) -> None:
+        self.log, self.is_free, self.error = log, False, error
 
     def try_begin(self, *, waits: bool) -> bool:
         self.log.append("begin" if self.is_free else "try")
@@ -121,6 +121,8 @@ class Once(Workers):
 
     def end(self) -> None:
         self.log.append("end")
+        if self.error is not None:
+            raise self.error
 
 
 class Asked:
@@ -138,13 +140,18 @@ class Asked:
         yield
 
 
-async def _run(log: list[Any], group: Asked, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+async def _run(
+    log: list[Any],
+    group: Asked,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: Exception | None = None,
+) -> list[Any]:
     loop = asyncio.get_running_loop()
     monkeypatch.setattr("dedup.scrapy.job.turns.call_later", loop.call_later)
     monkeypatch.setattr(
         "dedup.scrapy.job.turns.maybe_deferred_to_future", lambda done: done.asFuture(loop)
     )
-    turns = Turns(Once(log))
+    turns = Turns(Once(log, failure))
 
     def note(value: str) -> str:
         log.append(value)
@@ -171,3 +178,10 @@ def test_failing_group_fails_its_calls(error: Exception, monkeypatch: pytest.Mon
     found = asyncio.run(_run(log, Asked(log, error), monkeypatch))
     assert [each for each in found if each is error][:2] == [error, error]
     assert (found[1] == "X") == isinstance(error, ValueError)
+
+
+def test_calls_fail_if_their_turn_is_not_committed(monkeypatch: pytest.MonkeyPatch) -> None:
+    log: list[Any] = []
+    failure = StateError("a job", "is gone", "Rerun")
+    found = asyncio.run(_run(log, Asked(log), monkeypatch, failure))
+    assert found == [failure] * 3

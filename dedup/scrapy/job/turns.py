@@ -146,6 +146,7 @@ class Turns:
     def _try(self) -> None:
         if self._is_closed:
             return
+        waiting = self._waiting
         try:
             for together in self._groups.values():
                 together.prepare()
@@ -157,7 +158,7 @@ class Turns:
             results = self._write()
             self._workers.end()
         except StateError as error:  # the job notes it, and stops
-            results = [partial(done.errback, error) for _, done in self._waiting]
+            results = [partial(done.errback, error) for _, done in waiting]
             self._calls, self._groups = [], {}
         self._is_asked = self._is_open = False
         for resolve in results:

@@ -1,5 +1,6 @@
 """A connection to a job in PostgreSQL that commits in groups."""
 
+import contextlib
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -55,6 +56,16 @@ class Database(database.Database):
     def signatures(self) -> str:
         """Those that existed when this process joined. `Workers` passes on later ones."""
         return f"(SELECT * FROM signatures WHERE changed <= {self.change}) AS known"  # noqa: S608 -- a number
+
+    @contextlib.contextmanager
+    def reporting(self) -> Iterator[None]:
+        """As in the base class. After an error the transaction ends, and the lock is released."""
+        try:
+            with super().reporting():
+                yield
+        except StateError:
+            self._abort()
+            raise
 
     def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
         """The rows of a query, kept by the server, without a snapshot of the tables."""

@@ -48,7 +48,8 @@ def test_worker_stopped_in_its_turn_blocks_nobody(join: Join) -> None:
         workers._lease_seconds = 0.5
     two.database.connection.max_lock_seconds = 0.5
     assert first.try_begin(waits=False)
-    one.add(Document("a", "A."), {})  # sent, and nothing asked for: to the server it is busy
+    one.add(Document("a", "A."), {})
+    one.database.connection.send_later()  # and nothing asked for: to the server it is busy
     one.database.connection.raw.pgconn.flush()
     assert second.try_begin(waits=True)
     two.add(Document("b", "B."), {})
@@ -56,6 +57,17 @@ def test_worker_stopped_in_its_turn_blocks_nobody(join: Join) -> None:
     assert two.exports.count("pages") == 1
     with pytest.raises(StateError):
         first.end()
+
+
+def test_turn_that_cannot_be_written_blocks_nobody(join: Join) -> None:
+    (one, first), (_, second) = join(), join()
+    assert first.try_begin(waits=False)
+    one.add(Document("a", "A."), {"text": b"1"})
+    one.database.write("INSERT INTO pages (number) VALUES (?)", (7,))  # with nothing else
+    with pytest.raises(StateError, match="null value"):
+        first.end()
+    assert one.exports.count("pages") == 0
+    assert second.try_begin(waits=False)
 
 
 def test_shared_job_cannot_be_opened_alone(join: Join) -> None:
