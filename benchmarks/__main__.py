@@ -1,4 +1,4 @@
-"""`python -m benchmarks index|fingerprint|urls|crawl|eval|site|sites`: all benchmarks."""
+"""`python -m benchmarks index|fingerprint|urls|crawl|eval|site|sites|markdown`: all benchmarks."""
 
 import argparse
 import json
@@ -15,6 +15,7 @@ from benchmarks import fingerprint, index, urls, whole_index
 from benchmarks.crawl import command as crawl
 from benchmarks.evaluation import command as evaluation
 from benchmarks.evaluation import read_corpus
+from benchmarks.markdown import command as markdown
 from benchmarks.measure import PACKAGES, RUNS, environment, in_child, installed_versions
 from benchmarks.sites import command as sites
 from benchmarks.tables import print_environment, print_section, wide_console
@@ -91,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     crawl.add_parser(kinds)
     evaluation.add_parser(kinds)
     sites.add_parsers(kinds)
+    markdown.add_parser(kinds)
     return parser
 
 

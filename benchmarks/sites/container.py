@@ -94,6 +94,14 @@ class Container:
             code=[line for box in boxes for pre in box.css("pre") for line in _code_lines(pre)],
         )
 
+    def boxes(self, body: bytes) -> list[LexborNode]:
+        """The elements themselves, without furniture; scripts that contain formulae stay."""
+        tree = LexborHTMLParser(decoded(body))
+        for node in tree.css(self._furniture):
+            if not (node.attributes.get("type") or "").startswith("math/"):
+                node.decompose()
+        return self._boxes(tree)
+
     def _boxes(self, tree: LexborHTMLParser) -> list[LexborNode]:
         found = (tree.css(css) for css in self._choices)
         return _outermost(next(filter(None, found), []))

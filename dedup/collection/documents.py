@@ -35,6 +35,20 @@ class Read(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+class Held(NamedTuple):
+    """A document that holds a passage of a row of an evaluation set.
+
+    Attributes:
+        known: the number of that row.
+        known_id, known_url: of that row.
+    """
+
+    read: Read
+    known: int
+    known_id: Any
+    known_url: str | None
+
+
 class NoText(NamedTuple):
     """A row that is sound, but has no text; see `Read`."""
 
@@ -138,7 +152,7 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     return row
 
 
-_scan = json.JSONDecoder().scan_once
+_decode = json.JSONDecoder().raw_decode
 
 
 def _parsed(text: str) -> dict[str, Any] | None:
@@ -147,8 +161,8 @@ def _parsed(text: str) -> dict[str, Any] | None:
     What `json.loads` does besides takes as long as a short row.
     """
     try:
-        row, end = _scan(text, 0)
-    except (StopIteration, ValueError):
+        row, end = _decode(text)
+    except ValueError:
         return None
     if isinstance(row, dict) and (end == len(text) or not text[end:].strip(" \t\r\n")):
         return row

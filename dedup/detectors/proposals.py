@@ -43,23 +43,6 @@ def counts_of(parts: Iterable[Pairs], count: int) -> NDArray[np.intp]:
     return sum((np.bincount(part.places, minlength=count) for part in parts), empty)
 
 
-class _ByPlace:
-    """The candidates of each place."""
-
-    def __init__(self, pairs: Pairs, count: int) -> None:
-        order = np.lexsort((pairs.numbers, pairs.places))
-        places, numbers, distances = pairs.take(order)
-        self.places: list[int] = np.unique(places).tolist()
-        self._bounds: list[int] = np.searchsorted(places, np.arange(count + 1)).tolist()
-        self._numbers: list[int] = numbers.tolist()
-        self._distances: list[int] = distances.tolist()
-
-    def of(self, place: int) -> tuple[list[int], list[int]]:
-        """Their numbers, ascending, and their distances."""
-        part = slice(self._bounds[place], self._bounds[place + 1])
-        return self._numbers[part], self._distances[part]
-
-
 class Proposals:
     """The candidates of a batch's documents in one stage.
 
@@ -73,8 +56,6 @@ class Proposals:
 
     Attributes:
         has_any: which documents have candidates.
-        indexed: the candidates in the index.
-        within: those in the batch.
     """
 
     def __init__(
@@ -88,11 +69,17 @@ class Proposals:
         self.is_copy = np.zeros(count, np.bool_) if is_copy is None else is_copy
         joined = Pairs(*map(np.concatenate, zip(NO_PAIRS, *pairs, strict=True)))
         joined = joined.take(~self.is_open[joined.places])
-        self.has_any = self.is_open.copy()
-        self.has_any[joined.places] = True
-        is_indexed = joined.numbers >= 0
-        self.indexed = _ByPlace(joined.take(is_indexed), count)
-        self.within = _ByPlace(joined.take(~is_indexed), count)
+        places, numbers, distances = joined.take(np.argsort(joined.places, kind="stable"))
+        bounds = np.searchsorted(places, np.arange(count + 1))
+        self.has_any = self.is_open | (np.diff(bounds) > 0)
+        self._bounds: list[int] = bounds.tolist()
+        self._numbers: list[int] = numbers.tolist()
+        self._distances: list[int] = distances.tolist()
+
+    def of(self, place: int) -> tuple[list[int], list[int]]:
+        """The numbers of a document's candidates, as in `Pairs`, and their distances."""
+        part = slice(self._bounds[place], self._bounds[place + 1])
+        return self._numbers[part], self._distances[part]
 
 
 def pairs_within(

@@ -91,7 +91,7 @@ class HtmlPage:
 
     def bounded_links(self, *, with_nofollow: bool = False) -> tuple[list[str], int]:
         """The same, and how many targets are left out for those bounds."""
-        resolve = _Resolver(self.base_url, self.encoding)
+        resolve = Resolver(self.base_url, self.encoding)
         left_out = frozenset() if with_nofollow else self.nofollow_hrefs
         found: dict[str, None] = {}
         n_characters = 0
@@ -133,8 +133,8 @@ def parse_page(
             head.read(node)
         elif "href" in (text := node.text()):
             noscript.append(text)
-    base_url = (_Resolver(url, encoding)(head.base_href) if head.base_href else None) or url
-    resolve = _Resolver(base_url, encoding)
+    base_url = (Resolver(url, encoding)(head.base_href) if head.base_href else None) or url
+    resolve = Resolver(base_url, encoding)
     robots = head.robots.union(*map(_robots_directives, robots_headers))
     refresh_url = resolve(head.refresh_href) if head.refresh_href else None
     hrefs = _hrefs(links)
@@ -239,7 +239,7 @@ def _noscript_hrefs(texts: list[str]) -> dict[str, bool]:
     return _hrefs(bounded("".join(texts)).tree.css(_LINKS)) if texts else {}
 
 
-class _Resolver:
+class Resolver:
     """Resolves links as browsers do; those that pages are made of at a third of the cost.
 
     Source: URL Standard, section 4.4 (https://url.spec.whatwg.org/#url-parsing).

@@ -26,19 +26,30 @@ def has_folded_content(html: str) -> bool:
     )
 
 
+def unfolded(page: Bounded) -> LexborHTMLParser:
+    """The page's tree; if more text is folded than shown, the tree of the unfolded page."""
+    if page.is_flat or not has_folded_content(page.html):
+        return page.tree
+    return _unfolded(page)[0]
+
+
 def page_outline(page: Bounded) -> Outline | None:
     """The outline of the page, unfolded if more text is folded than shown.
 
     None: it has no body, or is flat.
     """
-    if page.is_flat:
-        return None
-    found = _outline_of(page.tree)
-    if has_folded_content(page.html):
-        unfolded = _outline_of(LexborHTMLParser(_unfold(page.html), scripting=True))
-        if _n_characters(unfolded) > 2 * _n_characters(found):
-            found = unfolded
+    found = None if page.is_flat else _unfolded(page)[1]
     return None if found is None else found.without_inner_boxes()
+
+
+def _unfolded(page: Bounded) -> tuple[LexborHTMLParser, Outline | None]:
+    shown = _outline_of(page.tree)
+    if has_folded_content(page.html):
+        tree = LexborHTMLParser(_unfold(page.html), scripting=True)
+        found = _outline_of(tree)
+        if _n_characters(found) > 2 * _n_characters(shown):
+            return tree, found
+    return page.tree, shown
 
 
 def _outline_of(tree: LexborHTMLParser) -> Outline | None:

@@ -42,7 +42,7 @@ _APART = frozenset(
 )
 """Elements that separate words, but stay on the same line."""
 
-_FLAT = frozenset(["caption", "h1", "h2", "h3", "h4", "h5", "h6", "legend", "option", "p", "pre"])
+FLAT = frozenset(["caption", "h1", "h2", "h3", "h4", "h5", "h6", "legend", "option", "p", "pre"])
 """Elements inside which boxes count only as blocks."""
 
 _UNSEEN = frozenset(
@@ -53,24 +53,24 @@ _UNSEEN = frozenset(
 _VALUED_INPUTS = frozenset(["", "email", "number", "search", "tel", "text", "url"])
 
 (
-    _INLINE_KIND,
-    _APART_KIND,
-    _BLOCK_KIND,
-    _FLAT_KIND,
-    _BOX_KIND,
-    _UNSEEN_KIND,
-    _BREAK_KIND,
-    _INPUT_KIND,
+    INLINE_KIND,
+    APART_KIND,
+    BLOCK_KIND,
+    FLAT_KIND,
+    BOX_KIND,
+    UNSEEN_KIND,
+    BREAK_KIND,
+    INPUT_KIND,
 ) = range(8)
-_KINDS: dict[str, int] = {
-    **dict.fromkeys(_BOXES, _BOX_KIND),
-    **dict.fromkeys(_INLINE, _INLINE_KIND),
-    **dict.fromkeys(_APART, _APART_KIND),
-    **dict.fromkeys(_FLAT, _FLAT_KIND),
-    **dict.fromkeys(_UNSEEN, _UNSEEN_KIND),
-    "br": _BREAK_KIND,
-    "hr": _BREAK_KIND,
-    "input": _INPUT_KIND,
+KINDS: dict[str, int] = {
+    **dict.fromkeys(_BOXES, BOX_KIND),
+    **dict.fromkeys(_INLINE, INLINE_KIND),
+    **dict.fromkeys(_APART, APART_KIND),
+    **dict.fromkeys(FLAT, FLAT_KIND),
+    **dict.fromkeys(_UNSEEN, UNSEEN_KIND),
+    "br": BREAK_KIND,
+    "hr": BREAK_KIND,
+    "input": INPUT_KIND,
 }
 
 _ICON = re.compile("[\ue000-\uf8ff]+")
@@ -214,22 +214,25 @@ def outline(root: LexborNode, *, with_links: bool = True) -> Outline:
 
 
 def _drop_line_numbers(found: Outline) -> None:
-    """Drop the boxes that contain only the line numbers of a program."""
+    if gutters := line_number_boxes(found):
+        found.lines = [line for line in found.lines if line.box not in gutters]
+
+
+def line_number_boxes(found: Outline) -> set[int]:
+    """The boxes that contain only the line numbers of a program."""
     numbers: dict[int, list[str]] = {}
     for line in found.lines:
         if line.block == "pre" and line.text.isdecimal():
             numbers.setdefault(line.box, []).append(line.text)
     if not numbers:
-        return
+        return set()
     n_lines = Counter(line.box for line in found.lines)
     parents = {box.parent for box in found.boxes}
-    gutters = {
+    return {
         box
         for box, texts in numbers.items()
         if box not in parents and len(texts) == n_lines[box] and _are_line_numbers(texts)
     }
-    if gutters:
-        found.lines = [line for line in found.lines if line.box not in gutters]
 
 
 def _are_line_numbers(texts: list[str]) -> bool:
@@ -290,10 +293,10 @@ def names_of(node: LexborNode) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _kind_of_unknown(tag: str) -> int:
+def kind_of_unknown(tag: str) -> int:
     if tag[0] in "-!#":
-        return _UNSEEN_KIND
-    return _BOX_KIND if "-" in tag else _BLOCK_KIND
+        return UNSEEN_KIND
+    return BOX_KIND if "-" in tag else BLOCK_KIND
 
 
 class _Walk:
@@ -308,7 +311,7 @@ class _Walk:
 
     def run(self, root: LexborNode) -> None:
         boxes = self._found.boxes
-        pieces, linked, end_line, kinds = self._pieces, self._linked, self._end_line, _KINDS
+        pieces, linked, end_line, kinds = self._pieces, self._linked, self._end_line, KINDS
         link_tag = self._link_tag
         # Of each element around: what follows it, its box, in a link?, its block, its kind.
         around: list[tuple[Any, int, bool, str, int]] = []
@@ -319,8 +322,8 @@ class _Walk:
                 if not around:
                     break
                 node, outer_box, in_link, outer_block, ended = around.pop()
-                if ended > _INLINE_KIND and pieces:
-                    if ended == _APART_KIND:
+                if ended > INLINE_KIND and pieces:
+                    if ended == APART_KIND:
                         pieces.append(" ")
                     else:
                         end_line(box, block)
@@ -337,25 +340,25 @@ class _Walk:
             tag = node.tag or "-"  # a processing instruction, such as `<?php … ?>`, has none
             kind = kinds.get(tag)
             if kind is None:
-                kind = _kind_of_unknown(tag)
-            if kind >= _UNSEEN_KIND:
-                if kind == _BREAK_KIND:
+                kind = kind_of_unknown(tag)
+            if kind >= UNSEEN_KIND:
+                if kind == BREAK_KIND:
                     if pieces:
                         end_line(box, block)
-                elif kind == _INPUT_KIND:
+                elif kind == INPUT_KIND:
                     self._add_value(node)
                 node = node.next
                 continue
             child = node.first_child
-            if kind <= _APART_KIND:
-                if kind == _APART_KIND and pieces:
+            if kind <= APART_KIND:
+                if kind == APART_KIND and pieces:
                     pieces.append(" ")
                 if child is None:
                     node = node.next
                     continue
                 is_link = in_link or tag == link_tag
                 text = child.text_content
-                if kind == _INLINE_KIND and text is not None and child.next is None:
+                if kind == INLINE_KIND and text is not None and child.next is None:
                     if is_link:
                         linked.append(len(pieces))
                     pieces.append(text)
@@ -366,12 +369,12 @@ class _Walk:
             else:
                 if pieces:
                     end_line(box, block)
-                if child is None and kind != _BOX_KIND:
+                if child is None and kind != BOX_KIND:
                     node = node.next
                     continue
                 around.append((node.next, box, in_link, block, kind))
-                if block not in _FLAT:
-                    if kind == _BOX_KIND:
+                if block not in FLAT:
+                    if kind == BOX_KIND:
                         boxes.append(Box(box, tag, names_of(node)))
                         box, block = len(boxes) - 1, ""
                     else:
@@ -398,16 +401,28 @@ class _Walk:
 
     def _add(self, box: int, text: str, plain: str | None, block: str) -> None:
         if not text.isascii():
-            text = _ICON.sub("", text)
-            if text.endswith("¶"):  # a heading's link to itself
-                text = text[:-1]
-            text = text.rstrip()
+            text = cleaned(text)
         if text:
             line = (box, text, text if plain is None else plain, block)
             self._found.lines.append(tuple.__new__(Line, line))  # a third of the time of `Line(…)`
 
     def _add_value(self, node: LexborNode) -> None:
-        attributes = node.attributes
-        value = attributes.get("value")
-        if value and (attributes.get("type") or "").lower() in _VALUED_INPUTS:
+        if value := input_value(node):
             self._pieces.append(f" {value} ")
+
+
+def cleaned(text: str) -> str:
+    """A line without icons, a heading's link to itself, and white space at its end."""
+    return without_icons(text).removesuffix("¶").rstrip()
+
+
+def without_icons(text: str) -> str:
+    """The text without characters of icon fonts."""
+    return _ICON.sub("", text)
+
+
+def input_value(node: LexborNode) -> str:
+    """The text that an `<input>` shows; "" if it shows none."""
+    attributes = node.attributes
+    is_shown = (attributes.get("type") or "").lower() in _VALUED_INPUTS
+    return (attributes.get("value") or "") if is_shown else ""
