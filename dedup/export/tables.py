@@ -9,6 +9,7 @@ from typing import Any
 
 from dedup.collection.formats import format_to_write, open_writer
 from dedup.collection.writing import Output, write_record
+from dedup.collection.writing.kinds import Kind
 from dedup.collection.writing.parquet import KINDS
 from dedup.explain.failures import FailedUrl
 from dedup.files import replacing
@@ -33,7 +34,7 @@ FAILED: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in Failed
 """Columns of the failed URLs."""
 
 
-def write_table(path: Path, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
+def write_table(path: Path, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Kind]) -> None:
     """Write rows in the format given by the extension of the path.
 
     The file is written completely or not at all.

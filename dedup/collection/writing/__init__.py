@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from dedup.collection.rows import Row, TableRow, Values
+from dedup.collection.writing.kinds import Kind
 from dedup.document import Document
 
 _NOTHING = Document("", "")
@@ -29,7 +30,7 @@ class Output(NamedTuple):
     path: Path
     name: str
     id_column: str = "id"
-    columns: Mapping[str, str] | None = None
+    columns: Mapping[str, Kind] | None = None
     tell: Callable[[str], object] = lambda _: None
     names: Sequence[str] = ()
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from dedup.collection.rows import ArrowRow, Row, Values, as_text
 from dedup.collection.writing import Output, all_values
+from dedup.collection.writing.kinds import arrow_type
 from dedup.collection.writing.spool import RowSpool
 from dedup.document import Document
 from dedup.extras import load_extra
@@ -41,8 +42,8 @@ class ParquetWriter:
         self._kinds: Mapping[str, Any] = {}
         self._rows: list[Values] = []
         if output.columns is not None:
-            known = {name: getattr(self._arrow, kind)() for name, kind in output.columns.items()}
-            self._begin(known)
+            kinds = output.columns.items()
+            self._begin({name: arrow_type(self._arrow, kind) for name, kind in kinds})
 
     def close(self) -> None:
         if self._writer is not None:

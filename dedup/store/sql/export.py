@@ -16,6 +16,18 @@ SELECT r.number, r.original, r.name, r.url, p.name, p.url, r.stage, r.distance, 
 """
 
 
+_VERSIONS = """
+SELECT r.number, v.title, v.text, v.body FROM versions AS v JOIN pages AS r ON r.number = v.page
+JOIN (SELECT page, max(fetched_at) AS latest FROM versions WHERE fetched_at <= ? GROUP BY page)
+    AS last ON last.page = v.page AND last.latest = v.fetched_at
+"""
+_GONE = """
+SELECT r.number, v.seen_at FROM visits AS v JOIN pages AS r ON r.url = v.url
+WHERE v.outcome = 'gone' AND NOT EXISTS
+    (SELECT 1 FROM visits AS later WHERE later.url = v.url AND later.refresh > v.refresh)
+"""
+
+
 class ExportQueries(Queries):
     """Stored and dropped pages, all or a selection, in ascending order of their numbers."""
 
@@ -36,6 +48,24 @@ class ExportQueries(Queries):
     def page_urls(self) -> dict[int, str | None]:
         """The unique pages' URLs by number."""
         return dict(self._database.each("SELECT number, url FROM pages"))
+
+    def gone_pages(self) -> dict[int, float]:
+        """The pages that were gone when they were last visited, and when that was."""
+        return dict(self._database.each(_GONE))
+
+    def versions(
+        self, time: float, selection: Selection = EVERYTHING
+    ) -> Iterator[tuple[int, str, str, bytes | None]]:
+        """What pages were at a time, of those that have changed since: number, title, text, body.
+
+        The selection is of the pages as they are.
+        """
+        condition, parameters = self._where(selection, "pages")
+        query = f"{_VERSIONS} WHERE {condition} AND r.fetched_at > ?"
+        for number, title, text, body in self._database.each(query, [time, *parameters, time]):
+            whole = None if body is None else self._database.unpacked(number, body, "body")
+            text = self._database.text(number, text, errors="surrogatepass")
+            yield number, title, text, whole
 
     def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The record of each dropped page, as exported."""
