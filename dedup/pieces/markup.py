@@ -96,7 +96,7 @@ class _Walk:
             self.out.add(node.html, f" {input_value(node)} ")
         elif tag == "table" and (grid := grid_of(node)) is not None:
             self._add_table(node, has_header=grid.has_header)
-        elif node.first_child is not None:
+        else:
             if ends_line(tag):
                 self.out.note_boundary()
             self.out.open(Around(node, tag))
