@@ -25,6 +25,10 @@ class BatchJudge:
     Args:
         detectors: of all stages, in their order.
         check: its sketches are kept up to date.
+
+    Attributes:
+        is_rest_open: is each further document looked up by itself? Set it when an indexed document
+            has changed.
     """
 
     def __init__(self, detectors: Sequence[Detector], check: SecondCheck, batch: Batch) -> None:
@@ -36,8 +40,8 @@ class BatchJudge:
         self._n_indexed = [0] * len(detectors)
         self._n_sketched = 0
         self._number_of: dict[int, int] = {}
-        self._is_rest_open = False
         self._is_copy = np.zeros(len(batch), np.bool_)
+        self.is_rest_open = False
         self._proposals = self._proposed()
 
     def _proposed(self) -> list[Proposals]:
@@ -57,21 +61,32 @@ class BatchJudge:
 
     def find(self, place: int) -> Match | None:
         """The original of a document, after those before it were asked for, and kept."""
-        if self._is_rest_open:
-            return self._look_up(place, 0)
+        if self.is_rest_open:
+            return self.look_up(place)
         if not self._has_any[place]:
             return None
         for stage, proposals in enumerate(self._proposals):
             if proposals.is_open[place]:
-                return self._look_up(place, stage)
+                return self.look_up(place, stage)
             if not proposals.has_any[place]:
                 continue
             if (match := self._choose(place, stage)) is not None:
                 return match
             if self._is_copy[place]:  # its original was dropped; another copy may have stayed
-                return self._look_up(place, stage)
+                return self.look_up(place, stage)
             if self._detectors[stage].stage in EXACT_STAGES:
-                return self._look_up(place, stage + 1)
+                return self.look_up(place, stage + 1)
+        return None
+
+    def look_up(self, place: int, first_stage: int = 0) -> Match | None:
+        """What the detectors find, one after the other, when all that stay are indexed."""
+        self._sketch()
+        document = self._batch.document(place)
+        for stage in range(first_stage, len(self._detectors)):
+            self._index(stage)
+            match = self._detectors[stage].find(document)
+            if match is not None:
+                return match
         return None
 
     def _choose(self, place: int, stage: int) -> Match | None:
@@ -94,24 +109,13 @@ class BatchJudge:
         self._numbers.append(number)
         self._number_of[place] = number
         if self._is_copy[place]:
-            self._is_rest_open = True  # it was left out where candidates were looked for
+            self.is_rest_open = True  # it was left out where candidates were looked for
 
     def finish(self) -> None:
         """Index all that stay."""
         for stage in range(len(self._detectors)):
             self._index(stage)
         self._sketch()
-
-    def _look_up(self, place: int, first_stage: int) -> Match | None:
-        """What the detectors find, one after the other, when all that stay are indexed."""
-        self._sketch()
-        document = self._batch.document(place)
-        for stage in range(first_stage, len(self._detectors)):
-            self._index(stage)
-            match = self._detectors[stage].find(document)
-            if match is not None:
-                return match
-        return None
 
     def _index(self, stage: int) -> None:
         new = slice(self._n_indexed[stage], None)

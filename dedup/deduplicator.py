@@ -48,7 +48,7 @@ class Deduplicator:
         stages: which detectors of the default cascade are asked, in this order; `KEY_STAGE` stands
             for the record of keys.
         bodies: fetches the bodies of originals, for stores that keep them apart.
-        rare_on, max_characters: see `SecondCheck`.
+        rare_on, max_characters, remembers: see `SecondCheck`.
         known: only documents with these numbers are loaded from the store.
         clean: what the store replaces in titles and URLs. Documents are then cached as they are
             stored; None: they are fetched when they are first compared.
@@ -82,6 +82,7 @@ class Deduplicator:
         bodies: Bodies | None = None,
         rare_on: RareOn = of_no_host,
         max_characters: int | None = None,
+        remembers: bool = False,
         known: Sequence[range] = _EVERY,
         clean: Callable[[Any], Any] | None = None,
         has_sketches: bool = False,
@@ -100,6 +101,7 @@ class Deduplicator:
             sketches=Sketches() if has_sketches else None,
             rare_on=rare_on,
             max_characters=max_characters,
+            remembers=remembers,
         )
         self._clean = clean
         if detectors is None:
@@ -204,11 +206,12 @@ class Deduplicator:
                     self.store.add_duplicate(document, match)
                     yield Verdict(number=None, match=match)
                 else:
-                    yield Verdict(number=self._kept(judge, batch, place), match=None)
+                    yield Verdict(number=self.add_of_batch(judge, batch, place), match=None)
         finally:
             judge.finish()
 
-    def _kept(self, judge: BatchJudge, batch: Batch, place: int) -> int:
+    def add_of_batch(self, judge: BatchJudge, batch: Batch, place: int) -> int:
+        """Keep a document of a batch that is being judged, as `add` does; return its number."""
         document = batch.documents[place]
         number = self.store.add(document, _SignaturesOf(self.signatures, batch, place))
         judge.keep(place, number)
@@ -300,6 +303,10 @@ class OriginalsCache:
         document = self._originals(number)
         self.keep(number, document)
         return document
+
+    def kept(self, number: int) -> Document | None:
+        """An original, if it is kept."""
+        return self._kept[number][0] if number in self._kept else None
 
     def keep(self, number: int, document: Document) -> None:
         """Keep an original, which has just been fetched, or stored."""

@@ -108,8 +108,11 @@ for name in {[name for name in names if not name.endswith(".__main__")]}:
     assert [name for name in failed if not f"{name}.".startswith(BUILT_ON_THEM)] == []
 
 
-WITH_SQL = tuple(
-    map(Path, ("dedup/store", "benchmarks/store.py", "benchmarks/measurements/cluster_scale.py"))
+WITH_SQL = (
+    Path("dedup/store"),
+    Path("benchmarks/store.py"),
+    Path("benchmarks/measurements/cluster_scale.py"),
+    Path("benchmarks/measurements/cluster_turns.py"),
 )
 SQL = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA)\b|\bdatabase\.connection\b")
 

@@ -17,7 +17,12 @@ WORDS = 200
 SHARE_OF_COPIES = 0.4
 """Of the pages, those whose text stands on pages of other hosts too, exactly or nearly."""
 
-_VOCABULARY = [f"word{n}" for n in range(5_000)]
+_LETTERS = "bcdfghjklmnpqrstvwxz"
+
+_VOCABULARY = [
+    f"{a}a{b}e{c}o{d}" for a in _LETTERS for b in _LETTERS[:16] for c in "lmnr" for d in "dkst"
+]
+"""5,120 words without digits, which do not count in sentences: all pages would share theirs."""
 
 
 def host_name(number: int) -> str:

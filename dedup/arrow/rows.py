@@ -174,6 +174,7 @@ def _marks(row: dict[str, Any]) -> dict[str, object]:
         "resemblance": row["resemblance"],
         "stage": row["stage"],
         "group": _value(row["group"]),
+        **({"passages": _value(row["passages"])} if "passages" in row else {}),
     }
 
 

@@ -26,6 +26,10 @@ _COLUMNS = {
     "title": "column with the title",
 }
 
+_PASSAGE_WORDS = 50
+_EVALUATION_WORDS = 13
+_MOST_WORDS = 1_000_000
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Deduplicate an existing collection, keeping one copy of each row."
@@ -78,6 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " (default: UTF-8, and binary columns are no texts)",
     )
     _add_rules(parser.add_argument_group("rules"))
+    _add_passages(parser.add_argument_group("passages"))
     group = parser.add_argument_group("running")
     group.add_argument(
         "--processes",
@@ -151,6 +156,43 @@ def _add_rules(group: Any) -> None:
     )
 
 
+def _add_passages(group: Any) -> None:
+    group.add_argument(
+        "--passages",
+        nargs="?",
+        const=_PASSAGE_WORDS,
+        type=_words,
+        metavar="N",
+        help="cut runs of N words (characters of Chinese; default: 50) or more that stand in an"
+        " earlier row or place, too; with --mark, list them in the column passages",
+    )
+    group.add_argument(
+        "--contains",
+        action="append",
+        default=[],
+        metavar="EVAL",
+        help="drop rows that hold a passage of an evaluation set, a file or a job; may be given"
+        " several times",
+    )
+    group.add_argument(
+        "--contains-words",
+        default=_EVALUATION_WORDS,
+        type=_words,
+        metavar="N",
+        help=f"words (characters of Chinese) of such a passage (default: {_EVALUATION_WORDS})",
+    )
+
+
+def _words(given: str) -> int:
+    """A number of words; anything else may be an IN right after the option."""
+    if not given.isdecimal() or not 2 <= int(given) <= _MOST_WORDS:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number from 2 to {_MOST_WORDS:,}, got {given!r}; write IN before"
+            " the option, or the number after it"
+        )
+    return int(given)
+
+
 def execute(options: argparse.Namespace) -> None:
     rules = Rules(
         threshold=options.threshold,
@@ -173,6 +215,9 @@ def execute(options: argparse.Namespace) -> None:
         rules=rules,
         mark=options.mark,
         against=tuple(options.against),
+        passages=options.passages,
+        contains=tuple(options.contains),
+        contains_words=options.contains_words,
         processes=_processes(options.processes),
         job=None if options.job is None else Path(options.job),
         max_broken=_max_broken(options.max_broken),

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,14 +18,16 @@ from xxhash import xxh3_64_intdigest
 
 from dedup.cli.broken_rows import BrokenRows, check_number
 from dedup.cli.console import ERRORS, plain
-from dedup.cli.run_progress import Counts, closing_table, showing_progress
+from dedup.cli.run_progress import Counts, closing_table, showing_progress, tell_too_short
 from dedup.collection import Broken, Columns, Source, find_sources, learn_sites, read_rows
 from dedup.collection.account import FileAccount
 from dedup.collection.clusters import NAMES, cluster_record
 from dedup.collection.deciding import Decider
+from dedup.collection.evaluation import CONTAINS, Evaluation, rows_of_files, rows_of_job
 from dedup.collection.formats import format_to_write, open_writer
-from dedup.collection.jobs import find_baseline, open_baseline, open_job
+from dedup.collection.jobs import find_baseline, find_files, is_job, open_baseline, open_job
 from dedup.collection.judging import Judged, RowJudge
+from dedup.collection.passages import PASSAGES, PassageCutter
 from dedup.collection.remote import check_addresses, is_address, local_path, sent
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Work, usable_processes
@@ -79,6 +82,9 @@ class CollectionRun:
     rules: Rules
     mark: bool
     against: tuple[str, ...]
+    passages: int | None
+    contains: tuple[str, ...]
+    contains_words: int
     processes: int | None
     job: Path | None
     max_broken: int | None = None
@@ -94,6 +100,11 @@ class CollectionRun:
         }
         return {option: path for option, path in given.items() if path is not None}
 
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """All that may drop rows, as the closing table lists them."""
+        return (CONTAINS, *self.rules.stages, PASSAGES)
+
 
 def execute_here(run: CollectionRun) -> None:
     """Deduplicate.
@@ -103,18 +114,26 @@ def execute_here(run: CollectionRun) -> None:
             output was created or changed.
     """
     outputs = {option: local_path(path) for option, path in run.outputs.items()}
-    inputs, against = (tuple(map(local_path, each)) for each in (run.inputs, run.against))
+    inputs, against, contains = (
+        tuple(map(local_path, each)) for each in (run.inputs, run.against, run.contains)
+    )
     gc.set_threshold(*_GARBAGE)
     with ExitStack() as stack:
         stack.enter_context(_ended_by_signals())
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="dedup-")))
         formats = _formats(outputs)
+        if run.passages is not None and formats.get("-o") == "warc":
+            raise ValueError(
+                "--passages changes texts, which a web archive keeps as they came: write another"
+                f" format, got {run.unique!r}"
+            )
         try:
             sources = find_sources(inputs, folder)
             known = find_baseline(against, folder)
+            evaluated = find_files(contains, folder, option="--contains")
         except OSError as error:
             raise named_error(error, str(folder)) from error
-        paths = {"IN": sources, "--against": known}
+        paths = {"IN": sources, "--against": known, "--contains": evaluated}
         read = {name: [each.path for each in files] for name, files in paths.items()}
         elsewhere = {option: path for option, path in outputs.items() if is_address(path)}
         check_addresses(
@@ -128,19 +147,32 @@ def execute_here(run: CollectionRun) -> None:
         began = time.monotonic()
         pages = with_markup(sources, run.columns)
         sites = learn_sites((row for _, row in _read(pages, run, "sites")), run.columns)
+        evaluation = _evaluation(contains, evaluated, run)
         baseline = open_baseline(against, known, run.rules, run.columns, folder)
         stack.callback(baseline.close)
         store = (
             SpoolStore(folder)
             if run.job is None
-            else open_job(run.job, run.rules, sources, known, baseline, run)
+            else open_job(
+                run.job,
+                run.rules,
+                sources,
+                known,
+                baseline,
+                run,
+                contains=None if evaluation is None else evaluation.digest,
+            )
         )
         stack.callback(store.close)
         rare_on = rare_lines(sites.get, *baseline.sites)
         decider = Decider(run.rules, store, baseline.stores, baseline.groups, rare_on=rare_on)
         workers = SigningProcesses(
             Work(
-                columns=run.columns, rules=run.rules, sites=sites, packs_texts=run.job is not None
+                columns=run.columns,
+                rules=run.rules,
+                sites=sites,
+                evaluation=evaluation,
+                packs_texts=run.job is not None,
             ),
             _n_processes(run, sources),
         )
@@ -165,7 +197,7 @@ def execute_here(run: CollectionRun) -> None:
 
         judge = RowJudge(run.rules, decider, workers, accounts, folder=folder, on_broken=on_broken)
         ids = array("Q")
-        for judged in judge.judge(lambda: _read(sources, run, "rows", counts)):
+        for judged in _judged(stack, run, judge, sources, counts, folder):
             if judged.has_text:
                 counts.add(judged.stage)
                 ids.append(xxh3_64_intdigest(repr(judged.id).encode(errors="surrogatepass")))
@@ -178,7 +210,9 @@ def execute_here(run: CollectionRun) -> None:
         ERRORS.print(
             f"{repeated:,} rows share an id with another row, so `duplicate_of` may be ambiguous"
         )
-    ERRORS.print(closing_table(counts, run.rules.stages, time.monotonic() - began))
+    ERRORS.print(closing_table(counts, run.stages, time.monotonic() - began))
+    if evaluation is not None:
+        tell_too_short(evaluation)
     if decider.limit_reached:
         limit = run.rules.config.max_candidates
         ERRORS.print(
@@ -186,6 +220,34 @@ def execute_here(run: CollectionRun) -> None:
             f" only the {limit} most promising were compared",
             soft_wrap=True,
         )
+
+
+def _judged(
+    stack: ExitStack,
+    run: CollectionRun,
+    judge: RowJudge,
+    sources: list[Source],
+    counts: Counts,
+    folder: Path,
+) -> Iterator[Judged]:
+    """Yield the rows, without passages where they are to be cut."""
+    if run.passages is None:
+        return judge.judge(lambda: _read(sources, run, "rows", counts))
+    cutter = PassageCutter(run.passages, run.columns, folder, marks=run.mark)
+    stack.callback(cutter.close)
+    counts.passages = cutter.counts
+    judged = judge.judge(lambda: _read(sources, run, "rows"))
+    return cutter.cut(judged, lambda: _read(sources, run, "passages", counts))
+
+
+def _evaluation(
+    contains: tuple[str, ...], sources: list[Source], run: CollectionRun
+) -> Evaluation | None:
+    if not contains:
+        return None
+    jobs = (Path(each) for each in contains if is_job(Path(each)))
+    rows = chain(rows_of_files(sources, run.columns), *map(rows_of_job, jobs))
+    return Evaluation(rows, run.contains_words)
 
 
 @contextmanager

@@ -10,6 +10,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.text import Text
 
 from dedup.cli.console import ERRORS
+from dedup.collection.evaluation import Evaluation
+from dedup.collection.passages import PassageCounts
 from dedup.terminal.summary_table import counts_table
 
 
@@ -21,6 +23,7 @@ class Counts:
     duplicates: Counter[str] = field(default_factory=Counter)
     broken: int = 0
     without_text: int = 0
+    passages: PassageCounts | None = None
 
     def add(self, stage: str | None) -> None:
         """Count a row to keep, or a duplicate found by this stage."""
@@ -76,4 +79,22 @@ def closing_table(counts: Counts, stages: Sequence[str], seconds: float) -> Rend
     words = f"{counts.unique:,} unique, {counts.duplicates.total():,} duplicates"
     words += "".join(f", {count:,} {name}" for name, count in others.items() if count)
     table = counts_table(("", "rows", "%"), shown)
-    return Group(table, Text(f"{words}; {rate:,.0f} rows/s in {seconds:,.1f} s"))
+    told = [f"{words}; {rate:,.0f} rows/s in {seconds:,.1f} s"]
+    if (passages := counts.passages) is not None:
+        told.append(f"{passages.passages:,} repeated passages, {passages.characters:,} characters")
+        if passages.not_searched:
+            told.append(
+                f"{passages.not_searched:,} rows of markup were not searched for passages, because"
+                " their texts are not written"
+            )
+    return Group(table, Text("\n".join(told)))
+
+
+def tell_too_short(evaluation: Evaluation) -> None:
+    """Say which rows of evaluation sets could not be looked for."""
+    if too_short := evaluation.passages.too_short:
+        ERRORS.print(
+            f"--contains: {too_short:,} rows have fewer than {evaluation.passages.least:,} words"
+            " and were not looked for",
+            soft_wrap=True,
+        )

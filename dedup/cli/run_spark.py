@@ -2,17 +2,21 @@
 
 import time
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from glob import glob
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from dedup.cli.broken_rows import check_number
 from dedup.cli.console import ERRORS, plain
 from dedup.cli.run_here import CollectionRun
-from dedup.cli.run_progress import Counts, closing_table
+from dedup.cli.run_progress import Counts, closing_table, tell_too_short
+from dedup.collection.evaluation import Evaluation, rows_of_job
 from dedup.collection.formats import known_format
-from dedup.collection.jobs import columns_of_baseline, rules_of_baseline
+from dedup.collection.jobs import columns_of_baseline, is_job, rules_of_baseline
+from dedup.collection.rules import Rules
 from dedup.extras import require_extra
 from dedup.store import STORE_NAME
 
@@ -45,6 +49,8 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         broken=run.broken,
         is_marked=run.mark,
         is_overwritten=run.overwrite,
+        passages=run.passages,
+        text=run.columns.text,
     )
     try:
         for option, path in run.outputs.items():
@@ -57,8 +63,10 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         if run.against:
             columns = columns_of_baseline(run.columns, run.rules)
             baseline = read_sources(session, run.against, columns, rules_of_baseline(run.rules))
+        evaluation = _evaluation(session, run)
         engine = Engine(rules=run.rules, on_stage=lambda stage: ERRORS.print(f"{stage} …"))
-        account = run_on_spark(rows, engine, outputs, baseline, partial(_check_rows, run))
+        check = partial(_check_rows, run)
+        account = run_on_spark(rows, engine, outputs, baseline, check, evaluation)
     except (ValueError, OSError):
         raise
     except Exception as error:
@@ -77,8 +85,25 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         duplicates=Counter(account.duplicates),
         broken=account.broken,
         without_text=account.without_text,
+        passages=account.passages,
     )
-    ERRORS.print(closing_table(counts, run.rules.stages, time.monotonic() - began))
+    ERRORS.print(closing_table(counts, run.stages, time.monotonic() - began))
+    if evaluation is not None:
+        tell_too_short(evaluation)
+
+
+def _evaluation(session: Any, run: CollectionRun) -> Evaluation | None:
+    from dedup.spark.files import evaluation_of
+    from dedup.spark.reading import read_sources
+
+    if not run.contains:
+        return None
+    jobs = [each for each in run.contains if _local(each) and is_job(Path(_local(each)))]
+    files = [each for each in run.contains if each not in jobs]
+    columns = replace(run.columns, compare=(), others=(), required=frozenset())
+    known = [evaluation_of(read_sources(session, files, columns, Rules()))] if files else []
+    rows = chain(*known, *(rows_of_job(Path(_local(each))) for each in jobs))
+    return Evaluation(rows, run.contains_words)
 
 
 def _check_rows(run: CollectionRun, account: "Account") -> None:
@@ -135,6 +160,7 @@ def _check_paths(run: CollectionRun) -> None:
     """
     read = [("IN", path) for path in run.inputs]
     read += [("--against", path) for path in run.against]
+    read += [("--contains", path) for path in run.contains]
     given = [
         (name, Path(found))
         for name, path in read

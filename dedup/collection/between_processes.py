@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.batch import Batch, Signatures
-from dedup.collection.documents import NoText, Read
+from dedup.collection.documents import Held, NoText, Read
 from dedup.document import Document
 from dedup.sites.second_look import Rest
 from dedup.store.records import KEPT_FIELDS, Page, kept_fields, text_compressor, with_kept
@@ -31,7 +31,7 @@ class ReadRows(NamedTuple):
         batch: of the documents that are to be judged.
     """
 
-    rows: Sequence[Read | NoText | str]
+    rows: Sequence[Read | Held | NoText | str]
     batch: Batch
 
 
@@ -109,12 +109,12 @@ class SentRows:
     """The documents of a portion's rows, and the rest of each row.
 
     Attributes:
-        rows: of each row the rest, or why it is no document.
+        rows: of each row the rest, or why it is no document; whole where it is not judged.
         known: the first documents, which were judged before and are not in the batch.
         batch: the others.
     """
 
-    rows: list[_Beside | NoText | str]
+    rows: list[_Beside | Held | NoText | str]
     known: list[_Fields]
     batch: SentBatch
 
@@ -131,7 +131,7 @@ class SentRows:
         known = (with_kept(kept, text, None) for kept, text, _, _ in self.known)
         documents = chain(known, batch.documents)
         rows = [
-            each if isinstance(each, NoText | str) else Read(next(documents), *each)
+            each if isinstance(each, Held | NoText | str) else Read(next(documents), *each)
             for each in self.rows
         ]
         return ReadRows(rows, batch)

@@ -35,6 +35,20 @@ class Read(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+class Held(NamedTuple):
+    """A document that holds a passage of a row of an evaluation set.
+
+    Attributes:
+        known: the number of that row.
+        known_id, known_url: of that row.
+    """
+
+    read: Read
+    known: int
+    known_id: Any
+    known_url: str | None
+
+
 class NoText(NamedTuple):
     """A row that is sound, but has no text; see `Read`."""
 

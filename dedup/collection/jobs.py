@@ -63,6 +63,8 @@ def open_job(
     known: list[Source],
     baseline: Baseline,
     run: Any,
+    *,
+    contains: str | None = None,
 ) -> SqliteStore:
     """Open the store of a job, new or begun by the same command.
 
@@ -74,6 +76,7 @@ def open_job(
         known: the files that it is compared with.
         baseline: these and jobs; of several, the numbers of the first give those of the next.
         run: what else was asked for.
+        contains: the digest of the evaluation sets whose passages are looked for.
 
     Raises:
         OSError: a file cannot be read.
@@ -90,6 +93,7 @@ def open_job(
         **{name: value for name, value in _reading(run.columns) if value is not None},
         "keep": ",".join(map(str, rules.criteria)) or FIRST,
         "against": [*(run.against or [None]), *(_digest(source.path) for source in known)],
+        **({} if contains is None else {"contains": contains}),
         **({"pages": baseline.pages} if len(baseline.stores) > 1 else {}),
     }
     store = SqliteStore(
@@ -139,18 +143,27 @@ def find_baseline(against: Sequence[str], folder: Path) -> list[Source]:
     """The files that a collection is compared with; none: it is not, or with jobs alone.
 
     Raises:
+        OSError, ValueError: see `find_files`.
+    """
+    return find_files(against, folder, option="--against")
+
+
+def find_files(given: Sequence[str], folder: Path, *, option: str) -> list[Source]:
+    """The files among files and jobs.
+
+    Raises:
         OSError, ValueError: see `find_sources`.
         ValueError: a job is named twice.
     """
-    jobs = [Path(each).resolve() for each in against if _is_job(Path(each))]
+    jobs = [Path(each).resolve() for each in given if is_job(Path(each))]
     if len(set(jobs)) < len(jobs):
-        raise ValueError(f"--against must name each job once, got {' '.join(against)!r}")
-    files = [each for each in against if not _is_job(Path(each))]
+        raise ValueError(f"{option} must name each job once, got {' '.join(given)!r}")
+    files = [each for each in given if not is_job(Path(each))]
     if not files:
         return []
-    inputs = folder / _AGAINST
+    inputs = folder / option.removeprefix("--")
     inputs.mkdir()
-    return find_sources(files, inputs, option="--against")
+    return find_sources(files, inputs, option=option)
 
 
 def open_baseline(
@@ -171,7 +184,7 @@ def open_baseline(
     found = Baseline()
     try:
         for each in against:
-            if _is_job(Path(each)):
+            if is_job(Path(each)):
                 store = _open_compared(each, rules)
                 found.stores.append(store)
                 found.sites.append(_sites_of_job(store))
@@ -245,7 +258,8 @@ _SITES_IN_MEMORY = 500
 """Some 150 kB each when they are full."""
 
 
-def _is_job(path: Path) -> bool:
+def is_job(path: Path) -> bool:
+    """Is it the folder of a job?"""
     return path.is_dir() and (path / STORE_NAME).exists()
 
 

@@ -1,7 +1,7 @@
 """Judging the rows of a collection: which stay, and what the others duplicate."""
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,8 @@ from dedup.batch import Batch
 from dedup.collection.account import FileAccount
 from dedup.collection.columns import NoTextError
 from dedup.collection.deciding import Decider
-from dedup.collection.documents import NoText, Read, read_given
+from dedup.collection.documents import Held, NoText, Read, read_given
+from dedup.collection.evaluation import CONTAINS
 from dedup.collection.judging_order import judging_order
 from dedup.collection.names import Names, kind_of
 from dedup.collection.portions import PORTION_ROWS, Numbered, number_rows, portions, row_bytes
@@ -27,6 +28,8 @@ from dedup.document import Document, Match
 Rows = Callable[[], Iterable[tuple[int, Row | Broken]]]
 """Begins to read the collection; each row with the number of its file."""
 
+_Result = Read | Held | NoText | Broken
+
 _NEVER = 2**63
 _NOTHING = Document("", "")
 _DOCUMENT, _BROKEN, _WITHOUT_TEXT = range(3)
@@ -39,6 +42,8 @@ class Judged(NamedTuple):
         id: the row's own, or its URL, or its number.
         match: None: the row stays.
         duplicate_of, duplicate_of_url: of the row that stays for it.
+        number: of the row in the collection, from 1.
+        more: further columns of `--mark`.
         has_text: False: there was nothing to judge; the document is empty.
     """
 
@@ -48,7 +53,9 @@ class Judged(NamedTuple):
     match: Match | None
     duplicate_of: Any = None
     duplicate_of_url: str | None = None
+    number: int = 0
     has_text: bool = True
+    more: Mapping[str, Any] = {}
 
     @property
     def stage(self) -> str | None:
@@ -64,6 +71,7 @@ class Judged(NamedTuple):
             "resemblance": match and match.resemblance,
             "stage": self.stage,
             "group": self.id if match is None else self.duplicate_of,
+            **self.more,
         }
 
 
@@ -119,6 +127,8 @@ class RowJudge:
             for numbered, read in part:
                 if isinstance(read, Read):
                     yield self._judged(numbered, read.document, read.id, next(matches))
+                elif isinstance(read, Held):
+                    yield _holding(numbered, read.read.document, read.read.id, read)
                 elif isinstance(read, NoText):
                     yield self._without_text(numbered, read.id)
 
@@ -129,9 +139,9 @@ class RowJudge:
         if isinstance(numbered.row, Broken):
             raise TypeError("a broken row is not judged")
         if match is None:
-            return Judged(numbered.row, document, name, None)
+            return Judged(numbered.row, document, name, None, number=numbered.number)
         original, url = self._decider.label(match.original)
-        return Judged(numbered.row, document, name, match, original, url)
+        return Judged(numbered.row, document, name, match, original, url, numbered.number)
 
     def _without_text(self, numbered: Numbered, name: Any) -> Judged:
         judged = self._judged(numbered, _NOTHING, name, None)
@@ -148,7 +158,7 @@ class RowJudge:
 
     def _read(
         self, rows: Rows, *, signed_from: int
-    ) -> Iterator[tuple[list[tuple[Numbered, Read | NoText | Broken]], Batch]]:
+    ) -> Iterator[tuple[list[tuple[Numbered, _Result]], Batch]]:
         """Yield what rows say, in portions; count them, and check each file at its end."""
         tasks = (
             (
@@ -164,7 +174,7 @@ class RowJudge:
         current: int | None = None
         for part, found in self._workers.read(tasks):
             results = iter(found.rows)
-            answer: list[tuple[Numbered, Read | NoText | Broken]] = []
+            answer: list[tuple[Numbered, _Result]] = []
             for numbered in part:
                 if current is not None and current != numbered.file:
                     self._accounts[current].check()
@@ -176,10 +186,11 @@ class RowJudge:
         if current is not None:
             self._accounts[current].check()
 
-    def _count(self, numbered: Numbered, result: Read | NoText | Broken) -> None:
+    def _count(self, numbered: Numbered, result: _Result) -> None:
         account = self._accounts[numbered.file]
-        if isinstance(result, Read):
-            account.add(result.present, result.names)
+        if isinstance(result, Read | Held):
+            read = result.read if isinstance(result, Held) else result
+            account.add(read.present, read.names)
             return
         if isinstance(result, Broken):
             broken = result
@@ -190,9 +201,7 @@ class RowJudge:
         self._on_broken(numbered.file, broken)
 
     @staticmethod
-    def _result(
-        numbered: Numbered, results: Iterator[Read | NoText | str]
-    ) -> Read | NoText | Broken:
+    def _result(numbered: Numbered, results: Iterator[Read | Held | NoText | str]) -> _Result:
         row = numbered.row
         if isinstance(row, Broken):
             return row
@@ -220,20 +229,27 @@ class RowJudge:
                     continue
                 document = spool.document(place)
                 name = read.names.value(place, document.id)
-                yield self._judged(numbered, document, name, matches[place])
+                if (held := read.held.get(place)) is not None:
+                    yield _holding(numbered, document, name, held)
+                else:
+                    yield self._judged(numbered, document, name, matches[place])
                 place += 1
         finally:
             spool.close()
 
     def _spooled(self, rows: Rows, spool: SpoolStore) -> "_Spooled":
         """Keep all documents, and by what they are ordered."""
-        read = _Spooled(Names(), array("q"), {}, Preferences(self._rules.criteria), bytearray())
+        preferences = Preferences(self._rules.criteria)
+        read = _Spooled(Names(), array("q"), {}, preferences, bytearray(), {})
         for part, _ in self._read(rows, signed_from=_NEVER):
-            for _, each in part:
-                if not isinstance(each, Read):
-                    read.outcomes.append(_BROKEN if isinstance(each, Broken) else _WITHOUT_TEXT)
+            for _, result in part:
+                if not isinstance(result, Read | Held):
+                    read.outcomes.append(_BROKEN if isinstance(result, Broken) else _WITHOUT_TEXT)
                     continue
                 read.outcomes.append(_DOCUMENT)
+                each = result.read if isinstance(result, Held) else result
+                if isinstance(result, Held):
+                    read.held[len(spool)] = result._replace(read=_NOT_KEPT)
                 read.names.note(spool.add(each.document, {}), kind_of(each.id))
                 others: dict[str | None, Any]
                 others = dict(zip(self._rules.others, each.others, strict=True))
@@ -245,7 +261,8 @@ class RowJudge:
     def _matches(self, spool: SpoolStore, read: "_Spooled") -> "_Matches":
         order = judging_order(read.groups, read.preferences.ranked()).tolist()
         self.told = read.preferences.told()
-        matches = _Matches(len(order))
+        order = [place for place in order if place not in read.held]
+        matches = _Matches(len(read.groups))
         done = self._decider.done
         for start in range(0, done, PORTION_ROWS):
             places = order[start : min(start + PORTION_ROWS, done)]
@@ -287,6 +304,24 @@ class _Spooled(NamedTuple):
     group_names: dict[str, int]
     preferences: Preferences
     outcomes: bytearray
+    held: dict[int, Held]
+
+
+_NOT_KEPT = Read(_NOTHING, None)
+
+
+def _holding(numbered: Numbered, document: Document, name: Any, held: Held) -> Judged:
+    if isinstance(numbered.row, Broken):
+        raise TypeError("a broken row is not judged")
+    return Judged(
+        numbered.row,
+        document,
+        numbered.number if name is None else name,
+        Match(held.known, CONTAINS),
+        held.known_id,
+        held.known_url,
+        numbered.number,
+    )
 
 
 _MATCH = np.dtype("i8, i1, i2, f8")

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dedup.batch import Batch
 from dedup.collection.between_processes import ReadRows, SentBatch, SentRows
 from dedup.collection.columns import Columns, NoTextError
-from dedup.collection.documents import NoText, Read, read_given
+from dedup.collection.documents import Held, NoText, Read, read_given
+from dedup.collection.evaluation import Evaluation
 from dedup.collection.rows import Given
 from dedup.collection.rules import Rules
 from dedup.detectors.sketches import SketchSigner
@@ -61,19 +62,24 @@ class Work:
 
     Attributes:
         columns, rules, sites: how rows are read and judged.
+        evaluation: rows that hold a passage of it are not judged; None: all are.
         packs_texts: compress texts as stores keep them, so that the process that decides need not.
     """
 
     columns: Columns
     rules: Rules
     sites: Mapping[str, Site] = field(default_factory=dict)
+    evaluation: Evaluation | None = None
     packs_texts: bool = False
 
     def read(self, task: Task) -> ReadRows:
         """Read documents from rows, or why a row is not one; sign those that need signatures."""
-        found = [
+        read = [
             self._read(given, number) for given, number in zip(task.rows, task.numbers, strict=True)
         ]
+        found: Sequence[Read | Held | NoText | str] = read
+        if self.evaluation is not None:
+            found = self.evaluation.sorted_out(read)
         documents = [
             each.document
             for each, number in zip(found, task.numbers, strict=True)

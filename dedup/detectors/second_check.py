@@ -7,7 +7,9 @@ own, without what their site puts on every page.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Literal, Self
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,6 +162,10 @@ def of_no_host(_host: str) -> None:
     """Nothing is known of any host."""
 
 
+_Compared = dict[int, tuple[ref[Document], float]]
+"""Originals by their numbers, and how much they resemble a document."""
+
+
 @dataclass(frozen=True, slots=True)
 class Apart:
     """A candidate that differs from the document in the text around the main text.
@@ -196,6 +202,8 @@ class SecondCheck:
         rare_on: returns a test for the lines that are rare on a host.
         max_characters: compared for one document: of all its originals, and of the document once
             for each. Further originals count as other pages. None: no limit.
+        remembers: are the resemblances of a document's text remembered for as long as it is there?
+            It may be judged again soon.
     """
 
     def __init__(
@@ -208,7 +216,11 @@ class SecondCheck:
         sketches: Sketches | None = None,
         rare_on: RareOn = of_no_host,
         max_characters: int | None = None,
+        remembers: bool = False,
     ) -> None:
+        self._compared: WeakKeyDictionary[Document, _Compared] | None = (
+            WeakKeyDictionary() if remembers else None
+        )
         self._max_characters = max_characters
         self._n_characters, self._is_cut = 0, False
         self._sketches = sketches
@@ -287,8 +299,10 @@ class SecondCheck:
         return found is not None
 
     def told_apart(self, document: Document) -> Apart | None:
-        """The first candidate found to be another page than the document just compared."""
-        return self._apart[0] if document is self._document and self._apart else None
+        """The earliest candidate found to be another page than the document just compared."""
+        if document is not self._document:
+            return None
+        return min(self._apart, key=attrgetter("original"), default=None)
 
     def promising(self, document: Document, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the candidates that sketches do not rule out, in their order."""
@@ -367,11 +381,15 @@ class SecondCheck:
                 return 0.0
             original = self.original(number)
             self._n_characters += len(document.text) + len(original.text)
-            likeness = self.compare(document, original)
+            likeness = self._remembered(document, number, original)
             if likeness >= self.near_resemblance and self.is_told_apart(document, number, original):
                 likeness = 0.0
             self._known[number] = likeness
         return self._known[number]
+
+    def compare_again(self) -> None:
+        """Forget what was compared for the last document, and how much."""
+        self._document = None
 
     def was_cut(self, document: Document) -> bool:
         """Did `max_characters` end the last comparison of this document early?"""
@@ -389,6 +407,16 @@ class SecondCheck:
         if document is not self._document:
             self._document, self._known, self._apart = document, {}, []
             self._n_characters, self._is_cut = 0, False
+
+    def _remembered(self, document: Document, number: int, original: Document) -> float:
+        """What `compare` says, or has said of the two."""
+        if self._compared is None:
+            return self.compare(document, original)
+        compared = self._compared.setdefault(document, {})
+        known = compared.get(number)
+        if known is None or known[0]() is not original:  # it has changed
+            known = compared[number] = ref(original), self.compare(document, original)
+        return known[1]
 
     def compare(self, document: Document, original: Document) -> float:
         """Return the resemblance by texts and names alone; 0 where these are of two pages."""

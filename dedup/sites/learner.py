@@ -273,6 +273,7 @@ class SiteLearner:
         for known in (self._states, self._pools, self._n_waiting):
             for host in [each for each in known if host_without_port(each) in names]:
                 del known[host]
+        self._learned.forget_counts()
         self._n_lines = sum(pool.n_lines for pool in self._pools.values())
         self._released = {each for each in self._released if host_without_port(each) not in names}
         self._changed = {each for each in self._changed if host_without_port(each) not in names}

@@ -1,6 +1,6 @@
 """`dedup run --engine spark`: rows in, folders of part files out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -8,10 +8,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- as everyone calls it
 
 from dedup.arrow.rows import clustered, records, spliced, unfit
+from dedup.collection.evaluation import Evaluation, Named
+from dedup.collection.passages import PASSAGES, PassageCounts
 from dedup.spark.engine import Engine
+from dedup.spark.evaluation import evaluation_rows, rows_that_contain
 from dedup.spark.frames import by_place
 from dedup.spark.keeping import released, sent, settled
 from dedup.spark.pages import Texts, as_given, no_texts, texts_of
+from dedup.spark.passages import PassagesFound, search
 from dedup.spark.ranking import MOST_PLACES, in_judging_order
 from dedup.spark.reading import Rows, as_json
 
@@ -39,6 +43,7 @@ class Account:
         first_unfit: the first of both.
         duplicates: by stage.
         told: sentences on what could not be followed.
+        passages: what was found of them, where they were looked for.
     """
 
     rows: int
@@ -47,6 +52,7 @@ class Account:
     first_unfit: Unfit | None
     duplicates: dict[str, int] = field(default_factory=dict)
     told: tuple[str, ...] = ()
+    passages: PassageCounts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +64,9 @@ class Outputs:
         duplicates: a record of each row that is dropped.
         clusters: a record of each document.
         broken: a record of each row that is broken or has no text.
+        passages: the number of words of the shortest passage that is cut out of what is written, or
+            with `is_marked` listed; None: they are not looked for.
+        text: the column that they are cut out of.
     """
 
     unique: str | None
@@ -66,6 +75,8 @@ class Outputs:
     broken: str | None = None
     is_marked: bool = False
     is_overwritten: bool = False
+    passages: int | None = None
+    text: str = "text"
 
 
 def run(
@@ -74,6 +85,7 @@ def run(
     outputs: Outputs,
     baseline: Rows | None = None,
     on_account: Callable[[Account], object] = lambda _: None,
+    evaluation: Evaluation | None = None,
 ) -> Account:
     """Find the duplicates of a collection, and write.
 
@@ -83,13 +95,18 @@ def run(
         outputs: what is written.
         baseline: an earlier collection, whose rows come before all others, and are not written.
         on_account: is called with what is known of the collection before duplicates are looked for.
+        evaluation: rows that hold a passage of it are dropped before others are compared.
 
     Raises:
         ValueError: none of the rows is a document, or has a column that was named.
     """
     collection = _documents(rows)
     on_account(collection.account)
-    ordered = in_judging_order(collection.given, collection.rows.frame, engine.rules)
+    given = collection.given
+    held = None if evaluation is None else rows_that_contain(given, evaluation)
+    if held is not None:
+        given = given.join(sent(held.select("place")), "place", "left_anti")
+    ordered = in_judging_order(given, collection.rows.frame, engine.rules)
     given = ordered.given
     names = collection.rows.frame.filter("reason is null").select("place", "name", "url")
     known = [collection.texts.sites]
@@ -103,13 +120,22 @@ def run(
         names = names.union(before.rows.frame.select(earlier, name, "url"))
     engine = replace(engine, known=known)
     dropped = engine.duplicates(given.drop("place"))
-    found = _named(dropped.filter("number >= 0"), names)
+    found = _named(by_place(dropped.filter("number >= 0")), names)
     released(dropped, *ordered.kept)
+    if held is not None:
+        found = _more(found, settled(held.join(names, "place")))
+        released(held)
     if baseline is not None:
         before.texts.release()
+    passages = None
+    if outputs.passages is not None:
+        given = collection.given
+        has_markup = collection.texts.is_settled
+        passages = search(given, found, outputs.passages, has_markup=has_markup)
+        found = _more(found, _named(passages.dropped(), names))
     counts = {row[0]: row[1] for row in found.groupBy("stage").count().collect()}
     if outputs.unique is not None:
-        _write(_kept(collection, found, outputs), outputs.unique, outputs)
+        _write(_kept(collection, found, outputs, passages), outputs.unique, outputs)
     if outputs.duplicates is not None:
         _write(_records(found), outputs.duplicates, outputs)
     if outputs.clusters is not None:
@@ -117,8 +143,18 @@ def run(
     if outputs.broken is not None:
         _write(_unfit(rows, collection.texts), outputs.broken, outputs)
     released(found)
+    if passages is not None:
+        passages.release()
     collection.texts.release()
-    return replace(collection.account, duplicates=counts, told=ordered.told)
+    account = replace(collection.account, duplicates=counts, told=ordered.told)
+    return account if passages is None else replace(account, passages=passages.counts)
+
+
+def evaluation_of(rows: Rows) -> Iterator[Named]:
+    """The rows of an evaluation set, in their order."""
+    found = _documents(rows)
+    yield from evaluation_rows(found.given, found.rows.frame)
+    found.texts.release()
 
 
 _BEFORE = MOST_PLACES
@@ -188,7 +224,6 @@ def _account(frame: DataFrame) -> tuple[Account, bool]:
 
 def _named(found: DataFrame, names: DataFrame) -> DataFrame:
     """What was found, by places, with the names and URLs of both rows."""
-    found = by_place(found)
     wanted = found.select("place").union(found.select("original")).distinct()
     told = settled(names.join(sent(wanted), "place", "left_semi"))
     originals = told.toDF("original", "duplicate_of", "duplicate_of_url")
@@ -197,7 +232,15 @@ def _named(found: DataFrame, names: DataFrame) -> DataFrame:
     return named
 
 
-def _kept(collection: _Documents, found: DataFrame, outputs: Outputs) -> DataFrame:
+def _more(found: DataFrame, others: DataFrame) -> DataFrame:
+    every = settled(found.unionByName(others))
+    released(found, others)
+    return every
+
+
+def _kept(
+    collection: _Documents, found: DataFrame, outputs: Outputs, passages: PassagesFound | None
+) -> DataFrame:
     """The rows that are written, in the order in which they came."""
     rows = collection.rows
     sound = rows.frame
@@ -206,19 +249,22 @@ def _kept(collection: _Documents, found: DataFrame, outputs: Outputs) -> DataFra
         line = F.coalesce("line", "value")
         sound = sound.join(lines, "place", "left").withColumn("value", line).drop("line")
     if not outputs.is_marked:
-        kept = (
-            sound.filter("reason is null")
-            .join(sent(found.select("place")), "place", "left_anti")
-            .orderBy("place")
-        )
+        sound = sound.filter("reason is null")
+        if passages is not None:
+            sound = passages.cut(sound, outputs.text, is_parquet=rows.is_parquet)
+        kept = sound.join(sent(found.select("place")), "place", "left_anti").orderBy("place")
         return kept.select("value.*" if rows.is_parquet else "value")
     marks = found.select("place", "duplicate_of", "resemblance", "stage")
     marked = sound.select("place", "value", "name").join(marks, "place", "left").orderBy("place")
+    if passages is not None:
+        marked = passages.listed(marked, rows.frame).orderBy("place")
     group = F.coalesce("duplicate_of", "name")
     if not rows.is_parquet:
         return marked.withColumn("group", group).mapInArrow(spliced, "value string")
-    old = ("duplicate_of", "resemblance", "stage", "group")
+    old: tuple[str, ...] = ("duplicate_of", "resemblance", "stage", "group")
     added = [F.col(name) for name in old[:3]] + [group.alias("group")]
+    if passages is not None:
+        old, added = (*old, PASSAGES), [*added, F.col(PASSAGES)]
     return (
         marked.select("value.*", *(each.alias(f"__{n}") for n, each in enumerate(added)))
         .drop(*old)

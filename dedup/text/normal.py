@@ -126,6 +126,15 @@ def words(normal_text: str) -> list[str]:
     return re.findall(r"\w+", normal_text)
 
 
+def composes_backward(character: str) -> bool:
+    """May a character, or its normal form, join or change one before it?
+
+    Before any other, a text can be cut: its parts are normalised as in the whole.
+    """
+    composing = _characters_that_compose_backward()
+    return character in composing or _normalise_by_the_book(character)[:1] in composing
+
+
 def _normalise_by_the_book(text: str) -> str:
     text = _long_mark_runs().sub(r"\1", text)
     # Folding may leave a text decomposed, or with a mark that folds further (U+0345): twice.

@@ -116,6 +116,8 @@ class ParquetWriter:
             kind = schema.field(place).type if place >= 0 else self._arrow.string()
             if self._arrow.types.is_string(kind) or self._arrow.types.is_large_string(kind):
                 values = [None if value is None else str(value) for value in values]
+        if name == "passages":
+            values = list(map(as_text, values))
         try:
             return self._arrow.array(values, kind)
         except (self._arrow.ArrowInvalid, self._arrow.ArrowTypeError) as error:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.batch import Batch
+from dedup.batch_judge import BatchJudge
 from dedup.config import DedupConfig
 from dedup.deduplicator import Deduplicator
 from dedup.detectors.second_check import is_same_text
@@ -23,6 +26,10 @@ from dedup.store.records import KEY_STAGE, storable, with_text
 _MAX_COMPARED_CHARACTERS = 16_000_000
 """Characters of all texts compared for one page, its own text counted each time: about two seconds.
 Pages of 125,000 characters never reach it; pages made to hold a crawl up do."""
+
+
+_FEW = 32
+"""So few pages are looked up one by one: to look up many together takes a millisecond or more."""
 
 
 class ContentIndex:
@@ -42,6 +49,7 @@ class ContentIndex:
         self._config = config
         self._learner = learner
         self._judge: Deduplicator | None = None
+        self._together: _Together | None = None
         self.stages = [KEY_STAGE]
         self.elsewhere_bytes = 0
         self.additions = 0
@@ -74,6 +82,7 @@ class ContentIndex:
                         bodies=self._store.body,
                         rare_on=self._learner.rare_on,
                         max_characters=_MAX_COMPARED_CHARACTERS,
+                        remembers=self._store.workers.is_shared,  # each is judged twice
                         clean=storable,
                     )
             except ValueError as error:
@@ -87,7 +96,33 @@ class ContentIndex:
 
         Nothing is found before the index is open.
         """
-        return None if self._judge is None else self._judge.find(page, stages)
+        if self._judge is None:
+            return None
+        if self._together is None or page not in self._together.places:
+            return self._judge.find(page, stages)
+        match = self._together.find(page)
+        # The stages are the first ones: if another finds a match, they find none.
+        return match if match is None or stages is None or match.stage in stages else None
+
+    def prepare(self, page: Page) -> None:
+        """Compute what is stored of a page, as far as it is not computed yet."""
+        self.signatures(page)
+        _ = page.packed_text
+        if self._store.keep_bodies:
+            _ = page.packed_body
+
+    @contextmanager
+    def judging(self, pages: Sequence[Page]) -> Iterator[None]:
+        """Judge pages together, in this order: `find` and `add` are called for each within."""
+        if len(pages) < _FEW:
+            yield
+            return
+        self._together = _Together(self.open(), pages)
+        try:
+            yield
+        finally:
+            self._together.judge.finish()
+            self._together = None
 
     def is_copy(self, page: Page) -> bool:
         """Is the body that of a stored page?"""
@@ -95,9 +130,10 @@ class ContentIndex:
 
     def add(self, page: Page) -> int:
         """Store a page with its signatures; return its number."""
-        number = self.open().add(page)
         self.additions += 1
-        return number
+        if self._together is not None and page in self._together.places:
+            return self._together.add(page)
+        return self.open().add(page)
 
     def change(self, number: int, own: PageText) -> None:
         """Replace the text of a stored page by the one read with what is known of its site now."""
@@ -107,10 +143,17 @@ class ContentIndex:
         self.open().original.forget(number)
         if page.text != before.text:  # of which the signatures are made
             self.open().change(number, page)
+        self._note_change()
 
     def add_version(self, number: int, page: Page) -> None:
         """Add the new version of a stored page to the index."""
         self.open().change(number, page, is_stored=True)
+        self._note_change()
+
+    def url_of(self, number: int) -> str | None:
+        """The URL of a stored page."""
+        known = self.open().original.kept(number)
+        return self._store.label(number)[1] if known is None else known.url
 
     def signatures(self, page: Page) -> Mapping[str, bytes]:
         """All signatures of a page, by stage."""
@@ -139,7 +182,32 @@ class ContentIndex:
         """Was a page that has just been compared not compared with all candidates?"""
         return self.open().check.was_cut(page)
 
+    def _note_change(self) -> None:
+        if self._together is not None:
+            self._together.judge.is_rest_open = True
+
     def _take_up(self, stage: str, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
         """Index pages that another process has added, or whose text it has changed."""
         self.open().load(stage, numbers, signatures)
         self.additions += 1
+
+
+class _Together:
+    """Pages that are judged together, see `BatchJudge`."""
+
+    def __init__(self, deduplicator: Deduplicator, pages: Sequence[Page]) -> None:
+        self.places = {page: place for place, page in enumerate(pages)}
+        self._deduplicator = deduplicator
+        self._batch = Batch(pages)
+        self.judge = BatchJudge(deduplicator.detectors, deduplicator.check, self._batch)
+
+    def find(self, page: Page) -> Match | None:
+        match = self.judge.find(self.places[page])
+        check = self._deduplicator.check
+        if check.was_cut(page):  # by the order of comparison, which is another one for a batch
+            check.compare_again()
+            match = self.judge.look_up(self.places[page])
+        return match
+
+    def add(self, page: Page) -> int:
+        return self._deduplicator.add_of_batch(self.judge, self._batch, self.places[page])

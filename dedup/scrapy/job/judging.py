@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from scrapy import signals
@@ -25,6 +26,9 @@ from dedup.store import JobStore, Page
 from dedup.store.records import with_text
 
 logger = logging.getLogger(__name__)
+
+Asked = tuple[object, int]
+"""An item, and the share of the detectors that judges it."""
 
 
 class ItemJudge:
@@ -70,6 +74,8 @@ class ItemJudge:
         self.drops = DropLog()
         self._shares: list[list[str]] = []
         """The stages that each content pipeline asks first."""
+        self._done: set[bytes] | None = None
+        """Of the URLs of items that are judged together, those that are recorded."""
         self._resent: set[int] = set()
         """Pages of earlier runs that were fetched again in this one."""
 
@@ -93,7 +99,7 @@ class ItemJudge:
         """
         entry = self._items.entry(item)
         page = self._page(entry, item)
-        is_last = share == len(self._shares) - 1
+        is_last = self._is_last(share)
         if page is None:
             if is_last:
                 self._stats.inc_value("dedup/items/no_page")
@@ -115,14 +121,36 @@ class ItemJudge:
         return None
 
     def is_to_record(self, item: object, share: int) -> bool:
-        """Would `judge` record the item, as far as is known before this process's turn?"""
+        """Would `judge` record the item, as far as is known before this process's turn?
+
+        What it is compared with here needs no comparison in the turn.
+        """
         entry = self._items.entry(item)
         page = self._page(entry, item)
-        if share == len(self._shares) - 1:
+        if self._is_last(share):
             return True
-        if page is None or entry.is_recorded or entry.revisits is not None:
+        if page is None or not _is_compared(entry):
             return False
         return self._content.find(page, self._shares[share]) is not None
+
+    def prepare(self, asked: Sequence[Asked]) -> None:
+        """Compute what storing items needs, before others have to wait for it."""
+        for item, _ in asked:
+            entry = self._items.entry(item)
+            if entry.page is not None and _is_compared(entry):
+                self._content.prepare(entry.page)
+
+    @contextmanager
+    def together(self, asked: Sequence[Asked]) -> Iterator[None]:
+        """Judge items together: `judge` is called for each within, in this order."""
+        entries = [self._items.entry(item) for item, _ in asked]
+        pages = [each.page for each in entries if each.page is not None and _is_compared(each)]
+        self._done = self._store.urls.done([key for each in entries for key in _page_keys(each)])
+        try:
+            with self._content.judging(pages):
+                yield
+        finally:
+            self._done = None
 
     def follow_signals(self, all_signals: SignalManager) -> None:
         """Follow Scrapy's signals, so that each item leaves at the end of the pipelines."""
@@ -201,8 +229,11 @@ class ItemJudge:
             logger.warning("An item from %s is kept without comparison: %r", page.url, error)
             return None
 
+    def _is_last(self, share: int) -> bool:
+        return share == len(self._shares) - 1
+
     def _stages(self, entry: Entry, share: int) -> list[str]:
-        if entry.pages_before == self._content.additions:
+        if entry.pages_before == self._content.additions and self._done is None:
             return self._shares[share]
         return [stage for stages in self._shares[: share + 1] for stage in stages]
 
@@ -218,7 +249,7 @@ class ItemJudge:
             self._stats.inc_value("dedup/items/kept_for_fields")
             for name in names:
                 self._stats.inc_value(f"dedup/items/kept_for_fields/{name}")
-        entry.is_recorded = True
+        self._note_recorded(entry)
         if entry.is_ours:
             fill(item, "id", number)
 
@@ -233,7 +264,7 @@ class ItemJudge:
             self._record(entry, _outcome("done", entry, page))
         else:
             self._record(entry, replace(_outcome("duplicate", entry, page), match=match))
-        drop = Drop(page.url, self._store.label(match.original)[1], match)
+        drop = Drop(page.url, self._content.url_of(match.original), match)
         self.drops.note(drop)
         return drop
 
@@ -245,10 +276,12 @@ class ItemJudge:
         """
         if entry.place is not None:
             return False
-        keys = [each.key for each in entry.finishes if each.role == "page"]
+        keys = _page_keys(entry)
+        if keys and self._done is not None:
+            return keys[0] in self._done
         if keys:
             return self._store.urls.is_done(keys[0])
-        return self._is_resumed and self._store.document(match.original).url == page.url
+        return self._is_resumed and self._content.url_of(match.original) == page.url
 
     def _is_resent_page(self, entry: Entry, page: Page, match: Match) -> bool:
         """Is this a page of an earlier run, which the project's own scheduler has sent again?
@@ -257,7 +290,7 @@ class ItemJudge:
         """
         if not self._is_resent or not self._is_resumed or match.original in self._resent:
             return False
-        if self._store.document(match.original).url != page.url:
+        if self._content.url_of(match.original) != page.url:
             return False
         entry.is_recorded = True
         self._resent.add(match.original)
@@ -279,7 +312,21 @@ class ItemJudge:
         with self._store.unit():
             self._ledger.record(outcome)
             self._arrivals.note_judged(entry.place)
+        self._note_recorded(entry)
+
+    def _note_recorded(self, entry: Entry) -> None:
         entry.is_recorded = True
+        if self._done is not None:
+            self._done.update(each.key for each in entry.finishes if each.role != "repeat")
+
+
+def _is_compared(entry: Entry) -> bool:
+    """Is an item compared with stored pages when it is judged?"""
+    return not entry.is_recorded and entry.revisits is None
+
+
+def _page_keys(entry: Entry) -> list[bytes]:
+    return [each.key for each in entry.finishes if each.role == "page"]
 
 
 def _outcome(kind: OutcomeKind, entry: Entry, page: Page) -> Outcome:

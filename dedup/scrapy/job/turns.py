@@ -10,11 +10,11 @@ process has no turns, and nothing waits.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from random import random
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
@@ -24,6 +24,7 @@ from dedup.scrapy.internals.reactor import call_later
 from dedup.store.interface import Workers
 
 T = TypeVar("T")
+Values = TypeVarTuple("Values")
 
 _GATHER_SECONDS = 0.03
 """What comes within this time, for each process of the job, shares a turn, and its commit: a turn
@@ -37,6 +38,16 @@ _ITEMS_IN_A_TURN = 100
 _TRY_AGAIN_SECONDS = 0.01
 _MAX_TRIES_SECONDS = 1.0
 """After this the process waits in the server's queue, which is served in order."""
+
+
+class Group(Protocol):
+    """What makes calls of one kind together: once for a turn what each would do for itself."""
+
+    def prepare(self, asked: Sequence[Any]) -> None:
+        """Do what needs no turn for calls with these arguments, so that the turn is short."""
+
+    def together(self, asked: Sequence[Any]) -> AbstractContextManager[None]:
+        """Is entered in the turn, before all the calls, in this order."""
 
 
 class Turns:
@@ -54,7 +65,9 @@ class Turns:
         self._workers = workers
         self._first: dict[object, Callable[[], object]] = {}
         """Functions whose results nothing awaits; they run before the calls."""
-        self._calls: list[tuple[Callable[[], object], Deferred[Any]]] = []
+        self._calls: list[_Call] = []
+        self._groups: dict[Group, _Together] = {}
+        """Calls that are made together, after the others."""
         self._is_asked = False
         self._is_open = False
         self._is_closed = False
@@ -68,7 +81,7 @@ class Turns:
     @property
     def is_pending(self) -> bool:
         """Is there something to write that waits for a turn?"""
-        return bool(self._first or self._calls)
+        return bool(self._first or self._calls or self._groups)
 
     @property
     def is_needed(self) -> bool:
@@ -85,6 +98,22 @@ class Turns:
             return function()
         done: Deferred[T] = Deferred()
         self._calls.append((function, done))
+        self.ask()
+        return await maybe_deferred_to_future(done)
+
+    async def run_together(
+        self, group: Group, arguments: tuple[*Values], function: Callable[[*Values], T]
+    ) -> T:
+        """As `run`, for a function of these arguments, together with others of the group.
+
+        They are called after all those that are given to `run`.
+        """
+        if not self.is_needed:
+            return function(*arguments)
+        done: Deferred[T] = Deferred()
+        together = self._groups.setdefault(group, _Together(group))
+        together.asked.append(arguments)
+        together.calls.append((partial(function, *arguments), done))
         self.ask()
         return await maybe_deferred_to_future(done)
 
@@ -117,8 +146,9 @@ class Turns:
     def _try(self) -> None:
         if self._is_closed:
             return
-        waiting = self._calls
         try:
+            for together in self._groups.values():
+                together.prepare()
             waits = time.monotonic() > self._tries_until
             if not self._workers.try_begin(waits=waits):
                 call_later(_TRY_AGAIN_SECONDS * (0.5 + random()), self._try)  # noqa: S311 -- so that two do not meet again
@@ -127,8 +157,8 @@ class Turns:
             results = self._write()
             self._workers.end()
         except StateError as error:  # the job notes it, and stops
-            self._calls = []
-            results = [partial(done.errback, error) for _, done in waiting]
+            results = [partial(done.errback, error) for _, done in self._waiting]
+            self._calls, self._groups = [], {}
         self._is_asked = self._is_open = False
         for resolve in results:
             resolve()
@@ -138,8 +168,46 @@ class Turns:
         first, self._first = self._first, {}
         for function in first.values():
             function()
-        calls, self._calls = self._calls, []
-        return [_made(function, done) for function, done in calls]
+        results = [_made(*call) for call in self._calls]
+        for together in self._groups.values():
+            results += together.made()
+        self._calls, self._groups = [], {}
+        return results
+
+    @property
+    def _waiting(self) -> list[_Call]:
+        together = [call for each in self._groups.values() for call in each.calls]
+        return [*self._calls, *together]
+
+
+_Call = tuple[Callable[[], object], Deferred[Any]]
+"""A function, and what awaits its result."""
+
+
+class _Together:
+    """Calls of a group, with their arguments."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+        self.asked: list[tuple[Any, ...]] = []
+        self.calls: list[_Call] = []
+        self._n_prepared = 0
+
+    def prepare(self) -> None:
+        """Prepare the calls that have come since it was last called."""
+        new, self._n_prepared = self.asked[self._n_prepared :], len(self.asked)
+        with suppress(Exception):  # the turn raises it again, for the call that it belongs to
+            self._group.prepare(new)
+
+    def made(self) -> list[Callable[[], None]]:
+        """Make the calls; return what `_made` returns for each."""
+        try:
+            with self._group.together(self.asked):
+                return [_made(*call) for call in self.calls]
+        except StateError:  # of the whole turn
+            raise
+        except Exception as error:  # noqa: BLE001 -- it is raised where the results are awaited
+            return [partial(done.errback, error) for _, done in self.calls]
 
 
 def _made(function: Callable[[], object], done: Deferred[Any]) -> Callable[[], None]:

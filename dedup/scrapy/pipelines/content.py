@@ -82,7 +82,8 @@ class ContentPipeline(Component):
         judge = self._job.pages.judge
         if not judge.is_to_record(item, self._share):
             return item
-        return self._passed(item, await self._job.turns.run(lambda: judge.judge(item, self._share)))
+        judged = self._job.turns.run_together(judge, (item, self._share), judge.judge)
+        return self._passed(item, await judged)
 
     def _passed(self, item: object, drop: Drop | None) -> object:
         if drop is not None:

@@ -23,6 +23,7 @@ import psycopg
 
 from dedup.errors import StateError
 from dedup.store.postgresql.errors import UnreachableError, as_state_error, is_passing
+from dedup.store.postgresql.later import LaterWrites, Statement
 from dedup.store.postgresql.place import Place
 from dedup.store.sql.database import Parameters
 
@@ -42,10 +43,18 @@ class Cursor:
     """The rows of a query. It is executed again if the connection is lost before they are read."""
 
     def __init__(
-        self, owner: "Connection", query: bytes, parameters: Any, *, is_many: bool
+        self,
+        owner: "Connection",
+        query: bytes,
+        parameters: Any,
+        *,
+        is_many: bool = False,
+        is_raw: bool = False,
     ) -> None:
         self._owner = owner
         self._query, self._parameters, self._is_many = query, parameters, is_many
+        self._is_raw = is_raw
+        """Are its parameters `$1`, `$2`…?"""
         self._rows: psycopg.Cursor[Any] | None = None
 
     def fetchone(self) -> Any:
@@ -69,7 +78,7 @@ class Cursor:
             self._execute(raw)
 
     def _execute(self, raw: psycopg.Connection[Any]) -> None:
-        self._rows = raw.cursor()
+        self._rows = psycopg.RawCursor(raw) if self._is_raw else raw.cursor()
         if self._is_many:
             self._rows.executemany(self._query, self._parameters)
         else:
@@ -115,6 +124,11 @@ class Connection:
         self._pipeline = contextlib.ExitStack()
         self._done: list[Cursor] | None = None
         """The statements of the transaction; None: there is no transaction."""
+        self._later = LaterWrites()
+        self._unit_at: int | None = None
+        """The first of the later writes that belongs to the current unit; None: there is none."""
+        self._is_saved = False
+        """Is there a savepoint before the current unit?"""
         self._mark = ""
         self._next_mark: str | None = None
         self._sequences: list[Any] = []
@@ -124,16 +138,55 @@ class Connection:
         return self._done is not None
 
     def execute(self, query: str, parameters: Parameters = (), /) -> Cursor:
+        self._prepare(query)
+        return self.execute_now(query, parameters)
+
+    def execute_now(self, query: str, parameters: Parameters = ()) -> Cursor:
+        """Execute a query to which later writes make no difference."""
         is_named = isinstance(parameters, Mapping)
         translated = translated_query(query, is_named) if parameters else query.encode()
-        return self._executed(Cursor(self, translated, parameters, is_many=False))
+        return self._executed(Cursor(self, translated, parameters))
 
     def executemany(self, query: str, parameters: Iterable[Parameters], /) -> Cursor:
         rows = list(parameters)
         if not rows:
             return Cursor(self, b"", (), is_many=True)
+        self._prepare(query)
         translated = translated_query(query, isinstance(rows[0], Mapping))
         return self._executed(Cursor(self, translated, rows, is_many=True))
+
+    def write_later(self, query: str, rows: Iterable[Parameters], *, is_sum: bool = False) -> None:
+        """Execute a statement before the next one that names its table, or with the commit.
+
+        See `LaterWrites.add`.
+        """
+        self._later.add(query, rows, is_sum=is_sum)
+
+    def send_later(self) -> None:
+        """Execute all later writes."""
+        if self._unit_at is not None and len(self._later) > self._unit_at:
+            self._save_unit()
+        later, self._later = self._later, LaterWrites()
+        if self._unit_at is not None:
+            self._unit_at = 0
+        for each in later.statements():
+            self._send(each)
+
+    # --- Units -----------------------------------------------------------------------------------
+
+    def begin_unit(self) -> None:
+        self._unit_at, self._is_saved = len(self._later), False
+
+    def end_unit(self) -> None:
+        if self._is_saved:
+            self.execute_now("RELEASE unit")
+        self._unit_at = None
+
+    def undo_unit(self) -> None:
+        self._later.cut(self._unit_at or 0)
+        if self._is_saved:
+            self.execute_now("ROLLBACK TO unit")
+        self.end_unit()
 
     # --- Transactions ----------------------------------------------------------------------------
 
@@ -164,6 +217,7 @@ class Connection:
 
     def commit(self, last_number: int) -> None:
         """Commit, with the number of the last record."""
+        self.send_later()
         self._next_mark = token_hex(8)
         query = "UPDATE job SET last_number = ?, mark = ?"
         self.execute(query, (last_number, self._next_mark))
@@ -177,7 +231,8 @@ class Connection:
 
     def abort(self) -> None:
         """Abort the transaction, and release the lock."""
-        self._done = None
+        self._done, self._unit_at = None, None
+        self._later = LaterWrites()
         with contextlib.suppress(psycopg.Error):
             self._pipeline.close()
         with contextlib.suppress(psycopg.Error):
@@ -209,6 +264,34 @@ class Connection:
             raise
 
     # --- Private ---------------------------------------------------------------------------------
+
+    def _prepare(self, query: str) -> None:
+        """Send what has to come before a query."""
+        if not query.lstrip().startswith("SELECT"):
+            self._save_unit()
+        if self._later.touch(query):
+            self.send_later()
+
+    def _save_unit(self) -> None:
+        """Set a savepoint before the first statement of a unit that is sent.
+
+        Most units have none: their writes come later, and are undone by forgetting them.
+        """
+        if self._unit_at is None or self._is_saved:
+            return
+        own = self._later.cut(self._unit_at)
+        self._unit_at = None
+        self.send_later()
+        self.execute_now("SAVEPOINT unit")
+        self._later, self._unit_at, self._is_saved = own, 0, True
+
+    def _send(self, statement: Statement) -> None:
+        query, parameters, is_many = statement
+        if is_many:
+            translated = translated_query(query, isinstance(parameters[0], Mapping))
+            self._executed(Cursor(self, translated, parameters, is_many=True))
+        else:
+            self._executed(Cursor(self, query.encode(), parameters, is_raw=True))
 
     def _recover(self, error: psycopg.Error, reading: Cursor | None) -> None:
         failure, began = as_state_error(self._place, error), time.monotonic()

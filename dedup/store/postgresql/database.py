@@ -15,7 +15,7 @@ from dedup.store.postgresql.errors import reporting
 from dedup.store.postgresql.opening import connect, lock
 from dedup.store.postgresql.place import Place
 from dedup.store.sql import database
-from dedup.store.sql.database import Options
+from dedup.store.sql.database import Options, Parameters
 
 _ROWS_AT_ONCE = 5_000
 
@@ -99,6 +99,31 @@ class Database(database.Database):
         finally:
             self.connection.close()
 
+    def record(self, query: str, number: int) -> Any:
+        """As in the base class. Later writes are new records: they change no earlier one."""
+        if number > self._stored_number:
+            return super().record(query, number)
+        with self.reporting():
+            row = self.connection.execute_now(query, (number,)).fetchone()
+        if row is None:
+            raise KeyError(number)
+        return row
+
+    def write_many(
+        self,
+        query: str,
+        rows: Sequence[Parameters],
+        *,
+        weight: int = 0,
+        is_sum: bool = False,
+    ) -> None:
+        if self._depth:
+            self._check_failed()
+            self.connection.write_later(query, rows, is_sum=is_sum)
+            return
+        with self.unit(weight=weight):
+            self.connection.write_later(query, rows, is_sum=is_sum)
+
     def _begin(self) -> None:
         self._lock_job("")
 
@@ -127,6 +152,15 @@ class Database(database.Database):
         self._check_failed()
         self.connection.commit(self.last_number)
         self._stored_number = self.last_number
+
+    def _set_savepoint(self) -> None:
+        self.connection.begin_unit()
+
+    def _end_unit(self) -> None:
+        self.connection.end_unit()
+
+    def _roll_back_unit(self) -> None:
+        self.connection.undo_unit()
 
     def _undo_unit(self) -> None:
         if self._has_failed:

@@ -8,7 +8,6 @@ from dedup.store.postgresql.database import Database
 from dedup.store.postgresql.place import Place
 from dedup.store.postgresql.workers import PostgresqlWorkers
 from dedup.store.query_results import WorkerRow
-from dedup.store.records import TOO_DEEP
 from dedup.store.sql.database import Options
 from dedup.store.sql.stats import StatsQueries
 from dedup.store.sql.store import JobStore
@@ -73,8 +72,8 @@ class PostgresqlStore(JobStore):
 
 
 class PostgresqlUrlTable(UrlTable):
-    def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        query = f"SELECT key FROM urls WHERE key = ANY(?) AND state <> {TOO_DEEP}"  # noqa: S608 -- a constant
+    def _among(self, keys: Sequence[bytes], condition: str) -> set[bytes]:
+        query = f"SELECT key FROM urls WHERE key = ANY(?) AND {condition}"  # noqa: S608 -- a constant
         return {key for (key,) in self._database.all(query, (list(keys),))}
 
 

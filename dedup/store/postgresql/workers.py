@@ -190,3 +190,8 @@ class PostgresqlWorkers(SharedWorkers):
         """
         seconds = max(self._lease_seconds, 0.0)
         raw.execute(_END_STUCK, [seconds, seconds])
+
+    def _note_own_changes(self) -> None:
+        with self._database.reporting():
+            self._database.connection.send_later()  # they make changes
+        super()._note_own_changes()

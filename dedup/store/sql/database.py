@@ -186,7 +186,7 @@ class Database(ABC):
                 yield self.connection
                 if self._is_broken:
                     raise RuntimeError("a unit inside this one has failed")
-                self.connection.execute("RELEASE unit")
+                self._end_unit()
         except BaseException:
             self._undo_unit()
             raise
@@ -282,9 +282,27 @@ class Database(ABC):
         return self.last_number
 
     def write(self, query: str, parameters: Parameters = (), *, weight: int = 0) -> None:
-        """Execute in a unit of its own, or in the current one."""
+        """Execute a statement without a result in a unit of its own, or in the current one."""
+        self.write_many(query, [parameters], weight=weight)
+
+    def write_many(
+        self,
+        query: str,
+        rows: Sequence[Parameters],
+        *,
+        weight: int = 0,
+        is_sum: bool = False,  # noqa: ARG002 -- where they are sent together
+    ) -> None:
+        """Execute a statement without a result for each row, as `write` does.
+
+        Args:
+            query: the statement.
+            rows: its parameters, one time after the other.
+            weight: see `unit`.
+            is_sum: the statement adds the last value of a row to that of an equal one.
+        """
         with self.unit(weight=weight) as connection:
-            connection.execute(query, parameters)
+            connection.executemany(query, rows)
 
     def unpacked(self, number: int, compressed: bytes, kind: str = "text") -> bytes:
         """Decompress data of the page `number`."""
@@ -361,7 +379,17 @@ class Database(ABC):
             if not self.connection.in_transaction:
                 self._begin()
                 self._group_began = time.monotonic()
-            self.connection.execute("SAVEPOINT unit")
+            self._set_savepoint()
+
+    def _set_savepoint(self) -> None:
+        self.connection.execute("SAVEPOINT unit")
+
+    def _end_unit(self) -> None:
+        self.connection.execute("RELEASE unit")
+
+    def _roll_back_unit(self) -> None:
+        self.connection.execute("ROLLBACK TO unit")
+        self.connection.execute("RELEASE unit")
 
     def _undo_unit(self) -> None:
         if self._is_shared and self._has_failed:
@@ -371,8 +399,7 @@ class Database(ABC):
         self._has_failed = self._has_failed or not self.connection.in_transaction
         if self.connection.in_transaction:
             with self.reporting():
-                self.connection.execute("ROLLBACK TO unit")
-                self.connection.execute("RELEASE unit")
+                self._roll_back_unit()
 
 
 def inserting(table: str, *columns: str) -> str:

@@ -36,6 +36,7 @@ class HostKnowledge(Queries):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._encodings: dict[str, str | None] = {}
+        self._n_early: dict[str, int] = {}
 
     # --- Sites -----------------------------------------------------------------------------------
 
@@ -123,15 +124,17 @@ class HostKnowledge(Queries):
 
     def add_early(self, number: int, host: str, outline: Outline, *, at_most: int) -> None:
         """Add an early page; only the last `at_most` of a host are kept."""
-        with self._database.unit(weight=0) as connection:
-            connection.execute(
-                "INSERT INTO early VALUES (?, ?, ?)", (number, host, _packed(outline))
-            )
-            connection.execute(
-                "DELETE FROM early WHERE host = ? AND page <= (SELECT page FROM early"
-                " WHERE host = ? ORDER BY page DESC LIMIT 1 OFFSET ?)",
-                (host, host, at_most),
-            )
+        count = self.count_early(host) + 1
+        with self._database.unit(weight=0):
+            row = number, host, _packed(outline)
+            self._database.write("INSERT INTO early VALUES (?, ?, ?)", row)
+            if count > at_most:
+                self._database.write(
+                    "DELETE FROM early WHERE host = ? AND page <= (SELECT page FROM early"
+                    " WHERE host = ? ORDER BY page DESC LIMIT 1 OFFSET ?)",
+                    (host, host, at_most),
+                )
+        self._n_early[host] = min(count, at_most)
 
     def early(self, host: str) -> list[Outlined]:
         """The early pages of a host, by number."""
@@ -143,9 +146,19 @@ class HostKnowledge(Queries):
 
     def count_early(self, host: str) -> int:
         """How many early pages a host has."""
-        return int(self._database.value("SELECT count(*) FROM early WHERE host = ?", [host]))
+        if host not in self._n_early:
+            if len(self._n_early) >= _HOSTS_IN_MEMORY:
+                self._n_early.clear()
+            query = "SELECT count(*) FROM early WHERE host = ?"
+            self._n_early[host] = int(self._database.value(query, [host]))
+        return self._n_early[host]
+
+    def forget_counts(self) -> None:
+        """Count anew: another process may have added pages."""
+        self._n_early.clear()
 
     def drop_early(self, numbers: Sequence[int]) -> None:
+        self.forget_counts()
         with self._database.unit(weight=0) as connection:
             connection.executemany(
                 "DELETE FROM early WHERE page = ?", [(each,) for each in numbers]

@@ -156,18 +156,25 @@ class JobStore(PageReader, ABC):
         if self.keep_bodies and page.body is not None and len(page.body) <= MAX_UNPACKED_BYTES:
             fields["body"] = page.packed_body
         with self.unit() as connection:
-            connection.execute(_INSERT_PAGE if is_new else _UPDATE_PAGE, fields)
-            _add_signatures(connection, number, signatures)
+            if is_new:
+                self.database.write(_INSERT_PAGE, fields)
+            else:
+                connection.execute(_UPDATE_PAGE, fields)
+            self._add_signatures(number, signatures)
 
     def change_text(self, number: int, page: Page) -> None:
         """Replace the text of a page, and the fields that depend on it."""
-        fields = {**_fields(number, page), **_content(page)}
-        self.database.write(_CHANGE_TEXT, fields, weight=1)
+        with self.unit() as connection:
+            connection.execute(_CHANGE_TEXT, {**_fields(number, page), **_content(page)})
 
     def change_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
         with self.unit() as connection:
             connection.execute("DELETE FROM signatures WHERE page = ?", (number,))
-            _add_signatures(connection, number, signatures)
+            self._add_signatures(number, signatures)
+
+    def _add_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
+        rows = [(stage, number, value) for stage, value in signatures.items()]
+        self.database.write_many("INSERT INTO signatures VALUES (?, ?, ?)", rows)
 
     def note_apart(self, number: int, original: int, lines: Sequence[str]) -> None:
         """Record that a page was kept for these lines, although its text resembles another's."""
@@ -179,7 +186,7 @@ class JobStore(PageReader, ABC):
 
     def add_duplicate(self, document: Document, match: Match) -> None:
         page = as_page(document)
-        with self.unit() as connection:
+        with self.unit():
             row = (
                 self.database.take_number(),
                 storable(page.id) or None,
@@ -188,14 +195,14 @@ class JobStore(PageReader, ABC):
                 *storable_fields(page, DROPPED_FIELDS).values(),
                 None if match.stage == "body" else page.packed_text,
             )
-            connection.execute(_INSERT_DUPLICATE, row)
+            self.database.write(_INSERT_DUPLICATE, row)
 
     def add_skipped(
         self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0
     ) -> None:
         """Record a URL without a page to compare, and the reason."""
-        with self.unit() as connection:
-            connection.execute(
+        with self.unit():
+            self.database.write(
                 "INSERT INTO skipped VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     self.database.take_number(),
@@ -211,10 +218,11 @@ class JobStore(PageReader, ABC):
 
     def add_to_counter(self, name: str, amount: int) -> None:
         """Add to a named counter."""
-        self.database.write(
+        self.database.write_many(
             "INSERT INTO counters VALUES (?, ?)"
             " ON CONFLICT (name) DO UPDATE SET value = counters.value + excluded.value",
-            (name, amount),
+            [(name, amount)],
+            is_sum=True,
         )
 
     def __enter__(self) -> Self:
@@ -242,13 +250,6 @@ def _difference(found: Schemes, wanted: Schemes) -> str:
                 if found[stage].get(name) != wanted[stage].get(name)
             ]
     return "; ".join(parts)
-
-
-def _add_signatures(connection: Connection, number: int, signatures: Mapping[str, bytes]) -> None:
-    connection.executemany(
-        "INSERT INTO signatures VALUES (?, ?, ?)",
-        [(stage, number, value) for stage, value in signatures.items()],
-    )
 
 
 def _fields(number: int, page: Page) -> dict[str, object]:

@@ -67,9 +67,16 @@ class UrlTable(Queries):
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
         """The `keys` that were seen."""
+        return self._among(keys, f"state <> {TOO_DEEP}")
+
+    def done(self, keys: Sequence[bytes]) -> set[bytes]:
+        """The `keys` of URLs that need no fetching any more."""
+        return self._among(keys, f"state = {DONE}")
+
+    def _among(self, keys: Sequence[bytes], condition: str) -> set[bytes]:
         found: set[bytes] = set()
         for part, marks in _parts(keys):
-            query = f"SELECT key FROM urls WHERE key IN ({marks}) AND state <> {TOO_DEEP}"  # noqa: S608 -- only marks
+            query = f"SELECT key FROM urls WHERE key IN ({marks}) AND {condition}"  # noqa: S608 -- marks and constants
             found.update(key for (key,) in self._database.all(query, part))
         return found
 
@@ -147,11 +154,10 @@ class UrlTable(Queries):
             "INSERT INTO urls (key, state, rank, depth, slot, url) VALUES (?, ?, 0, 0, '', ?)"
             " ON CONFLICT (key) DO UPDATE SET state = excluded.state"
         )
-        with self._database.unit(weight=0) as connection:
-            connection.executemany(
-                query if has_failed else query + ", request = NULL",
-                [(key, DONE, storable(url)) for key, url in urls],
-            )
+        self._database.write_many(
+            query if has_failed else query + ", request = NULL",
+            [(key, DONE, storable(url)) for key, url in urls],
+        )
 
     def add_alias(self, url: str, page_url: str, kind: str) -> None:
         """Record that `url` leads to the page at `page_url`, by `redirect` or `canonical` link."""

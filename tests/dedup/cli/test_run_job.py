@@ -67,6 +67,7 @@ def size_of(folder: Path) -> int:
         [],
         ["--within", "g", "--keep", "longest"],
         ["--against", "base.jsonl"],
+        ["--passages", "30", "--contains", "base.jsonl"],
     ],
     ids=" ".join,
 )
