@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,23 @@ from dedup.cli.paths import check_paths
 from dedup.collection.formats import ENDINGS, format_to_write
 from dedup.collection.writing.outputs import check_outputs
 from dedup.explain.failures import failed_urls
-from dedup.export import DUPLICATES, FAILED, PAGES, write_table, write_warc
+from dedup.export import (
+    DUPLICATES,
+    FAILED,
+    duplicate_rows,
+    failed_rows,
+    page_columns,
+    page_rows,
+    write_table,
+    write_warc,
+)
+from dedup.fields.registry import FIELDS, checked
 from dedup.store import JobStore, job_file, open_store
+from dedup.store.export_columns import EXPORTED_FIELDS
 from dedup.store.records import storable
 from dedup.store.selection import Selection
 
-_TABLES: Mapping[str, Mapping[str, str]] = {"pages": PAGES, "duplicates": DUPLICATES}
+_TABLES = "pages", "duplicates"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +67,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="output file for failed URLs: status, cause, remedy, and the stored pages that link"
         " to each (up to 10; none if DEDUP_STORE_BODIES is off)",
+    )
+    parser.add_argument(
+        "--fields",
+        metavar="NAME[,NAME…]",
+        help="columns of the pages, in this order (default: those of a feed), of"
+        f" {', '.join(FIELDS)}; see docs/export.md",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
     add_piece_arguments(parser)
@@ -118,6 +135,7 @@ def execute(options: argparse.Namespace) -> None:
     given = {option: str(path) for option, path in outputs.items()}
     check_outputs(given, {}, overwrite=options.overwrite or is_own)
     chosen = selection(options)
+    fields = _fields(options.fields, None if pages is None else formats[pages])
     with open_store(options.job, read_only=True) as store:
         _check_stages(store, chosen)
         for path, tables in (
@@ -125,15 +143,20 @@ def execute(options: argparse.Namespace) -> None:
             (duplicates, ("duplicates",)),
         ):
             if path is not None:
-                _write(path, formats[path], store, chosen, tables)
+                _write(path, formats[path], store, chosen, tables, fields)
         if options.failed is not None:
             failed = failed_urls(store)
-            write_table(options.failed, (each._asdict() for each in failed), FAILED)
+            write_table(options.failed, failed_rows(failed), FAILED)
             ERRORS.print(f"{len(failed):,} failed URLs in {options.failed}")
 
 
 def _write(
-    path: Path, found: str, store: JobStore, chosen: Selection, tables: tuple[str, ...]
+    path: Path,
+    found: str,
+    store: JobStore,
+    chosen: Selection,
+    tables: tuple[str, ...],
+    fields: Sequence[str],
 ) -> None:
     tables = tables if found == "warc" else tables[:1]
     totals = {table: store.exports.count(table, chosen) for table in tables}
@@ -150,12 +173,27 @@ def _write(
         if found == "warc":
             for _ in counted(write_warc(path, store, chosen, tables=tables)):
                 pass
+        elif tables == ("pages",):
+            write_table(path, counted(page_rows(store, fields, chosen)), page_columns(fields))
         else:
-            (table,) = tables
-            read = store.exports.pages if table == "pages" else store.exports.duplicates
-            write_table(path, counted(read(chosen)), _TABLES[table])
+            write_table(path, counted(duplicate_rows(store, chosen)), DUPLICATES)
     counts = " and ".join(f"{count:,} {table}" for table, count in totals.items())
     ERRORS.print(f"{counts} in {path}")
+
+
+def _fields(given: str | None, found: str | None) -> Sequence[str]:
+    """The names of the columns of the pages, which go to a file of the format `found`.
+
+    Raises:
+        ValueError: a name is of no field, or there are no columns.
+        ModuleNotFoundError: a field needs a package that is not installed.
+    """
+    if given is None:
+        return EXPORTED_FIELDS
+    if found in (None, "warc"):
+        where = "a WARC file" if found else "no file (-o)"
+        raise ValueError(f"--fields are columns of the pages, which go to {where}")
+    return checked(given.split(","), of="--fields")
 
 
 def _check_stages(store: JobStore, chosen: Selection) -> None:

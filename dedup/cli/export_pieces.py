@@ -23,7 +23,7 @@ from dedup.pieces import Count, count_words
 from dedup.store import JobStore, job_file
 from dedup.store.selection import Selection
 
-_OTHER_FILES = {"-d": "duplicates", "--failed": "failed"}
+_NOT_WITH = {"-d": "duplicates", "--failed": "failed", "--fields": "fields"}
 _MORE = {
     "--pieces-tokens": "tokens",
     "--pieces-without-near": "without_near",
@@ -74,9 +74,11 @@ def asks_for_pieces(options: argparse.Namespace) -> bool:
             if getattr(options, name):
                 raise ValueError(f"{option} needs --pieces N")
         return False
-    for option, name in _OTHER_FILES.items():
+    for option, name in _NOT_WITH.items():
         if getattr(options, name) is not None:
-            raise ValueError(f"--pieces writes one file, named by -o: leave {option} out")
+            raise ValueError(
+                f"--pieces writes one file with columns of its own: leave {option} out"
+            )
     return True
 
 

@@ -1,7 +1,8 @@
 """A job's pages and duplicates as files that other tools read."""
 
 from dedup.collection.formats import ENDINGS
-from dedup.export.tables import DUPLICATES, FAILED, PAGES, write_table
+from dedup.export.rows import duplicate_rows, failed_rows, page_rows
+from dedup.export.tables import DUPLICATES, FAILED, page_columns, write_table
 from dedup.export.warc import NEAR_DUPLICATE_PROFILE, write_warc
 
 __all__ = [
@@ -9,7 +10,10 @@ __all__ = [
     "ENDINGS",
     "FAILED",
     "NEAR_DUPLICATE_PROFILE",
-    "PAGES",
+    "duplicate_rows",
+    "failed_rows",
+    "page_columns",
+    "page_rows",
     "write_table",
     "write_warc",
 ]

@@ -14,13 +14,13 @@ from dedup.collection.rows import Broken
 from dedup.collection.sources import Source
 from dedup.collection.writing.kinds import Kind
 from dedup.document import Document
+from dedup.export.rows import page_source, reduced_of
 from dedup.fields.markup_writer import paragraph
-from dedup.fields.own_markup import own_markup
-from dedup.html import bounded, decode
+from dedup.fields.page_source import PageSource
 from dedup.pieces import Count, count_words, cut
 from dedup.pieces.records import NOW, THEN, Record, rows_of, without_near
 from dedup.pieces.runs import SortedRows
-from dedup.store import JobStore, Page
+from dedup.store import JobStore
 from dedup.store.selection import EVERYTHING, Selection
 
 PIECES: Mapping[str, Kind] = {
@@ -71,12 +71,12 @@ def piece_rows(
         on_page: is called for each page that has been cut.
 
     Raises:
-        ValueError: the earlier export has no ids, or old versions of pages have no bodies.
+        ValueError: the earlier export is something else.
     """
     with closing(SortedRows(folder)) as found, closing(SortedRows(folder)) as kept:
         cutting = _Cutting(store, options, found)
         for number in store.exports.page_numbers(selection):
-            cutting.add_page(number)
+            cutting.add_page(page_source(store, number), number)
             on_page()
         if isinstance(options.since, Source):
             for name in _ids(options.since):
@@ -97,44 +97,32 @@ class _Cutting:
         self._store, self._options, self._out = store, options, out
         self._gone: Mapping[int, float] = store.exports.gone_pages()
 
-    def add_page(self, number: int) -> None:
-        page = self._store.page(number)
+    def add_page(self, source: PageSource, number: int) -> None:
         since = self._options.since
         when = 0 if number in self._gone else NOW
-        if isinstance(since, float) and page.fetched_at <= since:
+        if isinstance(since, float) and source.page.fetched_at <= since:
             when |= self._then(number, since)
         if when:
-            self._add(page, when)
+            self._add(source, when)
 
     def add_versions(self, since: float, selection: Selection) -> None:
         """Add what pages were at a time, of those that have changed since."""
-        for number, title, text, body in self._store.exports.versions(since, selection):
-            if body is None:
-                raise ValueError(
-                    "--pieces-since with a time needs the bodies of old versions, which were not"
-                    " kept (DEDUP_STORE_BODIES); give the file of an earlier export of pieces"
-                )
+        for number, text, body, data in self._store.exports.versions(since, selection):
             if when := self._then(number, since):
-                page = replace(self._store.page(number), title=title, text=text, body=body)
-                self._add(page, when)
+                page = replace(self._store.page(number), text=text, body=body)
+                self._add(PageSource(page, reduced_of(self._store, number, data)), when)
 
     def _then(self, number: int, since: float) -> int:
         return 0 if self._gone.get(number, since + 1) <= since else THEN
 
-    def _add(self, page: Page, when: int) -> None:
-        pieces = cut(_markup(page), self._options.size, self._options.count)
+    def _add(self, source: PageSource, when: int) -> None:
+        markup = source.markup
+        if markup is None:
+            markup = "".join(map(paragraph, source.text.splitlines()))
+        pieces = cut(markup, self._options.size, self._options.count)
         for number, piece in enumerate(pieces, start=1):
-            place = piece.id, 0, page.url or "", number, when
+            place = piece.id, 0, source.url, number, when
             self._out.add(tuple(Record(*place, piece.headings, piece.text)))
-
-
-def _markup(page: Page) -> str:
-    """The markup of a page's own text; if its body was not kept, its lines are paragraphs."""
-    if not page.body:
-        return "".join(map(paragraph, page.text.splitlines()))
-    encoding = page.encoding or None
-    html = decode(page.body, page.content_type or None, host_encoding=encoding).text
-    return own_markup(bounded(html), page.text)
 
 
 def _ids(source: Source) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Tables in any format, with the same columns and values.
 
-Times are seconds since 1970. In Parquet, where a column has one type, ids are strings.
+Times are ISO 8601. In Parquet, where a column has one type, ids are strings and times timestamps.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,29 +9,26 @@ from typing import Any
 
 from dedup.collection.formats import format_to_write, open_writer
 from dedup.collection.writing import Output, write_record
-from dedup.collection.writing.kinds import Kind
+from dedup.collection.writing.kinds import TIMESTAMP, Kind
 from dedup.collection.writing.parquet import KINDS
 from dedup.explain.failures import FailedUrl
+from dedup.fields.registry import FIELDS
 from dedup.files import replacing
 from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
 
-_KINDS = {
-    **KINDS,
-    "status": "int32",
-    "fetched_at": "float64",
-    "failed_at": "float64",
-    "depth": "int32",
-}
+_KINDS = {**KINDS, "status": "int32", "failed_at": TIMESTAMP}
 """Types in Parquet; other columns are strings."""
 
-PAGES: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in EXPORTED_FIELDS}
-"""Columns of the unique pages, with their types in Parquet."""
+DUPLICATES: Mapping[str, Kind] = {name: _KINDS.get(name, "string") for name in DUPLICATE_FIELDS}
+"""Columns of the duplicate records, with their types in Parquet."""
 
-DUPLICATES: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in DUPLICATE_FIELDS}
-"""Columns of the duplicate records."""
-
-FAILED: Mapping[str, str] = {name: _KINDS.get(name, "string") for name in FailedUrl._fields}
+FAILED: Mapping[str, Kind] = {name: _KINDS.get(name, "string") for name in FailedUrl._fields}
 """Columns of the failed URLs."""
+
+
+def page_columns(names: Iterable[str] = EXPORTED_FIELDS) -> Mapping[str, Kind]:
+    """Columns of the unique pages, see `dedup.fields.registry`."""
+    return {name: FIELDS[name].kind for name in names}
 
 
 def write_table(path: Path, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Kind]) -> None:

@@ -63,7 +63,7 @@ class _Writer:
     def __init__(self, found: Segmented, own: Sequence[bool], left: Sequence[Left]) -> None:
         self._events = events = found.events
         self._own = [*own, False]
-        self._left = sorted(reversed(left), key=lambda each: -each.segment)  # taken from its end
+        self._left = sorted(left, key=lambda each: each.segment)[::-1]  # taken from its end
         self._ends = _ends(events)
         self._whole = self._find_whole()
         are_texts = [event.kind == TEXT and not event.text.isspace() for event in events]

@@ -35,7 +35,14 @@ from dedup.scrapy.middlewares.callback_outputs import WatchOutputs
 from dedup.scrapy.middlewares.depth import NoteTooDeep
 from dedup.scrapy.middlewares.redirect import RedirectGuard
 from dedup.scrapy.middlewares.resume import ResumeMiddleware
-from dedup.scrapy.pipelines import ExactContent, ExtractText, FollowItem, NearDuplicate, StorePage
+from dedup.scrapy.pipelines import (
+    ExactContent,
+    ExtractText,
+    FollowItem,
+    NearDuplicate,
+    PageFields,
+    StorePage,
+)
 from dedup.scrapy.scheduler import DedupScheduler
 from dedup.scrapy.spiders.own import is_own
 
@@ -82,6 +89,10 @@ class DedupAddon:
             (StorePage, 900),
         ):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
+        if settings.getlist("DEDUP_PAGE_FIELDS"):
+            settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", PageFields, 310)
+            if is_own(self._spider):
+                _add_to_feeds(settings)
         for extension in _EXTENSIONS:
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
         with refusing():
@@ -182,6 +193,15 @@ def _check_priorities(settings: BaseSettings, job_dir: str) -> None:
 
 def _is_of_project(settings: BaseSettings, name: str) -> bool:
     return (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["addon"]
+
+
+def _add_to_feeds(settings: BaseSettings) -> None:
+    """Add the fields of `DEDUP_PAGE_FIELDS` to the feeds' fields that the project sets."""
+    name = "FEED_EXPORT_FIELDS"
+    fields, priority = settings.getlist(name), settings.getpriority(name)
+    if fields and priority is not None and priority <= SETTINGS_PRIORITIES["project"]:
+        added = [str(each).strip() for each in settings.getlist("DEDUP_PAGE_FIELDS")]
+        settings.set(name, list(dict.fromkeys([*fields, *added])), priority)
 
 
 def _keep_feeds(settings: BaseSettings) -> None:

@@ -159,6 +159,19 @@ def _extractor(values: SettingValues) -> str:
     return extractor
 
 
+def _page_fields(values: SettingValues) -> tuple[str, ...]:
+    name = "DEDUP_PAGE_FIELDS"
+    names = values.field_names(name, min_names=0)
+    if not names:
+        return ()
+    from dedup.fields.registry import checked  # with Markdown and more, which few crawls need
+
+    try:
+        return checked(names, of=name)
+    except ImportError as error:
+        raise ValueError(str(error)) from None
+
+
 def _prometheus_file(values: SettingValues) -> str:
     name = "DEDUP_PROMETHEUS_FILE"
     file = values.file_name(name, ".prom")
@@ -198,6 +211,7 @@ class CrawlConfig:
     restart: bool = _read(SettingValues.flag, "DEDUP_RESTART")
     is_report_enabled: bool = _read(SettingValues.flag, "DEDUP_REPORT_ENABLED")
     report_file: str = _read(SettingValues.file_name, "DEDUP_REPORT_FILE", ".html", ".htm")
+    page_fields: tuple[str, ...] = _read(_page_fields)
     is_store_bodies: bool = _read(SettingValues.flag, "DEDUP_STORE_BODIES")
     host_wait_seconds: float = _read(SettingValues.number, "DEDUP_HOST_WAIT_SECONDS", low=0)
     url_exact: bool = _read(SettingValues.flag, "DEDUP_URL_EXACT")

@@ -48,8 +48,8 @@ DEDUP_RESTART = False
 spiders also take `-a restart=1`."""
 
 DEDUP_STORE_BODIES = True
-"""Keep the body of each unique page (zstd), for export or a new extraction. Off: texts only, about
-a third of the disk space."""
+"""Keep the body of each unique page (zstd), for export or a new extraction. Off: texts, and what
+`dedup export --fields` is computed from (what the page declares, the markup of its text)."""
 
 DEDUP_HOST_WAIT_SECONDS = 0.0
 """How long to wait for a host that has answered before but is now unreachable, seconds, 0 or more.
@@ -130,6 +130,12 @@ DEDUP_ITEM_KEY_FIELDS: list[str] = []
 """If set, only these fields and the text distinguish items: of 30 reviews with equal text for
 different products, ["product"] keeps one per product, whoever wrote it. A field that no item had is
 reported at the end."""
+
+DEDUP_PAGE_FIELDS: list[str] = []
+"""Fields to compute for the items of kept pages, such as ["markdown", "language", "published"]; see
+docs/export.md for all of them. Items of this project's own spiders, and their feeds, get these
+fields; other items get values in empty fields of these names. [] by default: most fields take some
+ms a page, and `dedup export JOB --fields` computes them later."""
 
 # --- Main text ---------------------------------------------------------------------------------
 

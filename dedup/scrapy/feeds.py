@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scrapy.exporters import JsonLinesItemExporter
 from scrapy.settings import BaseSettings
 
+from dedup.export import page_rows
+from dedup.fields.registry import FIELDS
 from dedup.files import replacing
+from dedup.scrapy.config import CrawlConfig
 from dedup.store import JobStore
-from dedup.store.export_columns import EXPORTED_FIELDS
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +45,7 @@ def continue_feeds(settings: BaseSettings, store: JobStore) -> None:
                 store.job,
             )
             continue
-        _complete(path, fields, options.get("encoding", settings["FEED_EXPORT_ENCODING"]), store)
+        _complete(path, _rows(store, fields, settings), _exporter(options, settings), store)
         feeds[uri] = {**options, "overwrite": False}
     settings.set("FEEDS", feeds, "cmdline")
 
@@ -81,12 +84,34 @@ def write_feeds(settings: BaseSettings, store: JobStore, *, is_new: bool) -> Non
         path = _local_path(str(uri))
         assert path is not None  # noqa: S101 -- for the type checker
         is_kept = is_new and not options.get("overwrite")
-        encoding = options.get("encoding", settings["FEED_EXPORT_ENCODING"])
-        _complete(path, _fields(options, settings), encoding, store, is_new=is_new, keep=is_kept)
+        rows = _rows(store, _fields(options, settings), settings)
+        exporter = _exporter(options, settings)
+        _complete(path, rows, exporter, store, is_new=is_new, keep=is_kept)
 
 
 def _fields(options: Mapping[str, Any], settings: BaseSettings) -> Any:
-    return options.get("fields", settings.getlist("FEED_EXPORT_FIELDS") or None)
+    """The fields of a feed; None: those of its items, whatever they are."""
+    if "fields" in options:
+        return options["fields"]
+    fields = settings.getlist("FEED_EXPORT_FIELDS")
+    added = CrawlConfig.from_settings(settings).page_fields
+    return list(dict.fromkeys([*fields, *added])) if fields else None
+
+
+def _exporter(options: Mapping[str, Any], settings: BaseSettings) -> Callable[[Any], Any]:
+    encoding = options.get("encoding", settings["FEED_EXPORT_ENCODING"])
+    fields = _fields(options, settings)
+    return partial(JsonLinesItemExporter, fields_to_export=fields, encoding=encoding)
+
+
+def _rows(store: JobStore, fields: list[str], settings: BaseSettings) -> Iterator[dict[str, Any]]:
+    """The stored pages, as their items are.
+
+    An item has the language that its page declares, unless the setting asks for more.
+    """
+    is_declared = "language" not in CrawlConfig.from_settings(settings).page_fields
+    for page in page_rows(store, list(dict.fromkeys(["id", *fields, "declared_language"]))):
+        yield {**page, "language": page["declared_language"]} if is_declared else page
 
 
 def _local_path(uri: str) -> Path | None:
@@ -98,7 +123,7 @@ def _is_supported(options: Mapping[str, Any], fields: Any) -> bool:
     return (
         options.get("format") in _FORMATS
         and isinstance(fields, list)
-        and {"id", "url"} <= set(fields) <= set(EXPORTED_FIELDS)
+        and {"id", "url"} <= set(fields) <= set(FIELDS)
         and not options.get("postprocessing")
         and not options.get("item_filter")
     )
@@ -106,8 +131,8 @@ def _is_supported(options: Mapping[str, Any], fields: Any) -> bool:
 
 def _complete(
     path: Path,
-    fields: list[str],
-    encoding: str | None,
+    rows: Iterable[dict[str, Any]],
+    exporter: Callable[[Any], Any],
     store: JobStore,
     *,
     is_new: bool = False,
@@ -127,11 +152,10 @@ def _complete(
             if number in urls and urls[number] == url:
                 del urls[number]
                 file.write(line)
-        exporter = JsonLinesItemExporter(file, fields_to_export=fields, encoding=encoding)
-        if urls:
-            for page in store.exports.pages():
-                if page["id"] in urls:
-                    exporter.export_item(page)
+        export = exporter(file).export_item
+        for page in rows if urls else ():
+            if page["id"] in urls:
+                export(page)
 
 
 def _lines(path: Path) -> list[bytes]:

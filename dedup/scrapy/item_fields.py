@@ -182,16 +182,22 @@ def _is_iso_time(text: str) -> bool:
     return True
 
 
-def fill(item: object, name: str, value: object) -> None:
-    """Set a field of the item, if the item has the field, it is empty, and it can be set."""
+def fill(item: object, name: str, value: object, *, instead_of: object = None) -> None:
+    """Set a field of the item, if the item has the field, and it can be set.
+
+    It must be empty, or have the value `instead_of`.
+    """
     if isinstance(item, PageItem):
-        if name in item.__slots__ and not getattr(item, name):
+        if hasattr(item, name) and getattr(item, name) in (None, "", 0, instead_of):
             setattr(item, name, value)
         return
     if not ItemAdapter.is_item(item):
         return
     adapter = ItemAdapter(item)
-    if name in adapter.field_names() and not adapter.get(name):
+    if name not in adapter.field_names():
+        return
+    before = adapter.get(name)
+    if not before or before == instead_of:
         with suppress(AttributeError, KeyError, TypeError, ValueError):  # it cannot be set
             adapter[name] = value
 

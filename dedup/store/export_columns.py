@@ -1,4 +1,4 @@
-"""The columns of every export, and of feeds."""
+"""The columns of exports and feeds where no others are asked for."""
 
 EXPORTED_FIELDS = (
     *("id", "url", "title", "language", "text", "canonical_url", "status", "content_type"),

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from operator import attrgetter
 from threading import local
@@ -38,6 +38,19 @@ DUPLICATE_LINK = "duplicate_link"
 TRAP_RANK = 10_000_000
 """From this rank on, requests are deferred because they look like a trap."""
 
+REDUCED = bytes.fromhex("502a4d1800000000")
+"""Where a body would stand, marks what is kept in its place, which follows. It is a frame that
+decompressors skip, and a body never begins so."""
+
+HAS_REDUCED = "has reduced"
+"""The value of a job's `meta` that tells that there are such."""
+
+
+def is_reduced(value: object) -> bool:
+    """Stands this in place of a body? Damage may have made the column anything."""
+    return isinstance(value, bytes) and value.startswith(REDUCED)
+
+
 _ZSTD_LEVEL = 1
 """Takes two thirds of the time of level 3, for 4% more space."""
 
@@ -53,6 +66,7 @@ class Page(Document):
         size_bytes: of the body after decompression.
         depth: links from the start of the crawl.
         site_version: of the knowledge about its host; None: nothing was known.
+        reduced: what is stored if bodies are not, see `dedup.fields.page_source`.
     """
 
     language: str = ""
@@ -66,10 +80,15 @@ class Page(Document):
     etag: str | None = None
     last_modified: str | None = None
     site_version: int | None = None
+    reduced: bytes | None = field(default=None, repr=False)
 
     def take_packed(self, text: bytes, body: bytes | None) -> None:
         """Take compressed text and body as stored, so that they are not compressed again."""
         self.__dict__.update(packed_text=text, packed_body=body)  # where `cached_property` looks
+
+    def take_reduced(self, reduced: bytes | None) -> None:
+        """Take what is stored in place of the body; computed features stay."""
+        self.__dict__["reduced"] = reduced
 
     @cached_property
     def packed_text(self) -> bytes:
@@ -164,9 +183,9 @@ KEY_OFFSET = 8
 """Where the key begins in that signature, after a digest of the text."""
 
 PAGE_FIELDS = tuple(
-    field.name
-    for field in fields(Page)
-    if field.name not in ("id", "text", "body", "key", "rest", "signatures")
+    each.name
+    for each in fields(Page)
+    if each.name not in ("id", "text", "body", "key", "reduced", "rest", "signatures")
 )
 """The fields of a stored page that are stored unchanged. A store also keeps its number, name and
 host, and its text and body, compressed."""

@@ -5,13 +5,13 @@ from typing import Any
 
 from dedup.collection.rows import ArrowRow, Row, Values, as_text
 from dedup.collection.writing import Output, all_values
-from dedup.collection.writing.kinds import arrow_type
+from dedup.collection.writing.kinds import TIMESTAMP, arrow_type
 from dedup.collection.writing.spool import RowSpool
 from dedup.document import Document
 from dedup.extras import load_extra
 
 _ROWS_AT_ONCE = 1_000
-KINDS = {"distance": "int32", "resemblance": "float64", "first_seen": "float64"}
+KINDS = {"distance": "int32", "resemblance": "float64", "first_seen": TIMESTAMP}
 """Types of columns of our own; what is not named here is a string."""
 
 
@@ -167,7 +167,7 @@ class ParquetWriter:
         self._writer.write_table(self._arrow.Table.from_arrays(columns, schema=schema))
 
     def _own_kind(self, name: str) -> Any:
-        return getattr(self._arrow, KINDS.get(name, "string"))()
+        return arrow_type(self._arrow, KINDS.get(name, "string"))
 
     def _joined(self, kind: Any, values: list[Any]) -> Any:
         """The type of a column so far, and of some more of its values."""
@@ -183,6 +183,8 @@ class ParquetWriter:
 
     def _values(self, values: list[Any], kind: Any) -> Any:
         try:
+            if self._arrow.types.is_timestamp(kind) and any(isinstance(x, str) for x in values):
+                return self._arrow.array(values, self._arrow.string()).cast(kind)
             return self._arrow.array(values, kind)
         except (self._arrow.ArrowInvalid, self._arrow.ArrowTypeError, UnicodeEncodeError):
             if not self._arrow.types.is_string(kind):

@@ -27,6 +27,7 @@ class Arrivals:
         learner: knows what sites repeat.
         is_learning: is it learned what sites repeat?
         is_ours: does this process learn of a host? Otherwise two would.
+        kind: of the items.
 
     Attributes:
         is_closing: does the crawl stop? Then no page begins to wait, and no URL is fetched.
@@ -41,6 +42,7 @@ class Arrivals:
         *,
         is_learning: bool,
         is_ours: Callable[[str], bool] = lambda _: True,
+        kind: type[PageItem] = PageItem,
     ) -> None:
         self._store = store
         self._ledger = ledger
@@ -48,6 +50,7 @@ class Arrivals:
         self._learner = learner
         self._is_learning = is_learning
         self._is_ours = is_ours
+        self._kind = kind
         self.is_closing = False
 
     @property
@@ -122,25 +125,25 @@ class Arrivals:
         if not self._is_current(reading):
             return None
         url = page.url or ""
-        released = [_item_of(ready) for ready in self._learner.release(url).ready]
+        released = [self._item_of(ready) for ready in self._learner.release(url).ready]
         outline = reading.outline if self._is_ours(host_of(url)) else None
         is_known = reading.contribution is not None or revisits is not None
         if outline is not None and not (is_known or self.is_closing):
             if not self._content.is_copy(page):
                 return [*released, *self._wait(page, outline, finishes)]
             outline = None  # equal bodies are duplicates, with or without knowledge of the site
-        return [*released, _item_of(Ready(page, None, outline), finishes, revisits)]
+        return [*released, self._item_of(Ready(page, None, outline), finishes, revisits)]
 
     def resume(self) -> list[PageItem]:
         """The items that were ready when an earlier process ended."""
-        return [_item_of(ready) for ready in self._learner.resume().ready]
+        return [self._item_of(ready) for ready in self._learner.resume().ready]
 
     def finish(self) -> list[PageItem]:
         """Some of the waiting items, read with what is known of their sites now; []: none wait."""
         with self._store.unit():
             progress = self._learner.finish()
             self._reread(progress)
-        return [_item_of(ready) for ready in progress.ready]
+        return [self._item_of(ready) for ready in progress.ready]
 
     # --- Outcomes --------------------------------------------------------------------
 
@@ -163,12 +166,12 @@ class Arrivals:
             progress = self._learner.arrive(page, outline)
             if any(ready.place is None for ready in progress.ready):  # it need not wait
                 (ready,) = progress.ready
-                return [_item_of(ready, finishes)]
+                return [self._item_of(ready, finishes)]
             self._ledger.record(
                 Outcome(kind="waiting", url=page.url or "", finishes=tuple(finishes))
             )
             self._reread(progress)
-        return [_item_of(ready) for ready in progress.ready]
+        return [self._item_of(ready) for ready in progress.ready]
 
     def _is_current(self, reading: Reading) -> bool:
         """Was the page read with the current knowledge of its site?"""
@@ -187,17 +190,16 @@ class Arrivals:
         for number, own in progress.reread:
             self._content.change(number, own)
 
-
-def _item_of(
-    ready: Ready, finishes: Sequence[FinishedUrl] = (), revisits: int | None = None
-) -> PageItem:
-    entry = Entry(
-        read=ready.page,
-        finishes=tuple(finishes),
-        revisits=revisits,
-        place=ready.place,
-        outline=ready.outline,
-    )
-    item = item_of(ready.page)
-    item.known_as(entry)
-    return item
+    def _item_of(
+        self, ready: Ready, finishes: Sequence[FinishedUrl] = (), revisits: int | None = None
+    ) -> PageItem:
+        entry = Entry(
+            read=ready.page,
+            finishes=tuple(finishes),
+            revisits=revisits,
+            place=ready.place,
+            outline=ready.outline,
+        )
+        item = item_of(ready.page, self._kind)
+        item.known_as(entry)
+        return item

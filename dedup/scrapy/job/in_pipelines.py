@@ -110,10 +110,10 @@ class ItemsInPipelines:
         return entry
 
 
-def item_of(page: Page) -> PageItem:
+def item_of(page: Page, kind: type[PageItem] = PageItem) -> PageItem:
     """The item of a page that was read."""
     found = {name: getattr(page, name) for name in _ITEM_FIELDS}
-    return PageItem(**{**found, "url": page.url or "", "body": page.body or b""})
+    return kind(**{**found, "url": page.url or "", "body": page.body or b""})
 
 
 def page_of_item(item: object, names: ItemFields, entry: Entry) -> Page | None:

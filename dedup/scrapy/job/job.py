@@ -24,6 +24,7 @@ from dedup.scrapy.config import CrawlConfig, dedup_settings, is_queue_stored
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.internals.commands import loaded_addons
 from dedup.scrapy.internals.refusal import refusing
+from dedup.scrapy.items import page_item_class
 from dedup.scrapy.job.arrivals import Arrivals
 from dedup.scrapy.job.budgets import UrlBudgets
 from dedup.scrapy.job.content import ContentIndex
@@ -129,6 +130,11 @@ class Job:
                 _assemble(job, crawler)
             setattr(crawler, _ATTRIBUTE, job)
         return job
+
+    @property
+    def needs_bodies(self) -> bool:
+        """Are bodies stored, or something that is computed from them once a page is kept?"""
+        return self.store.keep_bodies or self.pages.judge.reduce is not None
 
     @classmethod
     def opened(cls, crawler: Crawler) -> Job | None:
@@ -291,6 +297,7 @@ def _assemble(job: Job, crawler: Crawler) -> None:
         learner,
         is_learning=config.extractor == "content",
         is_ours=requests.is_ours,
+        kind=page_item_class(config.page_fields),
     )
     judge = ItemJudge(
         store,

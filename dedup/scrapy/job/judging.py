@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -72,6 +72,9 @@ class ItemJudge:
         self._is_resent = is_resent
         self._names = SeenNames(fields)
         self.drops = DropLog()
+        self.reduce: Callable[[Page, bool], object] | None = None
+        """Called with a page before it is stored, if its body is not, and whether its text may not
+        change any more: sets what stands for the body."""
         self._shares: list[list[str]] = []
         """The stages that each content pipeline asks first."""
         self._done: set[bytes] | None = None
@@ -139,6 +142,7 @@ class ItemJudge:
             entry = self._items.entry(item)
             if entry.page is not None and _is_compared(entry):
                 self._content.prepare(entry.page)
+                self._reduce(entry, entry.page)
 
     @contextmanager
     def together(self, asked: Sequence[Asked]) -> Iterator[None]:
@@ -159,6 +163,11 @@ class ItemJudge:
         all_signals.connect(self._item_error, signals.item_error)
 
     # --- For the other pipelines -----------------------------------------------------------------
+
+    def page_of(self, item: object) -> tuple[Page | None, Mapping[str, object]]:
+        """The item as a page, and what was read from its HTML by field; None: it is no page."""
+        entry = self._items.entry(item)
+        return self._page(entry, item), entry.extracted
 
     def follow(self, item: object) -> None:
         """Identify the item from here on, even if other pipelines replace the object."""
@@ -237,8 +246,14 @@ class ItemJudge:
             return self._shares[share]
         return [stage for stages in self._shares[: share + 1] for stage in stages]
 
+    def _reduce(self, entry: Entry, page: Page) -> None:
+        """Compute what is stored in place of the body, if that is not, once."""
+        if self.reduce is not None and page.reduced is None:
+            self.reduce(page, entry.outline is None)
+
     def _store_page(self, item: object, entry: Entry, page: Page) -> None:
         names = self._content.differing_fields(page)
+        self._reduce(entry, page)
         with self._store.unit():
             number = self._ledger.record(_outcome("unique", entry, page)) or 0
             if self._content.note_apart(number, page):
@@ -254,6 +269,7 @@ class ItemJudge:
             fill(item, "id", number)
 
     def _store_version(self, item: object, entry: Entry, page: Page, number: int) -> None:
+        self._reduce(entry, page)
         self._record(entry, replace(_outcome("version", entry, page), number=number))
         self._content.add_version(number, page)
         if entry.is_ours:

@@ -5,6 +5,7 @@ from dedup.scrapy.pipelines.exact_content import ExactContent
 from dedup.scrapy.pipelines.extract_text import ExtractText
 from dedup.scrapy.pipelines.follow import FollowItem
 from dedup.scrapy.pipelines.near_duplicate import NearDuplicate
+from dedup.scrapy.pipelines.page_fields import PageFields
 from dedup.scrapy.pipelines.store_page import StorePage
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "FollowItem",
     "NearDuplicate",
     "NearDuplicatePage",
+    "PageFields",
     "StorePage",
 ]

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+
+from scrapy import Spider
 from scrapy.crawler import Crawler
 
 from dedup.scrapy.pipelines.content import ContentPipeline
+from dedup.scrapy.reading.page_fields import PageFieldReader
+from dedup.scrapy.reading.worker_protocol import ReadingError
+from dedup.store import Page
+
+logger = logging.getLogger(__name__)
 
 
 class StorePage(ContentPipeline):
-    """Stores the pages that the other content pipelines pass on (`DEDUP_STORE_BODIES`: bodies too).
+    """Stores the pages that the other content pipelines pass on, with their bodies.
+
+    With `DEDUP_STORE_BODIES` off, what fields are computed from is stored in place of a body.
 
     Without this pipeline the last content pipeline stores only texts and signatures, which later
     comparisons need.
@@ -16,4 +26,19 @@ class StorePage(ContentPipeline):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        self._reader: PageFieldReader | None = None
         self._job.store.keep_bodies = self._job.config.is_store_bodies
+        if not self._job.config.is_store_bodies:
+            self._reader = PageFieldReader(self._job.config)
+            self._job.pages.judge.reduce = self._reduce
+
+    def close_spider(self, spider: Spider | None = None) -> None:  # noqa: ARG002 -- 2.13
+        if self._reader is not None:
+            self._reader.close()
+
+    def _reduce(self, page: Page, is_final: bool) -> None:
+        assert self._reader is not None  # noqa: S101 -- for the type checker
+        try:
+            page.take_reduced(self._reader.reduced(page, is_final=is_final))
+        except ReadingError as error:
+            logger.warning("Only the text of %s is stored: %s", page.url, error)

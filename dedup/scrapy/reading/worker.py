@@ -28,7 +28,14 @@ from dedup.scrapy.reading.content import (
     Wanted,
 )
 from dedup.scrapy.reading.sitemap_file import RawSitemap, SitemapError, read_sitemap
-from dedup.scrapy.reading.worker_protocol import LENGTH_BYTES, Found, Question, packed
+from dedup.scrapy.reading.worker_protocol import (
+    LENGTH_BYTES,
+    Found,
+    Question,
+    RawFields,
+    packed,
+    read_fields,
+)
 from dedup.sites.site import Site
 
 _GC_THRESHOLDS = 20_000, 50, 50
@@ -93,6 +100,8 @@ def _answer(
     try:
         if isinstance(question.raw, RawSitemap):
             return read_sitemap(question.raw.body)
+        if isinstance(question.raw, RawFields):
+            return read_fields(question.raw)
         return reader.read(question.raw, sites.get(question.host))
     except TooComplexError as error:
         return Unread("too_complex", str(error))

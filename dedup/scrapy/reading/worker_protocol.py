@@ -6,11 +6,12 @@ import os
 import pickle
 import signal
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dedup.scrapy.reading.content import Content, RawPage, Unread, Wanted
 from dedup.scrapy.reading.sitemap_file import RawSitemap, Sitemap
 from dedup.sites.site import Site
+from dedup.store import Page
 
 WORKER_COMMAND = (sys.executable, "-P", "-m", "dedup.scrapy.reading.worker")
 
@@ -25,8 +26,36 @@ _MAX_SITES = 200
 forgets all."""
 
 
-Raw = RawPage | RawSitemap
-Found = Content | Sitemap
+class RawFields(NamedTuple):
+    """A page of which fields are to be computed.
+
+    Attributes:
+        page: as it is stored.
+        names: of the fields.
+        is_reduced: is it wanted what stands for the body where that is not stored?
+        is_final: may the page's text not change any more?
+    """
+
+    body: bytes
+    page: Page
+    names: tuple[str, ...]
+    is_reduced: bool
+    is_final: bool
+
+    @property
+    def url(self) -> str:
+        return self.page.url or ""
+
+
+class FoundFields(NamedTuple):
+    """What was computed of a page."""
+
+    values: dict[str, Any]
+    reduced: bytes | None
+
+
+Raw = RawPage | RawSitemap | RawFields
+Found = Content | Sitemap | FoundFields
 
 
 class Question(NamedTuple):
@@ -100,3 +129,14 @@ def unread_by_death(status: int, wanted: Wanted) -> Unread:
 
 def worker_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def read_fields(raw: RawFields) -> FoundFields:
+    """Compute fields of a page."""
+    # Most crawls need these modules never.
+    from dedup.fields.page_source import PageSource, reduced
+    from dedup.fields.registry import values
+
+    kept = reduced(raw.page, is_final=raw.is_final) if raw.is_reduced else None
+    found = values(PageSource(raw.page), raw.names)
+    return FoundFields(found, None if kept is None else kept.to_bytes())

@@ -32,7 +32,7 @@ class SiteReader:
             config.extractor,
             links=follows_links,
             is_nofollow_obeyed=config.is_robots_meta_obeyed,
-            bodies=job is not None and job.store.keep_bodies,
+            bodies=job is not None and job.needs_bodies,
             stages=frozenset(stages),
             detection=config.detection,
             cpu_seconds=config.read_cpu_seconds,

@@ -11,7 +11,16 @@ from dedup.document import Document
 from dedup.errors import DamageError
 from dedup.sites.second_look import Rest
 from dedup.store.interface import Signatures
-from dedup.store.records import DROPPED_FIELDS, KEY_STAGE, PAGE_FIELDS, Page, key_in, with_kept
+from dedup.store.records import (
+    DROPPED_FIELDS,
+    KEY_STAGE,
+    PAGE_FIELDS,
+    REDUCED,
+    Page,
+    is_reduced,
+    key_in,
+    with_kept,
+)
 from dedup.store.sql.database import Database
 
 _SIGNATURES_PER_BATCH = 1 << 18
@@ -92,6 +101,17 @@ class PageReader:
         """
         return self._body(number, *self._row("pages", ("body",), number))
 
+    def reduced(self, number: int) -> bytes | None:
+        """What was kept in place of a page's body; None: nothing.
+
+        Raises:
+            KeyError: there is no page of that number.
+        """
+        (found,) = self._row("pages", ("body",), number)
+        if not is_reduced(found):
+            return None
+        return self.database.unpacked(number, found[len(REDUCED) :], "body")
+
     def signatures(self, stage: str, *, after: int = -1) -> Signatures:
         query = f"SELECT page, value FROM {self.database.signatures} WHERE stage = ? AND page > ?"  # noqa: S608 -- our own names
         found = self.database.each(f"{query} ORDER BY page", (stage, after))
@@ -119,7 +139,9 @@ class PageReader:
         return self.database.text(number, compressed, errors="surrogatepass")
 
     def _body(self, number: int, compressed: bytes | None) -> bytes | None:
-        return None if compressed is None else self.database.unpacked(number, compressed, "body")
+        if compressed is None or is_reduced(compressed):
+            return None
+        return self.database.unpacked(number, compressed, "body")
 
     def _rest(self, number: int, value: bytes | None) -> Rest | None:
         try:

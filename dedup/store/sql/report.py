@@ -8,6 +8,7 @@ from dedup.store.query_results import (
     ReportedPage,
     SkippedRecord,
 )
+from dedup.store.records import HAS_REDUCED, REDUCED
 from dedup.store.sql.database import Queries
 
 _TIMES = """
@@ -170,7 +171,11 @@ class ReportQueries(Queries):
     def stored_bodies(self) -> Iterator[tuple[str, int, int]]:
         """Host, number and body size of each page whose body is stored, by number."""
         query = "SELECT host, number, size_bytes FROM pages WHERE body IS NOT NULL ORDER BY number"
-        return self._database.each(query)
+        if self._database.meta(HAS_REDUCED) is None:
+            return self._database.each(query)
+        # This reads the whole column, which is short where bodies are not kept.
+        query = query.replace("body IS NOT NULL", "substr(body, 1, ?) <> ?")
+        return self._database.each(query, (len(REDUCED), REDUCED))
 
     # --- URLs ------------------------------------------------------------------------------------
 

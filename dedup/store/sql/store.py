@@ -14,9 +14,12 @@ from dedup.errors import DamageError, SchemeError, StateError
 from dedup.store.interface import Schemes, Workers
 from dedup.store.records import (
     DROPPED_FIELDS,
+    HAS_REDUCED,
     PAGE_FIELDS,
+    REDUCED,
     Page,
     as_page,
+    compressed,
     storable,
     storable_fields,
 )
@@ -155,7 +158,11 @@ class JobStore(PageReader, ABC):
         fields = {**_fields(number, page), **_content(page), "body": None}
         if self.keep_bodies and page.body is not None and len(page.body) <= MAX_UNPACKED_BYTES:
             fields["body"] = page.packed_body
+        elif page.reduced is not None:
+            fields["body"] = REDUCED + compressed(page.reduced)
         with self.unit() as connection:
+            if page.reduced is not None:
+                self.set_meta(HAS_REDUCED, "1")
             if is_new:
                 self.database.write(_INSERT_PAGE, fields)
             else:

@@ -4,13 +4,14 @@ import csv
 import gzip
 import io
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zstandard
 
-from dedup.export import DUPLICATES, PAGES, write_table
+from dedup.export import DUPLICATES, duplicate_rows, page_columns, page_rows, write_table
 from dedup.store import Page, SqliteStore
 from dedup.store.export_columns import EXPORTED_FIELDS
 from dedup.terminal.plain import guarded
@@ -23,16 +24,19 @@ def store(job: Path):
     store.close()
 
 
+PAGES = page_columns()
+
+
 def as_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
 def test_csv_has_the_rows_of_json_lines(store: SqliteStore, tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
-    write_table(path, store.exports.duplicates(), DUPLICATES)
+    write_table(path, duplicate_rows(store), DUPLICATES)
     rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
     assert rows == [
-        {name: as_text(row[name]) for name in DUPLICATES} for row in store.exports.duplicates()
+        {name: as_text(row[name]) for name in DUPLICATES} for row in duplicate_rows(store)
     ]
 
 
@@ -42,15 +46,23 @@ def test_parquet_is_read_by_duckdb_with_equal_counts_and_values(
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     for name, rows, columns in (
-        ("pages", store.exports.pages, PAGES),
-        ("duplicates", store.exports.duplicates, DUPLICATES),
+        ("pages", page_rows, PAGES),
+        ("duplicates", duplicate_rows, DUPLICATES),
     ):
         path = tmp_path / f"{name}.parquet"
-        write_table(path, rows(), columns)
+        write_table(path, rows(store), columns)
         found = duckdb.execute(f"SELECT * FROM '{path}'").fetchall()
         ids = {"id", "duplicate_of"}
         assert found == [
-            tuple(str(row[key]) if key in ids else row[key] for key in columns) for row in rows()
+            tuple(
+                str(row[key])
+                if key in ids
+                else datetime.fromisoformat(row[key])
+                if kind == "timestamp"
+                else row[key]
+                for key, kind in columns.items()
+            )
+            for row in rows(store)
         ]
 
 
@@ -60,7 +72,7 @@ def test_columns_are_the_same_in_every_format(job: Path, tmp_path: Path) -> None
     with SqliteStore(job / "crawl.sqlite") as store:
         store._write_page(99, Page(id="", text="A version.", **known), {})
         for ending in ("jsonl", "csv", "parquet"):
-            write_table(tmp_path / f"p.{ending}", store.exports.pages(), PAGES)
+            write_table(tmp_path / f"p.{ending}", page_rows(store), PAGES)
     lines = (tmp_path / "p.jsonl").read_text(encoding="utf-8").splitlines()
     first = [json.loads(line) for line in lines]
     with (tmp_path / "p.csv").open(encoding="utf-8", newline="") as file:
@@ -76,7 +88,7 @@ def test_columns_are_the_same_in_every_format(job: Path, tmp_path: Path) -> None
 def test_compression_goes_by_the_ending(store: SqliteStore, tmp_path: Path, ending: str) -> None:
     plain, gzipped, packed = (tmp_path / f"p.{ending}{end}" for end in ("", ".gz", ".zst"))
     for path in (plain, gzipped, packed):
-        write_table(path, store.exports.pages(), PAGES)
+        write_table(path, page_rows(store), PAGES)
     assert gzip.decompress(gzipped.read_bytes()) == plain.read_bytes()
     with zstandard.open(packed, "rb") as file:
         assert file.read() == plain.read_bytes()
@@ -131,9 +143,9 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 def test_json_lines_keep_what_is_not_ascii(store: SqliteStore, tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
-    write_table(path, store.exports.pages(), PAGES)
+    write_table(path, page_rows(store), PAGES)
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert rows == list(store.exports.pages())
+    assert rows == list(page_rows(store))
     assert "其他的內容" in path.read_text(encoding="utf-8")
 
 

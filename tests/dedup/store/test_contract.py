@@ -6,6 +6,7 @@ A further one of jobs joins by a line in `JOB_STORES`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -428,3 +429,15 @@ def test_no_part_of_a_store_has_more_than_35_members(job: JobStore) -> None:
 
 def _public(names: Iterable[str]) -> list[str]:
     return [name for name in names if not name.startswith("_")]
+
+
+def test_what_stands_for_a_body_is_no_body(job: JobStore) -> None:
+    job.keep_bodies = False
+    page = Page(id="", text="Some text.", url="http://a/", body=b"<p>Some text.")
+    page.take_reduced(b"kept")
+    number = job.add(page, {})
+    assert (job.reduced(number), job.body(number)) == (b"kept", None)
+    job.keep_bodies = True
+    other = job.add(replace(page, url="http://b/"), {})
+    assert (job.reduced(other), job.body(other)) == (None, page.body)
+    assert [found for _, found, _ in job.report.stored_bodies()] == [other]

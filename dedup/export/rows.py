@@ -1,0 +1,75 @@
+"""The rows of exports: pages with the fields that are asked for, duplicates, failed URLs."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from dedup.errors import DamageError
+from dedup.explain.failures import FailedUrl
+from dedup.fields.page_source import PageSource, Reduced
+from dedup.fields.registry import reads, values
+from dedup.store import JobStore, Page
+from dedup.store.export_columns import EXPORTED_FIELDS
+from dedup.store.selection import EVERYTHING, Selection
+from dedup.times import iso_time
+
+_STORED = [name for name in EXPORTED_FIELDS if name != "id"]
+
+
+def page_rows(
+    store: JobStore,
+    names: Sequence[str] = EXPORTED_FIELDS,
+    selection: Selection = EVERYTHING,
+) -> Iterator[dict[str, Any]]:
+    """The unique pages, each with these fields of `dedup.fields.registry`, in their order.
+
+    Bodies are read only for fields that need them.
+    """
+    sources = _with_bodies if reads(names, "markup") else _without_bodies
+    return (values(source, names) for source in sources(store, selection))
+
+
+def duplicate_rows(store: JobStore, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
+    """The record of each dropped page."""
+    for row in store.exports.duplicates(selection):
+        yield {**row, "first_seen": iso_time(row["first_seen"])}
+
+
+def failed_rows(failed: Iterable[FailedUrl]) -> Iterator[dict[str, Any]]:
+    """The failed URLs."""
+    for each in failed:
+        yield {**each._asdict(), "failed_at": iso_time(each.failed_at)}
+
+
+def _without_bodies(store: JobStore, selection: Selection) -> Iterator[PageSource]:
+    for row in store.exports.pages(selection):
+        yield PageSource(Page(id="", **{name: row[name] for name in _STORED}), name=row["id"])
+
+
+def _with_bodies(store: JobStore, selection: Selection) -> Iterator[PageSource]:
+    return (page_source(store, number) for number in store.exports.page_numbers(selection))
+
+
+def page_source(store: JobStore, number: int) -> PageSource:
+    """A stored page with its body, or with what was kept in place of that.
+
+    Raises:
+        DamageError: this is something else.
+    """
+    page = store.page(number)
+    name = number if page.id == str(number) else page.id
+    data = None if page.body is not None else store.reduced(number)
+    return PageSource(page, reduced_of(store, number, data), name=name)
+
+
+def reduced_of(store: JobStore, number: int, data: bytes | None) -> Reduced | None:
+    """What was kept in place of a page's body.
+
+    Raises:
+        DamageError: it is something else.
+    """
+    try:
+        return None if data is None else Reduced.from_bytes(data)
+    except ValueError as error:
+        raise DamageError(
+            store.location, f"what was kept of the body of page {number} is damaged ({error})"
+        ) from error
