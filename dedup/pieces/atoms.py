@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dedup.fields.markup_writer import start_tag
+from dedup.fields.segments import ends_line
 from dedup.pieces.words import Count, words_of, words_of_program
 from dedup.sites.outline import INLINE_KIND, KINDS
 
 LISTS = frozenset(["dir", "menu", "ol", "ul"])
 _DIVIDED = LISTS | {"blockquote", "dd", "dl", "li", "table"}
 """Elements that are cut only if what is around them cannot be."""
+
+_MAX_BEGUN_AGAIN = 20
+"""Elements around a cut, from the innermost one."""
 
 _BEGUN_AGAIN = frozenset(["blockquote", "p"])
 """Blocks that a piece begins with if it is cut inside them, as elements on a line are."""
@@ -126,7 +130,9 @@ class AtomWriter:
         element = self.around.pop()
         if element.tag in LISTS:
             self._n_items.pop()
-        self._draft.markup.append(f"</{element.tag}>")
+        # A piece that begins inside of the element has an end tag only, which ends no line.
+        line_end = "<p></p>" if ends_line(element.tag) else ""
+        self._draft.markup.append(f"</{element.tag}>{line_end}")
         return element
 
     def add(self, markup: str, text: str = "", *, is_program: bool = False) -> None:
@@ -175,7 +181,7 @@ class AtomWriter:
             self._split = self._split_here(level)
 
     def _split_here(self, level: int) -> _Split:
-        start = "".join(_starts(self.around, self._n_items))
+        start = "".join(_starts(self.around[-_MAX_BEGUN_AGAIN:], self._n_items))
         start_text = " ".join(each.header_text for each in self.around if each.header_text)
         return _Split(len(self.around), level, len(self._draft.markup), start, start_text)
 
@@ -206,13 +212,15 @@ def _starts(around: Sequence[Around], n_items: Sequence[int]) -> Iterator[str]:
     )
     for number, (node, tag, header, _) in enumerate(around):
         if header is not None:
-            yield f"{start_tag(node)}{header}"
+            yield f"<table>{header}"
         elif tag == "ol" and number == in_list:
             yield f'<ol start="{_first_number(node) + n_items[-1]}">'
-        elif (tag in LISTS and number == in_list) or tag in _BEGUN_AGAIN:
+        elif (
+            (tag in LISTS and number == in_list)
+            or tag in _BEGUN_AGAIN
+            or KINDS.get(tag) == INLINE_KIND
+        ):
             yield f"<{tag}>"
-        elif KINDS.get(tag) == INLINE_KIND:
-            yield start_tag(node)
 
 
 def _first_number(node: Any) -> int:

@@ -20,10 +20,15 @@ from dedup.sites.outline import input_value, outline
 _BREAK_LEVEL, _SENTENCE_LEVEL = 1_000, 1_001
 """Of the end of a line and of a sentence: a paragraph is cut there only if it is too long."""
 
+_MAX_HEADER_CHARACTERS = 2_000
+"""Of markup: a longer row of names does not begin each part of a table."""
+
 _WITH_NEXT = frozenset(["dt", "figcaption", "summary"])
 """What is behind these belongs to them."""
 
-_SENTENCE_END = re.compile(r"""[.!?…]+["'”’)\]]*\s+(?=[^a-z\s])|[。！？；]+["”’」』）]*""")
+_SENTENCE_END = re.compile(
+    r"""(?<![.!?…])[.!?…]++["'”’)\]]*+\s++(?=[^a-z])|[。！？；]+["”’」』）]*"""
+)
 
 
 def atoms_of(markup: str, count: Count) -> list[Atom]:
@@ -115,15 +120,16 @@ class _Walk:
         """Add a table of data row by row; each part of it begins with the names of its columns."""
         self.out.note_boundary()
         rows = [row for row in table.css("tr") if row.css_first("td, th") is not None]
-        header, header_text = (
+        header, text = (
             (f"<thead>{rows[0].html}</thead>", _text(rows[0])) if has_header else ("", "")
         )
-        self.out.open(Around(table, "table", header, header_text))
+        is_short = len(header) <= _MAX_HEADER_CHARACTERS
+        self.out.open(Around(table, "table", *((header, text) if is_short else ("", ""))))
         if (caption := table.css_first("caption")) is not None:
             self.out.add(caption.html, f"{_text(caption)} ")
             self.out.keep_with_next()
         if has_header:
-            self.out.add(header, f"{header_text} ")
+            self.out.add(header, f"{text} ")
             self.out.keep_with_next()
         for row in rows[has_header:]:
             self.out.note_boundary()

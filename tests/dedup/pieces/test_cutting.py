@@ -101,6 +101,15 @@ def test_programs_and_rows_are_whole() -> None:
         assert all(row.endswith("one two three | four five six |") for row in body)
 
 
+def test_markup_made_to_grow_does_not() -> None:
+    names = "".join(f"<th>{'name ' * 300}" for _ in range(20))
+    table = f"<table><tr>{names}{'<tr><td>a b<td>c d' * 300}</table>"
+    inline = f"<b class={'x' * 9_000}>" * 30 + "One more sentence. " * 300
+    for markup in (table, inline, "." * 200_000 + "x", "a. " + " " * 200_000 + "b"):
+        pieces = cut(f"<div>{markup}</div>", 5)
+        assert sum(len(piece.text) for piece in pieces) < 3 * len(markup)
+
+
 def test_parts_of_a_list_keep_their_numbers() -> None:
     items = "".join(f"<li>item {'x ' * 8}" for _ in range(30))
     pieces = cut(f"<ol start=5>{items}</ol>", 40)
