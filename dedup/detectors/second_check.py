@@ -266,7 +266,9 @@ class SecondCheck:
         """In what two pages of similar texts differ; None: they do not.
 
         On one host, all rare lines are compared. Across hosts, names and surrounding text differ
-        for good reasons: there, pages are compared only if both sites are known. Only the part of
+        for good reasons: there, pages are compared only if both sites are known, by lines that are
+        rare on both. A line of both pages may be rare on one host and furniture on the other, of
+        which more pages were read; it would count as one that only one page has. Only the part of
         an original that a store keeps is compared, wherever the original comes from.
 
         Args:
@@ -280,8 +282,11 @@ class SecondCheck:
         here, there = (self.rare_on(host_of(each.url)) for each in (document, original))
         if not are_of_one_host and (here is None or there is None):
             return None
+        own = document.rest.still_rare(here)
         rest = original.rest.kept().still_rare(there)
-        found = difference(document.rest.still_rare(here), rest)
+        if not are_of_one_host:
+            own, rest = own.still_rare(there), rest.still_rare(here)
+        found = difference(own, rest)
         if n_shingles is None:
             n_shingles = count_shingles(original.text)
         is_apart = found.tells_apart(

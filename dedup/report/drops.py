@@ -20,6 +20,7 @@ MAX_APART = 200
 """The maximum number of listed pages that the second look kept."""
 
 _EXAMPLES = 3
+_BEGINNING = 500  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def short_drops(store: JobStore) -> ShortDrops:
     for row in rows[::step]:
         _, text = store.report.pair_texts(row.number)
         text = " ".join(text.split())
-        if len(words_of([text]).hashes) < SHORT_WORDS:
+        if _is_short(text):
             found.append((row, text))
     looked_at = len(rows[::step])
     examples = tuple(
@@ -54,6 +55,12 @@ def short_drops(store: JobStore) -> ShortDrops:
     )
     estimate = round(drops * len(found) / looked_at) if looked_at else 0
     return ShortDrops(len(found), estimate, examples)
+
+
+def _is_short(text: str) -> bool:
+    # The beginning of most texts has enough words.
+    parts = (text[:_BEGINNING], text) if len(text) > _BEGINNING else (text,)
+    return all(len(words_of([part]).hashes) < SHORT_WORDS for part in parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,7 +229,8 @@ class SiteLearner:
     Args:
         learned: the store of what is known, and of the waiting pages.
         max_waiting: the maximum of waiting pages; 0: no page waits.
-        is_shared: other processes learn other hosts; this one learns only those it takes up.
+        is_shared: other processes learn other hosts; this one learns only those it takes up. Of
+            the others it knows in each turn what has been stored before.
     """
 
     def __init__(
@@ -248,7 +249,11 @@ class SiteLearner:
         """Hosts that became known through an early page, and may have pages waiting for that."""
         self._on_their_way: dict[int, str] = {}
         """The hosts of pages being judged, by place; the store still has these as waiting."""
+        self._names: set[str] = set()
+        """In a shared job: the names of the hosts that this process learns."""
         learned.before_commit(self._write)
+        if is_shared:
+            learned.after_begin(self._forget_others)
 
     @property
     def n_waiting(self) -> int:
@@ -263,6 +268,7 @@ class SiteLearner:
     def take_up(self, names: Collection[str]) -> None:
         """Continue to learn hosts of these names, at any port, where another process stopped."""
         self.give_up(names)
+        self._names.update(names)
         found = self._learned.count_waiting()
         self._n_waiting.update(
             {host: n for host, n in found.items() if host_without_port(host) in names}
@@ -270,6 +276,7 @@ class SiteLearner:
 
     def give_up(self, names: Collection[str]) -> None:
         """Forget hosts of these names: another process learns them from now on."""
+        self._names.difference_update(names)
         for known in (self._states, self._pools, self._n_waiting):
             for host in [each for each in known if host_without_port(each) in names]:
                 del known[host]
@@ -405,6 +412,11 @@ class SiteLearner:
         else:
             self._states.move_to_end(host)
         return state
+
+    def _forget_others(self) -> None:
+        """Forget hosts that other processes learn: these may have stored more about them."""
+        for host in [each for each in self._states if host_without_port(each) not in self._names]:
+            del self._states[host]
 
     def _make_room(self) -> None:
         host = next(iter(self._states))

@@ -181,8 +181,9 @@ class Site:
         beside = None if heading else _h1((page.lines[place] for place in headings), title)
         if not (heading or beside):
             # "Part 1" and "Part 2" count as the same line, but are two names.
-            mine = list(compress(page.lines, is_own.tolist()))
-            numbered = [line for line in mine if any(map(str.isdigit, line.text))]
+            own = [page.lines[place] for place in page.headings if is_own[place]]
+            numbered = [line for line in own if any(map(str.isdigit, line.text))]
+            mine = compress(page.lines, is_own.tolist())
             heading = _h1(numbered, title) or next(
                 (line.text for line in mine if line.block == "h2"), ""
             )

@@ -6,12 +6,14 @@ import csv
 import json
 from datetime import datetime
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dedup.cli import main
+from dedup.explain import failures
 from dedup.explain.failures import Bounds, failed_urls
+from dedup.html import HtmlPage, parse_page
 from dedup.store import open_store
 
 if TYPE_CHECKING:
@@ -72,6 +74,48 @@ def test_what_is_read_for_referrers_is_bounded(
         failed = failed_urls(store, bounds=bounds)
     assert len(failed) == 2
     assert sum(len(each.referrers.split()) for each in failed) == n_referrers
+
+
+def test_referrers_are_found_however_links_are_written(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    ways = "/old/gone.html ../old/gone.html gone.html#top g%6Fne.html &#x67;one.html g&#111;ne.html"
+    links = dict(zip("abcdef", ways.split(), strict=True)) | {"g": "go\nne.html", "h": "other.html"}
+    site.routes |= {f"/old/{name}": make.page(name, href) for name, href in links.items()}
+    site.routes["/"] = make.page("start", *(f"/old/{name}" for name in links))
+    crawled = crawl("site", "-s", "RETRY_ENABLED=0", url=site.url)
+    with open_store(crawled.folder, read_only=True) as store:
+        every, some = failed_urls(store), failed_urls(store, n_referrers=2)
+    found = {each.url.removeprefix(site.url): each.referrers.split() for each in every}
+    assert {url.removeprefix(site.url) for url in found["old/gone.html"]} == {
+        f"old/{name}" for name in "abcdefg"
+    }
+    assert found["old/other.html"] == [f"{site.url}old/h"]
+    assert {len(each.referrers.split()) for each in some} == {1, 2}
+
+
+def test_only_pages_that_may_link_to_a_failed_url_are_parsed(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.routes |= {
+        "/": make.page("start", "/a", "/b", "/c"),
+        "/a": make.page("a", "missing.html"),
+        "/b": make.page("b", "a"),
+        "/c": make.page("c", "m%69ssing.html"),
+    }
+    crawled = crawl("site", "-s", "RETRY_ENABLED=0", url=site.url)
+    parsed = []
+
+    def parse(html: str, url: str, **more: Any) -> HtmlPage:
+        parsed.append(url)
+        return parse_page(html, url, **more)
+
+    monkeypatch.setattr(failures, "parse_page", parse)
+    with open_store(crawled.folder, read_only=True) as store:
+        (failed,) = failed_urls(store)
+        assert failed.referrers.split() == parsed == [f"{site.url}a", f"{site.url}c"]
+        failed_urls(store, n_referrers=1)
+    assert len(parsed) == 3
 
 
 def test_the_report_lists_failed_urls(crawled: Crawled, site: WebSite) -> None:

@@ -116,10 +116,10 @@ def test_redirects_lead_to_hosts_of_other_workers(
             failed = list(store.report.skipped())
         asked = Counter(site.url + target[1:] for site in sites for target in site.asked)
     assert failed == []
+    assert asked.keys() == expected  # it says what is missing
     assert max(urls.values()) == 1
     assert counts["urls"]["queued"] == 0
     assert counts["pages"]["fetched"] == n_hosts * (1 + 2 * n_pages)
-    assert asked.keys() == expected
 
 
 def test_pause_of_a_host_holds_for_who_goes_on(

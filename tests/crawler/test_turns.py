@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dedup.errors import StateError
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.turns import Turns
+from dedup.sites.second_look import Rest
 from dedup.sites.site import PageText
 from dedup.store import Page
 from dedup.store.interface import Workers
@@ -87,6 +89,21 @@ def test_page_that_changes_meanwhile_is_found_by_its_new_text(jobs: list[Job]) -
     assert found[:-1] == [None] * 39
     assert found[-1] is not None
     assert found[-1].original == number
+
+
+def test_what_is_learned_of_a_host_meanwhile_counts(jobs: list[Job]) -> None:
+    content = jobs[0].pages.content
+    check = content.open().check
+    words = random.Random(1).choices(WORDS, k=150)
+    lines = np.arange(200, dtype=np.uint32)
+    rests = [Rest(lines[:90], lines[:90]), Rest(lines[90:], lines[90:])]
+    content.add(Page(id="", text=" ".join(words), url="http://a.example/1", rest=rests[0]))
+    words[75] = "other"
+    page = Page(id="", text=" ".join(words), url="http://b.example/1", rest=rests[1])
+    assert content.find(page) is not None
+    check.rare_on = lambda _: lambda keys: np.ones(len(keys), np.bool_)
+    with content.judging([page]):
+        assert content.find(page) is None
 
 
 class Once(Workers):

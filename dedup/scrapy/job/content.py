@@ -114,6 +114,7 @@ class ContentIndex:
     @contextmanager
     def judging(self, pages: Sequence[Page]) -> Iterator[None]:
         """Judge pages together, in this order: `find` and `add` are called for each within."""
+        self.open().check.compare_again()  # before, it knew less of hosts that others learn
         if len(pages) < _FEW:
             yield
             return

@@ -61,6 +61,10 @@ class HostKnowledge(Queries):
         """Have `call` called before each commit, to store something with it."""
         self._database.before_commit.insert(0, call)
 
+    def after_begin(self, call: Callable[[], object]) -> None:
+        """In a shared job, have `call` called when this process may read what others stored."""
+        self._database.after_begin.append(call)
+
     # --- Encodings -------------------------------------------------------------------------------
 
     def encoding(self, host: str) -> str | None:

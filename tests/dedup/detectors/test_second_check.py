@@ -1,11 +1,13 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from opencc import OpenCC
 
 from dedup import DedupConfig, Deduplicator, Document
 from dedup.detectors.second_check import SecondCheck, is_same_text
+from dedup.sites.second_look import Rest
 
 TEXT = "a page of few words"
 
@@ -196,6 +198,29 @@ def test_a_long_text_is_more_than_furniture(
     one = document(manual, "http://one.example/3.4/manual.html", source="page")
     other = document(edited, f"http://one.example/3.5/{name}", source="page")
     assert match(one, other) == expected
+
+
+def rest_of_lines(*lines: int) -> Rest:
+    """The rest of a page of which each line is one shingle."""
+    return Rest(np.array(lines, np.uint32), np.array(lines, np.uint32))
+
+
+@pytest.mark.parametrize("known", ["one.example", "other.example"])
+def test_lines_that_are_rare_on_one_of_two_hosts_do_not_tell_pages_apart(known: str) -> None:
+    """More pages of one host were read: lines are furniture there that seem rare on the other."""
+    original = document(STORY, ONE, rest=rest_of_lines(*range(60)))
+    check = SecondCheck(
+        lambda _: original,
+        near_resemblance=0.8,
+        short_shingles=50,
+        rare_on=lambda host: lambda lines: (lines >= 40) | (host != known),
+    )
+    copy = document(STORY, OTHER, rest=original.rest)
+    assert check.find_difference(copy, original) is None
+    longer = document(STORY, OTHER, rest=rest_of_lines(*range(90)))
+    found = check.find_difference(longer, original)
+    assert found is not None
+    assert found.lines.tolist() == list(range(60, 90))
 
 
 def test_comparison_is_bounded_in_characters() -> None:

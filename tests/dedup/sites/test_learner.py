@@ -19,7 +19,7 @@ from dedup.sites.learner import (
 )
 from dedup.sites.outline import Outline
 from dedup.sites.site import NAMES, SETTLED_NAMES, learn, name_key
-from dedup.store import Page, SqliteStore
+from dedup.store import Page, SqliteStore, open_store
 from tests.dedup.sites.conftest import (
     FOOTER,
     blog_post,
@@ -557,6 +557,27 @@ def test_a_host_is_given_up_and_taken_up(store: SqliteStore) -> None:
     store.commit()
     first.take_up({HOST})
     assert first.site(HOST)
+
+
+def test_in_its_turn_a_process_knows_what_another_has_learned(tmp_path: Path) -> None:
+    with open_store(tmp_path, is_shared=True) as one, open_store(tmp_path, is_shared=True) as two:
+        first = SiteLearner(one.learned, max_waiting=1000, is_shared=True)
+        second = SiteLearner(two.learned, max_waiting=1000, is_shared=True)
+        first.take_up({HOST})
+        assert second.rare_on(HOST) is None
+        assert one.workers.try_begin(waits=True)
+        for number in range(NAMES):
+            first.arrive(*fetched(number, sphinx(number)))
+        one.workers.end()
+        assert two.workers.try_begin(waits=True)
+        assert second.rare_on(HOST) is not None
+        two.workers.end()
+        assert one.workers.try_begin(waits=True)
+        contributed(first, range(NAMES, 5 * NAMES))
+        one.workers.end()
+        assert two.workers.try_begin(waits=True)
+        assert second.site(HOST).version == first.site(HOST).version > 1
+        two.workers.end()
 
 
 def test_a_host_of_another_name_is_not_taken_up(store: SqliteStore) -> None:
