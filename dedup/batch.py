@@ -205,12 +205,15 @@ class Batch:
             for part in portions_of(places, normal, limit):
                 found_at = [self._new[at] for at in part]
                 documents = [self.documents[place] for place in found_at]
-                known = {"is_unspaced": bool(kind)}
-                for document, at in zip(documents, part, strict=True):
-                    vars(document).update(known, normal_text=normal[at])
+                texts_of = [normal[at] for at in part]
                 portion = Portion(documents)
-                for document, shingles in zip(documents, portion.texts.sets(), strict=True):
-                    vars(document)["shingles"] = shingles
+                portion.texts = JoinedTexts(texts_of, unspaced=bool(kind))
+                for document, text, shingles in zip(
+                    documents, texts_of, portion.texts.sets(), strict=True
+                ):
+                    vars(document).update(
+                        normal_text=text, is_unspaced=bool(kind), shingles=shingles
+                    )
                 portions.append((np.array(found_at, np.intp), portion))
         return portions
 

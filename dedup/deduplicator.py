@@ -293,15 +293,17 @@ class OriginalsCache:
         self._kept_bytes = 0
 
     def __call__(self, number: int) -> Document:
-        if number in self._kept:
-            document, size_bytes = self._kept[number]
-            now = _analysed_bytes(document)  # since it was kept, more may have been computed
-            self._kept[number] = document, now
-            self._kept.move_to_end(number)
-            self._kept_bytes += now - size_bytes
+        known = self._kept.get(number)
+        if known is None:
+            document = self._originals(number)
+            self.keep(number, document)
             return document
-        document = self._originals(number)
-        self.keep(number, document)
+        document, size_bytes = known
+        self._kept.move_to_end(number)
+        now = _analysed_bytes(document)
+        if now != size_bytes:  # since it was kept, more has been computed
+            self._kept[number] = document, now
+            self._kept_bytes += now - size_bytes
         return document
 
     def kept(self, number: int) -> Document | None:
@@ -311,8 +313,9 @@ class OriginalsCache:
     def keep(self, number: int, document: Document) -> None:
         """Keep an original, which has just been fetched, or stored."""
         self.forget(number)
-        self._kept[number] = document, _analysed_bytes(document)
-        self._kept_bytes += self._kept[number][1]
+        size_bytes = _analysed_bytes(document)
+        self._kept[number] = document, size_bytes
+        self._kept_bytes += size_bytes
         while self._kept_bytes > self._capacity_bytes:
             _, (_, size_bytes) = self._kept.popitem(last=False)
             self._kept_bytes -= size_bytes

@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     It is 1 if the command has no answer, and 141 if the reader of its output has closed the pipe.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy starts them; nothing here uses them
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(given).parse_args(given)
     try:

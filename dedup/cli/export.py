@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dedup.cli.arguments import add_job
 from dedup.cli.console import ERRORS
+from dedup.cli.export_pieces import add_piece_arguments, asks_for_pieces, export_pieces
 from dedup.cli.paths import check_paths
 from dedup.collection.formats import ENDINGS, format_to_write
 from dedup.collection.writing.outputs import check_outputs
@@ -74,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f" {', '.join(FIELDS)}; see docs/export.md",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
+    add_piece_arguments(parser)
     add_filters(parser)
 
 
@@ -112,6 +114,12 @@ def selection(options: argparse.Namespace) -> Selection:
 
 
 def execute(options: argparse.Namespace) -> None:
+    if asks_for_pieces(options):
+        chosen = selection(options)
+        with open_store(options.job, read_only=True) as store:
+            _check_stages(store, chosen)
+            export_pieces(store, options, chosen)
+        return
     # By default pages and duplicates go to the job's folder; else only to the named files.
     is_default = options.pages is options.duplicates is options.failed is None
     pages, duplicates = options.pages, options.duplicates

@@ -25,6 +25,9 @@ class Columns:
         delimiter: between the cells of CSV and TSV; None: a comma or a tab, by the file's ending.
         encoding: of text files, and of the binary columns that hold texts; None: files are UTF-8,
             and binary columns hold no texts.
+        own: those of text, markup, URL, title and id.
+        are_plain: can these be taken from a row without a further look?
+        have_more: does anything else of a row count?
     """
 
     text: str = "text"
@@ -37,6 +40,16 @@ class Columns:
     required: frozenset[str] = field(default_factory=frozenset)
     delimiter: str | None = None
     encoding: str | None = None
+    own: tuple[str, ...] = field(init=False, repr=False)
+    are_plain: bool = field(init=False, repr=False)
+    have_more: bool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        own = self.text, self.html, self.url, self.title, self.id
+        are_plain = self.encoding is None and "." not in "".join(own)
+        object.__setattr__(self, "own", own)
+        object.__setattr__(self, "are_plain", are_plain)
+        object.__setattr__(self, "have_more", bool(self.others or self.required or self.compare))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -145,24 +158,23 @@ def fields_of(row: Mapping[str, Any], columns: Columns) -> Fields:
         ValueError: it has bytes that cannot be decoded.
         RecursionError: a value that counts is nested too deeply.
     """
-    named = columns.text, columns.html, columns.url, columns.title, columns.id
-    if columns.encoding is None and "." not in "".join(named):
-        text, html, url, title, name = map(row.get, named)
+    if columns.are_plain:
+        text, html, url, title, name = map(row.get, columns.own)
     else:
         text, html, url, title, name = (
-            _decoded(value_at(row, each), each, columns.encoding) for each in named
+            _decoded(value_at(row, each), each, columns.encoding) for each in columns.own
         )
     if text == "" and isinstance(html, str) and html:
         text = None  # in CSV an empty cell is all that says that there is none
     has_text = isinstance(text, str)
     fields = Fields(
-        id=None if name == "" else name,
-        url=url if isinstance(url, str) and url else None,
-        title=str(title or ""),
-        text=text if has_text else None,
-        html=html if isinstance(html, str) and not has_text else None,
+        None if name == "" else name,
+        url if isinstance(url, str) and url else None,
+        str(title) if title else "",
+        text if has_text else None,
+        html if isinstance(html, str) and not has_text else None,
     )
-    if columns.others or columns.required or columns.compare:
+    if columns.have_more:
         present = frozenset(name for name in columns.required if _has(row, name))
         fields = fields._replace(
             others=tuple(value_at(row, each) for each in columns.others),

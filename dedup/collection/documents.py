@@ -105,10 +105,12 @@ def read_given(given: Given, columns: Columns, sites: "Mapping[str, Site]", numb
     if isinstance(given, WebPage):
         return _read_page(given, columns, sites)
     fields = fields_of(object_of(given), columns)
-    name = name_of(fields)
+    name = fields.url if fields.id is None else fields.id
     text = str(number) if name is None else _as_text(name)
     document = (
-        Document(id=text, text=fields.text, url=fields.url, title=fields.title, key=fields.key)
+        Document.of_fields(
+            id=text, text=fields.text, url=fields.url, title=fields.title, key=fields.key
+        )
         if fields.text is not None
         else page_document(text, fields, sites)
     )
@@ -136,7 +138,9 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
         return given
     try:
         text = given.decode("utf-8", "surrogateescape")
-        row = _parsed(text) or json.loads(text)
+        if (parsed := _parsed(text)) is not None:
+            return parsed
+        row = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(_why_no_json(given, error)) from error
     except RecursionError as error:
@@ -151,7 +155,7 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
 _decode = json.JSONDecoder().raw_decode
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> dict[str, Any] | None:
     """The object that the text is; None: it is none, or not without a further look.
 
     What `json.loads` does besides takes as long as a short row.
@@ -160,8 +164,9 @@ def _parsed(text: str) -> Any:
         row, end = _decode(text)
     except ValueError:
         return None
-    is_all = end == len(text) or not text[end:].strip(" \t\r\n")
-    return row if is_all and isinstance(row, dict) else None
+    if isinstance(row, dict) and (end == len(text) or not text[end:].strip(" \t\r\n")):
+        return row
+    return None
 
 
 def _why_no_json(line: bytes, error: json.JSONDecodeError) -> str:

@@ -179,34 +179,30 @@ class RowJudge:
                 if current is not None and current != numbered.file:
                     self._accounts[current].check()
                 current = numbered.file
-                result = self._result(numbered, results)
-                self._count(numbered, result)
+                row = numbered.row
+                result = row if isinstance(row, Broken) else next(results)
+                if isinstance(result, Read | Held):
+                    read = result.read if isinstance(result, Held) else result
+                    self._accounts[current].add(read.present, read.names)
+                else:
+                    result = self._unread(numbered, result)
                 answer.append((numbered, result))
             yield answer, found.batch
         if current is not None:
             self._accounts[current].check()
 
-    def _count(self, numbered: Numbered, result: _Result) -> None:
+    def _unread(self, numbered: Numbered, result: NoText | Broken | str) -> NoText | Broken:
+        """Count, and tell, a row that is no document."""
         account = self._accounts[numbered.file]
-        if isinstance(result, Read | Held):
-            read = result.read if isinstance(result, Held) else result
-            account.add(read.present, read.names)
-            return
-        if isinstance(result, Broken):
-            broken = result
-            account.add_broken(broken)
-        else:
+        if isinstance(result, NoText):
             broken = _broken(numbered.row, result.reason, lacks_text=True)
             account.add_without_text(broken, result.present, result.names)
+            self._on_broken(numbered.file, broken)
+            return result
+        broken = _broken(numbered.row, result) if isinstance(result, str) else result
+        account.add_broken(broken)
         self._on_broken(numbered.file, broken)
-
-    @staticmethod
-    def _result(numbered: Numbered, results: Iterator[Read | Held | NoText | str]) -> _Result:
-        row = numbered.row
-        if isinstance(row, Broken):
-            return row
-        result = next(results)
-        return _broken(row, result) if isinstance(result, str) else result
+        return broken
 
     def _by_preference(self, rows: Rows) -> Iterator[Judged]:
         spool = SpoolStore(self._folder, with_whole_rests=True)

@@ -69,15 +69,17 @@ class Proposals:
         self.is_copy = np.zeros(count, np.bool_) if is_copy is None else is_copy
         joined = Pairs(*map(np.concatenate, zip(NO_PAIRS, *pairs, strict=True)))
         joined = joined.take(~self.is_open[joined.places])
-        order = np.argsort(joined.places, kind="stable")
-        self._pairs = joined.take(order)
-        self._bounds = np.searchsorted(self._pairs.places, np.arange(count + 1))
-        self.has_any = self.is_open | (np.diff(self._bounds) > 0)
+        places, numbers, distances = joined.take(np.argsort(joined.places, kind="stable"))
+        bounds = np.searchsorted(places, np.arange(count + 1))
+        self.has_any = self.is_open | (np.diff(bounds) > 0)
+        self._bounds: list[int] = bounds.tolist()
+        self._numbers: list[int] = numbers.tolist()
+        self._distances: list[int] = distances.tolist()
 
     def of(self, place: int) -> tuple[list[int], list[int]]:
         """The numbers of a document's candidates, as in `Pairs`, and their distances."""
-        part = slice(*self._bounds[place : place + 2].tolist())
-        return self._pairs.numbers[part].tolist(), self._pairs.distances[part].tolist()
+        part = slice(self._bounds[place], self._bounds[place + 1])
+        return self._numbers[part], self._distances[part]
 
 
 def pairs_within(

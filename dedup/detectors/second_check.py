@@ -150,6 +150,8 @@ def _title(document: Document) -> str:
 
 
 def _are_of_one_host(first: Document, second: Document) -> bool:
+    if not (first.url and second.url):
+        return False
     host = host_of(first.url)
     return bool(host) and host == host_of(second.url)
 
@@ -297,6 +299,8 @@ class SecondCheck:
 
     def is_told_apart(self, document: Document, number: int, original: Document) -> bool:
         """Does the text around a candidate make it another page? Then note it."""
+        if document.rest is None or original.rest is None:
+            return False
         self._begin(document)
         found = self.find_difference(document, original)
         if found is not None and all(each.original != number for each in self._apart):
@@ -403,10 +407,10 @@ class SecondCheck:
     def _is_spent(self, document: Document) -> bool:
         """Has the document been compared with as much as it may be?"""
         self._begin(document)
-        limit = self._max_characters
-        is_spent = limit is not None and self._n_characters > limit
-        self._is_cut |= is_spent
-        return is_spent
+        if self._max_characters is None or self._n_characters <= self._max_characters:
+            return False
+        self._is_cut = True
+        return True
 
     def _begin(self, document: Document) -> None:
         if document is not self._document:

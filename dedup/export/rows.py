@@ -46,19 +46,27 @@ def _without_bodies(store: JobStore, selection: Selection) -> Iterator[PageSourc
 
 
 def _with_bodies(store: JobStore, selection: Selection) -> Iterator[PageSource]:
-    for number in store.exports.page_numbers(selection):
-        page = store.page(number)
-        name = number if page.id == str(number) else page.id
-        yield PageSource(page, _reduced(store, number, page), name=name)
+    return (page_source(store, number) for number in store.exports.page_numbers(selection))
 
 
-def _reduced(store: JobStore, number: int, page: Page) -> Reduced | None:
+def page_source(store: JobStore, number: int) -> PageSource:
+    """A stored page with its body, or with what was kept in place of that.
+
+    Raises:
+        DamageError: this is something else.
+    """
+    page = store.page(number)
+    name = number if page.id == str(number) else page.id
+    data = None if page.body is not None else store.reduced(number)
+    return PageSource(page, reduced_of(store, number, data), name=name)
+
+
+def reduced_of(store: JobStore, number: int, data: bytes | None) -> Reduced | None:
     """What was kept in place of a page's body.
 
     Raises:
         DamageError: it is something else.
     """
-    data = None if page.body is not None else store.reduced(number)
     try:
         return None if data is None else Reduced.from_bytes(data)
     except ValueError as error:

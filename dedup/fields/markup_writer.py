@@ -63,7 +63,7 @@ class _Writer:
     def __init__(self, found: Segmented, own: Sequence[bool], left: Sequence[Left]) -> None:
         self._events = events = found.events
         self._own = [*own, False]
-        self._left = sorted(left, key=lambda each: -each.segment)
+        self._left = sorted(left, key=lambda each: each.segment)[::-1]  # taken from its end
         self._ends = _ends(events)
         self._whole = self._find_whole()
         are_texts = [event.kind == TEXT and not event.text.isspace() for event in events]
@@ -172,7 +172,7 @@ class _Writer:
         event, after = self._events[number : number + 2]
         # A parser drops the first line end.
         is_eaten = event.node.tag == "pre" and after.kind == TEXT and after.text.startswith("\n")
-        return _start_tag(event.node) + ("\n" if is_eaten else "")
+        return start_tag(event.node) + ("\n" if is_eaten else "")
 
     def _element(self, number: int, around: Sequence[_Element], *, is_whole: bool) -> _Element:
         tag = self._events[number].node.tag
@@ -224,7 +224,8 @@ def _ends(events: Sequence[Event]) -> dict[int, int]:
     return found
 
 
-def _start_tag(node: Any) -> str:
+def start_tag(node: Any) -> str:
+    """The tag that begins an element, with the attributes that say what it is."""
     attributes = "".join(
         f' {name}="{escape(value or "")}"'
         for name, value in node.attributes.items()
@@ -236,7 +237,7 @@ def _start_tag(node: Any) -> str:
 def _void(event: Event) -> str:
     """The markup of an element without content; a formula's script has its text."""
     end = "" if event.node.tag in _VOID else f"{event.text}</{event.node.tag}>"
-    return _start_tag(event.node) + end
+    return start_tag(event.node) + end
 
 
 def _end_tag(element: _Element) -> str:

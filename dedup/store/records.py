@@ -205,7 +205,17 @@ kept_fields = attrgetter(*KEPT_FIELDS)
 def with_kept(fields: Iterable[Any], text: str, rest: Rest | None) -> Document:
     """The document with these `KEPT_FIELDS`."""
     name, url, title, heading, own_title, source, key = fields
-    return Document(name, text, url, title, None, heading, own_title, source, key, rest)
+    return Document.of_fields(
+        id=name,
+        text=text,
+        url=url,
+        title=title,
+        heading=heading,
+        own_title=own_title,
+        source=source,
+        key=key,
+        rest=rest,
+    )
 
 
 def as_kept(document: Document, number: int, clean: Callable[[Any], Any]) -> Document:

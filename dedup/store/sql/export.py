@@ -5,6 +5,7 @@ from typing import Any
 
 from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
 from dedup.store.query_results import DuplicateRow
+from dedup.store.records import REDUCED, is_reduced
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sql.database import Queries
 
@@ -13,6 +14,18 @@ _ROWS_AT_ONCE = 1 << 10
 _DUPLICATES = """
 SELECT r.number, r.original, r.name, r.url, p.name, p.url, r.stage, r.distance, r.resemblance,
     r.fetched_at FROM duplicates AS r JOIN pages AS p ON p.number = r.original
+"""
+
+
+_VERSIONS = """
+SELECT r.number, v.text, v.body FROM versions AS v JOIN pages AS r ON r.number = v.page
+JOIN (SELECT page, max(fetched_at) AS latest FROM versions WHERE fetched_at <= ? GROUP BY page)
+    AS last ON last.page = v.page AND last.latest = v.fetched_at
+"""
+_GONE = """
+SELECT r.number, v.seen_at FROM visits AS v JOIN pages AS r ON r.url = v.url
+WHERE v.outcome = 'gone' AND NOT EXISTS
+    (SELECT 1 FROM visits AS later WHERE later.url = v.url AND later.refresh > v.refresh)
 """
 
 
@@ -36,6 +49,32 @@ class ExportQueries(Queries):
     def page_urls(self) -> dict[int, str | None]:
         """The unique pages' URLs by number."""
         return dict(self._database.each("SELECT number, url FROM pages"))
+
+    def gone_pages(self) -> dict[int, float]:
+        """The pages that were gone when they were last visited, and when that was."""
+        return dict(self._database.each(_GONE))
+
+    def versions(
+        self, time: float, selection: Selection = EVERYTHING
+    ) -> Iterator[tuple[int, str, bytes | None, bytes | None]]:
+        """What pages were at a time, of those that have changed since.
+
+        The selection is of the pages as they are.
+
+        Returns:
+            Their numbers, texts, bodies, and what was kept in place of bodies.
+        """
+        condition, parameters = self._where(selection, "pages")
+        query = f"{_VERSIONS} WHERE {condition} AND r.fetched_at > ?"
+        for number, packed, kept in self._database.each(query, [time, *parameters, time]):
+            text = self._database.text(number, packed, errors="surrogatepass")
+            if kept is None:
+                yield number, text, None, None
+            elif is_reduced(kept):
+                reduced = self._database.unpacked(number, kept[len(REDUCED) :], "body")
+                yield number, text, None, reduced
+            else:
+                yield number, text, self._database.unpacked(number, kept, "body"), None
 
     def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The record of each dropped page, as exported."""
