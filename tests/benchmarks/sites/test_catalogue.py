@@ -13,7 +13,7 @@ SITE_FOLDER = Path("sites")
 
 def test_every_site_can_be_judged():
     sites = read_sites(SITE_FOLDER)
-    assert len(sites) == len({site.name for site in sites}) == 38
+    assert len(sites) == len({site.name for site in sites}) == 45
     for site in sites:
         Container(site.select, site.remove)  # raises where it is no CSS
         assert site.folder == SITE_FOLDER / site.name
