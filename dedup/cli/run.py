@@ -176,7 +176,6 @@ def _add_passages(group: Any) -> None:
     )
     group.add_argument(
         "--contains-words",
-        default=_EVALUATION_WORDS,
         type=_words,
         metavar="N",
         help=f"words (characters of Chinese) of such a passage (default: {_EVALUATION_WORDS})",
@@ -204,6 +203,8 @@ def execute(options: argparse.Namespace) -> None:
     _check_given(options)
     if options.mark and options.unique is None:
         raise ValueError("--mark needs -o OUT for the marked rows")
+    if options.contains_words is not None and not options.contains:
+        raise ValueError("--contains-words needs --contains EVAL")
     run = CollectionRun(
         inputs=tuple(options.inputs),
         unique=options.unique,
@@ -217,7 +218,7 @@ def execute(options: argparse.Namespace) -> None:
         against=tuple(options.against),
         passages=options.passages,
         contains=tuple(options.contains),
-        contains_words=options.contains_words,
+        contains_words=options.contains_words or _EVALUATION_WORDS,
         processes=_processes(options.processes),
         job=None if options.job is None else Path(options.job),
         max_broken=_max_broken(options.max_broken),

@@ -35,6 +35,9 @@ class Evaluation:
     Attributes:
         digest: of what decides which rows hold a passage.
         passages: those of all rows.
+
+    Raises:
+        ValueError: there is no row.
     """
 
     def __init__(self, rows: Iterable[Named], width: int) -> None:
@@ -48,6 +51,8 @@ class Evaluation:
                 yield text
 
         self.passages = KnownPassages(texts(), width)
+        if not self._labels:
+            raise ValueError("--contains must have a row with a text, or nothing is looked for")
         self.digest = digest.hexdigest()
 
     def label(self, number: int) -> tuple[Any, str | None]:

@@ -250,3 +250,26 @@ def test_an_evaluation_set_is_never_an_output(
     arguments = ["run", str(source), "-o", str(evaluation), "--overwrite"]
     assert main([*arguments, "--contains", str(evaluation)]) == 2
     assert "--contains" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "said"),
+    [
+        ([], ["--contains", "eval.jsonl"], "--contains must have a row with a text"),
+        (EVALUATION, ["--contains-words", "5"], "--contains-words needs --contains EVAL"),
+    ],
+)
+def test_looking_for_nothing_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    rows: list[dict[str, Any]],
+    options: list[str],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "eval.jsonl", rows)
+    write(tmp_path / "in.jsonl", ROWS)
+    assert main(["run", "in.jsonl", "-o", "out.jsonl", *options]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "out.jsonl").exists()
