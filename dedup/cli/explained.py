@@ -47,7 +47,7 @@ def _outcome(fate: Fate) -> Iterator[str]:
         yield from _apart(fate)
     elif fate.outcome == "duplicate":
         yield f"dropped, found by {fate.stage} ({_likeness(fate)}), as a duplicate of"
-        yield f"  {plain(fate.original_url)} (page {fate.original})"
+        yield f"  {plain(fate.original_url or '')} (page {fate.original})"
     elif fate.outcome == "skipped":
         what = "fetched" if fate.reason in LEFT_OUT else "compared"
         yield f"not {what}: {reason_words(fate.reason or '')} ({plain(fate.reason)})"

@@ -35,7 +35,8 @@ class Fate:
         url: the URL as recorded, if it was.
         number: that of the record; for a waiting page, its place.
         seen_at: when it was fetched, or failed; seconds since 1970.
-        original, original_url, stage, distance, resemblance: for a duplicate; see `Match`.
+        original, original_url, stage, distance, resemblance: for a duplicate; see `Match`. An
+            original without a URL has its id in place of it, if it has one.
         reason, detail, is_fetched: for a skipped URL.
         page_url, kind: for an alias, by `redirect` or `canonical` link.
         duplicates: for a stored page, the number of its duplicates by stage.

@@ -34,8 +34,8 @@ SELECT a.page, p.url, a.original, o.url, a.lines FROM apart AS a
 JOIN pages AS p ON p.number = a.page JOIN pages AS o ON o.number = a.original
 """
 _DUPLICATE = """
-SELECT d.url, d.title, d.fetched_at, d.original, p.url, d.stage, d.distance, d.resemblance
-FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = ?
+SELECT d.url, d.title, d.fetched_at, d.original, coalesce(p.url, p.name), d.stage, d.distance,
+    d.resemblance FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = ?
 """
 _SKIPPED = "SELECT url, seen_at, reason, detail, is_fetched FROM skipped WHERE number = ?"
 

@@ -196,6 +196,7 @@ def test_why_of_a_job(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(capsys.readouterr().out)
     matches = [stage["match"] for stage in found["stages"] if stage["match"]]
     assert [match["original"] for match in matches] == [3]
+    assert found["fates"][0]["original_url"] == "3"  # which has no URL
 
 
 def test_a_group_is_judged_alone_when_asked_again(
