@@ -57,7 +57,7 @@ def page_source(store: JobStore, number: int) -> PageSource:
     """
     page = store.page(number)
     name = number if page.id == str(number) else page.id
-    data = None if page.body is not None else store.reduced(number)
+    data = None if page.body is not None else store.exports.reduced(number)
     return PageSource(page, reduced_of(store, number, data), name=name)
 
 

@@ -46,6 +46,17 @@ class ExportQueries(Queries):
         rows = self._by_number("SELECT r.number FROM pages AS r", "pages", selection)
         return (number for (number,) in rows)
 
+    def reduced(self, number: int) -> bytes | None:
+        """What was kept in place of a page's body; None: nothing.
+
+        Raises:
+            KeyError: there is no page of that number.
+        """
+        (found,) = self._database.record("SELECT body FROM pages WHERE number = ?", number)
+        if not is_reduced(found):
+            return None
+        return self._database.unpacked(number, found[len(REDUCED) :], "body")
+
     def page_urls(self) -> dict[int, str | None]:
         """The unique pages' URLs by number."""
         return dict(self._database.each("SELECT number, url FROM pages"))

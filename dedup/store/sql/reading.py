@@ -15,7 +15,6 @@ from dedup.store.records import (
     DROPPED_FIELDS,
     KEY_STAGE,
     PAGE_FIELDS,
-    REDUCED,
     Page,
     is_reduced,
     key_in,
@@ -100,17 +99,6 @@ class PageReader:
             KeyError: there is no page of that number.
         """
         return self._body(number, *self._row("pages", ("body",), number))
-
-    def reduced(self, number: int) -> bytes | None:
-        """What was kept in place of a page's body; None: nothing.
-
-        Raises:
-            KeyError: there is no page of that number.
-        """
-        (found,) = self._row("pages", ("body",), number)
-        if not is_reduced(found):
-            return None
-        return self.database.unpacked(number, found[len(REDUCED) :], "body")
 
     def signatures(self, stage: str, *, after: int = -1) -> Signatures:
         query = f"SELECT page, value FROM {self.database.signatures} WHERE stage = ? AND page > ?"  # noqa: S608 -- our own names

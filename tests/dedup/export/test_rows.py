@@ -91,9 +91,9 @@ def test_what_is_kept_of_a_page_is_never_taken_for_its_body(tmp_path: Path) -> N
     with SqliteStore(path, read_only=True) as store:
         assert (store.body(1), store.page(1).body) == (None, None)
         assert list(store.report.stored_bodies()) == []
-        assert store.reduced(1) is not None
+        assert store.exports.reduced(1) is not None
     with SqliteStore(stored(tmp_path / "x", keeps_bodies=True), read_only=True) as store:
-        assert store.reduced(1) is None
+        assert store.exports.reduced(1) is None
         assert [number for _, number, _ in store.report.stored_bodies()] == [1]
 
 

@@ -51,13 +51,15 @@ def test_parquet_is_read_by_duckdb_with_equal_counts_and_values(
     ):
         path = tmp_path / f"{name}.parquet"
         write_table(path, rows(store), columns)
-        found = duckdb.execute(f"SELECT * FROM '{path}'").fetchall()
+        times = [key for key, kind in columns.items() if kind == "timestamp"]
+        as_utc = ", ".join(f"{key} AT TIME ZONE 'UTC' AS {key}" for key in times)
+        found = duckdb.execute(f"SELECT * REPLACE ({as_utc}) FROM '{path}'").fetchall()
         ids = {"id", "duplicate_of"}
         assert found == [
             tuple(
                 str(row[key])
                 if key in ids
-                else datetime.fromisoformat(row[key])
+                else datetime.fromisoformat(row[key]).replace(tzinfo=None)
                 if kind == "timestamp"
                 else row[key]
                 for key, kind in columns.items()

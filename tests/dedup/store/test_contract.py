@@ -436,8 +436,8 @@ def test_what_stands_for_a_body_is_no_body(job: JobStore) -> None:
     page = Page(id="", text="Some text.", url="http://a/", body=b"<p>Some text.")
     page.take_reduced(b"kept")
     number = job.add(page, {})
-    assert (job.reduced(number), job.body(number)) == (b"kept", None)
+    assert (job.exports.reduced(number), job.body(number)) == (b"kept", None)
     job.keep_bodies = True
     other = job.add(replace(page, url="http://b/"), {})
-    assert (job.reduced(other), job.body(other)) == (None, page.body)
+    assert (job.exports.reduced(other), job.body(other)) == (None, page.body)
     assert [found for _, found, _ in job.report.stored_bodies()] == [other]
