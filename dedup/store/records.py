@@ -16,6 +16,7 @@ from dedup.sites.lines import PageLines
 from dedup.sites.outline import Outline
 from dedup.sites.second_look import Rest
 from dedup.sites.site import PageText, name_key
+from dedup.store.exchange import with_exchange
 
 _Text = TypeVar("_Text", str, str | None)
 
@@ -67,6 +68,8 @@ class Page(Document):
         depth: links from the start of the crawl.
         site_version: of the knowledge about its host; None: nothing was known.
         reduced: what is stored if bodies are not, see `dedup.fields.page_source`.
+        exchange: the headers of request and response, see `Exchange.pack`; None: they were not
+            kept.
     """
 
     language: str = ""
@@ -81,10 +84,17 @@ class Page(Document):
     last_modified: str | None = None
     site_version: int | None = None
     reduced: bytes | None = field(default=None, repr=False)
+    exchange: bytes | None = field(default=None, repr=False)
 
     def take_packed(self, text: bytes, body: bytes | None) -> None:
         """Take compressed text and body as stored, so that they are not compressed again."""
         self.__dict__.update(packed_text=text, packed_body=body)  # where `cached_property` looks
+
+    @property
+    def body_column(self) -> bytes | None:
+        """The body as stored, with the headers that came with it."""
+        packed = self.packed_body
+        return None if packed is None else with_exchange(packed, self.exchange)
 
     def take_reduced(self, reduced: bytes | None) -> None:
         """Take what is stored in place of the body; computed features stay."""
@@ -185,7 +195,7 @@ KEY_OFFSET = 8
 PAGE_FIELDS = tuple(
     each.name
     for each in fields(Page)
-    if each.name not in ("id", "text", "body", "key", "reduced", "rest", "signatures")
+    if each.name not in ("id", "text", "body", "exchange", "key", "reduced", "rest", "signatures")
 )
 """The fields of a stored page that are stored unchanged. A store also keeps its number, name and
 host, and its text and body, compressed."""
