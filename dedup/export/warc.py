@@ -39,13 +39,15 @@ from dedup.store.selection import EVERYTHING, Selection
 NEAR_DUPLICATE_PROFILE = "urn:x-scrapy-dedup:revisit:near-duplicate"
 IDENTICAL_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
-_ABOUT = {
+ABOUT = {
     "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
     "description": (
         "bodies are decompressed, and X-Crawler-Content-Encoding, X-Crawler-Transfer-Encoding and"
         " X-Crawler-Content-Length tell how they came; cookies and credentials are left out"
     ),
 }
+"""What the first record of an archive tells."""
+
 _CACHED_ORIGINALS = 10_000
 
 
@@ -74,16 +76,23 @@ def write_warc(
         ModuleNotFoundError: warcio is not installed.
         OSError: the file cannot be written.
     """
-    with replacing(path) as part, closing(WarcFile(part, path.name, **_ABOUT)) as archive:
-        records = _Records(store, archive)
-        if "pages" in tables:
-            for number in store.exports.page_numbers(selection):
-                records.write_page(number)
-                yield
-        if "duplicates" in tables:
-            for duplicate in store.exports.duplicate_rows(selection):
-                records.write_duplicate(duplicate)
-                yield
+    with replacing(path) as part, closing(WarcFile(part, path.name, **ABOUT)) as archive:
+        yield from write_records(archive, store, selection, tables)
+
+
+def write_records(
+    archive: WarcFile, store: JobStore, selection: Selection, tables: Sequence[str]
+) -> Iterator[None]:
+    """Write records to an archive; see `write_warc`."""
+    records = _Records(store, archive)
+    if "pages" in tables:
+        for number in store.exports.page_numbers(selection):
+            records.write_page(number)
+            yield
+    if "duplicates" in tables:
+        for duplicate in store.exports.duplicate_rows(selection):
+            records.write_duplicate(duplicate)
+            yield
 
 
 class _Records:
