@@ -1,7 +1,6 @@
 """`dedup export JOB --dataset DIR`, and `--partition host`: folders of Parquet files."""
 
 import argparse
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -57,7 +56,7 @@ def write_folder(
     rows, columns = counted(page_rows(store, names, chosen)), page_columns(fields)
     with written_folder(where) as folder:
         if kind == DATASET:
-            name = re.split("[/#]", store.job)[-1]
+            name = store.job.replace("#", "/").rpartition("/")[2]
             n_duplicates = store.exports.count("duplicates", chosen)
             write_dataset(folder, name, rows, columns, n_duplicates=n_duplicates)
         else:

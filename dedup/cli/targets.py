@@ -5,7 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dedup.collection.remote import check_addresses, is_address, local_path, sent
-from dedup.collection.writing.outputs import check_new, check_outputs, new_folder
+from dedup.collection.writing.outputs import (
+    FOLDER_IS_THERE,
+    check_new,
+    check_outputs,
+    new_folder,
+)
 
 Target = Path | str
 """A path of this machine, or else an address."""
@@ -41,20 +46,17 @@ def check_targets(
     for option in new & outputs.keys():
         if isinstance(found := outputs[option], Path):
             check_new(found)
-    files = {
+    here = {
         option: str(found)
         for option, found in outputs.items()
         if isinstance(found, Path) and option not in new
     }
-    check_outputs(files, inputs, overwrite=overwrite)
-    for are_new in (False, True):
-        addresses = {
-            option: found
-            for option, found in outputs.items()
-            if isinstance(found, str) and (option in new) == are_new
-        }
-        may_replace = overwrite and not are_new
-        check_addresses(addresses, {}, overwrite=may_replace, has_spark=False)
+    check_outputs(here, inputs, overwrite=overwrite)
+    there = {option: found for option, found in outputs.items() if isinstance(found, str)}
+    files = {option: found for option, found in there.items() if option not in new}
+    check_addresses(files, {}, overwrite=overwrite, has_spark=False)
+    new_there = {option: there[option] for option in new & there.keys()}
+    check_addresses(new_there, {}, overwrite=False, has_spark=False, remedy=FOLDER_IS_THERE)
 
 
 @contextmanager

@@ -112,6 +112,7 @@ def check_addresses(
     *,
     overwrite: bool,
     has_spark: bool = True,
+    remedy: str = "--overwrite replaces it",
 ) -> None:
     """Check the outputs that are addresses, as `check_outputs` checks files.
 
@@ -120,6 +121,7 @@ def check_addresses(
         inputs: the names of what is read, by what names them.
         overwrite: files that are there may be replaced; inputs never.
         has_spark: could Spark read and write them instead?
+        remedy: what to do about an output that is there.
 
     Raises:
         ValueError: two options, or an option and an input, name one file; or nothing that is
@@ -140,7 +142,7 @@ def check_addresses(
         with _telling(address):
             is_there = not overwrite and system.exists(path)
         if is_there:
-            raise FileExistsError(f"{option}: {address!r} already exists; --overwrite replaces it")
+            raise FileExistsError(f"{option}: {address!r} already exists; {remedy}")
 
 
 def _system(address: str, *, has_spark: bool = True) -> tuple[Any, str]:

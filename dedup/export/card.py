@@ -88,7 +88,7 @@ def _told(facts: CardFacts) -> Iterator[str]:
     period = f", fetched from {facts.times[0]} to {facts.times[1]}" if facts.times else ""
     yield f"# {' '.join(facts.name.split())}\n"
     yield f"{facts.n_pages:,} pages of {listed}{more}{period} by scrapy-dedup."
-    yield f"{facts.n_duplicates:,} duplicates of these were left out.\n"
+    yield f"{facts.n_duplicates:,} duplicates were left out.\n"
     yield "No licence is stated: the texts belong to their authors. Name one above (`license:`)"
     yield "before you publish the dataset, or say on what terms its pages may be used.\n"
     yield "```python"

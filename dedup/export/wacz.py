@@ -26,7 +26,6 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from dedup.collection.writing.warc import WarcFile, target_uri
 from dedup.export.warc import ABOUT, IDENTICAL_PROFILE, write_records
-from dedup.extras import load_extra
 from dedup.files import replacing
 from dedup.pieces.runs import SortedRows
 from dedup.store import JobStore
@@ -35,6 +34,8 @@ from dedup.times import iso_time
 
 _ARCHIVE = "data.warc.gz"
 _INDEX = "index.cdx.gz"
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+_PORT = re.compile(r"(.*)(:[0-9]+)")
 _BLOCK_LINES = 300
 """As other writers have: viewers read whole blocks."""
 
@@ -51,7 +52,7 @@ def write_wacz(
     The file exists only once the iterator is exhausted.
 
     Raises:
-        ModuleNotFoundError: a package that writes it is not installed.
+        ModuleNotFoundError: warcio is not installed.
         OSError: the file cannot be written.
     """
     with (
@@ -134,7 +135,6 @@ class _IndexedWarc(WarcFile):
     """A web archive of which the lines of the index are collected."""
 
     def __init__(self, file: _Digested, lines: SortedRows) -> None:
-        self._surt = load_extra("surt", extra="warc", purpose="WACZ").surt
         self._lines = lines
         super().__init__(file, _ARCHIVE, **ABOUT)
 
@@ -147,15 +147,28 @@ class _IndexedWarc(WarcFile):
             url = about.get_header("WARC-Target-URI")
             found = {**_told(record), "length": str(self.file.tell() - start)}
             found |= {"offset": str(start), "filename": _ARCHIVE}
-            seconds = re.sub(r"\D", "", about.get_header("WARC-Date"))[:14]
+            seconds = "".join(filter(str.isdigit, about.get_header("WARC-Date")))[:14]
             line = json.dumps({"url": url, **found}, ensure_ascii=False)
-            self._lines.add((f"{self._key(url)} {seconds}", start, line))
+            self._lines.add((f"{url_key(url)} {seconds}", start, line))
 
-    def _key(self, url: str) -> str:
-        try:
-            return str(self._surt(url))
-        except Exception:  # noqa: BLE001 -- it fails on what is no URL in its opinion, in many ways
-            return url
+
+def url_key(url: str) -> str:
+    """What the index is sorted by: as viewers make it of the URL that they look for.
+
+    >>> url_key("https://www.Example.org/A/?b=2&a=1"), url_key("http://[::1]:8000/")
+    ('org,example)/a/?a=1&b=2', '[::1]:8000)/')
+    """
+    scheme, separator, rest = url.lower().partition("://")
+    if not separator or scheme not in _DEFAULT_PORTS:
+        return url
+    address, query = rest.partition("#")[0].partition("?")[::2]
+    authority, _, path = address.partition("/")
+    host = re.sub(r"^www\d*\.", "", authority.rpartition("@")[2])
+    host = host.removesuffix(_DEFAULT_PORTS[scheme])
+    found = _PORT.fullmatch(host)
+    name, port = found.groups() if found else (host, "")
+    arguments = f"?{'&'.join(sorted(query.split('&')))}" if query else ""
+    return f"{','.join(reversed(name.split('.')))}{port})/{path}{arguments}"
 
 
 def _told(record: Any) -> dict[str, str]:

@@ -12,6 +12,8 @@ from pathlib import Path
 from dedup.files import replacing
 
 STANDARD_OUTPUT = "-"
+FOLDER_IS_THERE = "remove it, or name another folder"
+"""What to do about a folder that is to be new."""
 
 
 def check_outputs(
@@ -119,7 +121,7 @@ def check_new(path: Path) -> None:
     """
     is_empty = path.is_dir() and not path.is_symlink() and not any(path.iterdir())
     if os.path.lexists(path) and not is_empty:
-        raise FileExistsError(f"{str(path)!r} already exists; remove it, or name another folder")
+        raise FileExistsError(f"{str(path)!r} already exists; {FOLDER_IS_THERE}")
 
 
 def named_error(error: OSError, name: str) -> OSError:
