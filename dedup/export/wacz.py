@@ -14,6 +14,7 @@ import hashlib
 import io
 import json
 import re
+import struct
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -79,7 +80,8 @@ class _Package:
     def __init__(self, archive: ZipFile) -> None:
         self._archive = archive
         self._resources: list[dict[str, Any]] = []
-        self._now = time.gmtime()
+        self._time = int(time.time())
+        self._now = time.gmtime(self._time)
 
     @contextmanager
     def adding(self, path: str, compression: int = ZIP_DEFLATED) -> Iterator[_Digested]:
@@ -87,6 +89,9 @@ class _Package:
         about = ZipInfo(path, self._now[:6])
         about.compress_type = compression
         about.external_attr = 0o644 << 16
+        # The time. Where the directory has no such field, replayweb.page takes it that the member
+        # has none either, such as that of the size, which is written where it may be large.
+        about.extra = struct.pack("<HHBI", 0x5455, 5, 1, self._time)
         with self._archive.open(about, "w", force_zip64=True) as member:
             file = _Digested(member)
             yield file
