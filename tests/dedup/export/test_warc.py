@@ -1,15 +1,18 @@
 """Web archives, read back by warcio and by FastWARC, each an independent reader."""
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dedup.cli import main
 from dedup.errors import DamageError
 from dedup.export import NEAR_DUPLICATE_PROFILE, write_warc
 from dedup.store import Page, SqliteStore
 from dedup.store.exchange import Exchange
+from tests import json_lines
 
 pytest.importorskip("warcio", reason="warcio is not installed")
 
@@ -220,3 +223,13 @@ def test_a_stage_of_a_stranger_stays_within_its_header(job: Path) -> None:
     written = export(job, "a.warc").read_bytes()
     assert b"X-Dedup-Stage: a%0D%0AX-Forged%3A%201%0D%0A%0D%0AWARC%2F1.1%0D%0A\r\n" in written
     assert b"\nX-Forged" not in written
+
+
+def test_a_run_over_the_archive_keeps_the_pages(job: Path, tmp_path: Path) -> None:
+    with_headers(job, EXCHANGE._replace(method="GET"), url="http://h.example/")
+    with SqliteStore(job / "crawl.sqlite") as store:
+        store._write_page(9, replace(store.page(9), status=200, body=b"<p>" + b"Hello " * 40), {})
+    out = tmp_path / "out.jsonl"
+    assert main(["run", str(export(job)), "-o", str(out)]) == 0
+    urls = ["http://a.example/a", "http://d.example/d", "urn:x-scrapy-dedup:document:5"]
+    assert [row["url"] for row in json_lines.read(out)] == [*urls, "http://h.example/"]
