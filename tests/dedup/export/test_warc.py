@@ -1,7 +1,6 @@
 """Web archives, read back by warcio and by FastWARC, each an independent reader."""
 
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -226,10 +225,12 @@ def test_a_stage_of_a_stranger_stays_within_its_header(job: Path) -> None:
 
 
 def test_a_run_over_the_archive_keeps_the_pages(job: Path, tmp_path: Path) -> None:
-    with_headers(job, EXCHANGE._replace(method="GET"), url="http://h.example/")
+    url, body = "http://h.example/", b"<p>" + b"Hello " * 40
+    packed = EXCHANGE._replace(method="GET").pack()
+    page = Page(id="", text="", url=url, body=body, status=200, exchange=packed)
     with SqliteStore(job / "crawl.sqlite") as store:
-        store._write_page(9, replace(store.page(9), status=200, body=b"<p>" + b"Hello " * 40), {})
+        store._write_page(9, page, {})
     out = tmp_path / "out.jsonl"
     assert main(["run", str(export(job)), "-o", str(out)]) == 0
     urls = ["http://a.example/a", "http://d.example/d", "urn:x-scrapy-dedup:document:5"]
-    assert [row["url"] for row in json_lines.read(out)] == [*urls, "http://h.example/"]
+    assert [row["url"] for row in json_lines.read(out)] == [*urls, url]
