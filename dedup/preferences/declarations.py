@@ -76,7 +76,10 @@ def from_json(text: str) -> list[Declaration]:
     Raises:
         ValueError: the text is something else.
     """
-    found: Any = json.loads(text) if text else []
+    try:
+        found: Any = json.loads(text) if text else []
+    except RecursionError as error:
+        raise ValueError(f"not declarations: {error}") from error
     if not isinstance(found, list) or not all(map(_is_declaration, found)):
         raise ValueError(f"not declarations: {text[:100]!r}")
     return [Declaration(*each) for each in found]

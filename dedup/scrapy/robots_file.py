@@ -30,6 +30,7 @@ _SITEMAP = re.compile(r"(?:sitemaps?|site-map)(?:[ \t]*:|[ \t])(.*)", re.IGNOREC
 
 _USAGE = re.compile(r"(content-usage|content-signal)[ \t]*:(.*)", re.IGNORECASE)
 _USAGE_NAMES = {"content-usage": "Content-Usage", "content-signal": "Content-Signal"}
+_HAS_USAGE = re.compile(rb"content-(?:usage|signal)", re.IGNORECASE)
 _RULE_OR_USAGE = re.compile(f"{_RULE.pattern}|{_USAGE.pattern}", re.IGNORECASE)
 
 
@@ -65,6 +66,8 @@ def usage_rules_for(agent: str, body: bytes) -> list[tuple[str, str]]:
     >>> usage_rules_for("our-bot", b"User-agent: *\nContent-Usage: /a/ train-ai=n\nAllow: /\n")
     [('Content-Usage', '/a/ train-ai=n')]
     """
+    if not _HAS_USAGE.search(body, 0, MAX_BYTES):
+        return []
     found = map(_USAGE.match, _lines_for(agent, body, _RULE_OR_USAGE))
     return [(_USAGE_NAMES[each[1].lower()], each[2].strip()) for each in found if each]
 
