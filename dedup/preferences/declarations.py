@@ -88,17 +88,23 @@ def from_json(text: str) -> list[Declaration]:
 def _declarations(
     source: str, found: Iterable[tuple[str, str]], *, at_most: int = MAX_DECLARATIONS
 ) -> list[Declaration]:
-    cut = [Declaration(source, name, value.strip()[:MAX_VALUE_CHARACTERS]) for name, value in found]
+    cut = [Declaration(source, name, _storable(value)) for name, value in found]
     return [each for each in cut if each.value][:at_most]
+
+
+def _storable(value: str) -> str:
+    """The beginning of a value, without lone surrogates, which databases refuse."""
+    return value.strip()[:MAX_VALUE_CHARACTERS].encode("utf-8", "replace").decode()
 
 
 def _tdm_rule(rule: Any) -> str:
     """A rule as one line; "": it is not one."""
     if not isinstance(rule, dict) or not isinstance(path := rule.get("location"), str):
         return ""
-    words = [rule.get(name, "") for name in ("tdm-reservation", "tdm-policy")]
+    words = (rule.get(name, "") for name in ("tdm-reservation", "tdm-policy"))
     path = "%20".join(path.split())
-    return " ".join([f"/{path.removeprefix('/')}", *(str(word) for word in words)])
+    told = [str(word) if isinstance(word, str | int) else "" for word in words]
+    return " ".join([f"/{path.removeprefix('/')}", *told])
 
 
 def _is_declaration(found: object) -> bool:
