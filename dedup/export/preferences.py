@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from dedup.errors import DamageError
 from dedup.preferences.declarations import Declaration
-from dedup.preferences.hosts import DeclaredOfPages
+from dedup.preferences.hosts import HOSTS_IN_MEMORY, DeclaredOfPages
 from dedup.preferences.uses import refusals
 from dedup.store import JobStore
 from dedup.store.selection import Selection
@@ -35,7 +36,8 @@ class StoredPreferences:
 
     def __init__(self, store: JobStore) -> None:
         self._store = store
-        self._declared = DeclaredOfPages(store.learned.preferences.of_host)
+        of_host = lru_cache(HOSTS_IN_MEMORY)(store.learned.preferences.of_host)
+        self._declared = DeclaredOfPages(of_host)
 
     def of(self, url: str | None, stored: str | None) -> list[Declaration]:
         """Those for the page with this URL, for which this is stored.

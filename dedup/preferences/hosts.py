@@ -11,7 +11,7 @@ from protego import Protego
 from dedup.preferences.declarations import TDM_FILE, Declaration, from_json
 from dedup.preferences.uses import preference_in_rule
 
-_HOSTS_IN_MEMORY = 1_000
+HOSTS_IN_MEMORY = 1_000
 
 
 def origin_of_page(url: str) -> str:
@@ -78,12 +78,14 @@ class DeclaredOfPages:
     """
 
     def __init__(self, of_host: Callable[[str], Sequence[str]]) -> None:
-        self._rules = lru_cache(_HOSTS_IN_MEMORY)(
-            lambda origin: HostRules([each for text in of_host(origin) for each in from_json(text)])
+        self._of_host = of_host
+        self._own = lru_cache(HOSTS_IN_MEMORY)(from_json)
+        self._rules = lru_cache(HOSTS_IN_MEMORY)(
+            lambda texts: HostRules([each for text in texts for each in from_json(text)])
         )
-        self._own = lru_cache(_HOSTS_IN_MEMORY)(from_json)
 
     def of(self, url: str | None, stored: str | None) -> list[Declaration]:
         """Those for the page with this URL, for which this is stored."""
         own = self._own(stored or "")
-        return [*own, *self._rules(origin_of_page(url)).of(url)] if url else [*own]
+        texts = tuple(self._of_host(origin_of_page(url))) if url else ()
+        return [*own, *self._rules(texts).of(url)] if url and texts else [*own]

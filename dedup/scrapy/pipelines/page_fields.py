@@ -10,8 +10,8 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from dedup.export.preferences import StoredPreferences
 from dedup.fields.registry import preference_rows
+from dedup.preferences.hosts import DeclaredOfPages
 from dedup.scrapy.component import Component
 from dedup.scrapy.item_fields import fill, get
 from dedup.scrapy.items import PageItem
@@ -37,7 +37,7 @@ class PageFields(Component):
         self._names = self._job.config.page_fields
         if not self._names:
             raise NotConfigured
-        self._preferences = StoredPreferences(self._job.store)
+        self._declared = DeclaredOfPages(self._job.store.learned.preferences.of_host)
         self._reader = PageFieldReader(self._job.config)
 
     def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- 2.13
@@ -50,7 +50,7 @@ class PageFields(Component):
             logger.warning("The fields of %s are not known: %s", page.url, error)
             return item
         if _PREFERENCES in values:
-            declared = self._preferences.of(page.url, page.preferences)
+            declared = self._declared.of(page.url, page.preferences)
             values[_PREFERENCES] = preference_rows(declared)
         is_ours = isinstance(item, PageItem)
         for name, value in values.items():
