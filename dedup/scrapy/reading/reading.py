@@ -8,6 +8,7 @@ from typing import NamedTuple
 from scrapy.http import Response
 
 from dedup.html import HtmlPage
+from dedup.preferences.declarations import of_headers, of_meta, to_json
 from dedup.scrapy.reading.content import Content, RawPage
 from dedup.sites.counts import Contribution
 from dedup.sites.outline import Outline
@@ -51,6 +52,7 @@ def reading_of(
     response: Response, raw: RawPage, content: Content, exchange: bytes | None
 ) -> Reading:
     """The page of a response, with what was read from it and the headers to store."""
+    in_markup = of_meta(content.page.preferences)
     page = Page(
         id="",
         text="",
@@ -65,6 +67,7 @@ def reading_of(
         etag=header(response, "ETag") or None,
         last_modified=header(response, "Last-Modified") or None,
         exchange=exchange,
+        preferences=to_json([*of_headers(response.headers.getlist), *in_markup]),
     )
     return Reading(
         page=content.complete(page),
