@@ -114,7 +114,7 @@ def _stream(data: bytes, entries: str = "") -> bytes:
 
 
 def _file(objects: Sequence[bytes], trailer: str) -> bytes:
-    data, places = b"%PDF-1.7\n", []
+    data, places = bytearray(b"%PDF-1.7\n"), []
     for number, each in enumerate(objects, start=1):
         places.append(len(data))
         data += b"%d 0 obj\n%b\nendobj\n" % (number, each)
@@ -123,7 +123,7 @@ def _file(objects: Sequence[bytes], trailer: str) -> bytes:
         f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{rows}"
         f"trailer\n<</Size {len(objects) + 1}/Root 1 0 R{trailer}>>\nstartxref\n{len(data)}\n%%EOF"
     )
-    return data + end.encode()
+    return bytes(data) + end.encode()
 
 
 def docx(*paragraphs: str, about: str = "", notes: str = "") -> bytes:

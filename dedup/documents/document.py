@@ -13,10 +13,11 @@ _FILE_NAME = re.compile(
     re.IGNORECASE,
 )
 _DEFAULT_TITLES = frozenset(
-    """
-    untitled|untitled document|title|document|no title|slide 1|powerpoint presentation|word document
-    |microsoft word|presentation|print|pdf|新建 microsoft word 文档|无标题|未命名|文档
-    """.replace("\n", "").split("|")
+    [
+        *("document", "microsoft word", "no title", "pdf", "powerpoint presentation"),
+        *("presentation", "print", "slide 1", "title", "untitled", "untitled document"),
+        *("word document", "无标题", "未命名", "文档", "新建 microsoft word 文档"),
+    ]
 )
 _MAX_TITLE_CHARACTERS = 300
 
@@ -95,5 +96,6 @@ def good_title(title: str) -> str:
 
 def text_of(lines: Sequence[str]) -> str:
     """Lines as a text, each with white space folded except tabs between cells; empty ones go."""
-    folded = ("\t".join(" ".join(cell.split()) for cell in line.split("\t")) for line in lines)
+    every = "\n".join(lines).split("\n")
+    folded = ("\t".join(" ".join(cell.split()) for cell in line.split("\t")) for line in every)
     return "\n".join(line.strip() for line in folded if line.strip())
