@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
@@ -12,9 +12,8 @@ from typing import NamedTuple
 _EDGE_LINES = 2
 """Heads and feet have up to two lines."""
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d{1,6}")
 _ROMAN = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
-_NO_LETTERS = re.compile(r"[\W_]+")
 _ENOUGH_PAGES = 3
 _BODY_SIZE = 1.05
 
@@ -75,16 +74,16 @@ class Line(NamedTuple):
 
 
 def without_running_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """The pages without the lines at their edges that repeat from page to page, up to numbers."""
+    """The pages without the lines at their edges that repeat, up to the pages' numbers."""
     body = body_size(pages)
-    edges = [_edges(page, body) for page in pages]
-    counts = Counter(form for page in edges for form in set(page.values()))
+    edges = [_edges(page, number, body) for number, page in enumerate(pages)]
+    counts = Counter(form for page in edges for form in set().union(*page.values()))
     enough = max(2, min(_ENOUGH_PAGES, len(pages) // 2))
     return [
         [
             line
             for place, line in enumerate(page)
-            if place not in edge or counts[edge[place]] < enough
+            if all(counts[form] < enough for form in edge.get(place, ()))
         ]
         for page, edge in zip(pages, edges, strict=True)
     ]
@@ -99,21 +98,26 @@ def body_size(pages: Iterable[Iterable[Line]]) -> float:
     return max(sizes, key=sizes.__getitem__, default=0.0)
 
 
-def _edges(page: Sequence[Line], body: float) -> dict[int, str]:
-    """The lines that may be running heads, by their places, and the form of each."""
+def _edges(page: Sequence[Line], number: int, body: float) -> dict[int, set[str]]:
+    """The lines that may be running heads, by their places, and the forms of each."""
     heights = sorted({round(line.bottom / 2) for line in page})
     outer = {*heights[:_EDGE_LINES], *heights[-_EDGE_LINES:]}
-    found = {}
-    for place, line in enumerate(page):
-        if round(line.bottom / 2) in outer and line.size <= _BODY_SIZE * body:
-            found[place] = _form(line.text)
-    return found
+    return {
+        place: set(_forms(line.text, number))
+        for place, line in enumerate(page)
+        if round(line.bottom / 2) in outer and line.size <= _BODY_SIZE * body
+    }
 
 
-def _form(text: str) -> str:
-    """A line up to its numbers: those of pages differ."""
-    form = _NO_LETTERS.sub(" ", _NUMBER.sub("0", text)).strip()
-    return "0" if _ROMAN.fullmatch(form) else form
+def _forms(text: str, page: int) -> Iterator[str]:
+    """A line as it is, and with a number in it as the distance to the number of the page.
+
+    So the numbers of tables and figures are not taken for those of pages.
+    """
+    yield "roman" if _ROMAN.fullmatch(text) else text
+    found = list(_NUMBER.finditer(text))
+    for each in (*found[:1], *found[1:][-1:]):
+        yield f"{text[: each.start()]}\0{int(each[0]) - page}\0{text[each.end() :]}"
 
 
 def paragraphs(pages: Sequence[Sequence[Line]]) -> list[str]:

@@ -21,11 +21,14 @@ _LARGER = 1.2
 
 _MAX_HEADING_LINES = 3
 _MAX_HEADING_CHARACTERS = 200
-_UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\x00-\x08\x0e-\x1f]")
+_UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd]")
 _MAX_UNREADABLE = 0.3
-_LIGATURES = str.maketrans(
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f]")
+_LETTERS = str.maketrans(
     {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl"}
 )
+"""For ligatures."""
+
 _PART = re.compile(r"[^\s\ufffe](?:[^\r\n\ufffe]*[^\s\ufffe])?\ufffe?")
 """PDFium gives the hyphen at the end of a line as U+FFFE, and no end of line."""
 
@@ -78,10 +81,13 @@ def _opened(pdfium: Any, body: bytes) -> Any:
 
 
 def _about(pdfium: Any, document: Any) -> About:
-    known = document.get_metadata_dict(skip_empty=True)
+    known = {
+        name: _CONTROLS.sub("", value)
+        for name, value in document.get_metadata_dict(skip_empty=True).items()
+    }
     letters = (c_ushort * _LANGUAGE_LETTERS)()
     pdfium.raw.FPDFCatalog_GetLanguage(document.raw, letters, sizeof(letters))
-    language = "".join(map(chr, takewhile(bool, letters)))
+    language = "".join(map(chr, takewhile(lambda letter: 0x20 <= letter < 0x7F, letters)))
     return About(
         title=known.get("Title", ""),
         author=known.get("Author", ""),
@@ -119,7 +125,7 @@ def _lines(pdfium: Any, page: Any) -> Iterator[Line]:
 
 def _part(pdfium: Any, page: Any, found: re.Match[str]) -> Line:
     first, last = _box(pdfium, page, found.start()), _box(pdfium, page, found.end() - 1)
-    text = found[0].translate(_LIGATURES)
+    text = _CONTROLS.sub("\ufffd", found[0].translate(_LETTERS))
     return Line(text, first.left, last.right, first.bottom, first.top - first.bottom)
 
 

@@ -15,7 +15,10 @@ _REASONS = {
     "dns": ("the host's name could not be resolved", "retry"),
     "document_broken": ("the document is damaged", "tell the site's owner"),
     "document_encrypted": ("the document needs a password", "none"),
-    "document_scanned": ("most pages of the document have no text that can be read: they may be scanned", "none"),
+    "document_scanned": (
+        "most pages of the document have no text that can be read: they may be scanned",
+        "none",
+    ),
     "duplicate_link": (
         "only dropped duplicates link to it",
         'DEDUP_DUPLICATE_LINKS = "follow" fetches it',

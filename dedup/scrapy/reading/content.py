@@ -179,7 +179,7 @@ class ContentReader:
         page = replace(
             parse_page("", raw.url, robots_headers=raw.robots_headers),
             title=found.title,
-            language=found.about.language,
+            language=found.about.language.lower(),
         )
         extracted = PageText(found.text, found.heading, found.own_title, source="document")
         return Content(

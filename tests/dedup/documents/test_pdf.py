@@ -50,6 +50,14 @@ def test_a_line_on_one_page_alone_stays() -> None:
     assert all(f"Only {word} says this" in found for word in ("one", "two", "six"))
 
 
+def test_numbers_at_the_edges_of_pages_stay_unless_they_count_them() -> None:
+    numbers = [("12", "7"), ("931", "8"), ("4", "9"), ("77", "10")]
+    pages = [[Placed(f"Figure {one}", y=760), *body(), Placed(two, y=40)] for one, two in numbers]
+    found = read(pages).text
+    assert all(f"Figure {one}" in found for one, _ in numbers)
+    assert not {"7", "8", "9", "10"} & set(found.split())
+
+
 def test_divided_words_are_one_again_and_compounds_keep_their_hyphen() -> None:
     lines = [
         "Every department has a well-known treasurer, and a department that is not well-",
