@@ -172,6 +172,7 @@ def read(worker: BlockingWorker, body: bytes, name: str = "pdf") -> str:
     return found.extracted.text
 
 
+@pytest.mark.slow
 def test_hostile_documents_stay_within_their_budgets(worker: BlockingWorker) -> None:
     many_pages = pdf([[Placed(f"Page {number}.")] for number in range(100_000)])
     bomb = pdf([[Placed("a" * 1_000_000)] * 100])
