@@ -73,7 +73,7 @@ def _line(element: Any) -> str:
 
 
 def _parts(element: Any) -> Iterator[str]:
-    """The texts in an element, in order; no recursion: libxml2 bounds the depth to 256."""
+    """The texts in an element, in order; no deeper than libxml2 allows: 256."""
     for child in element:
         tag = local_name(child)
         if tag == "t":

@@ -21,6 +21,7 @@ _HYPHENS = ("\ufffe", "\xad", "-", "\u2010")
 _SOFT = ("\ufffe", "\xad")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)[-\ufffe\xad\u2010]$")
+_MAX_PART = 50
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _ITEM = re.compile(r"(?:[•◦▪‣·*○●■–—-]|\(?\w{1,3}[.)])\s")
 _WIDE = (
@@ -30,8 +31,11 @@ _WIDE = (
 _BETWEEN_WIDE = re.compile(rf"(?<=[{_WIDE}])[ \u3000](?=[{_WIDE}])")
 _IS_WIDE = re.compile(f"[{_WIDE}]")
 
-_LEADER = re.compile(r"\s*(?:[.·․…]\s?){5,}\s*[\divxlc]*$")
-"""Dots that lead to a number of a page, in a table of contents."""
+_LEADER = re.compile(r"\s*(?:[.·․…]\s?){5,}\s*(?P<page>\d{1,6}|[ivxlc]{0,9})$")
+"""Dots that lead to the number of a page in a table of contents, or to a price."""
+
+_LEAST_CONTENTS = 3
+_ASCENDING = 0.9
 
 _COLUMN_POINTS = 24.0
 """Lines of one column begin within this distance."""
@@ -125,6 +129,7 @@ def paragraphs(pages: Sequence[Sequence[Line]]) -> list[str]:
     lines = [line for page in pages for line in page]
     rights = [right for page in pages for right in _rights(page)]
     hyphens, leading = _Hyphens(lines), _leading(lines)
+    led_to = _led_to(lines)
     found: list[str] = []
     for place, line in enumerate(lines):
         before = lines[place - 1] if place else None
@@ -132,7 +137,16 @@ def paragraphs(pages: Sequence[Sequence[Line]]) -> list[str]:
             found[-1] = _joined(found[-1], line.text, hyphens)
         else:
             found.append(line.text)
-    return [_cleaned(each) for each in found]
+    return [_cleaned(_LEADER.sub(led_to, each)) for each in found]
+
+
+def _led_to(lines: Sequence[Line]) -> str:
+    """What stays of a leader and its number: nothing if it leads to pages, whose numbers ascend."""
+    found = (_LEADER.search(line.text) for line in lines)
+    numbers = [int(each["page"]) for each in found if each and each["page"].isdecimal()]
+    n_ascending = sum(one <= other for one, other in pairwise(numbers))
+    is_contents = len(numbers) >= _LEAST_CONTENTS and n_ascending >= _ASCENDING * (len(numbers) - 1)
+    return "" if is_contents else r" \g<page>"
 
 
 def _rights(page: Sequence[Line]) -> list[float]:
@@ -211,7 +225,7 @@ class _Hyphens:
 
 def _parts_of_word(before: str, line: str) -> tuple[str, str] | None:
     """The parts of a word at the end of one line and the begin of the next; None: it is not one."""
-    last, first = _LAST_PART.search(before), _FIRST_WORD.match(line)
+    last, first = _LAST_PART.search(before[-_MAX_PART:]), _FIRST_WORD.match(line)
     if last is None or first is None or not first[0][0].islower():
         return None
     return last[1].lower(), first[0].lower()
@@ -225,8 +239,7 @@ def _joined(before: str, line: str, hyphens: _Hyphens) -> str:
 
 
 def _cleaned(text: str) -> str:
-    """Without leaders, and blanks between Chinese characters, which come from wide setting."""
-    text = _LEADER.sub("", text)
+    """Without blanks between Chinese characters, which come from wide setting."""
     for soft in _SOFT:
         text = text.replace(soft, "-" if soft == "\ufffe" else "")
     return _BETWEEN_WIDE.sub("", text)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from ctypes import byref, c_ushort, sizeof
 from itertools import takewhile
+from math import isfinite
 from typing import Any
 
 from dedup.documents.document import About, DocumentError, ReadDocument, good_title, text_of
@@ -126,7 +127,8 @@ def _lines(pdfium: Any, page: Any) -> Iterator[Line]:
 def _part(pdfium: Any, page: Any, found: re.Match[str]) -> Line:
     first, last = _box(pdfium, page, found.start()), _box(pdfium, page, found.end() - 1)
     text = _CONTROLS.sub("\ufffd", found[0].translate(_LETTERS))
-    return Line(text, first.left, last.right, first.bottom, first.top - first.bottom)
+    places = first.left, last.right, first.bottom, first.top - first.bottom
+    return Line(text, *(each if isfinite(each) else 0.0 for each in places))
 
 
 def _box(pdfium: Any, page: Any, place: int) -> Any:
@@ -159,7 +161,7 @@ def _heading(pages: Sequence[Sequence[Line]], about: About) -> str:
         return ""
     begin = next(place for place, line in enumerate(first) if line.size == size)
     lines = takewhile(lambda line: abs(line.size - size) < 0.1 * size, first[begin:])
-    heading = " ".join(line.text for line in list(lines)[:_MAX_HEADING_LINES])
+    heading = " ".join(paragraphs([list(lines)[:_MAX_HEADING_LINES]]))
     title = good_title(about.title)
     if title.startswith(heading):  # the rest is in another font
         return title

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -16,6 +18,11 @@ _MAX_PART_BYTES = 100_000_000
 """A thousand pages of text take 20 MB."""
 
 _ENCRYPTED = 0x1
+_ERRORS = (
+    *(EOFError, NotImplementedError, OSError, RuntimeError, ValueError),
+    *(lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
+)
+"""Of the standard library, for damaged archives."""
 
 
 class Zipped:
@@ -28,7 +35,7 @@ class Zipped:
     def __init__(self, body: bytes) -> None:
         try:
             self._file = zipfile.ZipFile(BytesIO(body))
-        except (zipfile.BadZipFile, ValueError, OSError) as error:
+        except _ERRORS as error:
             raise _broken(error) from None
 
     def __contains__(self, name: str) -> bool:
@@ -62,15 +69,7 @@ class Zipped:
         try:
             with self._file.open(name) as part:
                 data = part.read(_MAX_PART_BYTES + 1)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            EOFError,
-            ValueError,
-            OSError,
-            RuntimeError,
-            NotImplementedError,
-        ) as error:
+        except _ERRORS as error:
             raise _broken(error) from None
         if len(data) > _MAX_PART_BYTES:
             raise DocumentError("too_complex", f"{name} has more than {_MAX_PART_BYTES:,} bytes")

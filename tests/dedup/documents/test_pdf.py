@@ -58,6 +58,19 @@ def test_numbers_at_the_edges_of_pages_stay_unless_they_count_them() -> None:
     assert not {"7", "8", "9", "10"} & set(found.split())
 
 
+def test_leaders_lead_to_pages_or_to_prices() -> None:
+    names = ["Coffee", "Chocolate", "Tea", "Water"]
+    for numbers, expected in (
+        ([1, 2, 2, 9], ["", "", "", ""]),
+        ([4, 5, 3, 1], [" 4", " 5", " 3", " 1"]),
+    ):
+        lines = [
+            f"{name} . . . . . . . {number}" for name, number in zip(names, numbers, strict=True)
+        ]
+        found = read([placed(lines)]).text.split("\n")
+        assert found == [name + number for name, number in zip(names, expected, strict=True)]
+
+
 def test_divided_words_are_one_again_and_compounds_keep_their_hyphen() -> None:
     lines = [
         "Every department has a well-known treasurer, and a department that is not well-",
