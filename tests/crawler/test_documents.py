@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,15 @@ from scrapy.settings import Settings
 
 from dedup import extras
 from dedup.config import DedupConfig
+from dedup.detectors.second_check import SecondCheck
 from dedup.export import page_rows
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.reading.blocking_worker import BlockingWorker
-from dedup.scrapy.reading.content import Content, RawPage, Wanted
+from dedup.scrapy.reading.content import Content, ContentReader, RawPage, Wanted
 from dedup.scrapy.reading.worker_protocol import ReadingError
-from dedup.store import open_store
+from dedup.sites.outline import Box, Line, Outline
+from dedup.sites.site import rest_by_itself
+from dedup.store import Page, open_store
 from tests.documents import Placed, docx, pdf, placed, wrapped
 
 if TYPE_CHECKING:
@@ -26,6 +30,16 @@ if TYPE_CHECKING:
 
 PDF = "application/pdf"
 INFO = {"Title": "Annual report", "CreationDate": "D:20190719101025Z"}
+WANTED = Wanted(
+    "content",
+    links=True,
+    is_nofollow_obeyed=True,
+    bodies=False,
+    stages=frozenset(),
+    detection=DedupConfig(),
+    cpu_seconds=1.0,
+    memory_mb=400,
+)
 FIELDS = "url", "title", "text", "published", "pages", "markdown", "content_type"
 
 
@@ -140,22 +154,26 @@ def test_a_refresh_stores_new_versions_of_documents(
     assert again.rows("SELECT count(*) FROM versions") == [1]
 
 
+def test_a_page_with_more_than_its_sister_is_told_apart(make: SimpleNamespace) -> None:
+    """The second look compares documents, too: there may be answers below the text of a page."""
+    text = make.prose("report", 480)
+    found = ContentReader(WANTED).read(RawPage(paper(text), "", PDF, (), None, "pdf"))
+    sister = found.complete(Page("1", "", url="http://a.example/report.pdf"))
+    check = SecondCheck.of(lambda _: sister, DedupConfig())
+    for more, is_apart in (("", False), (make.prose("answers", 960), True)):
+        lines = [Line(0, line, line, "p") for line in (*sister.text.split("\n"), more)]
+        rest = rest_by_itself(Outline([Box(-1, "body", ())], lines))
+        page = replace(sister, url="http://a.example/report.html", source="box", rest=rest)
+        assert check.compare(page, sister) == 1
+        assert (check.find_difference(page, sister) is not None) == is_apart
+
+
 # --- Bounds --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def worker() -> Iterator[BlockingWorker]:
-    wanted = Wanted(
-        "content",
-        links=True,
-        is_nofollow_obeyed=True,
-        bodies=False,
-        stages=frozenset(),
-        detection=DedupConfig(),
-        cpu_seconds=1.0,
-        memory_mb=400,
-    )
-    worker = BlockingWorker(wanted)
+    worker = BlockingWorker(WANTED)
     yield worker
     worker.close()
 

@@ -13,7 +13,9 @@ from dedup.config import DedupConfig
 from dedup.detectors import default_signers
 from dedup.html import HtmlPage, bounded, decode, parse_page
 from dedup.html.page_text import PageText, page_text
-from dedup.sites.site import Site
+from dedup.sites.outline import Box, Line, Outline
+from dedup.sites.second_look import Rest
+from dedup.sites.site import Site, rest_by_itself
 from dedup.store import Page
 from dedup.store.records import with_text
 
@@ -181,7 +183,11 @@ class ContentReader:
             title=found.title,
             language=found.about.language.lower(),
         )
-        extracted = PageText(found.text, found.heading, found.own_title, source="document")
+        extracted = PageText(
+            *(found.text, found.heading, found.own_title),
+            source="document",
+            rest=_rest_of(found.text),
+        )
         return Content(
             page=page,
             extracted=extracted,
@@ -227,3 +233,9 @@ class ContentReader:
             packed_text=document.packed_text,
             packed_body=document.packed_body if self._wanted.bodies else None,
         )
+
+
+def _rest_of(text: str) -> Rest:
+    """What a second look compares of a document: its lines are all that it has."""
+    lines = [Line(0, line, line, "p") for line in text.split("\n")]
+    return rest_by_itself(Outline([Box(-1, "body", ())], lines))
