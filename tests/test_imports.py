@@ -31,7 +31,9 @@ MAY_IMPORT = {
     "examples": {"dedup", "dedup.scrapy"},
     "benchmarks": {"dedup", "dedup.scrapy", "crawler", "benchmarks"},
 }
-OPTIONAL = "pandas prometheus_client psycopg pyarrow pyspark tokenizers trafilatura warcio"
+OPTIONAL = (
+    "pandas prometheus_client psycopg pyarrow pypdfium2 pyspark tokenizers trafilatura warcio"
+)
 """The packages of the extras: they are imported where they are used, and not before."""
 
 BUILT_ON_THEM = ("dedup.arrow.", "dedup.spark.", "dedup.store.postgresql.")

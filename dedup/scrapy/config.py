@@ -15,6 +15,7 @@ from scrapy.utils.misc import load_object
 
 from dedup.config import NEAR_NAMES, DedupConfig, NearNames
 from dedup.detectors import STAGES
+from dedup.documents.formats import FORMATS
 from dedup.extras import load_extra
 from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
@@ -172,6 +173,17 @@ def _page_fields(values: SettingValues) -> tuple[str, ...]:
         raise ValueError(str(error)) from None
 
 
+def _documents(values: SettingValues) -> tuple[str, ...]:
+    name = "DEDUP_DOCUMENTS"
+    names = tuple(dict.fromkeys(each.strip().lower() for each in values.strings(name)))
+    for each in names:
+        if each not in FORMATS:
+            raise ValueError(f"{name} must be of {', '.join(FORMATS)}; got {each!r}")
+        if FORMATS[each].module:
+            _load(FORMATS[each].module, extra=FORMATS[each].extra, purpose=f"{name}={each}")
+    return names
+
+
 def _prometheus_file(values: SettingValues) -> str:
     name = "DEDUP_PROMETHEUS_FILE"
     file = values.file_name(name, ".prom")
@@ -221,6 +233,7 @@ class CrawlConfig:
     trap_pages: int = _read(SettingValues.whole, "DEDUP_TRAP_PAGES", low=0)
     host_pages: int = _read(SettingValues.whole, "DEDUP_HOST_PAGES", low=0)
     extractor: str = _read(_extractor)
+    documents: tuple[str, ...] = _read(_documents)
     item_fields: ItemFields = _read(_item_fields)
     waiting_pages: int = _read(SettingValues.whole, "DEDUP_WAITING_PAGES", low=0)
     read_processes: int = _read(_read_processes)

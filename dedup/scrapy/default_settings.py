@@ -145,6 +145,12 @@ DEDUP_TEXT_EXTRACTOR = "content"
 before that, by what the page declares, and by rules), "resiliparse" (by rules), "trafilatura"
 (needs the extra of that name), or "all" (all visible text). See docs/detection.md for figures."""
 
+DEDUP_DOCUMENTS: list[str] = []
+"""Formats of documents to read besides HTML, "pdf", "docx", "odt"; links to them are followed.
+Their texts are in the same index, so a report as PDF and as HTML meet if their texts do. [] by
+default: none. "pdf" needs the extra `documents`. Only for this project's own spiders; see
+docs/documents.md."""
+
 DEDUP_WAITING_PAGES = 10_000
 """Maximum number of pages, over all hosts, that wait until more is known of their host, 0 or more.
 A page waits in the job's store, about 20 kB each, until pages with ten different names of its host
