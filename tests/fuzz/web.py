@@ -11,7 +11,6 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.http import Headers, HtmlResponse, Request
 from scrapy.responsetypes import responsetypes
 
-from crawler.spiders.site import SiteSpider
 from dedup import Deduplicator, Document
 from dedup.config import DedupConfig
 from dedup.scrapy.addresses import AddressPolicy, resolved_host
@@ -24,6 +23,7 @@ from dedup.scrapy.reading.content import ContentReader, RawPage, TooComplexError
 from dedup.scrapy.reading.reading import header, reading_of, reread
 from dedup.scrapy.reading.sitemap_file import SitemapError, read_sitemap
 from dedup.scrapy.robots_file import RuleBook, TooManyWildcardsError, rules_for, sitemaps_in_robots
+from dedup.scrapy.spiders.site import SiteSpider
 from dedup.sites.site import Site
 from dedup.terminal.plain import guarded, plain, plain_json
 from dedup.urls import RULES, Canonicaliser, UrlRules, url_key
