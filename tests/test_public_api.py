@@ -82,6 +82,13 @@ def test_a_command_that_prints_its_help_loads_no_numbers() -> None:
     assert not modules & {"numpy", "dedup.deduplicator", "dedup.store.sqlite", "fcntl", "resource"}
 
 
+@pytest.mark.parametrize("command", ["crawl", "demo"])
+def test_help_of_a_crawl_loads_no_scrapy(command: str) -> None:
+    modules = loaded_by(f"import dedup.cli; dedup.cli._parser(['{command}', '--help'])")
+    assert f"dedup.cli.{command}" in modules
+    assert not modules & {"scrapy", "twisted", "dedup.scrapy"}
+
+
 def test_settings_import_nothing_but_the_environment() -> None:
     for path in (ROOT / "settings").glob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -89,7 +96,7 @@ def test_settings_import_nothing_but_the_environment() -> None:
         assert {alias.name for node in imports for alias in node.names} <= {"os"}, path.name
 
 
-@pytest.mark.parametrize("path", [GLUE / "default_settings.py", ROOT / "settings" / "base.py"])
+@pytest.mark.parametrize("path", [GLUE / "default_settings.py", GLUE / "crawl_settings.py"])
 def test_every_setting_is_documented(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node, following in zip(tree.body, [*tree.body[1:], None], strict=True):

@@ -6,10 +6,12 @@ import sys
 from collections.abc import Mapping
 
 from scrapy.commands import ScrapyCommand
-from scrapy.crawler import Crawler
-from scrapy.settings import BaseSettings
+from scrapy.crawler import AsyncCrawlerProcess, Crawler, CrawlerProcess
+from scrapy.settings import BaseSettings, Settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import build_from_crawler, load_object
+
+_ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
 
 def is_crawl(crawler: Crawler) -> bool:
@@ -60,6 +62,15 @@ def new_crawler(command: ScrapyCommand, spider_name: str) -> Crawler:
     if process is None:
         raise ValueError("command must have a crawler process, got none")
     return process.create_crawler(spider_name)  # Scrapy 2.13
+
+
+def new_process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:
+    """The crawler process of a command, as `scrapy` makes it on its own command line."""
+    is_other = settings.getbool("FORCE_CRAWLER_PROCESS", default=False)
+    is_asyncio = settings["TWISTED_REACTOR"] == _ASYNCIO and not is_other
+    if is_asyncio or not settings.getbool("TWISTED_REACTOR_ENABLED", default=True):
+        return AsyncCrawlerProcess(settings)
+    return CrawlerProcess(settings)
 
 
 def make_parts(crawler: Crawler) -> None:
