@@ -34,7 +34,9 @@ def test_addon_line_is_the_addon() -> None:
     assert list(names["ADDONS"]) == [f"dedup.scrapy.{DedupAddon.__name__}"]
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"(?:`|\$ |uv run )dedup (\w+)", README))))
+@pytest.mark.parametrize(
+    "command", sorted(set(re.findall(r"(?:`|\$ |uv run )dedup (\w+)", README)))
+)
 def test_every_command_named_exists(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])

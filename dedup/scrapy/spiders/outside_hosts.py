@@ -57,7 +57,7 @@ class OutsideHosts:
             begin = wording().start.format(start)
             yield f"{url} redirects to {target}, outside the crawl{more}: start with {begin}"
         links, listed = self._links, self._listed
-        if self._n_pages == 1 and n_pages <= 1 and not links.n_found:
+        if n_pages == self._n_pages == 1 and not links.n_found:
             yield (
                 "the page has no links; if scripts make them, the crawl does not see them: try the"
                 " site's sitemaps"
