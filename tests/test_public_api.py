@@ -5,6 +5,7 @@ import importlib
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -103,6 +104,17 @@ def test_every_setting_is_documented(path: Path) -> None:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         if isinstance(target, ast.Name) and target.id.startswith("DEDUP_"):
             assert isinstance(following, ast.Expr), f"{target.id} has no docstring"
+
+
+def test_wheel_has_one_package() -> None:
+    """What it has of files that are no modules is in the package, too."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["tool"]["hatch"]["build"]["targets"]["wheel"] == {"packages": ["dedup"]}
+    entries = project["project"]["entry-points"]["scrapy.commands"].values()
+    for entry in (*project["project"]["scripts"].values(), *entries):
+        module, name = entry.split(":")
+        assert module.startswith("dedup.")
+        assert hasattr(importlib.import_module(module), name)
 
 
 def test_every_setting_is_read() -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from scrapy import crawler as crawlers
 from scrapy.commands import ScrapyCommand
-from scrapy.crawler import AsyncCrawlerProcess, Crawler, CrawlerProcess
+from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.settings import BaseSettings, Settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import build_from_crawler, load_object
+
+if TYPE_CHECKING:
+    from scrapy.crawler import CrawlerProcessBase  # not in Scrapy 2.13
 
 _ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
@@ -64,12 +69,14 @@ def new_crawler(command: ScrapyCommand, spider_name: str) -> Crawler:
     return process.create_crawler(spider_name)  # Scrapy 2.13
 
 
-def new_process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:
+def new_process(settings: Settings) -> CrawlerProcessBase:
     """The crawler process of a command, as `scrapy` makes it on its own command line."""
-    is_other = settings.getbool("FORCE_CRAWLER_PROCESS", default=False)
+    if not hasattr(crawlers, "AsyncCrawlerProcess"):  # Scrapy 2.13
+        return CrawlerProcess(settings)
+    is_other = settings.getbool("FORCE_CRAWLER_PROCESS")
     is_asyncio = settings["TWISTED_REACTOR"] == _ASYNCIO and not is_other
     if is_asyncio or not settings.getbool("TWISTED_REACTOR_ENABLED", default=True):
-        return AsyncCrawlerProcess(settings)
+        return crawlers.AsyncCrawlerProcess(settings)
     return CrawlerProcess(settings)
 
 
