@@ -16,12 +16,13 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
+from typing import ClassVar
 
 ROUNDS = 5
 
 
 class _Site(BaseHTTPRequestHandler):
-    asked_at: list[float] = []
+    asked_at: ClassVar[list[float]] = []
 
     def do_GET(self) -> None:
         if self.path == "/":

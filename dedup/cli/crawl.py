@@ -10,7 +10,11 @@ from dedup.cli.crawl_arguments import checked_settings, checked_spider
 from dedup.cli.paths import check_paths
 from dedup.collection.formats import ENDINGS, format_to_write
 from dedup.collection.writing.outputs import check_outputs
+from dedup.extras import require_extra
 from dedup.store import job_exists, open_store
+
+_WRITERS = {"parquet": "pyarrow", "warc": "warcio"}
+"""What writes a format that needs the extra of its name."""
 
 _KILLED = 130
 _STOPPED = "shutdown"
@@ -72,9 +76,7 @@ def execute(options: argparse.Namespace) -> int:
     spider, arguments = checked_spider(options)
     settings = checked_settings(options)
     if options.pages is not None:
-        check_paths({"-o": str(options.pages)})
-        format_to_write(options.pages)
-        check_outputs({"-o": str(options.pages)}, {}, overwrite=options.overwrite)
+        _check_output(options.pages, overwrite=options.overwrite)
     from dedup.scrapy.standalone import crawl
 
     crawled = crawl(spider, arguments, settings)
@@ -82,6 +84,21 @@ def execute(options: argparse.Namespace) -> int:
     if options.pages is not None and crawled.status != _KILLED and not crawled.is_part:
         _export(crawled.place, options)
     return crawled.status
+
+
+def _check_output(path: Path, *, overwrite: bool) -> None:
+    """Check that the pages can be written there: a crawl may take hours.
+
+    Raises:
+        ValueError: it is not a file of this machine, or of a format that can be written.
+        OSError: it exists, and is not to be replaced; or it is a folder.
+        ModuleNotFoundError: what writes the format is not installed.
+    """
+    check_paths({"-o": str(path)})
+    found = format_to_write(path)
+    if found in _WRITERS:
+        require_extra(_WRITERS[found], extra=found, purpose=f"-o {path}")
+    check_outputs({"-o": str(path)}, {}, overwrite=overwrite)
 
 
 def _export(place: Path | str | None, options: argparse.Namespace) -> None:
@@ -93,8 +110,11 @@ def _export(place: Path | str | None, options: argparse.Namespace) -> None:
     if place is None or not job_exists(place):
         raise ValueError("-o: the job was not kept: DEDUP_KEEP_JOBS or DEDUP_ENABLED is off")
     with open_store(place, read_only=True) as store:
-        if store.meta("reason") == _STOPPED or not store.stats.pages():
-            ERRORS.print(f"{options.pages} is written when the crawl has ended")
+        if not store.stats.pages():
+            ERRORS.print(f"{options.pages} is not written: there are no pages")
+            return
+        if store.meta("reason") == _STOPPED:
+            ERRORS.print(f"{options.pages} is written when the same command has finished the crawl")
             return
     parser = argparse.ArgumentParser()
     export.add_arguments(parser)

@@ -156,7 +156,7 @@ def test_interrupted_crawl_resumes_and_then_writes_the_pages(
     process.append(started := dedup.start("crawl", site.url, "-o", "pages.jsonl"))
     output = started.communicate(timeout=240)[0].decode()
     said = Said(started.returncode, output)
-    said.check(0, "stopped: shutdown; rerun the same command to resume", "is written when the")
+    said.check(0, "stopped: shutdown; rerun the same command to resume", "is written when the same")
     assert not (dedup.folder / "pages.jsonl").exists()
     dedup("crawl", site.url, "-o", "pages.jsonl").check(0, "resumes after")
     assert len(_urls(dedup.folder / "pages.jsonl")) == 3
@@ -224,6 +224,16 @@ def test_mistake_is_told_in_a_sentence(
     assert said.startswith("dedup: ")
     assert said.count("\n") == 1
     assert {path.name for path in Path().iterdir()} == files.keys()
+
+
+def test_format_whose_package_is_missing_is_told_before_the_crawl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(["crawl", _NOBODY, "-o", "pages.parquet"]) == 2
+    assert "pip install 'scrapy-dedup[parquet]'" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 # --- Mistakes of settings and jobs ---------------------------------------------------------------
@@ -324,7 +334,7 @@ def test_crawl_without_pages_tells_why(
     prepare(site, make)
     given = [each.format(site.url) for each in arguments]
     said = dedup("crawl", *given, "-o", "pages.jsonl", "-s", "RETRY_TIMES=0")
-    said.check(1, "no pages were found (", says)
+    said.check(1, "no pages were found (", says, "pages.jsonl is not written: there are no pages")
     assert not (dedup.folder / "pages.jsonl").exists()
     dedup("crawl", *given).check(0, "It has no pages: dedup retry crawls/")
 
