@@ -20,8 +20,8 @@ pytestmark = pytest.mark.slow
 _LINES = """
 SPIDER_MODULES = ["shop.spiders", "dedup.scrapy.spiders"]
 ADDONS = {"dedup.scrapy.DedupAddon": 500}
-DOWNLOAD_DELAY = 0
 """
+_QUICKLY = ("-s", "DOWNLOAD_DELAY=0", "-s", "CONCURRENT_REQUESTS=1")
 
 
 def _scrapy(folder: Path, *arguments: str) -> str:
@@ -51,7 +51,7 @@ def test_spiders_by_one_line(project: Path, site: WebSite) -> None:
     with (project / "shop/settings.py").open("a") as settings:
         settings.write(_LINES)
     assert _scrapy(project, "list").split() == ["demo", "site", "sitemap", "urls"]
-    _scrapy(project, "crawl", "site", "-a", f"url={site.url}", "-O", "pages.jsonl")
+    _scrapy(project, "crawl", "site", "-a", f"url={site.url}", "-O", "pages.jsonl", *_QUICKLY)
     assert _urls(project / "pages.jsonl") == [site.url, f"{site.url}a"]
     (first, *_) = (project / "pages.jsonl").read_text(encoding="utf-8").splitlines()
     assert "body" not in json.loads(first)
@@ -65,7 +65,7 @@ def test_template_makes_a_spider_that_drops_copies(project: Path, site: WebSite)
     text = spider.read_text(encoding="utf-8")
     host = site.url.split("/")[2]
     spider.write_text(text.replace(f'["{host}"]', '["127.0.0.1"]'), encoding="utf-8")
-    output = _scrapy(project, "crawl", "books", "-s", "DOWNLOAD_DELAY=0", "-O", "items.jsonl")
+    output = _scrapy(project, "crawl", "books", *_QUICKLY, "-O", "items.jsonl")
     assert _urls(project / "items.jsonl") == [site.url, f"{site.url}a"]
     assert "dropped: text" in output
     assert (project / "crawls/books/crawl.sqlite").exists()
