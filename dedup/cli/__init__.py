@@ -1,4 +1,4 @@
-"""`dedup`: the command line for collections and for crawled jobs."""
+"""`dedup`: the command line for crawls, for collections, and for crawled jobs."""
 
 import argparse
 import os
@@ -12,6 +12,8 @@ from dedup.errors import StateError
 from dedup.terminal.plain import plain
 
 COMMANDS = {
+    "crawl": "crawl sites, and keep one copy of each page",
+    "demo": "crawl a small site that ships with this program",
     "run": "deduplicate files: JSON Lines, CSV, Parquet or WARC",
     "stats": "show a job's counts, running or not, or compare two jobs",
     "report": "write the HTML report of a job, running or not",

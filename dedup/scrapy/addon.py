@@ -16,6 +16,7 @@ from dedup.errors import StateError
 from dedup.files import check_plain, read_json
 from dedup.scrapy import default_settings
 from dedup.scrapy.config import CrawlConfig, unknown_settings
+from dedup.scrapy.crawl_settings import FEED_EXPORT_FIELDS
 from dedup.scrapy.dupefilter import CanonicalDupeFilter, DedupDupeFilter
 from dedup.scrapy.extensions.job_files import JobFiles
 from dedup.scrapy.extensions.membership import Membership
@@ -90,6 +91,8 @@ class DedupAddon:
             (StorePage, 900),
         ):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
+        if is_own(self._spider) and not settings.getlist("FEED_EXPORT_FIELDS"):
+            settings.set("FEED_EXPORT_FIELDS", FEED_EXPORT_FIELDS, "addon")
         if settings.getlist("DEDUP_PAGE_FIELDS"):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", PageFields, 310)
             if is_own(self._spider):

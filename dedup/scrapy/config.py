@@ -24,6 +24,7 @@ from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.processes.team import Team, own_team
 from dedup.scrapy.removed_settings import REMOVED_SETTINGS
 from dedup.scrapy.setting_values import SettingValues
+from dedup.scrapy.wording import wording
 from dedup.store.postgresql import is_address, without_password
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
@@ -147,7 +148,7 @@ def _store(values: SettingValues) -> str:
         shown = without_password(address)
         raise ValueError(
             f"DEDUP_STORE must be postgresql://USER@HOST:PORT/DATABASE, got {shown!r};"
-            " the job is named by -a job=NAME or DEDUP_JOB"
+            f" the job is named by {wording().name} or DEDUP_JOB"
         )
     _load("psycopg", extra="postgresql", purpose="DEDUP_STORE")
     return address
