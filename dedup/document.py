@@ -81,7 +81,8 @@ class Document:
         Those that are not given have their defaults.
         """
         document = object.__new__(cls)
-        vars(document).update(fields, signatures={})
+        fields["signatures"] = {}
+        object.__setattr__(document, "__dict__", fields)
         return document
 
     @property
