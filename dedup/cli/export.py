@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from dedup.cli.arguments import add_job
 from dedup.cli.console import ERRORS
 from dedup.cli.export_pieces import add_piece_arguments, asks_for_pieces, export_pieces
+from dedup.cli.export_repeated import add_repeated_argument, left_out, told
 from dedup.cli.paths import check_paths
 from dedup.collection.formats import ENDINGS, format_to_write
 from dedup.collection.writing.outputs import check_outputs
@@ -74,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="columns of the pages, in this order (default: those of a feed), of"
         f" {', '.join(FIELDS)}; see docs/export.md",
     )
+    add_repeated_argument(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
     add_piece_arguments(parser)
     add_filters(parser)
@@ -136,6 +138,8 @@ def execute(options: argparse.Namespace) -> None:
     check_outputs(given, {}, overwrite=options.overwrite or is_own)
     chosen = selection(options)
     fields = _fields(options.fields, None if pages is None else formats[pages])
+    if options.without_repeated is not None:
+        _check_texts("--without-repeated changes texts", None if pages is None else formats[pages])
     with open_store(options.job, read_only=True) as store:
         _check_stages(store, chosen)
         for path, tables in (
@@ -143,7 +147,7 @@ def execute(options: argparse.Namespace) -> None:
             (duplicates, ("duplicates",)),
         ):
             if path is not None:
-                _write(path, formats[path], store, chosen, tables, fields)
+                _write(path, formats[path], store, chosen, tables, fields, options.without_repeated)
         if options.failed is not None:
             failed = failed_urls(store)
             write_table(options.failed, failed_rows(failed), FAILED)
@@ -157,11 +161,15 @@ def _write(
     chosen: Selection,
     tables: tuple[str, ...],
     fields: Sequence[str],
+    without_repeated: float | None,
 ) -> None:
     tables = tables if found == "warc" else tables[:1]
     totals = {table: store.exports.count(table, chosen) for table in tables}
     bar = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     is_hidden = not ERRORS.is_terminal
+    change = None
+    if tables == ("pages",):
+        change = left_out(store, without_repeated, chosen)
     with Progress(*bar, console=ERRORS, transient=True, disable=is_hidden) as progress:
         task = progress.add_task(" and ".join(tables), total=sum(totals.values()))
 
@@ -174,11 +182,12 @@ def _write(
             for _ in counted(write_warc(path, store, chosen, tables=tables)):
                 pass
         elif tables == ("pages",):
-            write_table(path, counted(page_rows(store, fields, chosen)), page_columns(fields))
+            rows = page_rows(store, fields, chosen, change=change)
+            write_table(path, counted(rows), page_columns(fields))
         else:
             write_table(path, counted(duplicate_rows(store, chosen)), DUPLICATES)
     counts = " and ".join(f"{count:,} {table}" for table, count in totals.items())
-    ERRORS.print(f"{counts} in {path}")
+    ERRORS.print(f"{counts} in {path}{told(change)}")
 
 
 def _fields(given: str | None, found: str | None) -> Sequence[str]:
@@ -190,10 +199,14 @@ def _fields(given: str | None, found: str | None) -> Sequence[str]:
     """
     if given is None:
         return EXPORTED_FIELDS
+    _check_texts("--fields are columns", found)
+    return checked(given.split(","), of="--fields")
+
+
+def _check_texts(what: str, found: str | None) -> None:
     if found in (None, "warc"):
         where = "a WARC file" if found else "no file (-o)"
-        raise ValueError(f"--fields are columns of the pages, which go to {where}")
-    return checked(given.split(","), of="--fields")
+        raise ValueError(f"{what} of the pages, which go to {where}")
 
 
 def _check_stages(store: JobStore, chosen: Selection) -> None:

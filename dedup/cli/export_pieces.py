@@ -12,6 +12,7 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dedup.cli.console import ERRORS
+from dedup.cli.export_repeated import left_out, told
 from dedup.cli.paths import check_paths
 from dedup.collection.formats import format_to_write
 from dedup.collection.sources import Source, find_sources
@@ -97,15 +98,21 @@ def export_pieces(store: JobStore, options: argparse.Namespace, chosen: Selectio
     count = count_words if options.tokens is None else count_tokens(options.tokens)
     with TemporaryDirectory(prefix="dedup-") as folder:
         since = None if options.pieces_since is None else _since(options.pieces_since, Path(folder))
+        if isinstance(since, float) and options.without_repeated is not None:
+            raise ValueError(
+                "--without-repeated cannot tell what was repeated at a time; give --pieces-since"
+                f" the file of an export with the same options, got {options.pieces_since!r}"
+            )
         read = {"--pieces-since": [since.path]} if isinstance(since, Source) else {}
         check_paths({"-o": str(path)})
         check_outputs({"-o": str(path)}, read, overwrite=options.overwrite or is_own)
-        how = PieceOptions(options.pieces, count, options.without_near, since)
+        change = left_out(store, options.without_repeated, chosen)
+        how = PieceOptions(options.pieces, count, options.without_near, since, change)
         counts = Counter[str]()
         with _progress(store.exports.count("pages", chosen)) as advance:
             rows = piece_rows(store, how, Path(folder), chosen, on_page=advance)
             write_table(path, _counted(rows, counts), PIECES if since is None else CHANGES)
-    ERRORS.print(f"{_told(counts, has_changes=since is not None)} in {path}")
+    ERRORS.print(f"{_told(counts, has_changes=since is not None)} in {path}{told(change)}")
 
 
 def count_tokens(path: Path) -> Count:
