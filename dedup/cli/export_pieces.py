@@ -103,6 +103,11 @@ def export_pieces(store: JobStore, options: argparse.Namespace, chosen: Selectio
                 "--without-repeated cannot tell what was repeated at a time; give --pieces-since"
                 f" the file of an export with the same options, got {options.pieces_since!r}"
             )
+        if isinstance(since, float) and options.only_allowed:
+            raise ValueError(
+                "--only-allowed with --pieces-since needs the file of an earlier export, got"
+                f" {options.pieces_since!r}: what was declared at a time is not known"
+            )
         read = {"--pieces-since": [since.path]} if isinstance(since, Source) else {}
         check_paths({"-o": str(path)})
         check_outputs({"-o": str(path)}, read, overwrite=options.overwrite or is_own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,6 +14,7 @@ from dedup.fields.declared import Declared, read_declared
 from dedup.fields.own_markup import own_markup
 from dedup.html import Bounded, bounded, decode
 from dedup.html.unfolding import page_outline
+from dedup.preferences.declarations import Declaration
 from dedup.sites.outline import Outline
 from dedup.store.records import Page
 
@@ -59,14 +61,21 @@ class PageSource:
         page: with its body, if that was kept.
         reduced: what was kept in place of the body; None: nothing.
         name: the id as it is exported: the caller's, or else the page's number.
+        preferences: what is declared of its use, by the page and by its host.
     """
 
     def __init__(
-        self, page: Page, reduced: Reduced | None = None, *, name: str | int | None = None
+        self,
+        page: Page,
+        reduced: Reduced | None = None,
+        *,
+        name: str | int | None = None,
+        preferences: Sequence[Declaration] = (),
     ) -> None:
         self.page = page
         self.id = page.id if name is None else name
         self._reduced = reduced
+        self.preferences = preferences
 
     @property
     def text(self) -> str:
@@ -84,7 +93,9 @@ class PageSource:
     def with_text(self, text: str) -> PageSource:
         """The same page with some lines of its text: its fields are those of these lines."""
         reduced = self._reduced and replace(self._reduced, is_whole=True)
-        return PageSource(replace(self.page, text=text), reduced, name=self.id)
+        return PageSource(
+            replace(self.page, text=text), reduced, name=self.id, preferences=self.preferences
+        )
 
     @property
     def outline(self) -> Outline | None:
