@@ -19,12 +19,14 @@ from dedup.cli.export_folders import (
     write_folder,
 )
 from dedup.cli.export_pieces import add_piece_arguments, asks_for_pieces, export_pieces
+from dedup.cli.export_repeated import add_repeated_argument, left_out, told
 from dedup.cli.targets import Target, check_targets, target, written
 from dedup.collection.formats import ENDINGS, format_to_write
 from dedup.explain.failures import failed_urls
 from dedup.export import (
     DUPLICATES,
     FAILED,
+    WithoutRepeated,
     duplicate_rows,
     failed_rows,
     page_columns,
@@ -89,6 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="columns of the pages, in this order (default: those of a feed), of"
         f" {', '.join(FIELDS)}; see docs/export.md",
     )
+    add_repeated_argument(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
     add_folder_arguments(parser)
     add_piece_arguments(parser)
@@ -164,7 +167,10 @@ def execute(options: argparse.Namespace) -> None:
     is_own = is_default and isinstance(options.job, Path)  # files of the job's folder
     check_targets(outputs, {}, overwrite=options.overwrite or is_own, folders=folders)
     chosen = selection(options)
-    fields = _fields(options.fields, formats.get(pages) or formats.get(options.dataset))
+    kind_of_pages = formats.get(pages) or formats.get(options.dataset)
+    fields = _fields(options.fields, kind_of_pages)
+    if options.without_repeated is not None:
+        _check_texts("--without-repeated changes texts", kind_of_pages)
     with open_store(options.job, read_only=True) as store:
         _check_stages(store, chosen)
         chosen = _allowed(store, chosen, options.only_allowed)
@@ -174,7 +180,7 @@ def execute(options: argparse.Namespace) -> None:
             (duplicates, ("duplicates",)),
         ):
             if path is not None:
-                _write(path, formats[path], store, chosen, tables, fields)
+                _write(path, formats[path], store, chosen, tables, fields, options.without_repeated)
         if options.failed is not None:
             failed = failed_urls(store)
             with written(options.failed) as path:
@@ -189,11 +195,15 @@ def _write(
     chosen: Selection,
     tables: tuple[str, ...],
     fields: Sequence[str],
+    without_repeated: float | None,
 ) -> None:
     tables = tables if found in _ARCHIVES else tables[:1]
     totals = {table: store.exports.count(table, chosen) for table in tables}
     bar = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     is_hidden = not ERRORS.is_terminal
+    change = None
+    if tables == ("pages",):
+        change = left_out(store, without_repeated, chosen)
     with Progress(*bar, console=ERRORS, transient=True, disable=is_hidden) as progress:
         task = progress.add_task(" and ".join(tables), total=sum(totals.values()))
 
@@ -203,12 +213,12 @@ def _write(
                 progress.advance(task)
 
         if found in FOLDERS:
-            write_folder(where, found, store, chosen, fields, counted)
+            write_folder(where, found, store, chosen, fields, counted, change)
         else:
             with written(where) as path:
-                _write_file(path, found, store, chosen, tables, fields, counted)
+                _write_file(path, found, store, chosen, tables, fields, change, counted)
     counts = " and ".join(f"{count:,} {table}" for table, count in totals.items())
-    ERRORS.print(f"{counts} in {where}")
+    ERRORS.print(f"{counts} in {where}{told(change)}")
 
 
 def _write_file(
@@ -218,13 +228,16 @@ def _write_file(
     chosen: Selection,
     tables: tuple[str, ...],
     fields: Sequence[str],
+    change: WithoutRepeated | None,
     counted: Callable[[Iterable[Any]], Iterable[Any]],
 ) -> None:
     if found in _ARCHIVES:
         for _ in counted(_ARCHIVES[found](path, store, chosen, tables=tables)):
             pass
     elif tables == ("pages",):
-        write_table(path, counted(page_rows(store, fields, chosen)), page_columns(fields))
+        write_table(
+            path, counted(page_rows(store, fields, chosen, change=change)), page_columns(fields)
+        )
     else:
         write_table(path, counted(duplicate_rows(store, chosen)), DUPLICATES)
 
@@ -238,10 +251,14 @@ def _fields(given: str | None, found: str | None) -> Sequence[str]:
     """
     if given is None:
         return EXPORTED_FIELDS
+    _check_texts("--fields are columns", found)
+    return checked(given.split(","), of="--fields")
+
+
+def _check_texts(what: str, found: str | None) -> None:
     if found is None or found in _ARCHIVES:
         where = "a web archive" if found else "no file (-o)"
-        raise ValueError(f"--fields are columns of the pages, which go to {where}")
-    return checked(given.split(","), of="--fields")
+        raise ValueError(f"{what} of the pages, which go to {where}")
 
 
 def _allowed(store: JobStore, chosen: Selection, use: str | None) -> Selection:

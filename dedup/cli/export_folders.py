@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from dedup.cli.targets import Target, target, written_folder
-from dedup.export import page_columns, page_rows
+from dedup.export import WithoutRepeated, page_columns, page_rows
 from dedup.export.dataset import write_dataset
 from dedup.export.partitions import PARTITIONS, write_partitions
 from dedup.store import JobStore
@@ -50,10 +50,11 @@ def write_folder(
     chosen: Selection,
     fields: Sequence[str],
     counted: Callable[[Iterable[Any]], Iterable[Any]],
+    change: WithoutRepeated | None,
 ) -> None:
     """Write the pages to a new folder of one of `FOLDERS`."""
     names = tuple(dict.fromkeys([*fields, "url", "fetched_at"]))  # which the folders are made by
-    rows, columns = counted(page_rows(store, names, chosen)), page_columns(fields)
+    rows, columns = counted(page_rows(store, names, chosen, change=change)), page_columns(fields)
     with written_folder(where) as folder:
         if kind == DATASET:
             name = store.job.replace("#", "/").rpartition("/")[2]

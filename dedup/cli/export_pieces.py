@@ -12,6 +12,7 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dedup.cli.console import ERRORS
+from dedup.cli.export_repeated import left_out, told
 from dedup.cli.targets import Target, check_targets, written
 from dedup.collection.formats import format_to_write
 from dedup.collection.sources import Source, find_sources
@@ -102,6 +103,11 @@ def export_pieces(store: JobStore, options: argparse.Namespace, chosen: Selectio
     count = count_words if options.tokens is None else count_tokens(options.tokens)
     with TemporaryDirectory(prefix="dedup-") as folder:
         since = None if options.pieces_since is None else _since(options.pieces_since, Path(folder))
+        if isinstance(since, float) and options.without_repeated is not None:
+            raise ValueError(
+                "--without-repeated cannot tell what was repeated at a time; give --pieces-since"
+                f" the file of an export with the same options, got {options.pieces_since!r}"
+            )
         if isinstance(since, float) and options.only_allowed:
             raise ValueError(
                 "--only-allowed with --pieces-since needs the file of an earlier export, got"
@@ -109,13 +115,14 @@ def export_pieces(store: JobStore, options: argparse.Namespace, chosen: Selectio
             )
         read = {"--pieces-since": [since.path]} if isinstance(since, Source) else {}
         check_targets({"-o": path}, read, overwrite=options.overwrite or is_own)
-        how = PieceOptions(options.pieces, count, options.without_near, since)
+        change = left_out(store, options.without_repeated, chosen)
+        how = PieceOptions(options.pieces, count, options.without_near, since, change)
         counts = Counter[str]()
         with _progress(store.exports.count("pages", chosen)) as advance:
             rows = piece_rows(store, how, Path(folder), chosen, on_page=advance)
             with written(path) as part:
                 write_table(part, _counted(rows, counts), PIECES if since is None else CHANGES)
-    ERRORS.print(f"{_told(counts, has_changes=since is not None)} in {path}")
+    ERRORS.print(f"{_told(counts, has_changes=since is not None)} in {path}{told(change)}")
 
 
 def count_tokens(path: Path) -> Count:

@@ -1,6 +1,7 @@
 """A job's pages and duplicates as files that other tools read."""
 
 from dedup.collection.formats import ENDINGS
+from dedup.export.repeated import WithoutRepeated
 from dedup.export.rows import duplicate_rows, failed_rows, page_rows
 from dedup.export.tables import DUPLICATES, FAILED, page_columns, write_table
 from dedup.export.wacz import write_wacz
@@ -11,6 +12,7 @@ __all__ = [
     "ENDINGS",
     "FAILED",
     "NEAR_DUPLICATE_PROFILE",
+    "WithoutRepeated",
     "duplicate_rows",
     "failed_rows",
     "page_columns",

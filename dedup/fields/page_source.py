@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,7 @@ from dedup.fields.people import author_of
 from dedup.html import Bounded, bounded, decode
 from dedup.html.unfolding import page_outline
 from dedup.preferences.declarations import Declaration
+from dedup.sites.outline import Outline
 from dedup.store.records import Page
 
 
@@ -97,6 +98,19 @@ class PageSource:
     def encoding(self) -> str:
         """That of the page's bytes."""
         return self.page.encoding or "utf-8"
+
+    def with_text(self, text: str) -> PageSource:
+        """The same page with some lines of its text: its fields are those of these lines."""
+        reduced = self._reduced and replace(self._reduced, is_whole=True)
+        return PageSource(
+            replace(self.page, text=text), reduced, name=self.id, preferences=self.preferences
+        )
+
+    @property
+    def outline(self) -> Outline | None:
+        """The lines of the page, or of what was kept of it; None: neither is known."""
+        page = self.html if self._reduced is None else bounded(self._reduced.markup)
+        return None if page is None else page_outline(page)
 
     @cached_property
     def is_document(self) -> bool:

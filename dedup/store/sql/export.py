@@ -1,6 +1,6 @@
 """Queries of exports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dedup.store.exchange import split_body
@@ -55,6 +55,13 @@ class ExportQueries(Queries):
             " LEFT JOIN preferences AS d ON d.page = r.number"
         )
         return self._by_number(query, "pages", selection)
+
+    def texts(self, hosts: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+        """Host and text of each unique page of a host; of these hosts, if any are named."""
+        query = "SELECT r.number, r.host, r.text FROM pages AS r"
+        for number, host, packed in self._by_number(query, "pages", Selection(hosts=tuple(hosts))):
+            if host:
+                yield host, self._database.text(number, packed)
 
     def page_numbers(self, selection: Selection = EVERYTHING) -> Iterator[int]:
         """The numbers of the unique pages, ascending."""
