@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.ma  # np.unique does at its first call, when no file descriptor may be left
@@ -43,7 +43,7 @@ _MAX_CLASSES = 3
 _MAX_ID_CHARACTERS = 30
 _LINE_END = 10
 _END_OF_ASCII = 128
-_LETTERS = 26
+_TO_LOWER = ord("a") - ord("A")
 
 
 class Words(NamedTuple):
@@ -196,8 +196,8 @@ def _lower_code_points(text: str) -> CodePoints:
     others = from_code_points(np.unique(codes[codes >= _END_OF_ASCII]).astype(np.uint32))
     if others.lower() != others:
         return code_points(text.lower())
-    is_capital = codes - codes.dtype.type(ord("A")) < _LETTERS  # numbers below "A" become large
-    lower: CodePoints = codes + (is_capital.astype(codes.dtype) << 5)
+    is_capital: Any = ((codes >= ord("A")) & (codes <= ord("Z"))).astype(codes.dtype)
+    lower: CodePoints = codes + is_capital * _TO_LOWER
     return lower
 
 

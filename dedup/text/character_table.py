@@ -55,11 +55,12 @@ class CharacterTable(Generic[T]):
         numbers[others] = self._looked_up(codes[others])
         return numbers
 
-    def _of_bytes(self, codes: NDArray[np.uint8]) -> NDArray[T]:
+    def _of_bytes(self, codes: CodePoints) -> NDArray[T]:
         if self._first_block is None:
             self._fill(0)
             self._first_block = self._numbers[:_BLOCK].tobytes()
-        return np.frombuffer(codes.tobytes().translate(self._first_block), self._numbers.dtype)
+        found: NDArray[Any] = np.frombuffer(codes.tobytes().translate(self._first_block), np.uint8)
+        return found
 
     def _looked_up(self, codes: CodePoints) -> NDArray[T]:
         numbers = self._numbers[codes]
