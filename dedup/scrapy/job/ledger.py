@@ -95,6 +95,8 @@ class Ledger:
                         self._requests.add_known(url)
             case "visited":
                 store.refreshes.note_visit(outcome.url, outcome.reason)
+                if page is not None and outcome.number is not None:
+                    store.learned.preferences.note(outcome.number, page.preferences)
             case "alias":
                 store.urls.add_alias(outcome.url, outcome.target, outcome.reason)
             case "skipped" | "failed":

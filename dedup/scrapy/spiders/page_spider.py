@@ -181,7 +181,7 @@ class PageSpider(Spider):
         elif reading is None:
             self._skip(response, "not_html", header(response, "Content-Type"))
         elif self._is_unchanged(reading, response):
-            self._visited(response, "unchanged")
+            self._visited(response, reading)
         elif reason := self._reason_to_skip(reading):
             self._skip(response, reason, reading.html.refresh_url or "")
         else:
@@ -225,12 +225,20 @@ class PageSpider(Spider):
         page = reading.page
         return self.dedup_job.urls.revisits.is_as_stored(number, page.title, page.text)
 
-    def _visited(self, response: Response, result: str) -> None:
-        if self.dedup_job is not None:
-            finishes = self.dedup_job.urls.of_responses.finished(response)
-            self.dedup_job.record(
-                Outcome(kind="visited", url=response.url, finishes=finishes, reason=result)
+    def _visited(self, response: Response, reading: Reading) -> None:
+        """Record that a stored page has not changed."""
+        if self.dedup_job is None:
+            return
+        self.dedup_job.record(
+            Outcome(
+                kind="visited",
+                url=response.url,
+                finishes=self.dedup_job.urls.of_responses.finished(response),
+                page=reading.page,
+                number=response.meta[REVISIT],
+                reason="unchanged",
             )
+        )
 
     def failed(self, failure: Failure) -> None:
         """Record a URL whose request ended with an error."""
