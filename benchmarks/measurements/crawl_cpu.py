@@ -5,9 +5,10 @@
 
 Serves FOLDER, the files of a site, and crawls it from START (several: divided by commas) until the
 job has PAGES, all deduplication on. A crawl is one process with its reading processes; their CPU
-time is counted from start to end, and divided by the pages that the server was asked for: newer
-versions ask for some more, as skipped pages do not count. Both sides run by this Python and its
-libraries. Prints medians, in milliseconds a page, and the median of the ratios of each round.
+time is counted from start to end, and divided by the pages that the server answered with. Missing
+ones do not count; some older checkouts counted them among PAGES. Both sides run by this Python and
+its libraries; the first round also compiles them. Prints medians, in milliseconds a page, and the
+median of the ratios of each round.
 """
 
 from __future__ import annotations
@@ -26,8 +27,6 @@ sys.path.insert(0, str(_ROOT))
 from benchmarks.crawl.contenders import SETTINGS, environment  # noqa: E402 -- in order
 from benchmarks.sites.folder import HTML, Answer, SiteFolder  # noqa: E402 -- in order
 from benchmarks.sites.server import SiteServer  # noqa: E402 -- in order
-
-_MOST_SECONDS = 900
 
 
 class _CountingFolder(SiteFolder):
