@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Literal
 
+from dedup.scrapy.job.doubts import Belief, Doubts
 from dedup.scrapy.job.outcome import Outcome
 from dedup.store import JobStore, Page
 from dedup.store.records import storable
@@ -27,16 +29,22 @@ class Revisits:
         self._store = store
         self._signatures = signatures
         self.number = store.refreshes.begin() if begins else store.refreshes.current()
+        self._doubts = Doubts()
         self._to_judge = store.refreshes.duplicates() if self.number else {}
 
     def is_to_judge(self, url: str) -> bool:
         """Is the URL recorded as a duplicate that is to be judged again?"""
         return url in self._to_judge
 
-    def forget(self, url: str) -> None:
-        """Delete the record of a duplicate whose URL is recorded again in the same unit."""
+    def forget(self, url: str, page: int | None = None) -> None:
+        """Delete the record of a duplicate whose URL is recorded again in the same unit.
+
+        `page`: the number of the page that it is now; it keeps its old text as an old version.
+        """
         number = self._to_judge.pop(url, None)
         if number is not None:
+            if page is not None:
+                self._store.refreshes.keep_duplicate(number, page)
             self._store.refreshes.drop_duplicate(number)
 
     def as_visit(self, outcome: Outcome) -> Outcome | None:
@@ -45,8 +53,7 @@ class Revisits:
             return None
         if outcome.kind == "skipped" and not outcome.reason.startswith("http_"):
             return None
-        is_gone = outcome.reason in {"http_404", "http_410"}
-        return replace(outcome, kind="visited", reason="gone" if is_gone else "failed")
+        return replace(outcome, kind="visited", reason=result_of(outcome.reason))
 
     def replace(self, number: int, page: Page) -> list[str]:
         """Store the new version of a page; return the URLs of its duplicates.
@@ -60,7 +67,19 @@ class Revisits:
         self._to_judge.update(duplicates)
         return list(duplicates)
 
-    def is_as_stored(self, number: int, title: str, text: str) -> bool:
-        """Are title and text equal to those of the stored page?"""
+    def belief(self, number: int, page: Page) -> Belief | Literal["unchanged"]:
+        """What becomes of the page that the visit of a stored one gave.
+
+        `unchanged`: its title and text are those of the stored page.
+        """
         stored = self._store.document(number)
-        return (stored.title, stored.text) == (storable(title), text)
+        if (stored.title, stored.text) == (storable(page.title), page.text):
+            self._doubts.note(page.url or "")
+            return "unchanged"
+        return self._doubts.belief(number, page.url or "", stored, page)
+
+
+def result_of(reason: str) -> str:
+    """The result of a visit that gave no page, by the reason."""
+    found = {"http_304": "unchanged", "http_404": "missing", "http_410": "gone"}
+    return found.get(reason, f"failed: {reason}")

@@ -180,8 +180,8 @@ class PageSpider(Spider):
             self._skip(response, "empty", "")
         elif reading is None:
             self._skip(response, "not_html", header(response, "Content-Type"))
-        elif self._is_unchanged(reading, response):
-            self._visited(response, "unchanged")
+        elif self._is_visited(reading, response):
+            pass
         elif reason := self._reason_to_skip(reading):
             self._skip(response, reason, reading.html.refresh_url or "")
         else:
@@ -213,17 +213,31 @@ class PageSpider(Spider):
             return False
         return not self._reason_to_skip(reading) and job.urls.duplicate_links.is_duplicate(reading)
 
-    def _is_unchanged(self, reading: Reading, response: Response) -> bool:
-        """Is this the visit of a stored page that has not changed? Record one that has moved."""
+    def _is_visited(self, reading: Reading, response: Response) -> bool:
+        """Is this the visit of a stored page that gave no new version? Record what it gave.
+
+        Of one that has moved, the page that it leads to is judged as any other.
+        """
         number = response.meta.get(REVISIT)
         if number is None or self.dedup_job is None:
             return False
         if "redirect_urls" in response.meta:
-            url = response.meta["redirect_urls"][0]
-            self.dedup_job.record(Outcome(kind="visited", url=url, reason="moved"))
+            self._note_moved(response.meta["redirect_urls"][0], response.url)
             return False
-        page = reading.page
-        return self.dedup_job.urls.revisits.is_as_stored(number, page.title, page.text)
+        if self._reason_to_skip(reading):
+            return False
+        belief = self.dedup_job.urls.revisits.belief(number, reading.page)
+        if belief == "later" and response.request is not None:
+            self.dedup_job.urls.requests.visit_later(response.request)
+        elif belief in ("unchanged", "fail"):
+            result = "unchanged" if belief == "unchanged" else "failed: other_text"
+            self._visited(response, result)
+        return belief != "store"
+
+    def _note_moved(self, url: str, target: str) -> None:
+        if self.dedup_job is not None:
+            outcome = Outcome(kind="visited", url=url, reason="moved", target=target)
+            self.dedup_job.record(outcome)
 
     def _visited(self, response: Response, result: str) -> None:
         if self.dedup_job is not None:
@@ -354,7 +368,15 @@ class PageSpider(Spider):
         return ""
 
     def _skip(self, response: Response, reason: str, detail: str) -> None:
-        if self.dedup_job is not None:
+        """Record a response without a page; the visit of a stored page has failed, or shows a move.
+
+        The stored page stays as it is.
+        """
+        if REVISIT in response.meta and "redirect_urls" not in response.meta:
+            if reason == "refresh":
+                self._note_moved(response.url, detail)
+            self._visited(response, "moved" if reason == "refresh" else f"failed: {reason}")
+        elif self.dedup_job is not None:
             self.dedup_job.record_skipped(response, reason, detail)
 
     async def _ready(self, reading: Reading, response: Response) -> list[PageItem]:
