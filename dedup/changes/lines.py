@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from dedup.names import split_title
 from dedup.store.sql.changes import ChangedPage, Version
 
 _WORD = re.compile(r"\w+")
-_TITLE = "\0"
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+TITLE = "\0"
 """Before the parts of a title, which are compared as lines of their own."""
 
 _KEY_CHARACTERS = 200
@@ -24,8 +25,8 @@ _VARIES = re.compile(
 _MAX_PASSAGES = 5
 _MAX_CHARACTERS = 300
 
-IsFurniture = Callable[[str], bool]
-"""Does a line with this key belong to what many pages of the host have changed?"""
+IsFurniture = Callable[[Sequence[str]], Sequence[bool]]
+"""Which of some lines belong to many pages of the host, or to what many pages have changed?"""
 
 
 def line_key(line: str) -> str:
@@ -39,7 +40,7 @@ def line_key(line: str) -> str:
 
 def lines_of(version: Version) -> list[str]:
     """The lines of a version: the parts of its title, and those of its text."""
-    titles = [_TITLE + part for part in split_title(version.title)]
+    titles = [TITLE + part for part in split_title(version.title)]
     return [*titles, *filter(None, map(str.strip, version.text.split("\n")))]
 
 
@@ -64,29 +65,48 @@ class Difference(NamedTuple):
 
 def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | None:
     """How a page's own text has changed; None: its words are the same, in the same order."""
-    sides = [
-        [line for line in lines_of(version) if not is_furniture(line_key(line))]
-        for version in (page.then, page.now)
-    ]
-    old, new = (list(_words(lines)) for lines in sides)
+    every = lines_of(page.then), lines_of(page.now)
+    before, after = (_own(lines, is_furniture) for lines in every)
+    old, new = _words(before), _words(after)
     if old == new:
         return None
-    before, after = Counter(sides[0]), Counter(sides[1])
-    shared = (Counter(old) & Counter(new)).total()
-    n_words = max(1, len(old) + len(new))
+    came, went = Counter(after) - Counter(before), Counter(before) - Counter(after)
+    if differing_keys(page) - {line_key(each) for each in (*came, *went)}:  # the template changed
+        came, went = _not_in(came, _words(every[0])), _not_in(went, _words(every[1]))
+        if not (came or went):
+            return None
+    shared = (Counter(old.split()) & Counter(new.split())).total()
+    n_words = max(1, len(old.split()) + len(new.split()))
     share = max(1 - 2 * shared / n_words, 1 / n_words)
-    return Difference(round(share, 4), passages(after - before), passages(before - after))
+    return Difference(round(share, 4), passages(came), passages(went))
 
 
-def _words(lines: Iterable[str]) -> Iterator[str]:
-    return (word for line in lines for word in _WORD.findall(line.lower()))
+def _own(lines: Sequence[str], is_furniture: IsFurniture) -> list[str]:
+    return [line for line, is_out in zip(lines, is_furniture(lines), strict=True) if not is_out]
+
+
+def _words(lines: Iterable[str]) -> str:
+    """The words, with a space around each."""
+    return f" {' '.join(_WORD.findall(_joined(lines)))} "
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "\n".join(lines).translate(_UNSEEN).lower()
+
+
+def _not_in(lines: Iterable[str], words: str) -> Counter[str]:
+    """The lines whose words are not together elsewhere.
+
+    In another template, headings are repeated in a table of contents, and lines end elsewhere.
+    """
+    return Counter(each for each in lines if (own := _words([each])).strip() and own not in words)
 
 
 def passages(lines: Iterable[str]) -> list[str]:
     """The first of some lines, shortened, as they are shown."""
     found = []
     for line in lines:
-        text = line.removeprefix(_TITLE)
+        text = line.removeprefix(TITLE)
         found.append(text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…")
         if len(found) == _MAX_PASSAGES:
             break

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from dedup.changes.furniture import Template, templates
+from dedup.changes.furniture import Furniture, Template, templates
 from dedup.changes.lines import Difference, difference
+from dedup.sites.learner import read_state
 from dedup.store import JobStore
 from dedup.store.sql.changes import AwayPage, ChangedPage
 from dedup.store.sql.refresh import is_most
@@ -35,8 +36,8 @@ class Change(NamedTuple):
     seen_at: float
     moved_to: str | None = None
     share: float | None = None
-    came: tuple[str, ...] = ()
-    went: tuple[str, ...] = ()
+    came: Sequence[str] = ()
+    went: Sequence[str] = ()
     note: str = ""
 
 
@@ -46,14 +47,19 @@ class Changes:
     Args:
         since: seconds since 1970; None: since the visit before the last.
         folder: of temporary files.
+
+    Attributes:
+        since: seconds since 1970.
+        refreshes: those of the job, the first one first.
     """
 
     def __init__(self, store: JobStore, since: float | None, folder: Path) -> None:
         self._store = store
-        self._refreshes = store.changes.refreshes()
+        self.refreshes = store.changes.refreshes()
         if since is None:
-            since = self._refreshes[-1].began if self._refreshes else 0.0
+            since = self.refreshes[-1].began if self.refreshes else 0.0
         self.since = since
+        self._last: tuple[str, Furniture] | None = None
         self._is_running = store.meta("finished") is None
         pages = store.changes.pages_by_host()
         self._templates = templates(store.changes.changed(since), pages, folder)
@@ -69,13 +75,19 @@ class Changes:
     def texts(self) -> Iterator[tuple[ChangedPage, Difference | None]]:
         """The pages with a new version, and how their own texts differ; None: not at all."""
         for page in self._store.changes.changed(self.since):
-            keys = self._templates.get(page.host, _NOTHING).keys
-            yield page, difference(page, keys.__contains__)
+            yield page, difference(page, self._furniture(page.host))
+
+    def _furniture(self, host: str) -> Furniture:
+        """The furniture of a host; that of the last host is kept."""
+        if self._last is None or self._last[0] != host:
+            site = read_state(host, self._store.learned.site(host)).site
+            self._last = host, Furniture(self._templates.get(host, _NOTHING), site)
+        return self._last[1]
 
     def _until(self) -> float:
         """Up to when what is gone counts: in the end it may turn out that the server has failed."""
-        is_open = self._is_running and bool(self._refreshes)
-        return self._refreshes[-1].began if is_open else float("inf")
+        is_open = self._is_running and bool(self.refreshes)
+        return self.refreshes[-1].began if is_open else float("inf")
 
     def _hosts(self) -> Iterator[Change]:
         changed: dict[str, float] = {}
@@ -85,7 +97,7 @@ class Changes:
         for host, seen_at in sorted(changed.items()):
             note = f"lines that {self._templates[host].n_pages:,} pages share have changed"
             yield Change(host, "template", seen_at, note=note)
-        for refresh in self._refreshes:
+        for refresh in self.refreshes:
             if refresh.began >= self.since:
                 for host, counts in self._store.changes.answers(refresh.number).items():
                     n_visited = sum(counts.values())
@@ -103,13 +115,12 @@ class Changes:
             seen_at, change = back.pop(page.url, None), "back"
             if seen_at is None:
                 seen_at, change = page.now.fetched_at, "changed"
-            came, went = tuple(found.came), tuple(found.went)
-            yield Change(page.url, change, seen_at, share=found.share, came=came, went=went)
+            yield Change(page.url, change, seen_at, None, found.share, found.came, found.went)
         for url, seen_at in back.items():
             yield Change(url, "back", seen_at)
         for new in self._store.changes.new(self.since):
             if new.url not in away:
-                yield Change(new.url, "new", new.seen_at, came=(new.title,) if new.title else ())
+                yield Change(new.url, "new", new.seen_at, came=[new.title] if new.title else [])
 
     def _away(self, away: dict[str, AwayPage], away_then: dict[str, AwayPage]) -> Iterator[Change]:
         left = {
@@ -129,7 +140,7 @@ class Changes:
 
     def _copies(self) -> Iterator[tuple[str, str]]:
         """Pages and their copies that were found since the visit before."""
-        before = [each.began for each in self._refreshes if each.began <= self.since]
+        before = [each.began for each in self.refreshes if each.began <= self.since]
         return self._store.changes.copies(before[-2] if len(before) > 1 else 0.0)
 
 

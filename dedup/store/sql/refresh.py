@@ -35,6 +35,8 @@ SELECT v.outcome FROM earlier JOIN visits AS v ON v.refresh = earlier.n AND v.ur
 WHERE v.{_IS_ANSWER} ORDER BY earlier.n DESC LIMIT 1
 """  # noqa: S608 -- a constant
 
+_ALL_404 = "failed: http_404"
+
 _VANISHED = """
 UPDATE visits SET outcome = ? WHERE refresh = ? AND outcome IN ('missing', 'gone')
 AND url IN (SELECT url FROM pages WHERE host = ?)
@@ -46,7 +48,8 @@ UPDATE visits SET outcome = ? WHERE refresh = ? AND outcome = 'moved' AND url IN
 )
 """
 _VISITED = """
-SELECT r.host, count(*), sum(CASE WHEN v.outcome IN ('missing', 'gone') THEN 1 ELSE 0 END)
+SELECT r.host, count(*), sum(CASE WHEN v.outcome IN ('missing', 'gone') THEN 1 ELSE 0 END),
+    sum(CASE WHEN v.outcome = 'failed: http_404' THEN 1 ELSE 0 END)
 FROM visits AS v JOIN pages AS r ON r.url = v.url WHERE v.refresh = ? GROUP BY r.host
 """
 _MOVED = """
@@ -146,15 +149,19 @@ class Refreshes:
         """At the end of a refresh, take back what most pages of a host cannot have become.
 
         If most of the visited pages of a host are missing or gone, or redirect to one page, their
-        visits have failed.
+        visits have failed. If it was so in the visit before, they are missing.
         """
         number = self.current()
         visited = {}
+        before = {
+            host: is_most(n_vanished + n_failed, n_visited)
+            for host, n_visited, n_vanished, n_failed in self._database.all(_VISITED, (number - 1,))
+        }
         with self._database.unit(weight=0) as connection:
-            for host, n_visited, n_vanished in self._database.all(_VISITED, (number,)):
+            for host, n_visited, n_vanished, _ in self._database.all(_VISITED, (number,)):
                 visited[host] = n_visited
-                if is_most(n_vanished, n_visited):
-                    connection.execute(_VANISHED, ("failed: http_404", number, host))
+                if is_most(n_vanished, n_visited) and not before.get(host):
+                    connection.execute(_VANISHED, (_ALL_404, number, host))
             for host, target, n_moved in self._database.all(_MOVED, (number, MIN_VANISHED)):
                 if is_most(n_moved, visited[host]):
                     failed = "failed: redirect_to_one_page"
