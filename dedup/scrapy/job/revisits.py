@@ -44,6 +44,8 @@ class Revisits:
         self._site = site
         self.number = store.refreshes.begin() if begins else store.refreshes.current()
         self._doubts = Doubts()
+        self._judged: set[str] = set()
+        """Duplicates of earlier visits that have been judged again in this run."""
         self._to_judge = store.refreshes.duplicates() if self.number else {}
 
     def is_to_judge(self, url: str) -> bool:
@@ -56,10 +58,13 @@ class Revisits:
         `page`: the number of the page that it is now; it keeps its old text as an old version.
         """
         number = self._to_judge.pop(url, None)
-        if number is not None:
-            if page is not None:
-                self._store.refreshes.keep_duplicate(number, page)
-            self._store.refreshes.drop_duplicate(number)
+        if number is None:
+            return
+        if page is not None:
+            was_before = url in self._judged
+            self._store.refreshes.keep_duplicate(number, page, was_before=was_before)
+        self._judged.add(url)
+        self._store.refreshes.drop_duplicate(number)
 
     def as_visit(self, outcome: Outcome) -> Outcome | None:
         """The outcome of a duplicate's visit that gave no page; None: it is not such a visit."""

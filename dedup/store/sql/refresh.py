@@ -58,8 +58,10 @@ JOIN aliases AS a ON a.url = v.url AND a.kind = 'redirect'
 WHERE v.refresh = ? AND v.outcome = 'moved' GROUP BY r.host, a.page_url HAVING count(*) >= ?
 """
 _AS_BEFORE = """
-INSERT INTO versions SELECT CAST(? AS BIGINT), d.fetched_at, d.title, coalesce(d.text, p.text), NULL
-FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = ?
+INSERT INTO versions
+SELECT CAST(:page AS BIGINT), coalesce((SELECT seen_at FROM visits WHERE refresh = :refresh
+    AND url = '' AND d.fetched_at > seen_at), d.fetched_at), d.title, coalesce(d.text, p.text), NULL
+FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = :number
 """
 
 MIN_VANISHED = 3
@@ -188,9 +190,14 @@ class Refreshes:
         """Delete a duplicate: its URL has a new verdict."""
         self._database.write("DELETE FROM duplicates WHERE number = ?", (number,), weight=1)
 
-    def keep_duplicate(self, number: int, page: int) -> None:
-        """Keep the text of a duplicate as an old version of the page that its URL is now."""
-        self._database.write(_AS_BEFORE, (page, number), weight=1)
+    def keep_duplicate(self, number: int, page: int, *, was_before: bool = False) -> None:
+        """Keep the text of a duplicate as an old version of the page that its URL is now.
+
+        `was_before`: it was a duplicate before the refresh, whenever it was fetched last.
+        """
+        refresh = self.current() if was_before else 0
+        values = {"page": page, "number": number, "refresh": refresh}
+        self._database.write(_AS_BEFORE, values, weight=1)
 
     def replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
         """Replace a page by a new version, and keep the old one.
