@@ -11,6 +11,7 @@ from dedup.report.names import aliases, other_names
 from dedup.report.sample import MAX_PAGE_BYTES, Sample
 from dedup.report.signs import find_signs
 from dedup.report.text_audit import audit
+from dedup.report.visits import visits
 from dedup.store import JobStore, summarise
 from dedup.url_patterns.suggestions import MAX_RECORDS, duplicate_patterns, together
 
@@ -58,6 +59,7 @@ def report_data(store: JobStore) -> dict[str, Any]:
         "failed": failed_urls(store, n_referrers=3, bounds=_REFERRERS_IN),
         "sites": sites,
         "sources": store.report.sources(),
+        "visits": visits(store),
         "meta": store.report.meta(),
         "times": _times(store),
         "resemblances": _resemblances(store),

@@ -78,7 +78,10 @@ def test_a_refresh_stores_what_changed_and_counts_the_rest(crawl: Crawler, tagge
     assert "refresh 1: " in again.output
     report = (again.folder / "report.html").read_text(encoding="utf-8")
     assert "<b>Refresh 1:</b> 1 changed, 1 missing, 1 moved, 4 unchanged" in report
+    assert "Visits and the latest changes" in report
+    assert f'<td>changed</td><td><a href="{tagged.url}changes"' in report
     assert "Refresh" not in first_report
+    assert "Visits and" not in first_report
     # What duplicated the old version is nowhere else now, and is stored.
     assert {"/copy", "/new", "/moved", "/gone"} & again.stored(tagged) >= {"/copy", "/new", "/gone"}
     assert set(tagged.pages_asked()) >= {"/tag", "/date", "/plain", "/copy"}
