@@ -17,8 +17,8 @@ from dedup.sites.lines import words_of
 from dedup.sites.site import Site
 from dedup.store.sql.changes import ChangedPage
 
-_AT_LEAST, _SHARE, _AT_MOST = 5, 0.1, 50
-"""A line that came or went on a tenth of a host's pages belongs to the template; 5 pages are needed
+_AT_LEAST, _SHARE, _AT_MOST = 5, 0.03, 50
+"""A line that came or went on 3% of a host's pages belongs to the template; 5 pages are needed
 for that, and 50 are enough."""
 
 _ONE = np.uint32(1)

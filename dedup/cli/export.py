@@ -26,12 +26,16 @@ from dedup.export import (
     write_table,
     write_warc,
 )
+from dedup.export.preferences import only_allowed
 from dedup.fields.registry import FIELDS, checked
+from dedup.preferences.uses import REFUSED_BY
 from dedup.store import JobStore, job_file, open_store
 from dedup.store.export_columns import EXPORTED_FIELDS
 from dedup.store.records import storable
 from dedup.store.selection import Selection
+from dedup.terminal.plain import plain
 
+_REASONS = 10
 _TABLES = "pages", "duplicates"
 
 
@@ -97,6 +101,12 @@ def add_filters(parser: Any) -> None:
         "--since", metavar="TIME", help="fetched since 2026-11-21, or 2026-11-21T14:30 (UTC)"
     )
     group.add_argument("--url", metavar="REGEX", help="only URLs that match this")
+    group.add_argument(
+        "--only-allowed",
+        choices=list(REFUSED_BY),
+        help="leave out pages for which they or their host declare that they are not to be used for"
+        " this, and duplicates of these; what is not declared is not refused",
+    )
 
 
 def selection(options: argparse.Namespace) -> Selection:
@@ -118,7 +128,7 @@ def execute(options: argparse.Namespace) -> None:
         chosen = selection(options)
         with open_store(options.job, read_only=True) as store:
             _check_stages(store, chosen)
-            export_pieces(store, options, chosen)
+            export_pieces(store, options, _allowed(store, chosen, options.only_allowed))
         return
     # By default pages and duplicates go to the job's folder; else only to the named files.
     is_default = options.pages is options.duplicates is options.failed is None
@@ -138,6 +148,7 @@ def execute(options: argparse.Namespace) -> None:
     fields = _fields(options.fields, None if pages is None else formats[pages])
     with open_store(options.job, read_only=True) as store:
         _check_stages(store, chosen)
+        chosen = _allowed(store, chosen, options.only_allowed)
         for path, tables in (
             (pages, ("pages", "duplicates") if duplicates is None else ("pages",)),
             (duplicates, ("duplicates",)),
@@ -194,6 +205,23 @@ def _fields(given: str | None, found: str | None) -> Sequence[str]:
         where = "a WARC file" if found else "no file (-o)"
         raise ValueError(f"--fields are columns of the pages, which go to {where}")
     return checked(given.split(","), of="--fields")
+
+
+def _allowed(store: JobStore, chosen: Selection, use: str | None) -> Selection:
+    """The selection without pages that a declaration refuses for a use; it is told how many."""
+    if use is None:
+        return chosen
+    found = only_allowed(store, use, chosen)
+    refused = found.refused.most_common(_REASONS)
+    reasons = [f"{plain(name)} ({count:,})" for name, count in refused]
+    reasons += ["…"] * (len(found.refused) > _REASONS)
+    why = f": {', '.join(reasons)}" if reasons else ""
+    ERRORS.print(
+        f"--only-allowed {use}: {len(found.selection.without):,} of {found.pages:,} pages left"
+        f" out{why}; for {found.pages - found.declaring:,} nothing is declared",
+        markup=False,
+    )
+    return found.selection
 
 
 def _check_stages(store: JobStore, chosen: Selection) -> None:

@@ -97,6 +97,11 @@ def export_pieces(store: JobStore, options: argparse.Namespace, chosen: Selectio
     count = count_words if options.tokens is None else count_tokens(options.tokens)
     with TemporaryDirectory(prefix="dedup-") as folder:
         since = None if options.pieces_since is None else _since(options.pieces_since, Path(folder))
+        if isinstance(since, float) and options.only_allowed:
+            raise ValueError(
+                "--only-allowed with --pieces-since needs the file of an earlier export, got"
+                f" {options.pieces_since!r}: what was declared at a time is not known"
+            )
         read = {"--pieces-since": [since.path]} if isinstance(since, Source) else {}
         check_paths({"-o": str(path)})
         check_outputs({"-o": str(path)}, read, overwrite=options.overwrite or is_own)

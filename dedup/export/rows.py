@@ -5,6 +5,7 @@ from typing import Any
 
 from dedup.errors import DamageError
 from dedup.explain.failures import FailedUrl
+from dedup.export.preferences import StoredPreferences
 from dedup.fields.page_source import PageSource, Reduced
 from dedup.fields.registry import reads, values
 from dedup.store import JobStore, Page
@@ -12,6 +13,7 @@ from dedup.store.export_columns import EXPORTED_FIELDS
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.times import iso_time
 
+_Numbered = tuple[int, PageSource]
 _STORED = [name for name in EXPORTED_FIELDS if name != "id"]
 
 
@@ -25,7 +27,10 @@ def page_rows(
     Bodies are read only for fields that need them.
     """
     sources = _with_bodies if reads(names, "markup") else _without_bodies
-    return (values(source, names) for source in sources(store, selection))
+    found = sources(store, selection)
+    if reads(names, "preferences"):
+        found = _with_preferences(store, found)
+    return (values(source, names) for _, source in found)
 
 
 def duplicate_rows(store: JobStore, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
@@ -40,13 +45,23 @@ def failed_rows(failed: Iterable[FailedUrl]) -> Iterator[dict[str, Any]]:
         yield {**each._asdict(), "failed_at": iso_time(each.failed_at)}
 
 
-def _without_bodies(store: JobStore, selection: Selection) -> Iterator[PageSource]:
-    for row in store.exports.pages(selection):
-        yield PageSource(Page(id="", **{name: row[name] for name in _STORED}), name=row["id"])
+def _without_bodies(store: JobStore, selection: Selection) -> Iterator[_Numbered]:
+    for number, row in store.exports.numbered_pages(selection):
+        page = Page(id="", **{name: row[name] for name in _STORED})
+        yield number, PageSource(page, name=row["id"])
 
 
-def _with_bodies(store: JobStore, selection: Selection) -> Iterator[PageSource]:
-    return (page_source(store, number) for number in store.exports.page_numbers(selection))
+def _with_bodies(store: JobStore, selection: Selection) -> Iterator[_Numbered]:
+    numbers = store.exports.page_numbers(selection)
+    return ((number, page_source(store, number)) for number in numbers)
+
+
+def _with_preferences(store: JobStore, found: Iterable[_Numbered]) -> Iterator[_Numbered]:
+    preferences = StoredPreferences(store)
+    for number, source in found:
+        stored = store.learned.preferences.of_page(number)
+        source.preferences = preferences.of(source.page.url, stored)
+        yield number, source
 
 
 def page_source(store: JobStore, number: int) -> PageSource:

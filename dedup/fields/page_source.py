@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,6 +14,7 @@ from dedup.fields.declared import Declared, read_declared
 from dedup.fields.own_markup import own_markup
 from dedup.html import Bounded, bounded, decode
 from dedup.html.unfolding import page_outline
+from dedup.preferences.declarations import Declaration
 from dedup.store.records import Page
 
 
@@ -58,14 +60,21 @@ class PageSource:
         page: with its body, if that was kept.
         reduced: what was kept in place of the body; None: nothing.
         name: the id as it is exported: the caller's, or else the page's number.
+        preferences: what is declared of its use, by the page and by its host.
     """
 
     def __init__(
-        self, page: Page, reduced: Reduced | None = None, *, name: str | int | None = None
+        self,
+        page: Page,
+        reduced: Reduced | None = None,
+        *,
+        name: str | int | None = None,
+        preferences: Sequence[Declaration] = (),
     ) -> None:
         self.page = page
         self.id = page.id if name is None else name
         self._reduced = reduced
+        self.preferences = preferences
 
     @property
     def text(self) -> str:

@@ -16,6 +16,7 @@ from dedup.fields.markdown import to_markdown
 from dedup.fields.page_source import PageSource
 from dedup.fields.people import author_of
 from dedup.fields.tables import tables
+from dedup.preferences.declarations import Declaration
 from dedup.times import iso_time
 
 
@@ -25,8 +26,8 @@ class Field(NamedTuple):
     Attributes:
         kind: its type in Parquet.
         of: its value; None: it is not known.
-        reads: what it is computed from: "row" (what is stored in columns), "text", or "markup"
-            (the body, or what was kept in its place).
+        reads: what it is computed from: "row" (what is stored in columns), "text", "markup" (the
+            body, or what was kept in its place), or "preferences".
         module: that it needs of an optional package; "": none.
         extra: the extra with that package.
     """
@@ -48,6 +49,7 @@ def _of_markup(read: Callable[[str, PageSource], Any]) -> Callable[[PageSource],
 
 
 _HEADING: Kind = {"level": "int32", "text": "string", "anchor": "string"}
+_PREFERENCE: Kind = {"source": "string", "name": "string", "value": "string"}
 _LINK: Kind = {"url": "string", "text": "string"}
 
 FIELDS: Mapping[str, Field] = {
@@ -87,8 +89,16 @@ FIELDS: Mapping[str, Field] = {
         "markup",
     ),
     "tables": Field([[["string"]]], _of_markup(lambda markup, _: tables(markup)), "markup"),
+    "preferences": Field(
+        [_PREFERENCE], lambda source: preference_rows(source.preferences), "preferences"
+    ),
 }
 """The fields by their names; another one is a row here."""
+
+
+def preference_rows(declared: Sequence[Declaration]) -> list[dict[str, str]] | None:
+    """The value of the field `preferences`."""
+    return [each._asdict() for each in declared] or None
 
 
 def checked(names: Iterable[str], *, of: str) -> tuple[str, ...]:

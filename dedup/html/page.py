@@ -13,6 +13,7 @@ import ada_url
 from selectolax.lexbor import LexborNode
 
 from dedup.html.bounds import Bounded, bounded
+from dedup.preferences.declarations import MAX_DECLARATIONS, MAX_VALUE_CHARACTERS, METAS
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import C0_AND_SPACE, trimmed
 
@@ -63,6 +64,8 @@ class HtmlPage:
             `<area>`, `<iframe>`, `<frame>`, at the end those in `<noscript>`; without other schemes
             than http and https, and mere fragments.
         nofollow_hrefs: those of them that only links with `rel=nofollow` have.
+        preferences: names and contents of the meta elements that tell what the page may be used
+            for, as declared.
     """
 
     url: str
@@ -76,6 +79,7 @@ class HtmlPage:
     refresh_url: str | None
     hrefs: tuple[str, ...]
     nofollow_hrefs: frozenset[str] = frozenset()
+    preferences: tuple[tuple[str, str], ...] = ()
 
     def links(self, *, with_nofollow: bool = False) -> list[str]:
         """The targets as absolute http and https URLs without fragment, in order, without repeats.
@@ -135,7 +139,7 @@ def parse_page(
             noscript.append(text)
     base_url = (Resolver(url, encoding)(head.base_href) if head.base_href else None) or url
     resolve = Resolver(base_url, encoding)
-    robots = head.robots.union(*map(_robots_directives, robots_headers))
+    robots = head.robots.union(*map(robots_directives, robots_headers))
     refresh_url = resolve(head.refresh_href) if head.refresh_href else None
     hrefs = _hrefs(links)
     for href, is_nofollow in _noscript_hrefs(noscript).items():
@@ -152,6 +156,7 @@ def parse_page(
         refresh_url=None if refresh_url == urldefrag(url)[0] else refresh_url,
         hrefs=tuple(hrefs),
         nofollow_hrefs=frozenset(href for href, is_nofollow in hrefs.items() if is_nofollow),
+        preferences=tuple(head.preferences[:MAX_DECLARATIONS]),
     )
 
 
@@ -166,6 +171,7 @@ class _Head:
         self.canonical_href = ""
         self.refresh_href = ""
         self.robots: frozenset[str] = frozenset()
+        self.preferences: list[tuple[str, str]] = []
 
     def read(self, node: LexborNode) -> None:
         attributes = node.attributes
@@ -184,8 +190,11 @@ class _Head:
 
     def _read_meta(self, attributes: dict[str, str | None]) -> None:
         content = attributes["content"] or ""
-        if (attributes.get("name") or "").strip(_SPACE).lower() == "robots":
-            self.robots |= _robots_directives(content)
+        name = (attributes.get("name") or "").strip(_SPACE).lower()
+        if name == "robots":
+            self.robots |= robots_directives(content)
+        if name in METAS:
+            self.preferences.append((name, content[:MAX_VALUE_CHARACTERS]))
         match (attributes.get("http-equiv") or "").strip(_SPACE).lower():
             case "refresh":
                 self.refresh_href = self.refresh_href or _refresh_href(content)
@@ -198,7 +207,7 @@ def _refresh_href(content: str) -> str:
     return trimmed(found["double"] or found["single"] or found["bare"]) if found else ""
 
 
-def _robots_directives(value: str) -> frozenset[str]:
+def robots_directives(value: str) -> frozenset[str]:
     """The directives for all robots; those after `name:` are for that robot only."""
     directives = []
     for part in value.lower().split(","):

@@ -172,6 +172,10 @@ DEDUP_ROBOTS_META_OBEY = True
 or `rel=nofollow`. The closing table counts such links. If a site's theme puts rel=nofollow on its
 own links, set 0 to follow them."""
 
+DEDUP_TDM_FILES = False
+"""Also fetch `/.well-known/tdmrep.json` of each host, one more request, and record what it reserves
+(see docs/export.md). For crawls that obey robots.txt."""
+
 # --- Content -----------------------------------------------------------------------------------
 
 globals().update({f"DEDUP_{stage.upper()}_ENABLED": True for stage in detectors.STAGES})

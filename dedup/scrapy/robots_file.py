@@ -28,6 +28,12 @@ _SITEMAP = re.compile(r"(?:sitemaps?|site-map)(?:[ \t]*:|[ \t])(.*)", re.IGNOREC
 """The spellings are those that the parser knows."""
 
 
+_USAGE = re.compile(r"(content-usage|content-signal)[ \t]*:(.*)", re.IGNORECASE)
+_USAGE_NAMES = {"content-usage": "Content-Usage", "content-signal": "Content-Signal"}
+_HAS_USAGE = re.compile(rb"content-(?:usage|signal)", re.IGNORECASE)
+_RULE_OR_USAGE = re.compile(f"{_RULE.pattern}|{_USAGE.pattern}", re.IGNORECASE)
+
+
 class TooManyWildcardsError(ValueError):
     """The rules for the crawler have more than `MAX_WILDCARDS`."""
 
@@ -44,24 +50,26 @@ def rules_for(agent: str, body: bytes) -> str:
     Raises:
         TooManyWildcardsError: they cannot be matched in a bounded time.
     """
-    groups: list[tuple[set[str], list[str]]] = []
-    for line in _lines(body):
-        if found := _AGENT.match(line):
-            if not groups or groups[-1][1]:
-                groups.append((set(), []))
-            name = found[1].strip().lower()
-            if name := name if name == "*" else name.replace("*", ""):
-                groups[-1][0].add(name)
-        elif groups and _RULE.match(line):
-            groups[-1][1].append(line)
-    named = {name for agents, _ in groups for name in agents if _is_in(name, agent.lower())}
-    best = max(named, key=lambda name: (len(name), name), default="*")
-    rules = [rule for agents, rules in groups if best in agents for rule in rules]
+    rules = _lines_for(agent, body, _RULE)
     if not rules:
         return ""
     if sum(rule.count("*") for rule in rules) > MAX_WILDCARDS:
         raise TooManyWildcardsError
     return "\n".join(("User-agent: *", *rules))
+
+
+def usage_rules_for(agent: str, body: bytes) -> list[tuple[str, str]]:
+    r"""The `Content-Usage` and `Content-Signal` rules of the same groups: names and values.
+
+    They are rules like `Disallow`: a user agent behind them begins a group.
+
+    >>> usage_rules_for("our-bot", b"User-agent: *\nContent-Usage: /a/ train-ai=n\nAllow: /\n")
+    [('Content-Usage', '/a/ train-ai=n')]
+    """
+    if not _HAS_USAGE.search(body, 0, MAX_BYTES):
+        return []
+    found = map(_USAGE.match, _lines_for(agent, body, _RULE_OR_USAGE))
+    return [(_USAGE_NAMES[each[1].lower()], each[2].strip()) for each in found if each]
 
 
 def sitemaps_in_robots(body: bytes) -> list[str]:
@@ -105,6 +113,23 @@ class RuleBook:
         else:
             self._parsed.move_to_end(rules)
         return parser
+
+
+def _lines_for(agent: str, body: bytes, rule: re.Pattern[str]) -> list[str]:
+    """The lines that match `rule`, of the groups that are for `agent`."""
+    groups: list[tuple[set[str], list[str]]] = []
+    for line in _lines(body):
+        if found := _AGENT.match(line):
+            if not groups or groups[-1][1]:
+                groups.append((set(), []))
+            name = found[1].strip().lower()
+            if name := name if name == "*" else name.replace("*", ""):
+                groups[-1][0].add(name)
+        elif groups and rule.match(line):
+            groups[-1][1].append(line)
+    named = {name for agents, _ in groups for name in agents if _is_in(name, agent.lower())}
+    best = max(named, key=lambda name: (len(name), name), default="*")
+    return [line for agents, lines in groups if best in agents for line in lines]
 
 
 def _lines(body: bytes) -> list[str]:

@@ -72,6 +72,7 @@ class Page(Document):
         depth: links from the start of the crawl.
         site_version: of the knowledge about its host; None: nothing was known.
         reduced: what is stored if bodies are not, see `dedup.fields.page_source`.
+        preferences: what it declares of its use, see `dedup.preferences`; None: it is not known.
     """
 
     language: str = ""
@@ -86,6 +87,7 @@ class Page(Document):
     last_modified: str | None = None
     site_version: int | None = None
     reduced: bytes | None = field(default=None, repr=False)
+    preferences: str | None = field(default=None, repr=False)
 
     def take_packed(self, text: bytes, body: bytes | None) -> None:
         """Take compressed text and body as stored, so that they are not compressed again."""
@@ -187,13 +189,10 @@ KEY_STAGE = "key"
 KEY_OFFSET = 8
 """Where the key begins in that signature, after a digest of the text."""
 
-PAGE_FIELDS = tuple(
-    each.name
-    for each in fields(Page)
-    if each.name not in ("id", "text", "body", "key", "reduced", "rest", "signatures")
-)
+_STORED_APART = (*("id", "text", "body", "key", "preferences", "reduced", "rest", "signatures"),)
+PAGE_FIELDS = tuple(each.name for each in fields(Page) if each.name not in _STORED_APART)
 """The fields of a stored page that are stored unchanged. A store also keeps its number, name and
-host, and its text and body, compressed."""
+host, its text and body, compressed, and what it declares of its use."""
 
 
 DROPPED_FIELDS = (

@@ -4,17 +4,28 @@ The rows themselves are counted, so the counts always add up, after any number o
 fetched = unique + duplicates by stage + skipped by reason + waiting.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
+from dedup.errors import DamageError
+from dedup.preferences.declarations import from_json
+from dedup.preferences.uses import labels
 from dedup.store.sql.store import JobStore
 
 _TOP_HOSTS = 1000
 
 
+_TOP_PREFERENCES = 100
+_MAX_LABELS = 10_000
+"""A site can make up a declaration for each of its pages."""
+
+
 def summarise(store: JobStore) -> dict[str, Any]:
     """The part of `stats.json` that comes from the store, `pages` to `hosts`, as JSON values.
 
-    `hosts` has the 1,000 hosts with the most pages.
+    `hosts` has the 1,000 hosts with the most pages, `preferences` the 100 declarations of the most
+    pages, and those of the most hosts.
 
     Raises:
         StateError: the store is damaged.
@@ -41,5 +52,27 @@ def summarise(store: JobStore) -> dict[str, Any]:
         "failed": stats.failed(),
         "urls": stats.urls(),
         "refresh": stats.refreshed(),
+        "preferences": _preferences(store),
         "hosts": stats.hosts(_TOP_HOSTS),
     }
+
+
+def _preferences(store: JobStore) -> dict[str, dict[str, int]]:
+    """How many pages, and how many hosts, have each declaration of the use of pages."""
+    found = store.learned.preferences
+    hosts = ((value, 1) for *_, value in found.each_host())
+    try:
+        return {"pages": _counted(found.count_pages()), "hosts": _counted(hosts)}
+    except ValueError as error:
+        problem = f"what pages and hosts declare of their use is damaged ({error})"
+        raise DamageError(store.location, problem) from error
+
+
+def _counted(found: Iterable[tuple[str, int]]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for value, number in found:
+        for label in set(labels(from_json(value))):
+            if label in counts or len(counts) < _MAX_LABELS:
+                counts[label] += number
+    top = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return dict(top[:_TOP_PREFERENCES])

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
+from dedup.preferences.uses import is_refusal
 from dedup.terminal.plain import plain
 
 _FIELDS = 5
@@ -119,6 +120,7 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
             yield (
                 f"excluded by DEPTH_LIMIT: {n_deep:,} URLs; rerun with a higher limit to fetch them"
             )
+    yield from _refusals(account.get("preferences", {}))
     yield from map(plain, account.get("outside", ()))
     if refresh := account.get("refresh"):
         found = [f"{count:,} {name}" for name, count in refresh.items() if name != "number"]
@@ -141,6 +143,15 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
     if isinstance(job, Path) and (report := job / "report.html").exists():
         yield f"report: {report}"
     yield f"job: {job}  (pages and duplicates: {shell_command('dedup')} export {job})"
+
+
+def _refusals(preferences: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """What pages and hosts declare that their content is not to be used for."""
+    for of, counts in preferences.items():
+        found = [f"{plain(name)} ({n:,})" for name, n in counts.items() if is_refusal(name)]
+        if found:
+            more = ", …" if len(found) > _FIELDS else ""
+            yield f"uses refused by {of}: {', '.join(found[:_FIELDS])}{more}"
 
 
 def _way_on(reason: str) -> str:

@@ -14,6 +14,7 @@ from dedup.scrapy.robots_file import (
     RuleBook,
     TooManyWildcardsError,
     rules_for,
+    usage_rules_for,
 )
 
 pytestmark = pytest.mark.slow
@@ -154,3 +155,28 @@ def test_a_book_keeps_few_parsers_and_answers_for_all():
             assert not book.may_fetch(f"http://a.example/{number}{'x' * 500}", each)
             assert book.may_fetch("http://a.example/", each)
             assert len(book._parsed) <= 3
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        (lines("Content-Usage: train-ai=n"), []),  # of no group
+        (lines("User-agent: *", "content-usage :\ttrain-ai=n # all"), ["train-ai=n"]),
+        (lines("User-agent: x", "User-agent: *", "Content-Signal: a=no"), ["a=no"]),
+        # A rule for use is one: the user agent behind it begins a group.
+        (lines("User-agent: *", "Content-Usage: a=n", "User-agent: x", "Allow: /"), ["a=n"]),
+        (lines("User-agent: x", "Content-Usage: a=n", "User-agent: *", "Allow: /"), []),
+        (lines("User-agent: *", "Content-Usage: a=n", "User-agent: scrapy-dedup", "Allow: /"), []),
+        (
+            lines("User-agent: *", "Content-Usage: a=n", "", "User-agent: *", "Content-Usage: b=n"),
+            ["a=n", "b=n"],
+        ),
+    ],
+)
+def test_rules_for_use_are_those_of_the_crawlers_groups(body, wanted):
+    assert [value for _, value in usage_rules_for(AGENT, body)] == wanted
+
+
+def test_rules_for_use_do_not_change_what_may_be_fetched():
+    body = lines("User-agent: x", "Content-Usage: a=n", "User-agent: *", "Disallow: /a")
+    assert rules_for("x", body) == rules_for(AGENT, body) == "User-agent: *\nDisallow: /a"

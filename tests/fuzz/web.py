@@ -14,6 +14,9 @@ from scrapy.responsetypes import responsetypes
 from crawler.spiders.site import SiteSpider
 from dedup import Deduplicator, Document
 from dedup.config import DedupConfig
+from dedup.preferences.declarations import from_json, of_robots_file, of_tdm_file, to_json
+from dedup.preferences.hosts import HostRules
+from dedup.preferences.uses import labels
 from dedup.scrapy.addresses import AddressPolicy, resolved_host
 from dedup.scrapy.frontier.stored_request import from_bytes, to_bytes
 from dedup.scrapy.job.failure_reasons import reason_of
@@ -23,7 +26,13 @@ from dedup.scrapy.middlewares.retry_after import seconds_of
 from dedup.scrapy.reading.content import ContentReader, RawPage, TooComplexError, Wanted
 from dedup.scrapy.reading.reading import header, reading_of, reread
 from dedup.scrapy.reading.sitemap_file import SitemapError, read_sitemap
-from dedup.scrapy.robots_file import RuleBook, TooManyWildcardsError, rules_for, sitemaps_in_robots
+from dedup.scrapy.robots_file import (
+    RuleBook,
+    TooManyWildcardsError,
+    rules_for,
+    sitemaps_in_robots,
+    usage_rules_for,
+)
 from dedup.sites.site import Site
 from dedup.terminal.plain import guarded, plain, plain_json
 from dedup.urls import RULES, Canonicaliser, UrlRules, url_key
@@ -130,15 +139,18 @@ def _robots(_: Path) -> Run:
     def run(data: bytes) -> object:
         body = grown(data)
         sitemaps = sitemaps_in_robots(body)
+        declared = [*of_robots_file(usage_rules_for("our-bot", body)), *of_tdm_file(body)]
+        assert from_json(to_json(declared)) == declared
+        told = HostRules(declared).of(URL), list(labels(declared))
         try:
             rules = rules_for("our-bot", body)
         except TooManyWildcardsError:
-            return sitemaps
+            return sitemaps, told
         book = RuleBook()
         may = [book.may_fetch(url, rules) for url in (URL, f"http://a.example/%2a/ä{'a' * 500}")]
         delay = book.delay_seconds(rules)
         assert 0 <= delay < float("inf")
-        return sitemaps, rules, may, delay
+        return sitemaps, told, rules, may, delay
 
     return run
 

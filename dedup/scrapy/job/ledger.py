@@ -99,6 +99,8 @@ class Ledger:
                 store.refreshes.note_visit(outcome.url, outcome.reason)
                 if outcome.target:
                     store.urls.add_alias(outcome.url, outcome.target, "redirect")
+                if page is not None and outcome.number is not None:
+                    store.learned.preferences.note(outcome.number, page.preferences)
             case "alias":
                 store.urls.add_alias(outcome.url, outcome.target, outcome.reason)
             case "skipped" | "failed":

@@ -40,7 +40,7 @@ class Outcome:
             that a refresh has visited and that has no new version; `done`, nothing to record.
         url: the one that is recorded; "" where an item has none.
         finishes: the URLs that need no fetching any more.
-        page: of `unique`, `version` and `duplicate`.
+        page: of `unique`, `version` and `duplicate`; of `visited`, if it was fetched.
         reason: of `skipped` and `failed`, why; of `alias`, the role; of `visited`, what was found,
             see `VISIT_RESULTS`; if it has moved, `target` is where to.
         detail: recorded with the reason of `skipped` and `failed`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple, Self
 from urllib.parse import urljoin, urlsplit
@@ -17,13 +18,29 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from w3lib.url import safe_url_string
 
+from dedup.preferences.declarations import (
+    MAX_RULES,
+    ROBOTS_FILE,
+    TDM_FILE,
+    Declaration,
+    of_robots_file,
+    of_tdm_file,
+    to_json,
+)
+from dedup.preferences.hosts import origin_of_page
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.internals.downloads import raise_delay
 from dedup.scrapy.internals.engine import download
 from dedup.scrapy.job.failure_reasons import reason_of
 from dedup.scrapy.middlewares.base import HostMiddleware, origin_of
 from dedup.scrapy.middlewares.redirect import NotFollowed
-from dedup.scrapy.robots_file import RuleBook, TooManyWildcardsError, rules_for
+from dedup.scrapy.robots_file import (
+    MAX_BYTES,
+    RuleBook,
+    TooManyWildcardsError,
+    rules_for,
+    usage_rules_for,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +108,7 @@ class Robots(HostMiddleware[_Rules | None]):
             raise NotConfigured
         super().__init__(crawler)
         self._agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
+        self._has_tdm_files = CrawlConfig.of(crawler).has_tdm_files
         self._rules: dict[str, _Rules] = {}
         self._n_characters = 0
         self._book = RuleBook()
@@ -181,17 +199,56 @@ class Robots(HostMiddleware[_Rules | None]):
             self._n_characters -= len(old.text)
 
     async def _fetch(self, origin: str) -> _Rules:
-        url = f"{origin}/robots.txt"
+        body = await self._body_of(f"{origin}/robots.txt", counts_as="robotstxt")
+        usage_rules = usage_rules_for(self._agent, body or b"")
+        await self._note(origin, ROBOTS_FILE, of_robots_file(usage_rules), len(usage_rules))
+        rules = _Rules("", time.monotonic()) if body is None else self._parsed(body)
+        if self._has_tdm_files and not rules.reason:
+            await self._fetch_tdm_file(origin, rules)
+        return rules
+
+    async def _fetch_tdm_file(self, origin: str, rules: _Rules) -> None:
+        """Record what the host reserves; if it does not answer, what is known of it stays."""
+        url = f"{origin}/.well-known/tdmrep.json"
+        if not self._book.may_fetch(url, rules.text):
+            return
+        try:
+            body = await self._body_of(url, counts_as="dedup/tdm_files")
+        except _UnreachableError as error:
+            logger.warning("%s could not be read: %s", url, error.reason)
+            return
+        declared = of_tdm_file((body or b"")[:MAX_BYTES])
+        await self._note(origin, TDM_FILE, declared, len(declared))
+
+    async def _note(
+        self, origin: str, source: str, declared: Sequence[Declaration], n_rules: int
+    ) -> None:
+        """Record what a file declares of the use of the host's pages."""
+        if n_rules > MAX_RULES:
+            logger.warning(
+                "%s: of the %d rules for the use of pages in %s, the first %d are recorded",
+                *(origin, n_rules, source, MAX_RULES),
+            )
+        note = self.job.store.learned.preferences.note_host
+        arguments = origin_of_page(origin), source, to_json(declared)
+        await self.job.turns.run(partial(note, *arguments))
+
+    async def _body_of(self, url: str, *, counts_as: str) -> bytes | None:
+        """The content of a file; None: there is none.
+
+        Raises:
+            _UnreachableError: this is not known now.
+        """
         for _ in range(_MAX_REDIRECTS + 1):
-            response = await self._download(url)
+            response = await self._download(url, counts_as)
             if response is None:
                 break
             status = response.status
-            self.crawler.stats.inc_value(f"robotstxt/response_status_count/{status}")
+            self.crawler.stats.inc_value(f"{counts_as}/response_status_count/{status}")
             if status >= 500 or status == _TOO_MANY_REQUESTS:
                 raise _UnreachableError(f"http_{status}")
             if 200 <= status < 300:
-                return self._parsed(response.body)
+                return response.body
             location = response.headers.get("Location")
             if not 300 <= status < 400 or not location:
                 break
@@ -201,9 +258,9 @@ class Robots(HostMiddleware[_Rules | None]):
                     break
             except ValueError:
                 break
-        return _Rules("", time.monotonic())
+        return None
 
-    async def _download(self, url: str) -> Response | None:
+    async def _download(self, url: str, counts_as: str) -> Response | None:
         """The answer; None: the request was not sent, as the URL is in a private network."""
         meta: dict[str, object] = {
             "dont_obey_robotstxt": True,
@@ -212,7 +269,7 @@ class Robots(HostMiddleware[_Rules | None]):
             "download_maxsize": _MAX_DOWNLOAD_BYTES,
             "handle_httpstatus_all": True,
         }
-        self.crawler.stats.inc_value("robotstxt/request_count")
+        self.crawler.stats.inc_value(f"{counts_as}/request_count")
         request = Request(url, meta=meta, callback=NO_CALLBACK, priority=_PRIORITY)
         try:
             return await download(self.crawler, request)

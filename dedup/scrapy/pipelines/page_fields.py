@@ -10,6 +10,8 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
+from dedup.fields.registry import preference_rows
+from dedup.preferences.hosts import DeclaredOfPages
 from dedup.scrapy.component import Component
 from dedup.scrapy.item_fields import fill, get
 from dedup.scrapy.items import PageItem
@@ -35,6 +37,7 @@ class PageFields(Component):
         self._names = self._job.config.page_fields
         if not self._names:
             raise NotConfigured
+        self._declared = DeclaredOfPages(self._job.store.learned.preferences.of_host)
         self._reader = PageFieldReader(self._job.config)
 
     def process_item(self, item: object, spider: Spider | None = None) -> object:  # noqa: ARG002 -- 2.13
@@ -42,10 +45,13 @@ class PageFields(Component):
         if page is None:
             return item
         try:
-            values = self._reader.values(_with_body(page, item), self._names)
+            values = {**self._reader.values(_with_body(page, item), self._names)}
         except ReadingError as error:
             logger.warning("The fields of %s are not known: %s", page.url, error)
             return item
+        if _PREFERENCES in values:
+            declared = self._declared.of(page.url, page.preferences)
+            values[_PREFERENCES] = preference_rows(declared)
         is_ours = isinstance(item, PageItem)
         for name, value in values.items():
             if not is_ours:
@@ -58,6 +64,7 @@ class PageFields(Component):
         self._reader.close()
 
 
+_PREFERENCES = "preferences"
 _STORED = frozenset(PageItem.__slots__) - {"language"}
 """Fields that items have anyway."""
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from scrapy.http import Response
 
 from dedup.html import HtmlPage
+from dedup.preferences.declarations import of_headers, of_meta, to_json
 from dedup.scrapy.reading.content import Content, RawPage
 from dedup.sites.counts import Contribution
 from dedup.sites.outline import Outline
@@ -48,6 +49,7 @@ def header(response: Response, name: str) -> str:
 
 
 def reading_of(response: Response, raw: RawPage, content: Content) -> Reading:
+    in_markup = of_meta(content.page.preferences)
     page = Page(
         id="",
         text="",
@@ -61,6 +63,7 @@ def reading_of(response: Response, raw: RawPage, content: Content) -> Reading:
         depth=response.meta.get("depth", 0),
         etag=header(response, "ETag") or None,
         last_modified=header(response, "Last-Modified") or None,
+        preferences=to_json([*of_headers(response.headers.getlist), *in_markup]),
     )
     return Reading(
         page=content.complete(page),

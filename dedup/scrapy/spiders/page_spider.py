@@ -34,6 +34,7 @@ from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.outside_hosts import OutsideHosts
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
 from dedup.scrapy.spiders.site_reader import SiteReader
+from dedup.store import Page
 from dedup.store.records import DUPLICATE_LINK_RANK, TRAP_RANK
 from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.parts import remove_dot_segments, with_ascii_host
@@ -229,9 +230,10 @@ class PageSpider(Spider):
         belief = self.dedup_job.urls.revisits.belief(number, reading.page)
         if belief == "later" and response.request is not None:
             self.dedup_job.urls.requests.visit_later(response.request)
-        elif belief in ("unchanged", "fail"):
-            result = "unchanged" if belief == "unchanged" else "failed: other_text"
-            self._visited(response, result)
+        elif belief == "unchanged":
+            self._visited(response, "unchanged", reading.page)
+        elif belief == "fail":
+            self._visited(response, "failed: other_text")
         return belief != "store"
 
     def _note_moved(self, url: str, target: str) -> None:
@@ -239,12 +241,20 @@ class PageSpider(Spider):
             outcome = Outcome(kind="visited", url=url, reason="moved", target=target)
             self.dedup_job.record(outcome)
 
-    def _visited(self, response: Response, result: str) -> None:
-        if self.dedup_job is not None:
-            finishes = self.dedup_job.urls.of_responses.finished(response)
-            self.dedup_job.record(
-                Outcome(kind="visited", url=response.url, finishes=finishes, reason=result)
+    def _visited(self, response: Response, result: str, page: Page | None = None) -> None:
+        """Record the visit of a stored page; `page`: as it was read, if it has not changed."""
+        if self.dedup_job is None:
+            return
+        self.dedup_job.record(
+            Outcome(
+                kind="visited",
+                url=response.url,
+                finishes=self.dedup_job.urls.of_responses.finished(response),
+                page=page,
+                number=response.meta[REVISIT],
+                reason=result,
             )
+        )
 
     def failed(self, failure: Failure) -> None:
         """Record a URL whose request ended with an error."""

@@ -3,7 +3,7 @@
 import contextlib
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import count
 from typing import Any, Unpack
@@ -85,6 +85,9 @@ class Database(database.Database):
         query = f"SELECT number, url FROM {table} WHERE url IS NOT NULL"  # noqa: S608 -- our own names
         numbers = [number for number, url in self.each(query) if pattern.search(url)]
         return "r.number = ANY(?)", [numbers]
+
+    def outside(self, column: str, numbers: Collection[int]) -> tuple[str, list[object]]:
+        return f"{column} <> ALL(?)", [sorted(numbers)]
 
     def _reach(self, *, is_new: bool = False) -> psycopg.Connection[Any]:
         raw = connect(self.place, read_only=self._is_read_only, is_new=is_new)

@@ -10,10 +10,10 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-from dedup.store.postgresql.schema import SCHEMA
+from dedup.store.postgresql.schema import ADDED_TABLES, SCHEMA
 from dedup.store.sql.database import Parameters
 
-_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
+_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", SCHEMA)).union(ADDED_TABLES)
 _INSERT = re.compile(r"(\s*INSERT INTO .+? VALUES )\(([^()]+)\)(.*)", re.DOTALL)
 _DELETE = re.compile(r"(DELETE FROM \w+ WHERE \w+ = )\?")
 

@@ -13,7 +13,7 @@ from dedup.errors import StateError, in_use, wrong_version
 from dedup.store.lock import process_name
 from dedup.store.postgresql.errors import not_reached, reporting
 from dedup.store.postgresql.place import Place
-from dedup.store.postgresql.schema import SCHEMA, SCHEMA_VERSION
+from dedup.store.postgresql.schema import ADDED_TABLES, SCHEMA, SCHEMA_VERSION
 
 LOCKS = 0x44454455
 """The class of this program's advisory locks: "DEDU"."""
@@ -65,6 +65,7 @@ def connect(place: Place, *, read_only: bool, is_new: bool) -> psycopg.Connectio
                     if not job_exists(connection, place):  # others may start at the same time
                         create(connection, place)
             _check(connection, place)
+            _add_tables(connection, is_for_reading=read_only)
             if read_only:
                 connection.execute("SET default_transaction_read_only = on")
         on_error.pop_all()
@@ -123,6 +124,21 @@ def create(connection: psycopg.Connection[Any], place: Place) -> None:
         )
     connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(place.name)))
     connection.execute(SCHEMA)
+    for name, definition in ADDED_TABLES.items():
+        connection.execute(f"CREATE TABLE {name} {definition}".encode())
+
+
+def _add_tables(connection: psycopg.Connection[Any], *, is_for_reading: bool) -> None:
+    """Add the tables that an earlier job does not have; for a reader, empty ones of its own."""
+    for name, definition in ADDED_TABLES.items():
+        lacks = f"SELECT 1 WHERE to_regclass('{name}') IS NULL"
+        if connection.execute(lacks.encode()).fetchone() is None:
+            continue
+        kind = "TEMP TABLE" if is_for_reading else "TABLE IF NOT EXISTS"
+        with connection.transaction():
+            if not is_for_reading:  # others may add it at the same time
+                connection.execute("SELECT pg_advisory_xact_lock(%s, 0)", [LOCKS])
+            connection.execute(f"CREATE {kind} {name} {definition}".encode())
 
 
 def _check(connection: psycopg.Connection[Any], place: Place) -> None:

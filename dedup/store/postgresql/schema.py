@@ -4,7 +4,7 @@ Texts are compared by their bytes, as in SQLite. There are no foreign keys: each
 and so rewrite, the row of an original for every duplicate.
 """
 
-from dedup.store.sql.schema import tables
+from dedup.store.sql.schema import added_tables, tables
 
 SCHEMA_VERSION = 3
 
@@ -70,3 +70,7 @@ ALTER TABLE sites ALTER value SET STORAGE EXTERNAL;
 ALTER TABLE waiting ALTER text SET STORAGE EXTERNAL, ALTER outline SET STORAGE EXTERNAL,
     ALTER body SET STORAGE EXTERNAL;
 """  # noqa: S608 -- constants
+
+ADDED_TABLES = added_tables(_TYPES)
+"""The definitions, by name, of the tables that earlier jobs of this version do not have. They get
+them when they are opened to go on."""

@@ -4,7 +4,7 @@ import contextlib
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypedDict
 
@@ -152,6 +152,10 @@ class Database(ABC):
     @abstractmethod
     def matching(self, table: str, pattern: re.Pattern[str]) -> tuple[str, list[object]]:
         """The SQL condition that the URLs of rows `r` of a table match, and its parameters."""
+
+    @abstractmethod
+    def outside(self, column: str, numbers: Collection[int]) -> tuple[str, list[object]]:
+        """The SQL condition that a column has none of these numbers, and its parameters."""
 
     @contextlib.contextmanager
     def reporting(self) -> Iterator[None]:

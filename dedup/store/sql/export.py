@@ -34,12 +34,26 @@ class ExportQueries(Queries):
 
     def pages(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The unique pages without their bodies, as exported."""
+        return (row for _, row in self.numbered_pages(selection))
+
+    def numbered_pages(
+        self, selection: Selection = EVERYTHING
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The same, each with its number."""
         columns = ", ".join(name for name in EXPORTED_FIELDS if name != "id")
         query = f"SELECT number, name, {columns} FROM pages AS r"  # noqa: S608 -- our own names
         for number, *values in self._by_number(query, "pages", selection):
             row = dict(zip(EXPORTED_FIELDS, values, strict=True))
             text = self._database.text(number, row["text"])
-            yield {**row, "id": row["id"] or number, "text": text}
+            yield number, {**row, "id": row["id"] or number, "text": text}
+
+    def declared(self, selection: Selection = EVERYTHING) -> Iterator[tuple[int, str | None, str]]:
+        """The numbers and URLs of the unique pages, and what each declares of its use."""
+        query = (
+            "SELECT r.number, r.url, coalesce(d.value, '') FROM pages AS r"
+            " LEFT JOIN preferences AS d ON d.page = r.number"
+        )
+        return self._by_number(query, "pages", selection)
 
     def page_numbers(self, selection: Selection = EVERYTHING) -> Iterator[int]:
         """The numbers of the unique pages, ascending."""
@@ -134,6 +148,9 @@ class ExportQueries(Queries):
             parts.append(("r.fetched_at >= ?", [selection.since]))
         if selection.url is not None:
             parts.append(self._database.matching(table, selection.url))
+        if selection.without:
+            column = "r.number" if table == "pages" else "r.original"
+            parts.append(self._database.outside(column, selection.without))
         condition = " AND ".join(text for text, _ in parts) or "TRUE"
         return condition, [value for _, values in parts for value in values]
 

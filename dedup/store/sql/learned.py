@@ -19,6 +19,7 @@ from dedup.store.records import (
     storable_fields,
 )
 from dedup.store.sql.database import Database, Queries, inserting
+from dedup.store.sql.preferences import Preferences
 from dedup.urls.parts import host_of
 
 _FIELDS = tuple(name for name in PAGE_FIELDS if name not in ("own_title", "site_version"))
@@ -31,10 +32,15 @@ _HOSTS_IN_MEMORY = 10_000
 
 
 class HostKnowledge(Queries):
-    """What is known about a job's hosts, and the waiting and early pages."""
+    """What is known about a job's hosts, and the waiting and early pages.
+
+    Attributes:
+        preferences: what pages and hosts declare of the use of pages.
+    """
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
+        self.preferences = Preferences(database)
         self._encodings: dict[str, str | None] = {}
         self._n_early: dict[str, int] = {}
 
@@ -97,7 +103,9 @@ class HostKnowledge(Queries):
             "body": page.packed_body or compressed(b""),
         }
         with self._database.unit() as connection:
-            return int(connection.execute(_INSERT_WAITING, row).fetchone()[0])
+            place = int(connection.execute(_INSERT_WAITING, row).fetchone()[0])
+            self.preferences.note(-place, page.preferences)
+        return place
 
     def waiting(self, host: str) -> list[Outlined]:
         """The waiting pages of a host, in the order of arrival."""
@@ -113,11 +121,14 @@ class HostKnowledge(Queries):
             id="",
             text=self._database.unpacked(place, text, "text").decode(errors="surrogatepass"),
             body=self._database.unpacked(place, body, "body"),
+            preferences=self.preferences.of_page(-place),
             **dict(zip(_FIELDS, values, strict=True)),
         )
 
     def drop_waiting(self, place: int) -> None:
-        self._database.write("DELETE FROM waiting WHERE place = ?", (place,))
+        with self._database.unit(weight=0):
+            self._database.write("DELETE FROM waiting WHERE place = ?", (place,))
+            self.preferences.forget(-place)
 
     def count_waiting(self) -> dict[str, int]:
         """The number of waiting pages by host, in the order of their first pages."""

@@ -176,7 +176,31 @@ CREATE TABLE signatures (
 ){flat};
 """
 
+_ADDED_TABLES = {
+    # What pages declare of their use, see `dedup.preferences`; of waiting ones under minus their
+    # place.
+    "preferences": """
+(
+    page {big} PRIMARY KEY,
+    value {text} NOT NULL             -- JSON
+)""",
+    # What hosts declare of the use of their pages, by the file in which they do.
+    "host_preferences": """
+(
+    origin {text} NOT NULL,
+    source {text} NOT NULL,
+    seen_at {real} NOT NULL,          -- seconds since 1970, UTC
+    value {text} NOT NULL,            -- JSON
+    PRIMARY KEY (origin, source)
+){flat}""",
+}
+
 
 def tables(types: dict[str, str]) -> str:
     """The statements that make the tables, with the database's names of types."""
     return _TABLES.format(**types, QUEUED=QUEUED, TOO_DEEP=TOO_DEEP)
+
+
+def added_tables(types: dict[str, str]) -> dict[str, str]:
+    """The definitions, by name, of those tables that earlier jobs of this version do not have."""
+    return {name: text.format(**types).strip() for name, text in _ADDED_TABLES.items()}

@@ -171,6 +171,8 @@ class JobStore(PageReader, ABC):
             else:
                 connection.execute(_UPDATE_PAGE, fields)
             self._add_signatures(number, signatures)
+            if page.preferences or not is_new:
+                self.learned.preferences.note(number, page.preferences)
 
     def change_text(self, number: int, page: Page) -> None:
         """Replace the text of a page, and the fields that depend on it."""

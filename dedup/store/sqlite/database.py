@@ -9,7 +9,7 @@ import contextlib
 import re
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Unpack
@@ -78,6 +78,10 @@ class Database(database.Database):
             "is_selected", 1, lambda url: url is not None and find(url) is not None
         )
         return "is_selected(r.url)", []
+
+    def outside(self, column: str, numbers: Collection[int]) -> tuple[str, list[object]]:
+        self.connection.create_function("is_outside", 1, lambda number: number not in numbers)
+        return f"is_outside({column})", []
 
     @property
     def signatures(self) -> str:

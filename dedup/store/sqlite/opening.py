@@ -16,12 +16,14 @@ from dedup.files import check_plain, open_private
 from dedup.store.sqlite.errors import reporting
 from dedup.store.sqlite.processes import is_alive
 from dedup.store.sqlite.schema import (
+    ADDED_TABLES,
     APPLICATION_ID,
     FORMER_TABLES,
     OLD_JOBS,
     SCHEMA,
     SCHEMA_VERSION,
     SHARED_TABLES,
+    WHOLE_SCHEMA,
 )
 
 HAS_WORKERS = "SELECT 1 FROM sqlite_schema WHERE name = 'workers'"
@@ -138,7 +140,7 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
         if read_only:
             raise StateError(path, "the store is empty", "Wait for the crawl to begin, or start it")
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript(SCHEMA)
+        connection.executescript(WHOLE_SCHEMA)
     elif application_id != APPLICATION_ID:
         raise StateError(
             path,
@@ -162,10 +164,12 @@ def _check_or_create(connection: sqlite3.Connection, path: Path, *, read_only: b
             raise _other_tables(path, programs[0][0])
         for statement in OLD_JOBS[version].split(";"):
             connection.execute(statement)
+        _add_tables(connection, is_for_reading=True)
     elif version != SCHEMA_VERSION:
         raise wrong_version(path, SCHEMA_VERSION, version)
     else:
         _check_schema(connection, path)
+        _add_tables(connection, is_for_reading=read_only)
         if not read_only:
             check_values(connection, path)
 
@@ -210,13 +214,25 @@ def _has(found: object, kind: type) -> bool:
 
 def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file with unknown tables, views or triggers, which may run code."""
-    known, former, shared = map(_schema, (SCHEMA, FORMER_TABLES, SHARED_TABLES))
+    known, whole, former, shared = map(
+        _schema, (SCHEMA, WHOLE_SCHEMA, FORMER_TABLES, SHARED_TABLES)
+    )
+    added = whole - known
     found = _schema_of(connection)
-    if found - (former | shared) != known or any(
+    if found - (added | former | shared) != known or any(
         0 < len(found & more) < len(more) for more in (former, shared)
     ):
-        names = sorted({name for _, name, _ in found ^ known})
+        names = sorted({name for _, name, _ in (found ^ known) - added})
         raise _other_tables(path, *names[:5])
+
+
+def _add_tables(connection: sqlite3.Connection, *, is_for_reading: bool) -> None:
+    """Add the tables that an earlier job does not have; for a reader, empty ones of its own."""
+    found = {name for _, name, _ in _schema_of(connection)}
+    kind = "TEMP TABLE" if is_for_reading else "TABLE IF NOT EXISTS"  # others may add it, too
+    for name, definition in ADDED_TABLES.items():
+        if name not in found:
+            connection.execute(f"CREATE {kind} {name} {definition}")
 
 
 def set_shared(connection: sqlite3.Connection, path: Path, *, is_shared: bool) -> None:
@@ -268,7 +284,7 @@ def _other_tables(path: Path, *names: str) -> StateError:
 @contextlib.contextmanager
 def _empty_store() -> Iterator[sqlite3.Connection]:
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(SCHEMA)
+        connection.executescript(WHOLE_SCHEMA)
         yield connection
 
 

@@ -1,6 +1,6 @@
 """The tables of a job in SQLite, in this version and earlier ones."""
 
-from dedup.store.sql.schema import tables
+from dedup.store.sql.schema import added_tables, tables
 
 APPLICATION_ID = 0x44454455
 """Marks a file of this program (`PRAGMA application_id`): "DEDU"."""
@@ -71,6 +71,14 @@ PRAGMA user_version = {SCHEMA_VERSION};
 {tables(_TYPES)}
 COMMIT;
 """
+
+ADDED_TABLES = added_tables(_TYPES)
+"""The definitions, by name, of the tables that earlier jobs of this version do not have. They get
+them when they are opened to go on."""
+
+WHOLE_SCHEMA = SCHEMA + "".join(
+    f"CREATE TABLE {name} {definition};" for name, definition in ADDED_TABLES.items()
+)
 
 _NEW_COLUMNS = "'' AS heading, NULL AS own_title, 'given' AS source, NULL AS site_version"
 

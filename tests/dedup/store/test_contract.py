@@ -28,6 +28,7 @@ from dedup.store import JobStore, Page, open_store
 from dedup.store.interface import Store
 from dedup.store.memory import MemoryStore
 from dedup.store.records import DONE, HELD, QUEUED, TOO_DEEP, KnownUrl, QueuedUrl
+from dedup.store.selection import Selection
 from dedup.store.sql.learned import HostKnowledge
 from dedup.store.sql.url_table import UrlTable
 
@@ -441,3 +442,51 @@ def test_what_stands_for_a_body_is_no_body(job: JobStore) -> None:
     other = job.add(replace(page, url="http://b/"), {})
     assert (job.exports.reduced(other), job.body(other)) == (None, page.body)
     assert [found for _, found, _ in job.report.stored_bodies()] == [other]
+
+
+# --- What is declared of the use of pages ---------------------------------------------------------
+
+_NOAI, _NONE = '[["meta","robots","noai"]]', ""
+
+
+def test_what_pages_declare_goes_with_them(job: JobStore) -> None:
+    declared = job.learned.preferences
+    wanted = replace(page("1"), preferences=_NOAI)
+    silent = job.add(replace(page("0"), preferences=_NONE), {})
+    place = job.learned.add_waiting(wanted, outline("1"))
+    assert job.learned.waiting_page(place).preferences == _NOAI
+    assert list(declared.count_pages()) == []
+    number = job.add(job.learned.waiting_page(place), {})
+    job.learned.drop_waiting(place)
+    assert declared.of_page(-place) == ""
+    assert [declared.of_page(each) for each in (silent, number)] == ["", _NOAI]
+    assert list(declared.count_pages()) == [(_NOAI, 1)]
+    assert [each[2] for each in job.exports.declared()] == ["", _NOAI]
+    job.refreshes.replace_page(number, replace(page("1"), preferences=None), {})
+    assert declared.of_page(number) == _NOAI
+    job.refreshes.replace_page(number, replace(page("1"), preferences=_NONE), {})
+    assert declared.of_page(number) == ""
+
+
+def test_what_hosts_declare_is_replaced(job: JobStore) -> None:
+    declared = job.learned.preferences
+    for source, value in (("robots.txt", "old"), ("tdmrep.json", "é"), ("robots.txt", "new")):
+        declared.note_host("http://a.example", source, value)
+    assert declared.of_host("http://a.example") == ["new", "é"]
+    declared.note_host("http://a.example", "robots.txt", "")
+    declared.note_host("http://b.example", "robots.txt", "")
+    assert declared.of_host("http://a.example") == ["é"]
+    assert [(origin, value) for origin, _, _, value in declared.each_host()] == [
+        ("http://a.example", "é")
+    ]
+
+
+def test_pages_can_be_left_out_of_exports_with_their_duplicates(job: JobStore) -> None:
+    numbers = [job.add(page(str(n)), {}) for n in range(4)]
+    for number in numbers[:2]:
+        copy = Document("", "copy", url=f"http://a.example/copy-of-{number}")
+        job.add_duplicate(copy, Match(number, "body"))
+    chosen = Selection(without=frozenset([numbers[0], numbers[3]]))
+    assert list(job.exports.page_numbers(chosen)) == numbers[1:3]
+    assert [each["duplicate_of"] for each in job.exports.duplicates(chosen)] == [numbers[1]]
+    assert [job.exports.count(table, chosen) for table in ("pages", "duplicates")] == [2, 1]

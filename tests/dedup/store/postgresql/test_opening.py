@@ -12,8 +12,9 @@ import pytest
 
 from dedup.document import Document
 from dedup.errors import SchemeError, StateError
-from dedup.store import JobStore, open_store
+from dedup.store import JobStore, Page, open_store
 from dedup.store.postgresql import check_name, parse_place, without_password
+from dedup.store.postgresql.schema import ADDED_TABLES
 
 
 def execute(place: str, query: str) -> None:
@@ -121,6 +122,23 @@ def test_older_schema_is_recognised_by_version(new_place: Callable[[], str]) -> 
     execute(place, "UPDATE job SET version = 0")
     with pytest.raises(StateError, match="expected schema version 3, found 0"):
         open_store(place)
+
+
+def test_job_without_the_tables_that_were_added_is_read_and_goes_on(
+    new_place: Callable[[], str],
+) -> None:
+    place = new_place()
+    with open_store(place) as store:
+        store.add(Document("a", "A text."), {})
+    schema = parse_place(place).name
+    execute(place, "; ".join(f'DROP TABLE "{schema}".{name}' for name in ADDED_TABLES))
+    declared = '[["meta","robots","noai"]]'
+    with open_store(place, read_only=True) as reader:
+        assert [each[2] for each in reader.exports.declared()] == [""]
+    with open_store(place) as store:
+        store.add(Page("b", "B text.", preferences=declared), {})
+    with open_store(place, read_only=True) as reader:
+        assert [each[2] for each in reader.exports.declared()] == ["", declared]
 
 
 def test_job_of_other_settings_is_refused(new_place: Callable[[], str]) -> None:

@@ -14,10 +14,12 @@ from dedup.explain.fate import find_fate
 from dedup.store import open_store
 from dedup.store.records import DUPLICATE_LINK_END, TRAP_RANK, Page
 from dedup.store.sqlite.schema import (
+    ADDED_TABLES,
     FORMER_TABLES,
     OLD_JOBS,
     SCHEMA,
     SCHEMA_VERSION,
+    WHOLE_SCHEMA,
 )
 from dedup.urls import url_key
 
@@ -46,6 +48,8 @@ def test_the_tables_of_a_version_stay_as_they_are() -> None:
     """Opening compares them, comments included: another text would refuse the jobs there are."""
     digest = sha256(" ".join(SCHEMA.split()).encode()).hexdigest()
     assert (SCHEMA_VERSION, digest[:16]) == (5, "a7010037af8c6e33")
+    added = sha256(" ".join(WHOLE_SCHEMA.removeprefix(SCHEMA).split()).encode()).hexdigest()
+    assert added[:16] == "3e2e0a61818df4cb"
 
 
 @pytest.fixture(params=sorted(OLD_JOBS))
@@ -95,6 +99,7 @@ def test_an_old_job_knows_nothing_of_sites(old_job: Path) -> None:
         assert store.learned.site("a.example") is None
         assert list(store.explain.all_apart()) == []
         assert store.learned.count_waiting() == {}
+        assert [each[2] for each in store.exports.declared()] == [""]
 
 
 def test_an_old_job_is_not_crawled_on_and_stays_as_it_is(old_job: Path) -> None:
@@ -106,6 +111,30 @@ def test_an_old_job_is_not_crawled_on_and_stays_as_it_is(old_job: Path) -> None:
     assert version_of(old_job) == before
     with open_store(old_job, read_only=True) as store:
         assert store.page(1).text == "A text."
+
+
+@pytest.mark.parametrize("missing", [[*ADDED_TABLES], [*ADDED_TABLES][:1]])
+def test_job_without_the_tables_that_were_added_is_read_and_goes_on(
+    missing: list[str], tmp_path: Path
+) -> None:
+    declared = '[["meta","robots","noai"]]'
+    with open_store(tmp_path) as store:
+        store.add(Page("a", "A text.", url="http://a.example/", preferences=declared), {})
+        store.learned.preferences.note_host("http://a.example", "robots.txt", declared)
+        path = store.path
+    connection = sqlite3.connect(path)
+    connection.executescript("".join(f"DROP TABLE {name};" for name in missing))
+    connection.close()
+    is_known = "host_preferences" not in missing
+    before = path.read_bytes()
+    with open_store(tmp_path, read_only=True) as store:
+        assert [each[2] for each in store.exports.declared()] == [""]
+        assert len(store.learned.preferences.of_host("http://a.example")) == is_known
+    assert path.read_bytes() == before
+    with open_store(tmp_path) as store:
+        store.add(Page("b", "B text.", url="http://a.example/b", preferences=declared), {})
+    with open_store(tmp_path, read_only=True) as store:
+        assert [each[2] for each in store.exports.declared()] == ["", declared]
 
 
 def test_job_with_learned_url_rules_resumes(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""What sites declare of the uses of their pages: recorded as declared."""
