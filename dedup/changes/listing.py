@@ -55,26 +55,26 @@ class Changes:
 
     def __init__(self, store: JobStore, since: float | None, folder: Path) -> None:
         self._store = store
-        self.refreshes = store.changes.refreshes()
+        self.refreshes = store.refreshes.changes.refreshes()
         if since is None:
             since = self.refreshes[-1].began if self.refreshes else 0.0
         self.since = since
         self._last: tuple[str, Furniture] | None = None
         self._is_running = store.meta("finished") is None
-        pages = store.changes.pages_by_host()
-        self._templates = templates(store.changes.changed(since), pages, folder)
+        pages = store.refreshes.changes.pages_by_host()
+        self._templates = templates(store.refreshes.changes.changed(since), pages, folder)
 
     def rows(self) -> Iterator[Change]:
         """The changes: of hosts, of pages that are there, and of pages that are not."""
-        away = self._store.changes.away(self._until())
-        away_then = self._store.changes.away(self.since)
+        away = self._store.refreshes.changes.away(self._until())
+        away_then = self._store.refreshes.changes.away(self.since)
         yield from self._hosts()
         yield from self._there(away, away_then)
         yield from self._away(away, away_then)
 
     def texts(self) -> Iterator[tuple[ChangedPage, Difference | None]]:
         """The pages with a new version, and how their own texts differ; None: not at all."""
-        for page in self._store.changes.changed(self.since):
+        for page in self._store.refreshes.changes.changed(self.since):
             yield page, difference(page, self._furniture(page.host))
 
     def _furniture(self, host: str) -> Furniture:
@@ -91,7 +91,7 @@ class Changes:
 
     def _hosts(self) -> Iterator[Change]:
         changed: dict[str, float] = {}
-        for page in self._store.changes.changed(self.since) if self._templates else ():
+        for page in self._store.refreshes.changes.changed(self.since) if self._templates else ():
             if page.host in self._templates:
                 changed[page.host] = max(changed.get(page.host, 0.0), page.now.fetched_at)
         for host, seen_at in sorted(changed.items()):
@@ -99,7 +99,7 @@ class Changes:
             yield Change(host, "template", seen_at, note=note)
         for refresh in self.refreshes:
             if refresh.began >= self.since:
-                for host, counts in self._store.changes.answers(refresh.number).items():
+                for host, counts in self._store.refreshes.changes.answers(refresh.number).items():
                     n_visited = sum(counts.values())
                     failed = {name: n for name, n in counts.items() if name.startswith("failed")}
                     if is_most(sum(failed.values()), n_visited):
@@ -107,7 +107,7 @@ class Changes:
                         yield Change(host, "failed", refresh.began, note=note)
 
     def _there(self, away: dict[str, AwayPage], away_then: dict[str, AwayPage]) -> Iterator[Change]:
-        back = self._store.changes.back(self.since)
+        back = self._store.refreshes.changes.back(self.since)
         back = {url: at for url, at in back.items() if url in away_then and url not in away}
         for page, found in self.texts():
             if page.url in away or found is None:
@@ -118,7 +118,7 @@ class Changes:
             yield Change(page.url, change, seen_at, None, found.share, found.came, found.went)
         for url, seen_at in back.items():
             yield Change(url, "back", seen_at)
-        for new in self._store.changes.new(self.since):
+        for new in self._store.refreshes.changes.new(self.since):
             if new.url not in away:
                 yield Change(new.url, "new", new.seen_at, came=[new.title] if new.title else [])
 
@@ -131,7 +131,7 @@ class Changes:
         copies = {url: copy for url, copy in self._copies() if url in left}
         for url, (outcome, seen_at) in left.items():
             if outcome == "moved":
-                target = self._store.changes.redirect(url)
+                target = self._store.refreshes.changes.redirect(url)
                 yield Change(url, "moved", seen_at, moved_to=target)
             elif url in copies:
                 yield Change(url, "moved", seen_at, moved_to=copies[url])
@@ -141,7 +141,7 @@ class Changes:
     def _copies(self) -> Iterator[tuple[str, str]]:
         """Pages and their copies that were found since the visit before."""
         before = [each.began for each in self.refreshes if each.began <= self.since]
-        return self._store.changes.copies(before[-2] if len(before) > 1 else 0.0)
+        return self._store.refreshes.changes.copies(before[-2] if len(before) > 1 else 0.0)
 
 
 def settle(store: JobStore) -> None:

@@ -91,7 +91,7 @@ def _since(store: JobStore, given: str | None) -> float | None:
     """
     if given is None:
         return None
-    refreshes = {str(each.number): each.began for each in store.changes.refreshes()}
+    refreshes = {str(each.number): each.began for each in store.refreshes.changes.refreshes()}
     if given in refreshes:
         return refreshes[given]
     try:

@@ -16,7 +16,7 @@ _VISITS = 100
 
 def visits(store: JobStore) -> dict[str, Any]:
     """The last refreshes, and what the last one has changed; empty: there was none."""
-    refreshes = store.changes.refreshes()
+    refreshes = store.refreshes.changes.refreshes()
     if not refreshes:
         return {}
     with TemporaryDirectory(prefix="dedup-") as folder:

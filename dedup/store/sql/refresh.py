@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dedup.store.interface import Workers
 from dedup.store.records import DONE, QUEUED, VISIT_RESULTS, Page
+from dedup.store.sql.changes import ChangeQueries
 from dedup.store.sql.database import Database
 
 _RANK_OF_DUPLICATES = 1_000_000
@@ -84,10 +85,14 @@ class Refreshes:
         replace: `replace(number, page, signatures, is_new=False)` replaces a page and its
             signatures by a new version.
         workers: they learn which hosts have work again.
+
+    Attributes:
+        changes: queries of what has changed.
     """
 
     def __init__(self, database: Database, replace: Replace, workers: Workers) -> None:
         self._database = database
+        self.changes = ChangeQueries(database)
         self._replace = replace
         self._workers = workers
 

@@ -23,7 +23,6 @@ from dedup.store.records import (
     storable,
     storable_fields,
 )
-from dedup.store.sql.changes import ChangeQueries
 from dedup.store.sql.database import MAX_UNPACKED_BYTES, Connection, Database, inserting
 from dedup.store.sql.decisions import Decisions, StoredDecisions
 from dedup.store.sql.explain import ExplainQueries
@@ -72,8 +71,7 @@ class JobStore(PageReader, ABC):
         workers: the processes that share the job.
         refreshes: visits to the pages of a finished job.
         decisions: those of a run over a collection.
-        stats, report, explain, exports, changes: queries for the parts of the program with these
-            names.
+        stats, report, explain, exports: queries for the parts of the program with these names.
 
     Raises:
         StateError: from any method: the store is damaged, or cannot be read or written.
@@ -91,7 +89,6 @@ class JobStore(PageReader, ABC):
         self.report = ReportQueries(database)
         self.explain = ExplainQueries(database)
         self.exports = ExportQueries(database)
-        self.changes = ChangeQueries(database)
 
     @property
     def location(self) -> str:

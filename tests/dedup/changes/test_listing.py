@@ -91,10 +91,10 @@ def test_since_compares_with_what_was_then(new_job: Callable[..., Job]) -> None:
     job = new_job(a="The text of a.", b="The text of b.")
     job.visit(a="Another text of a.")
     job.visit(a="The text of a.", b="Another text of b.")
-    first, second = job.store.changes.refreshes()
+    first, second = job.store.refreshes.changes.refreshes()
     assert _kinds(job.told(second.began)) == {"a": "changed", "b": "changed"}
     assert _kinds(job.told(first.began)) == {"b": "changed"}  # `a` is what it was
-    assert [visit.outcome for visit in job.store.changes.visits(SITE + "b")] == [
+    assert [visit.outcome for visit in job.store.refreshes.changes.visits(SITE + "b")] == [
         "unchanged",
         "changed",
     ]
