@@ -12,10 +12,9 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dedup.cli.console import ERRORS
-from dedup.cli.paths import check_paths
+from dedup.cli.targets import Target, check_targets, written
 from dedup.collection.formats import format_to_write
 from dedup.collection.sources import Source, find_sources
-from dedup.collection.writing.outputs import check_outputs
 from dedup.export.pieces import CHANGES, PIECES, PieceOptions, piece_rows
 from dedup.export.tables import write_table
 from dedup.extras import load_extra
@@ -23,7 +22,13 @@ from dedup.pieces import Count, count_words
 from dedup.store import JobStore, job_file
 from dedup.store.selection import Selection
 
-_NOT_WITH = {"-d": "duplicates", "--failed": "failed", "--fields": "fields"}
+_NOT_WITH = {
+    "-d": "duplicates",
+    "--failed": "failed",
+    "--fields": "fields",
+    "--partition": "partition",
+    "--dataset": "dataset",
+}
 _MORE = {
     "--pieces-tokens": "tokens",
     "--pieces-without-near": "without_near",
@@ -90,7 +95,7 @@ def export_pieces(store: JobStore, options: argparse.Namespace, chosen: Selectio
         OSError: a file cannot be read or written.
         ModuleNotFoundError: an extra is missing.
     """
-    path = options.pages or job_file(options.job, "pieces.jsonl")
+    path: Target = options.pages or job_file(options.job, "pieces.jsonl")
     if format_to_write(path) == "warc":
         raise ValueError(f"pieces cannot be written to a WARC file, got {path}")
     is_own = options.pages is None and isinstance(options.job, Path)  # a file of the job's folder
@@ -103,13 +108,13 @@ def export_pieces(store: JobStore, options: argparse.Namespace, chosen: Selectio
                 f" {options.pieces_since!r}: what was declared at a time is not known"
             )
         read = {"--pieces-since": [since.path]} if isinstance(since, Source) else {}
-        check_paths({"-o": str(path)})
-        check_outputs({"-o": str(path)}, read, overwrite=options.overwrite or is_own)
+        check_targets({"-o": path}, read, overwrite=options.overwrite or is_own)
         how = PieceOptions(options.pieces, count, options.without_near, since)
         counts = Counter[str]()
         with _progress(store.exports.count("pages", chosen)) as advance:
             rows = piece_rows(store, how, Path(folder), chosen, on_page=advance)
-            write_table(path, _counted(rows, counts), PIECES if since is None else CHANGES)
+            with written(path) as part:
+                write_table(part, _counted(rows, counts), PIECES if since is None else CHANGES)
     ERRORS.print(f"{_told(counts, has_changes=since is not None)} in {path}")
 
 

@@ -33,6 +33,7 @@ from dedup.scrapy.internals.suffixes import use_shipped_suffixes
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.middlewares.callback_outputs import WatchOutputs
 from dedup.scrapy.middlewares.depth import NoteTooDeep
+from dedup.scrapy.middlewares.encoding import NoteEncoding
 from dedup.scrapy.middlewares.redirect import RedirectGuard
 from dedup.scrapy.middlewares.resume import ResumeMiddleware
 from dedup.scrapy.pipelines import (
@@ -93,6 +94,11 @@ class DedupAddon:
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", PageFields, 310)
             if is_own(self._spider):
                 _add_to_feeds(settings)
+        if is_own(self._spider) and settings.getbool("DEDUP_STORE_BODIES"):
+            # It gets the responses just before HttpCompressionMiddleware (590).
+            settings.setdefault_in_component_priority_dict(
+                "DOWNLOADER_MIDDLEWARES", NoteEncoding, 595
+            )
         for extension in _EXTENSIONS:
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
         with refusing():

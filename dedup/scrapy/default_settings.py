@@ -48,8 +48,9 @@ DEDUP_RESTART = False
 spiders also take `-a restart=1`."""
 
 DEDUP_STORE_BODIES = True
-"""Keep the body of each unique page (zstd), for export or a new extraction. Off: texts, and what
-`dedup export --fields` is computed from (what the page declares, the markup of its text)."""
+"""Keep the body of each unique page (zstd) with the headers of its response and request, for export
+or a new extraction. Off: texts, and what `dedup export --fields` is computed from (what the page
+declares, the markup of its text)."""
 
 DEDUP_HOST_WAIT_SECONDS = 0.0
 """How long to wait for a host that has answered before but is now unreachable, seconds, 0 or more.

@@ -16,6 +16,7 @@ from scrapy.http import HtmlResponse, Response
 
 from dedup.scrapy.reading.blocking_worker import BlockingWorker
 from dedup.scrapy.reading.content import Content, ContentReader, RawPage, Unread, Wanted
+from dedup.scrapy.reading.exchange import exchange_of
 from dedup.scrapy.reading.host_shares import HostShares
 from dedup.scrapy.reading.reading import Reading, header, reading_of
 from dedup.scrapy.reading.sitemap_file import RawSitemap, Sitemap
@@ -133,7 +134,7 @@ class PageReader:
                 content.n_links_left,
                 len(content.links),
             )
-        return reading_of(response, raw, content)
+        return self._reading(response, raw, content)
 
     async def decode_again(
         self, reading: Reading, response: Response, site: Site | None, host_encoding: str | None
@@ -144,7 +145,7 @@ class PageReader:
             ReadingError, CloseSpider: as `read`.
         """
         raw = reading.raw._replace(host_encoding=host_encoding)
-        return reading_of(response, raw, await self._read_now(raw, site))
+        return self._reading(response, raw, await self._read_now(raw, site))
 
     async def read_again(self, reading: Reading, site: Site) -> Reading:
         """Read a page again, with the current knowledge of its site.
@@ -171,6 +172,10 @@ class PageReader:
         if self._blocking is not None:
             self._blocking.close()
         await asyncio.gather(*(worker.close() for worker in self._workers))
+
+    def _reading(self, response: Response, raw: RawPage, content: Content) -> Reading:
+        exchange = exchange_of(response) if self._wanted.bodies else None
+        return reading_of(response, raw, content, exchange)
 
     async def _read_now(self, raw: RawPage, site: Site | None) -> Content:
         return (

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from dedup.store.exchange import split_body
 from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
 from dedup.store.query_results import DuplicateRow
 from dedup.store.records import REDUCED, is_reduced
@@ -99,7 +100,8 @@ class ExportQueries(Queries):
                 reduced = self._database.unpacked(number, kept[len(REDUCED) :], "body")
                 yield number, text, None, reduced
             else:
-                yield number, text, self._database.unpacked(number, kept, "body"), None
+                packed = split_body(kept)[1]
+                yield number, text, self._database.unpacked(number, packed, "body"), None
 
     def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The record of each dropped page, as exported."""
