@@ -16,6 +16,7 @@ COMMANDS = {
     "demo": "crawl a small site that ships with this program",
     "run": "deduplicate files: JSON Lines, CSV, Parquet or WARC",
     "stats": "show a job's counts, running or not, or compare two jobs",
+    "changes": "list what has changed on a job's pages since an earlier visit",
     "report": "write the HTML report of a job, running or not",
     "why": "explain what happened to a page, and why",
     "pair": "explain why two pages match or not",

@@ -12,6 +12,7 @@ from dedup.report.repeated import repeated_passages
 from dedup.report.sample import MAX_PAGE_BYTES, Sample
 from dedup.report.signs import find_signs
 from dedup.report.text_audit import audit
+from dedup.report.visits import visits
 from dedup.store import JobStore, summarise
 from dedup.url_patterns.suggestions import MAX_RECORDS, duplicate_patterns, together
 
@@ -60,6 +61,7 @@ def report_data(store: JobStore) -> dict[str, Any]:
         "sites": sites,
         "repeated": repeated_passages(store),
         "sources": store.report.sources(),
+        "visits": visits(store),
         "meta": store.report.meta(),
         "times": _times(store),
         "resemblances": _resemblances(store),

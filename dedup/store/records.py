@@ -25,8 +25,13 @@ QUEUED, DONE, HELD, TOO_DEEP = 0, 1, 2, 3
 which cannot be stored; or excluded by `DEPTH_LIMIT`, which does not count as seen. A URL in flight
 stays queued, so it is fetched again if the process dies."""
 
-VISIT_RESULTS = ("unchanged", "changed", "gone", "moved", "failed")
-"""What a refresh may find about a stored page."""
+VISIT_RESULTS = (
+    *("unchanged", "changed", "template", "back"),
+    *("missing", "gone", "moved", "failed"),
+)
+"""What a refresh may find about a stored page. `template`: a new version that differs in nothing
+but what many pages of its host changed; `missing`: answered 404, which `gone` needs twice; `back`:
+it was gone or moved. `failed` may be followed by a colon and the reason: the page was not seen."""
 
 DUPLICATE_LINK_RANK, DUPLICATE_LINK_END = 4_000_000, 5_000_000
 """Requests are deferred from the first rank on. Up to the second, they were found only on

@@ -9,6 +9,7 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
+from dedup.changes import settle
 from dedup.errors import StateError
 from dedup.explain.reasons import reason_words, remedy
 from dedup.files import write_atomically
@@ -73,6 +74,8 @@ class JobFiles(Extension):
             store.urls.finish_all()
         is_left = store.urls.count_queued() or store.workers.has_waiting()
         if job.has_queue and reason == "finished" and not is_left:
+            if job.urls.revisits.number:
+                settle(store)
             store.set_meta("finished", repr(time.time()))
         store.commit()
 
