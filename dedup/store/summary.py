@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from dedup.errors import DamageError
+from dedup.preferences.declarations import from_json
+from dedup.preferences.uses import labels
 from dedup.store.sql.store import JobStore
 
 _TOP_HOSTS = 1000
@@ -67,10 +69,6 @@ def _preferences(store: JobStore) -> dict[str, dict[str, int]]:
 
 
 def _counted(found: Iterable[tuple[str, int]]) -> dict[str, int]:
-    # They import what reads markup, which collections do not need.
-    from dedup.preferences.declarations import from_json
-    from dedup.preferences.uses import labels
-
     counts: Counter[str] = Counter()
     for value, number in found:
         for label in set(labels(from_json(value))):
