@@ -17,6 +17,7 @@ _REASONS = {
         "only dropped duplicates link to it",
         'DEDUP_DUPLICATE_LINKS = "follow" fetches it',
     ),
+    "earlier_crawl": ("it duplicates a page of a crawl named by DEDUP_BASELINE", "none"),
     "empty": ("the response is empty", "none"),
     "host_pages": (
         "its host reached DEDUP_HOST_PAGES",
@@ -113,7 +114,16 @@ LEFT_OUT = frozenset({"duplicate_link", "host_pages", "host_too_complex", "learn
 """Reasons for which the crawl itself did not fetch a URL."""
 
 _NO_FAILURES = LEFT_OUT | {
-    *("empty", "ignored", "known", "noindex", "not_html", "offsite", "pipeline_dropped"),
+    *(
+        "earlier_crawl",
+        "empty",
+        "ignored",
+        "known",
+        "noindex",
+        "not_html",
+        "offsite",
+        "pipeline_dropped",
+    ),
     *("private_address", "redirect_offsite", "redirect_private", "refresh", "robots"),
     *("robots_txt", "sitemap", "sitemap_budget", "unsupported_scheme"),
 }

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from dedup.store.interface import Workers
-from dedup.store.records import DONE, QUEUED, VISIT_RESULTS, Page
+from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page
 from dedup.store.sql.database import Database
 
 _RANK_OF_DUPLICATES = 1_000_000
@@ -46,7 +46,7 @@ class Refreshes:
         return int(self._database.meta("refresh") or 0)
 
     def begin(self) -> int:
-        """Queue all pages for a visit, then all duplicates; return the number of the refresh.
+        """Queue all pages for a visit, then all dropped ones; return the refresh's number.
 
         The request of a page is `{"revisit": number}`. Duplicates stay on record until they are
         dropped by `drop_duplicate`. The job is no longer finished.
@@ -62,6 +62,11 @@ class Refreshes:
                 f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES},"  # noqa: S608 -- constants
                 f" slot = {self._database.slot}"
                 f" FROM duplicates AS found WHERE urls.url = found.url AND urls.state = {DONE}"
+            )
+            connection.execute(
+                f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES},"  # noqa: S608 -- constants
+                f" slot = {self._database.slot} FROM skipped AS found"
+                f" WHERE urls.url = found.url AND urls.state = {DONE} AND reason = '{EARLIER}'"
             )
             connection.execute("DELETE FROM meta WHERE name = 'finished'")
             self._database.set_meta("refresh", str(number))
@@ -87,16 +92,22 @@ class Refreshes:
         self._database.write(_NOTE_VISIT, (self.current(), url, result, time.time()), weight=1)
 
     def duplicates(self, original: int | None = None) -> dict[str, int]:
-        """The numbers of the duplicates of a page, or of all pages, by URL."""
+        """The numbers of the duplicates of a page, or of all that were dropped, by URL."""
         query = "SELECT url, number FROM duplicates WHERE url IS NOT NULL"
         values: tuple[int, ...] = ()
         if original is not None:
             query, values = f"{query} AND original = ?", (original,)
+        else:
+            query += f" UNION ALL SELECT url, number FROM skipped WHERE reason = '{EARLIER}'"  # noqa: S608 -- a constant
         return self._database.pairs(query, values)
 
     def drop_duplicate(self, number: int) -> None:
         """Delete a duplicate: its URL has a new verdict."""
         self._database.write("DELETE FROM duplicates WHERE number = ?", (number,), weight=1)
+        self._database.write(
+            f"DELETE FROM skipped WHERE number = ? AND reason = '{EARLIER}'",  # noqa: S608 -- a constant
+            (number,),
+        )
 
     def replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
         """Replace a page by a new version, and keep the old one.
