@@ -131,6 +131,19 @@ def test_a_job_goes_on_with_the_same_earlier_crawls_alone(
     assert "/b" in again.stored(site)
 
 
+def test_links_on_pages_of_earlier_crawls_are_followed(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes = published(make, names("a"))
+    first = crawl("site", url=site.url, job="first")
+    site.routes["/a"] = make.page("a, changed", "/new")
+    site.routes["/new"] = make.page("new")
+    options = "-s", f"DEDUP_BASELINE={first.folder}", "-s", "DEDUP_DUPLICATE_LINKS=skip"
+    found = crawl("site", *options, url=site.url, job="second")
+    assert found.skipped(site) == {"/": "earlier_crawl"}
+    assert found.stored(site) == {"/a", "/new"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 def test_two_crawls_are_equal_to_one_of_all(
