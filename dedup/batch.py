@@ -130,7 +130,7 @@ class Batch:
         self._new = [
             place
             for place, document in enumerate(documents)
-            if not document.signatures and document.known_shingles is None
+            if not document.signatures and "shingles" not in vars(document)
         ]
         self._portions = self._analysed()
 
@@ -211,9 +211,10 @@ class Batch:
                 for document, text, shingles in zip(
                     documents, texts_of, portion.texts.sets(), strict=True
                 ):
-                    vars(document).update(
-                        normal_text=text, is_unspaced=bool(kind), shingles=shingles
-                    )
+                    known = vars(document)  # where `cached_property` keeps its values
+                    known["normal_text"] = text
+                    known["is_unspaced"] = bool(kind)
+                    known["shingles"] = shingles
                 portions.append((np.array(found_at, np.intp), portion))
         return portions
 

@@ -40,23 +40,24 @@ class BatchJudge:
         self._n_indexed = [0] * len(detectors)
         self._n_sketched = 0
         self._number_of: dict[int, int] = {}
-        self._is_copy = np.zeros(len(batch), np.bool_)
         self.is_rest_open = False
+        self._is_copy: list[bool] = []
+        self._has_any: list[bool] = []
         self._proposals = self._proposed()
 
     def _proposed(self) -> list[Proposals]:
         count = len(self._batch)
         is_asked = np.ones(count, np.bool_)
-        has_any = np.zeros(count, np.bool_)
+        is_copy, has_any = np.zeros((2, count), np.bool_)
         found = []
         for detector in self._detectors:
-            proposals = detector.propose(self._batch, is_asked, ~self._is_copy)
-            self._is_copy |= proposals.is_copy
+            proposals = detector.propose(self._batch, is_asked, ~is_copy)
+            is_copy |= proposals.is_copy
             if detector.stage in EXACT_STAGES:
                 is_asked &= ~proposals.has_any
             has_any |= proposals.has_any
             found.append(proposals)
-        self._has_any = has_any.tolist()
+        self._is_copy, self._has_any = is_copy.tolist(), has_any.tolist()
         return found
 
     def find(self, place: int) -> Match | None:
@@ -66,11 +67,12 @@ class BatchJudge:
         if not self._has_any[place]:
             return None
         for stage, proposals in enumerate(self._proposals):
-            if proposals.is_open[place]:
+            if proposals.are_open[place]:
                 return self.look_up(place, stage)
-            if not proposals.has_any[place]:
+            numbers, distances = proposals.of(place)
+            if not numbers:
                 continue
-            if (match := self._choose(place, stage)) is not None:
+            if (match := self._choose(place, stage, numbers, distances)) is not None:
                 return match
             if self._is_copy[place]:  # its original was dropped; another copy may have stayed
                 return self.look_up(place, stage)
@@ -89,9 +91,10 @@ class BatchJudge:
                 return match
         return None
 
-    def _choose(self, place: int, stage: int) -> Match | None:
+    def _choose(
+        self, place: int, stage: int, numbers: Sequence[int], distances: Sequence[int]
+    ) -> Match | None:
         """The best of the candidates that a stage proposes, among those that are kept."""
-        numbers, distances = self._proposals[stage].of(place)
         known = [
             (number if number >= 0 else self._number_of[-1 - number], distance)
             for number, distance in zip(numbers, distances, strict=True)

@@ -197,18 +197,26 @@ class Deduplicator:
             yield from self.process_batch(Batch(part))
 
     def process_batch(self, batch: Batch) -> Iterator[Verdict]:
-        """Yield for each document of a batch what `process` would return; all have to be taken."""
+        """Yield for each document of a batch what `process` would return; all are processed."""
+        for found in self.decide_batch(batch):
+            if isinstance(found, Match):
+                yield Verdict(number=None, match=found)
+            else:
+                yield Verdict(number=found, match=None)
+
+    def decide_batch(self, batch: Batch) -> list[int | Match]:
+        """Process a batch; of each document the number under which it was kept, or the match."""
         judge = BatchJudge(self.detectors, self.check, batch)
+        found: list[int | Match] = []
         try:
             for place, document in enumerate(batch.documents):
                 match = judge.find(place)
                 if match is not None:
                     self.store.add_duplicate(document, match)
-                    yield Verdict(number=None, match=match)
-                else:
-                    yield Verdict(number=self.add_of_batch(judge, batch, place), match=None)
+                found.append(self.add_of_batch(judge, batch, place) if match is None else match)
         finally:
             judge.finish()
+        return found
 
     def add_of_batch(self, judge: BatchJudge, batch: Batch, place: int) -> int:
         """Keep a document of a batch that is being judged, as `add` does; return its number."""

@@ -25,7 +25,7 @@ _ENOUGH_WORDS = 50
 
 _TEXTS = ("text", "title", "heading", "key")
 
-TextSource = Literal["given", "box", "landmark", "page"]
+TextSource = Literal["given", "box", "document", "landmark", "page"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,10 @@ class Document:
         heading: the page's own, where it has one; with the title it is the page's name.
         own_title: the title without the part that all titles of the site share; None: unchanged.
         source: where the text comes from. `given`: from the caller, who vouches that it is the
-            document's own; `box`: a learned content box; `landmark`: what the page itself declares
-            to be its article or main part; `page`: rules, or all that is visible. In the last two
-            there may be text that all pages of the site have.
+            document's own; `box`: a learned content box; `document`: a document that is not
+            HTML; `landmark`: what the page itself declares to be its article or main part; `page`:
+            rules, or all that is visible. In the last two there may be text that all pages of the
+            site have.
         key: the document's other fields, see `dedup.keys.key_of`: documents with different keys are
             never duplicates.
         rest: what is rare on the page around the text; None: there is no page around it.
@@ -80,13 +81,14 @@ class Document:
         Those that are not given have their defaults.
         """
         document = object.__new__(cls)
-        vars(document).update(fields, signatures={})
+        fields["signatures"] = {}
+        object.__setattr__(document, "__dict__", fields)
         return document
 
     @property
     def has_own_text(self) -> bool:
         """Is the text surely the document's own, without furniture of its site?"""
-        return self.source in ("given", "box")
+        return self.source in ("given", "box", "document")
 
     @cached_property
     def normal_text(self) -> str:

@@ -26,7 +26,11 @@ class DamageError(StateError):
 def in_use(path: Path | str, holder: str) -> StateError:
     """The error for a job that another process has locked."""
     problem = f"the job is in use by another process ({holder})"
-    return StateError(path, problem, "Wait for it to end, or use another job name")
+    return StateError(
+        path,
+        problem,
+        "Wait for it to end (dedup stats JOB shows how far it is), or use another job name",
+    )
 
 
 def wrong_version(path: Path | str, expected: int, found: object) -> StateError:

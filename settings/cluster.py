@@ -7,7 +7,7 @@ address, and no password, stands in a file: `DEDUP_STORE`, besides what libpq re
 
 from os import environ
 
-from settings.base import *  # noqa: F403, TID251 -- all that base.py says holds here, too
+from settings.base import *  # noqa: F403 -- all that base.py says holds here, too
 
 DEDUP_STORE = environ.get("DEDUP_STORE", "")
 

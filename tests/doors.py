@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[1]
 READERS = frozenset(
     """
     ast brotli bz2 cbor2 chardet charset_normalizer email gzip html lxml lzma marshal msgpack pickle
-    plistlib protego pyarrow re regex resiliparse selectolax shelve tarfile tldextract tomllib
-    trafilatura warcio xml yaml zipfile zlib zstandard
+    plistlib protego pyarrow pypdfium2 re regex resiliparse selectolax shelve tarfile tldextract
+    tomllib trafilatura warcio xml yaml zipfile zlib zstandard
     """.split()  # noqa: SIM905 -- a list of quoted words reads worse
 )
 """Whoever imports one of these reads with it."""

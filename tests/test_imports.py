@@ -24,14 +24,18 @@ TREES = {path: ast.parse(source) for path, source in SOURCES.items()}
 MODULES = {".".join(path.with_suffix("").parts).removesuffix(".__init__"): path for path in PATHS}
 
 MAY_IMPORT = {
-    "settings": {"settings"},
     "dedup": {"dedup"},
     "dedup.scrapy": {"dedup", "dedup.scrapy"},
+    "dedup.cli.crawl": {"dedup", "dedup.scrapy"},
+    "dedup.cli.demo": {"dedup", "dedup.scrapy"},
+    "settings": {"dedup.scrapy", "settings"},
     "crawler": {"dedup", "dedup.scrapy", "crawler"},
     "examples": {"dedup", "dedup.scrapy"},
     "benchmarks": {"dedup", "dedup.scrapy", "crawler", "benchmarks"},
 }
-OPTIONAL = "pandas prometheus_client psycopg pyarrow pyspark tokenizers trafilatura warcio"
+OPTIONAL = (
+    "pandas prometheus_client psycopg pyarrow pypdfium2 pyspark tokenizers trafilatura warcio"
+)
 """The packages of the extras: they are imported where they are used, and not before."""
 
 BUILT_ON_THEM = ("dedup.arrow.", "dedup.spark.", "dedup.store.postgresql.")
@@ -52,7 +56,8 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def layer(module: str) -> str:
-    return "dedup.scrapy" if f"{module}.".startswith("dedup.scrapy.") else module.split(".")[0]
+    inner = (name for name in MAY_IMPORT if "." in name and f"{module}.".startswith(f"{name}."))
+    return next(inner, module.split(".")[0])
 
 
 def test_imports_go_one_way() -> None:

@@ -5,6 +5,7 @@ import importlib
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -82,6 +83,13 @@ def test_a_command_that_prints_its_help_loads_no_numbers() -> None:
     assert not modules & {"numpy", "dedup.deduplicator", "dedup.store.sqlite", "fcntl", "resource"}
 
 
+@pytest.mark.parametrize("command", ["crawl", "demo"])
+def test_help_of_a_crawl_loads_no_scrapy(command: str) -> None:
+    modules = loaded_by(f"import dedup.cli; dedup.cli._parser(['{command}', '--help'])")
+    assert f"dedup.cli.{command}" in modules
+    assert not modules & {"scrapy", "twisted", "dedup.scrapy"}
+
+
 def test_settings_import_nothing_but_the_environment() -> None:
     for path in (ROOT / "settings").glob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -89,13 +97,24 @@ def test_settings_import_nothing_but_the_environment() -> None:
         assert {alias.name for node in imports for alias in node.names} <= {"os"}, path.name
 
 
-@pytest.mark.parametrize("path", [GLUE / "default_settings.py", ROOT / "settings" / "base.py"])
+@pytest.mark.parametrize("path", [GLUE / "default_settings.py", GLUE / "crawl_settings.py"])
 def test_every_setting_is_documented(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node, following in zip(tree.body, [*tree.body[1:], None], strict=True):
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         if isinstance(target, ast.Name) and target.id.startswith("DEDUP_"):
             assert isinstance(following, ast.Expr), f"{target.id} has no docstring"
+
+
+def test_wheel_has_one_package() -> None:
+    """What it has of files that are no modules is in the package, too."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["tool"]["hatch"]["build"]["targets"]["wheel"] == {"packages": ["dedup"]}
+    entries = project["project"]["entry-points"]["scrapy.commands"].values()
+    for entry in (*project["project"]["scripts"].values(), *entries):
+        module, name = entry.split(":")
+        assert module.startswith("dedup.")
+        assert hasattr(importlib.import_module(module), name)
 
 
 def test_every_setting_is_read() -> None:

@@ -34,11 +34,23 @@ def test_addon_line_is_the_addon() -> None:
     assert list(names["ADDONS"]) == [f"dedup.scrapy.{DedupAddon.__name__}"]
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"uv run dedup (\w+)", README))))
+@pytest.mark.parametrize(
+    "command", sorted(set(re.findall(r"(?:`|\$ |uv run )dedup (\w+)", README)))
+)
 def test_every_command_named_exists(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
     assert f"dedup {command}" in capsys.readouterr().out
+
+
+def test_options_named_of_a_crawl_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["crawl", "--help"])
+    known = capsys.readouterr().out
+    rows = [line for line in README.splitlines() if "`dedup crawl " in line]
+    named = {option for row in rows for option in re.findall(r"--[a-z-]+", row)}
+    assert len(named) > 6
+    assert [option for option in named if option not in known] == []
 
 
 def test_every_setting_named_exists() -> None:

@@ -34,9 +34,9 @@ from scrapy.utils.project import get_project_settings
 from twisted.internet.defer import DeferredList
 
 from benchmarks.measurements.cluster_site import page
-from crawler.spiders.site import SiteSpider
 from dedup.scrapy.internals.engine import send_items
 from dedup.scrapy.items import PageItem
+from dedup.scrapy.spiders.site import SiteSpider
 
 HOSTS, WARM_UP, PER_HOST = 4, 140, 1_000
 SECONDS_PER_TICK = 1 / os.sysconf("SC_CLK_TCK")

@@ -1,1 +1,1 @@
-"""The spiders: `site`, `sitemap`, `urls`, `demo`."""
+"""The spiders of the project: `site`, `sitemap`, `urls`, `demo`. Add your own here."""

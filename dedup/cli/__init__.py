@@ -1,4 +1,4 @@
-"""`dedup`: the command line for collections and for crawled jobs."""
+"""`dedup`: the command line for crawls, for collections, and for crawled jobs."""
 
 import argparse
 import os
@@ -12,8 +12,11 @@ from dedup.errors import StateError
 from dedup.terminal.plain import plain
 
 COMMANDS = {
+    "crawl": "crawl sites, and keep one copy of each page",
+    "demo": "crawl a small site that ships with this program",
     "run": "deduplicate files: JSON Lines, CSV, Parquet or WARC",
     "stats": "show a job's counts, running or not, or compare two jobs",
+    "changes": "list what has changed on a job's pages since an earlier visit",
     "report": "write the HTML report of a job, running or not",
     "seen": "tell whether jobs have a page already, by its URL or its content",
     "why": "explain what happened to a page, and why",
@@ -23,6 +26,16 @@ COMMANDS = {
     "copy": "copy a job into PostgreSQL",
 }
 """The help of each command. Its module has the same name and is imported when it is called."""
+
+_FIRST = """\
+dedup keeps each page and each document once.
+
+  dedup demo                               crawl a small site of this machine
+  dedup crawl https://… -o pages.jsonl     crawl a site
+  dedup run FILE… -o unique.jsonl          deduplicate files
+  dedup --help                             all commands
+"""
+"""Shown without arguments."""
 
 _ENDED_BY_SIGPIPE = 141
 
@@ -34,6 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy starts them; nothing here uses them
     given = sys.argv[1:] if arguments is None else list(arguments)
+    if not given:
+        print(_FIRST, end="")
+        return 0
     options = _parser(given).parse_args(given)
     try:
         with _checking_jobs(options):

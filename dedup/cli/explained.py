@@ -214,6 +214,7 @@ def origin_text(origin: TextOrigin) -> Text:
 _ORIGINS = {
     "given": "text as given, or from the extractor",
     "box": "text of a box, chosen by what its site repeats",
+    "document": "text of a document that is not HTML",
     "landmark": "text of what the page declares as its main content: nothing was known of its site",
     "page": "text by general rules: nothing was known of its site, so it may include what the"
     " site repeats",

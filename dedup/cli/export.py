@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,19 +11,28 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dedup.cli.arguments import add_job
 from dedup.cli.console import ERRORS
+from dedup.cli.export_folders import (
+    DATASET,
+    FOLDERS,
+    add_folder_arguments,
+    check_partition,
+    write_folder,
+)
 from dedup.cli.export_pieces import add_piece_arguments, asks_for_pieces, export_pieces
-from dedup.cli.paths import check_paths
+from dedup.cli.export_repeated import add_repeated_argument, left_out, told
+from dedup.cli.targets import Target, check_targets, target, written
 from dedup.collection.formats import ENDINGS, format_to_write
-from dedup.collection.writing.outputs import check_outputs
 from dedup.explain.failures import failed_urls
 from dedup.export import (
     DUPLICATES,
     FAILED,
+    WithoutRepeated,
     duplicate_rows,
     failed_rows,
     page_columns,
     page_rows,
     write_table,
+    write_wacz,
     write_warc,
 )
 from dedup.export.preferences import only_allowed
@@ -37,6 +46,9 @@ from dedup.terminal.plain import plain
 
 _REASONS = 10
 _TABLES = "pages", "duplicates"
+_ARCHIVES = {"warc": write_warc, "wacz": write_wacz}
+_PACKAGES = (".wacz",)
+"""Endings of formats that are of exports alone."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,14 +57,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " current state."
     )
     parser.epilog = (
-        f"Formats, by extension: {', '.join(ENDINGS)}. With -o alone, a WARC file holds the pages"
-        " and, as revisit records, the duplicates."
+        f"Formats, by extension: {', '.join([*ENDINGS, *_PACKAGES])}. With -o alone, a WARC or WACZ"
+        " file holds the pages and, as revisit records, the duplicates. Files and folders may be"
+        " addresses, such as s3://bucket/x.parquet, that fsspec knows."
     )
     add_job(parser)
     parser.add_argument(
         "-o",
         dest="pages",
-        type=Path,
+        type=target,
         metavar="PAGES",
         help="output file for pages (default if -d is not given either: JOB/pages.jsonl; for a"
         " job in a database: NAME-pages.jsonl)",
@@ -60,14 +73,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-d",
         dest="duplicates",
-        type=Path,
+        type=target,
         metavar="DUPLICATES",
         help="output file for duplicates (default if -o is not given either:"
         " JOB/duplicates.jsonl, or NAME-duplicates.jsonl)",
     )
     parser.add_argument(
         "--failed",
-        type=Path,
+        type=target,
         metavar="FILE",
         help="output file for failed URLs: status, cause, remedy, and the stored pages that link"
         " to each (up to 10; none if DEDUP_STORE_BODIES is off)",
@@ -78,7 +91,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="columns of the pages, in this order (default: those of a feed), of"
         f" {', '.join(FIELDS)}; see docs/export.md",
     )
+    add_repeated_argument(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
+    add_folder_arguments(parser)
     add_piece_arguments(parser)
     add_filters(parser)
 
@@ -131,50 +146,66 @@ def execute(options: argparse.Namespace) -> None:
             export_pieces(store, options, _allowed(store, chosen, options.only_allowed))
         return
     # By default pages and duplicates go to the job's folder; else only to the named files.
-    is_default = options.pages is options.duplicates is options.failed is None
+    is_default = options.pages is options.duplicates is options.failed is options.dataset is None
     pages, duplicates = options.pages, options.duplicates
     if is_default:
         pages, duplicates = (job_file(options.job, f"{name}.jsonl") for name in _TABLES)
     named = {"-o": pages, "-d": duplicates, "--failed": options.failed}
     outputs = {option: path for option, path in named.items() if path is not None}
-    check_paths({option: str(path) for option, path in outputs.items()})
-    formats = {path: format_to_write(path) for path in outputs.values()}
-    if formats.get(options.failed) == "warc":
-        raise ValueError(f"--failed cannot be a WARC file, got {options.failed}")
+    formats = {path: format_to_write(path, also=_PACKAGES) for path in outputs.values()}
+    if formats.get(options.failed) in _ARCHIVES:
+        raise ValueError(f"--failed cannot be a web archive, got {options.failed}")
+    if formats.get(duplicates) == "wacz":
+        raise ValueError(f"-d cannot be a WACZ file, which is made of pages, got {duplicates}")
+    check_partition(options.partition, options.pages, formats.get(pages))
+    folders = {"-o"} if options.partition else set()
+    if options.partition:
+        formats[pages] = options.partition
+    if options.dataset is not None:
+        outputs["--dataset"], formats[options.dataset] = options.dataset, DATASET
+        folders.add("--dataset")
     is_own = is_default and isinstance(options.job, Path)  # files of the job's folder
-    given = {option: str(path) for option, path in outputs.items()}
-    check_outputs(given, {}, overwrite=options.overwrite or is_own)
+    check_targets(outputs, {}, overwrite=options.overwrite or is_own, folders=folders)
     chosen = selection(options)
-    fields = _fields(options.fields, None if pages is None else formats[pages])
+    kind_of_pages = formats.get(pages) or formats.get(options.dataset)
+    fields = _fields(options.fields, kind_of_pages)
+    if options.without_repeated is not None:
+        _check_texts("--without-repeated changes texts", kind_of_pages)
     with open_store(options.job, read_only=True) as store:
         _check_stages(store, chosen)
         chosen = _allowed(store, chosen, options.only_allowed)
         for path, tables in (
             (pages, ("pages", "duplicates") if duplicates is None else ("pages",)),
+            (options.dataset, ("pages",)),
             (duplicates, ("duplicates",)),
         ):
             if path is not None:
-                _write(path, formats[path], store, chosen, tables, fields)
+                _write(path, formats[path], store, chosen, tables, fields, options.without_repeated)
         if options.failed is not None:
             failed = failed_urls(store)
-            write_table(options.failed, failed_rows(failed), FAILED)
+            with written(options.failed) as path:
+                write_table(path, failed_rows(failed), FAILED)
             ERRORS.print(f"{len(failed):,} failed URLs in {options.failed}")
 
 
 def _write(
-    path: Path,
+    where: Target,
     found: str,
     store: JobStore,
     chosen: Selection,
     tables: tuple[str, ...],
     fields: Sequence[str],
+    without_repeated: float | None,
 ) -> None:
-    tables = tables if found == "warc" else tables[:1]
+    tables = tables if found in _ARCHIVES else tables[:1]
     totals = {table: store.exports.count(table, chosen) for table in tables}
     if found != "warc" and "duplicates" in totals:
         totals["duplicates"] += store.exports.count("earlier", chosen)
     bar = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     is_hidden = not ERRORS.is_terminal
+    change = None
+    if tables == ("pages",):
+        change = left_out(store, without_repeated, chosen)
     with Progress(*bar, console=ERRORS, transient=True, disable=is_hidden) as progress:
         task = progress.add_task(" and ".join(tables), total=sum(totals.values()))
 
@@ -183,15 +214,34 @@ def _write(
                 yield row
                 progress.advance(task)
 
-        if found == "warc":
-            for _ in counted(write_warc(path, store, chosen, tables=tables)):
-                pass
-        elif tables == ("pages",):
-            write_table(path, counted(page_rows(store, fields, chosen)), page_columns(fields))
+        if found in FOLDERS:
+            write_folder(where, found, store, chosen, fields, counted, change)
         else:
-            write_table(path, counted(duplicate_rows(store, chosen)), DUPLICATES)
+            with written(where) as path:
+                _write_file(path, found, store, chosen, tables, fields, change, counted)
     counts = " and ".join(f"{count:,} {table}" for table, count in totals.items())
-    ERRORS.print(f"{counts} in {path}")
+    ERRORS.print(f"{counts} in {where}{told(change)}")
+
+
+def _write_file(
+    path: Path,
+    found: str,
+    store: JobStore,
+    chosen: Selection,
+    tables: tuple[str, ...],
+    fields: Sequence[str],
+    change: WithoutRepeated | None,
+    counted: Callable[[Iterable[Any]], Iterable[Any]],
+) -> None:
+    if found in _ARCHIVES:
+        for _ in counted(_ARCHIVES[found](path, store, chosen, tables=tables)):
+            pass
+    elif tables == ("pages",):
+        write_table(
+            path, counted(page_rows(store, fields, chosen, change=change)), page_columns(fields)
+        )
+    else:
+        write_table(path, counted(duplicate_rows(store, chosen)), DUPLICATES)
 
 
 def _fields(given: str | None, found: str | None) -> Sequence[str]:
@@ -203,10 +253,14 @@ def _fields(given: str | None, found: str | None) -> Sequence[str]:
     """
     if given is None:
         return EXPORTED_FIELDS
-    if found in (None, "warc"):
-        where = "a WARC file" if found else "no file (-o)"
-        raise ValueError(f"--fields are columns of the pages, which go to {where}")
+    _check_texts("--fields are columns", found)
     return checked(given.split(","), of="--fields")
+
+
+def _check_texts(what: str, found: str | None) -> None:
+    if found is None or found in _ARCHIVES:
+        where = "a web archive" if found else "no file (-o)"
+        raise ValueError(f"{what} of the pages, which go to {where}")
 
 
 def _allowed(store: JobStore, chosen: Selection, use: str | None) -> Selection:

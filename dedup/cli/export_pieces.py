@@ -12,10 +12,10 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dedup.cli.console import ERRORS
-from dedup.cli.paths import check_paths
+from dedup.cli.export_repeated import left_out, told
+from dedup.cli.targets import Target, check_targets, written
 from dedup.collection.formats import format_to_write
 from dedup.collection.sources import Source, find_sources
-from dedup.collection.writing.outputs import check_outputs
 from dedup.export.pieces import CHANGES, PIECES, PieceOptions, piece_rows
 from dedup.export.tables import write_table
 from dedup.extras import load_extra
@@ -23,7 +23,13 @@ from dedup.pieces import Count, count_words
 from dedup.store import JobStore, job_file
 from dedup.store.selection import Selection
 
-_NOT_WITH = {"-d": "duplicates", "--failed": "failed", "--fields": "fields"}
+_NOT_WITH = {
+    "-d": "duplicates",
+    "--failed": "failed",
+    "--fields": "fields",
+    "--partition": "partition",
+    "--dataset": "dataset",
+}
 _MORE = {
     "--pieces-tokens": "tokens",
     "--pieces-without-near": "without_near",
@@ -90,27 +96,33 @@ def export_pieces(store: JobStore, options: argparse.Namespace, chosen: Selectio
         OSError: a file cannot be read or written.
         ModuleNotFoundError: an extra is missing.
     """
-    path = options.pages or job_file(options.job, "pieces.jsonl")
+    path: Target = options.pages or job_file(options.job, "pieces.jsonl")
     if format_to_write(path) == "warc":
         raise ValueError(f"pieces cannot be written to a WARC file, got {path}")
     is_own = options.pages is None and isinstance(options.job, Path)  # a file of the job's folder
     count = count_words if options.tokens is None else count_tokens(options.tokens)
     with TemporaryDirectory(prefix="dedup-") as folder:
         since = None if options.pieces_since is None else _since(options.pieces_since, Path(folder))
+        if isinstance(since, float) and options.without_repeated is not None:
+            raise ValueError(
+                "--without-repeated cannot tell what was repeated at a time; give --pieces-since"
+                f" the file of an export with the same options, got {options.pieces_since!r}"
+            )
         if isinstance(since, float) and options.only_allowed:
             raise ValueError(
                 "--only-allowed with --pieces-since needs the file of an earlier export, got"
                 f" {options.pieces_since!r}: what was declared at a time is not known"
             )
         read = {"--pieces-since": [since.path]} if isinstance(since, Source) else {}
-        check_paths({"-o": str(path)})
-        check_outputs({"-o": str(path)}, read, overwrite=options.overwrite or is_own)
-        how = PieceOptions(options.pieces, count, options.without_near, since)
+        check_targets({"-o": path}, read, overwrite=options.overwrite or is_own)
+        change = left_out(store, options.without_repeated, chosen)
+        how = PieceOptions(options.pieces, count, options.without_near, since, change)
         counts = Counter[str]()
         with _progress(store.exports.count("pages", chosen)) as advance:
             rows = piece_rows(store, how, Path(folder), chosen, on_page=advance)
-            write_table(path, _counted(rows, counts), PIECES if since is None else CHANGES)
-    ERRORS.print(f"{_told(counts, has_changes=since is not None)} in {path}")
+            with written(path) as part:
+                write_table(part, _counted(rows, counts), PIECES if since is None else CHANGES)
+    ERRORS.print(f"{_told(counts, has_changes=since is not None)} in {path}{told(change)}")
 
 
 def count_tokens(path: Path) -> Count:

@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -199,7 +199,7 @@ def execute_here(run: CollectionRun) -> None:
         ids = array("Q")
         for judged in _judged(stack, run, judge, sources, counts, folder):
             if judged.has_text:
-                counts.add(judged.stage)
+                counts.add(None if judged.match is None else judged.match.stage)
                 ids.append(xxh3_64_intdigest(repr(judged.id).encode(errors="surrogatepass")))
             _write(judged, writers, is_marked=run.mark)
         told.tell()
@@ -272,11 +272,13 @@ def _ended_by_signals() -> Iterator[None]:
             signal.signal(each, signal.SIG_DFL)
 
 
-def _write(judged: Judged, writers: dict[str, Writer], *, is_marked: bool) -> None:
-    if "-o" in writers and (is_marked or (judged.match is None and judged.has_text)):
-        writers["-o"].write(judged.row, judged.document, judged.marks if is_marked else None)
+def _write(judged: Judged, writers: Mapping[str, Writer], *, is_marked: bool) -> None:
     match = judged.match
-    if "-d" in writers and match is not None:
+    if is_marked or (match is None and judged.has_text):
+        unique = writers.get("-o")
+        if unique is not None:
+            unique.write(judged.row, judged.document, judged.marks if is_marked else None)
+    if match is not None and "-d" in writers:
         record = (
             judged.id,
             judged.document.url,
@@ -288,7 +290,7 @@ def _write(judged: Judged, writers: dict[str, Writer], *, is_marked: bool) -> No
             None,
         )
         write_record(writers["-d"], dict(zip(_RECORDS["-d"], record, strict=True)))
-    if "--clusters" in writers and judged.has_text:
+    if judged.has_text and "--clusters" in writers:
         write_record(writers["--clusters"], cluster_record(judged))
 
 

@@ -26,7 +26,8 @@ class FileAccount:
     def add(self, present: frozenset[str], names: tuple[str, ...]) -> None:
         """Count a row that is a document, and has these of the columns that the user named."""
         self.rows += 1
-        self._note(present, names)
+        if self.columns.required:
+            self._note(present, names)
 
     def add_without_text(
         self, broken: Broken, present: frozenset[str], names: tuple[str, ...]

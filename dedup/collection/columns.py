@@ -164,15 +164,15 @@ def fields_of(row: Mapping[str, Any], columns: Columns) -> Fields:
         text, html, url, title, name = (
             _decoded(value_at(row, each), each, columns.encoding) for each in columns.own
         )
-    if text == "" and isinstance(html, str) and html:
+    if html and text == "" and isinstance(html, str):
         text = None  # in CSV an empty cell is all that says that there is none
     has_text = isinstance(text, str)
     fields = Fields(
         None if name == "" else name,
-        url if isinstance(url, str) and url else None,
+        url if url and isinstance(url, str) else None,
         str(title) if title else "",
         text if has_text else None,
-        html if isinstance(html, str) and not has_text else None,
+        None if has_text or not isinstance(html, str) else html,
     )
     if columns.have_more:
         present = frozenset(name for name in columns.required if _has(row, name))

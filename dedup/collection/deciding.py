@@ -84,10 +84,12 @@ class Decider:
         n_old = min(self.done - self._n_recalled, len(kinds))
         found = self.recall(kinds[:n_old])
         new = batch.part(len(batch) - (len(kinds) - n_old), len(batch))
-        for kind, verdict in zip(kinds[n_old:], self._judge.process_batch(new), strict=True):
-            if verdict.number is not None:
-                self._names.note(verdict.number, kind)
-            found.append(verdict.match)
+        for kind, outcome in zip(kinds[n_old:], self._judge.decide_batch(new), strict=True):
+            if isinstance(outcome, Match):
+                found.append(outcome)
+            else:
+                self._names.note(outcome, kind)
+                found.append(None)
         return found
 
     def recall(self, kinds: Sequence[int]) -> list[Match | None]:

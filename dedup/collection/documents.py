@@ -2,7 +2,7 @@
 
 import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -105,16 +105,15 @@ def read_given(given: Given, columns: Columns, sites: "Mapping[str, Site]", numb
     if isinstance(given, WebPage):
         return _read_page(given, columns, sites)
     fields = fields_of(object_of(given), columns)
-    name = fields.url if fields.id is None else fields.id
-    text = str(number) if name is None else _as_text(name)
+    name, url, title, text, _, others, present, names, key = fields
+    name = url if name is None else name
+    own = name if isinstance(name, str) else _as_text(number if name is None else name)
     document = (
-        Document.of_fields(
-            id=text, text=fields.text, url=fields.url, title=fields.title, key=fields.key
-        )
-        if fields.text is not None
-        else page_document(text, fields, sites)
+        page_document(own, fields, sites)
+        if text is None
+        else Document.of_fields(id=own, text=text, url=url, title=title, key=key)
     )
-    return Read(document, name, fields.others, fields.present, fields.names)
+    return Read(document, name, others, present, names)
 
 
 def name_of(fields: Fields) -> Any:
@@ -123,8 +122,6 @@ def name_of(fields: Fields) -> Any:
 
 
 def _as_text(name: Any) -> str:
-    if isinstance(name, str):
-        return name
     return str(name) if type(name) is int else json.dumps(name, default=str)
 
 
@@ -136,13 +133,26 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if not isinstance(given, bytes):
         return given
+    text = given.decode("utf-8", "surrogateescape")
     try:
-        text = given.decode("utf-8", "surrogateescape")
-        if (parsed := _parsed(text)) is not None:
-            return parsed
+        row, end = _scanned(text, 0)
+    except (StopIteration, ValueError, RecursionError):
+        return _loaded(given, text)
+    is_whole = end == len(text) or not text[end:].strip(" \t\r\n")
+    # What `json.loads` does besides takes as long as a short row.
+    return row if is_whole and isinstance(row, dict) else _loaded(given, text)
+
+
+_decoder: Any = json.JSONDecoder()
+_scanned: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once
+
+
+def _loaded(line: bytes, text: str) -> dict[str, Any]:
+    """The object that a line is, with a space before it; or why it is none."""
+    try:
         row = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(_why_no_json(given, error)) from error
+        raise ValueError(_why_no_json(line, error)) from error
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     except ValueError as error:
@@ -150,23 +160,6 @@ def object_of(given: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(row, dict):
         raise ValueError(f"expected a JSON object, found {type(row).__name__}")
     return row
-
-
-_decode = json.JSONDecoder().raw_decode
-
-
-def _parsed(text: str) -> dict[str, Any] | None:
-    """The object that the text is; None: it is none, or not without a further look.
-
-    What `json.loads` does besides takes as long as a short row.
-    """
-    try:
-        row, end = _decode(text)
-    except ValueError:
-        return None
-    if isinstance(row, dict) and (end == len(text) or not text[end:].strip(" \t\r\n")):
-        return row
-    return None
 
 
 def _why_no_json(line: bytes, error: json.JSONDecodeError) -> str:

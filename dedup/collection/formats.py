@@ -1,6 +1,6 @@
 """The formats of files, by their endings: the one table for collections and exports."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -64,17 +64,24 @@ def format_of(path: Path) -> str:
     return known_format(path.name) or "jsonl"
 
 
-def format_to_write(path: Path) -> str:
+def format_to_write(path: Path | str, *, also: Sequence[str] = ()) -> str:
     """The format to write a file in.
+
+    Args:
+        path: of the file, or its address.
+        also: further endings, each that of a format of its name.
 
     Raises:
         ValueError: the ending is of none that can be written.
     """
-    ending, compression = _endings(path.name)
+    ending, compression = _endings(Path(path).name)
     for found, each in FORMATS.items():
         if ending in each.written and compression in each.compressions:
             return found
-    raise ValueError(f"the file extension must be {' or '.join(ENDINGS)}, got {str(path)!r}")
+    if f"{ending}{compression}" in also:
+        return ending[1:]
+    endings = " or ".join([*ENDINGS, *also])
+    raise ValueError(f"the file extension must be {endings}, got {str(path)!r}")
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from dedup.collection.documents import Held, NoText, Read, read_given
 from dedup.collection.evaluation import CONTAINS
 from dedup.collection.judging_order import judging_order
 from dedup.collection.names import Names, kind_of
-from dedup.collection.portions import PORTION_ROWS, Numbered, number_rows, portions, row_bytes
+from dedup.collection.portions import PORTION_ROWS, RowPortion, portions, row_portions
 from dedup.collection.rows import Broken, Row
 from dedup.collection.rules import Rules
 from dedup.collection.signing import SigningProcesses, Task
@@ -58,18 +58,13 @@ class Judged(NamedTuple):
     more: Mapping[str, Any] = {}
 
     @property
-    def stage(self) -> str | None:
-        """Which found it to be a duplicate."""
-        return None if self.match is None else self.match.stage
-
-    @property
     def marks(self) -> dict[str, Any]:
         """The columns that `--mark` adds."""
         match = self.match
         return {
             "duplicate_of": self.duplicate_of,
             "resemblance": match and match.resemblance,
-            "stage": self.stage,
+            "stage": match and match.stage,
             "group": self.id if match is None else self.duplicate_of,
             **self.more,
         }
@@ -121,87 +116,77 @@ class RowJudge:
         return self._in_order(rows) if self._rules.is_in_order else self._by_preference(rows)
 
     def _in_order(self, rows: Rows) -> Iterator[Judged]:
-        for part, batch in self._read(rows, signed_from=self._decider.done + 1):
-            kinds = [kind_of(read.id) for _, read in part if isinstance(read, Read)]
+        for part, results, batch in self._read(rows, signed_from=self._decider.done + 1):
+            kinds = [kind_of(each.id) for each in results if isinstance(each, Read)]
             matches = iter(self._decider.decide(batch, kinds))
-            for numbered, read in part:
-                if isinstance(read, Read):
-                    yield self._judged(numbered, read.document, read.id, next(matches))
-                elif isinstance(read, Held):
-                    yield _holding(numbered, read.read.document, read.read.id, read)
-                elif isinstance(read, NoText):
-                    yield self._without_text(numbered, read.id)
+            for number, row, result in zip(count(part.first), part.rows, results, strict=False):
+                if isinstance(row, Broken):
+                    continue
+                if isinstance(result, Read):
+                    yield self._judged(number, row, result.document, result.id, next(matches))
+                elif isinstance(result, Held):
+                    yield _holding(number, row, result.read.document, result.read.id, result)
+                elif isinstance(result, NoText):
+                    yield _without_text(number, row, result.id)
 
     def _judged(
-        self, numbered: Numbered, document: Document, name: Any, match: Match | None
+        self, number: int, row: Row, document: Document, name: Any, match: Match | None
     ) -> Judged:
-        name = numbered.number if name is None else name
-        if isinstance(numbered.row, Broken):
-            raise TypeError("a broken row is not judged")
+        name = number if name is None else name
         if match is None:
-            return Judged(numbered.row, document, name, None, number=numbered.number)
+            return Judged(row, document, name, None, None, None, number)
         original, url = self._decider.label(match.original)
-        return Judged(numbered.row, document, name, match, original, url, numbered.number)
+        return Judged(row, document, name, match, original, url, number)
 
-    def _without_text(self, numbered: Numbered, name: Any) -> Judged:
-        judged = self._judged(numbered, _NOTHING, name, None)
-        return judged._replace(has_text=False)
-
-    def _name_without_text(self, numbered: Numbered, row: Row) -> Any:
+    def _name_without_text(self, number: int, file: int, row: Row) -> Any:
         """The name of a row that has no text, when it is read again."""
-        account = self._accounts[numbered.file]
+        account = self._accounts[file]
         try:
-            read_given(row.given(), account.columns, {}, numbered.number)
+            read_given(row.given(), account.columns, {}, number)
         except NoTextError as error:
             return NoText.of(error).id
         raise OSError(f"{account.source.name}: the file has changed since the run started")
 
     def _read(
         self, rows: Rows, *, signed_from: int
-    ) -> Iterator[tuple[list[tuple[Numbered, _Result]], Batch]]:
-        """Yield what rows say, in portions; count them, and check each file at its end."""
-        tasks = (
-            (
-                part,
-                Task(
-                    [each.given for each in part if each.given is not None],
-                    [each.number for each in part if each.given is not None],
-                    signed_from,
-                ),
-            )
-            for part in portions(number_rows(rows()), row_bytes)
-        )
-        current: int | None = None
+    ) -> Iterator[tuple[RowPortion, list[_Result], Batch]]:
+        """Yield rows and what each says, in portions; count them, check each file at its end."""
+        parts = row_portions(rows())
+        tasks = ((part, Task(part.given, part.numbers, signed_from)) for part in parts)
+        account: FileAccount | None = None
         for part, found in self._workers.read(tasks):
             results = iter(found.rows)
-            answer: list[tuple[Numbered, _Result]] = []
-            for numbered in part:
-                if current is not None and current != numbered.file:
-                    self._accounts[current].check()
-                current = numbered.file
-                row = numbered.row
+            answer: list[_Result] = []
+            for file, row in zip(part.files, part.rows, strict=True):
+                if account is not self._accounts[file]:
+                    if account is not None:
+                        account.check()
+                    account = self._accounts[file]
                 result = row if isinstance(row, Broken) else next(results)
-                if isinstance(result, Read | Held):
-                    read = result.read if isinstance(result, Held) else result
-                    self._accounts[current].add(read.present, read.names)
+                if isinstance(result, Read):
+                    account.add(result.present, result.names)
+                elif isinstance(result, Held):
+                    account.add(result.read.present, result.read.names)
                 else:
-                    result = self._unread(numbered, result)
-                answer.append((numbered, result))
-            yield answer, found.batch
-        if current is not None:
-            self._accounts[current].check()
+                    result = self._unread(file, row, result)
+                answer.append(result)
+            yield part, answer, found.batch
+        if account is not None:
+            account.check()
 
-    def _unread(self, numbered: Numbered, result: NoText | Broken | str) -> NoText | Broken:
+    def _unread(
+        self, file: int, row: Row | Broken, result: NoText | Broken | str
+    ) -> NoText | Broken:
         """Count, and tell, a row that is no document."""
-        account = self._accounts[numbered.file]
+        account = self._accounts[file]
         if isinstance(result, NoText):
-            broken = _broken(numbered.row, result.reason, lacks_text=True)
+            broken = _broken(row, result.reason, lacks_text=True)
             account.add_without_text(broken, result.present, result.names)
-            self._on_broken(numbered.file, broken)
+            self._on_broken(file, broken)
             return result
-        broken = _broken(numbered.row, result) if isinstance(result, str) else result
+        broken = _broken(row, result) if isinstance(result, str) else result
         account.add_broken(broken)
-        self._on_broken(numbered.file, broken)
+        self._on_broken(file, broken)
         return broken
 
     def _by_preference(self, rows: Rows) -> Iterator[Judged]:
@@ -219,16 +204,16 @@ class RowJudge:
                 outcome = read.outcomes[number - 1]
                 if isinstance(row, Broken) or outcome == _BROKEN:
                     continue
-                numbered = Numbered(number, file, row, None)
                 if outcome == _WITHOUT_TEXT:
-                    yield self._without_text(numbered, self._name_without_text(numbered, row))
+                    name = self._name_without_text(number, file, row)
+                    yield _without_text(number, row, name)
                     continue
                 document = spool.document(place)
                 name = read.names.value(place, document.id)
                 if (held := read.held.get(place)) is not None:
-                    yield _holding(numbered, document, name, held)
+                    yield _holding(number, row, document, name, held)
                 else:
-                    yield self._judged(numbered, document, name, matches[place])
+                    yield self._judged(number, row, document, name, matches[place])
                 place += 1
         finally:
             spool.close()
@@ -237,9 +222,9 @@ class RowJudge:
         """Keep all documents, and by what they are ordered."""
         preferences = Preferences(self._rules.criteria)
         read = _Spooled(Names(), array("q"), {}, preferences, bytearray(), {})
-        for part, _ in self._read(rows, signed_from=_NEVER):
-            for _, result in part:
-                if not isinstance(result, Read | Held):
+        for _, results, _ in self._read(rows, signed_from=_NEVER):
+            for result in results:
+                if isinstance(result, NoText | Broken):
                     read.outcomes.append(_BROKEN if isinstance(result, Broken) else _WITHOUT_TEXT)
                     continue
                 read.outcomes.append(_DOCUMENT)
@@ -306,18 +291,15 @@ class _Spooled(NamedTuple):
 _NOT_KEPT = Read(_NOTHING, None)
 
 
-def _holding(numbered: Numbered, document: Document, name: Any, held: Held) -> Judged:
-    if isinstance(numbered.row, Broken):
-        raise TypeError("a broken row is not judged")
-    return Judged(
-        numbered.row,
-        document,
-        numbered.number if name is None else name,
-        Match(held.known, CONTAINS),
-        held.known_id,
-        held.known_url,
-        numbered.number,
-    )
+def _holding(number: int, row: Row, document: Document, name: Any, held: Held) -> Judged:
+    name = number if name is None else name
+    match = Match(held.known, CONTAINS)
+    return Judged(row, document, name, match, held.known_id, held.known_url, number)
+
+
+def _without_text(number: int, row: Row, name: Any) -> Judged:
+    name = number if name is None else name
+    return Judged(row, _NOTHING, name, None, number=number, has_text=False)
 
 
 _MATCH = np.dtype("i8, i1, i2, f8")

@@ -3,11 +3,13 @@
 import json
 from typing import Any
 
-_MISSING, _TEXT, _VALUE = 0, 1, 2
+_MISSING, _TEXT, _VALUE, _INTEGER = range(4)
 
 
 def kind_of(name: Any) -> int:
     """What kind of name a row has; None: its number."""
+    if type(name) is int:
+        return _INTEGER
     return _TEXT if isinstance(name, str) else _VALUE
 
 
@@ -38,4 +40,7 @@ class Names:
         >>> names.value(0, "7"), names.value(1, "7")
         (7, '7')
         """
-        return json.loads(text) if self.kind(number) == _VALUE else text
+        kind = self.kind(number)
+        if kind == _INTEGER:
+            return int(text)
+        return json.loads(text) if kind == _VALUE else text

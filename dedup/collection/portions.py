@@ -12,19 +12,42 @@ PORTION_BYTES = 2 * 2**20
 """A longer row is a portion by itself, so memory is bounded by the longest row."""
 
 
-class Numbered(NamedTuple):
-    """A row, its number in the collection, from 1, and which file it is of."""
+class RowPortion(NamedTuple):
+    """Rows that are read and judged together, in their order.
 
-    number: int
-    file: int
-    row: Row | Broken
-    given: Given | None
+    Attributes:
+        first: the number of the first of them in the collection, from 1.
+        files: of each, the number of its file.
+        rows: they themselves.
+        given: what those that are not broken are made of.
+        numbers: of these, the number in the collection.
+    """
+
+    first: int
+    files: list[int]
+    rows: list[Row | Broken]
+    given: list[Given]
+    numbers: list[int]
 
 
-def number_rows(rows: Iterable[tuple[int, Row | Broken]]) -> Iterator[Numbered]:
-    """Number rows; each comes with the number of its file."""
+def row_portions(rows: Iterable[tuple[int, Row | Broken]]) -> Iterator[RowPortion]:
+    """Cut a collection into portions as `portions` does; each row comes with its file's number."""
+    part = RowPortion(1, [], [], [], [])
+    size = 0
     for number, (file, row) in enumerate(rows, start=1):
-        yield Numbered(number, file, row, None if isinstance(row, Broken) else row.given())
+        given = None if isinstance(row, Broken) else row.given()
+        length = len(given) if isinstance(given, bytes) else _bytes_of(given)
+        if part.rows and (size + length > PORTION_BYTES or len(part.rows) == PORTION_ROWS):
+            yield part
+            part, size = RowPortion(number, [], [], [], []), 0
+        size += length
+        part.files.append(file)
+        part.rows.append(row)
+        if given is not None:
+            part.given.append(given)
+            part.numbers.append(number)
+    if part.rows:
+        yield part
 
 
 def portions(
@@ -47,9 +70,8 @@ def portions(
         yield part
 
 
-def row_bytes(row: Numbered) -> int:
+def _bytes_of(given: Given | None) -> int:
     """About how many bytes a row has."""
-    given = row.given
     if given is None:
         return 0
     if isinstance(given, bytes):

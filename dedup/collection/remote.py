@@ -7,7 +7,7 @@ must not change in between. What is written is sent when all of it is there.
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import has_magic
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -67,8 +67,14 @@ def fetched(address: str, folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 @contextmanager
-def sent(address: str) -> Iterator[Path]:
+def sent(address: str, *, is_folder: bool = False) -> Iterator[Path]:
     """Give a path to write to; the file is sent to the address after everything succeeded.
+
+    Of a folder that cannot be sent, nothing stays there.
+
+    Args:
+        address: of what is not there yet, or is to be replaced.
+        is_folder: give a folder to write files to.
 
     Raises:
         ValueError, ModuleNotFoundError: nothing that is installed knows such addresses.
@@ -77,13 +83,36 @@ def sent(address: str) -> Iterator[Path]:
     system, path = _system(address)
     with TemporaryDirectory(prefix="dedup-") as folder:
         part = Path(folder) / PurePosixPath(path).name
+        if is_folder:
+            part.mkdir()
         yield part
         with _telling(address):
-            system.put_file(str(part), path)
+            _send(system, part, path)
+
+
+def _send(system: Any, part: Path, path: str) -> None:
+    if part.is_file():
+        system.put_file(str(part), path)
+        return
+    try:
+        files = [each for each in part.rglob("*") if each.is_file()]
+        for file in sorted(files, key=lambda each: (-len(each.parts), each)):  # a card comes last
+            there = f"{path}/{file.relative_to(part).as_posix()}"
+            system.makedirs(there.rpartition("/")[0], exist_ok=True)
+            system.put_file(str(file), there)
+    except BaseException:
+        with suppress(Exception):  # the first error tells more
+            system.rm(path, recursive=True)
+        raise
 
 
 def check_addresses(
-    outputs: Mapping[str, str], inputs: Mapping[str, Iterable[str]], *, overwrite: bool
+    outputs: Mapping[str, str],
+    inputs: Mapping[str, Iterable[str]],
+    *,
+    overwrite: bool,
+    has_spark: bool = True,
+    remedy: str = "--overwrite replaces it",
 ) -> None:
     """Check the outputs that are addresses, as `check_outputs` checks files.
 
@@ -91,15 +120,19 @@ def check_addresses(
         outputs: by option.
         inputs: the names of what is read, by what names them.
         overwrite: files that are there may be replaced; inputs never.
+        has_spark: could Spark read and write them instead?
+        remedy: what to do about an output that is there.
 
     Raises:
-        ValueError: two options, or an option and an input, name one file.
+        ValueError: two options, or an option and an input, name one file; or nothing that is
+            installed knows such an address.
+        ModuleNotFoundError: fsspec is not installed.
         FileExistsError: an output is there already.
     """
     read = {each: name for name, addresses in inputs.items() for each in addresses}
     seen: dict[str, str] = {}
     for option, address in outputs.items():
-        system, path = _system(address)
+        system, path = _system(address, has_spark=has_spark)
         name = system.unstrip_protocol(path)
         if name in seen:
             raise ValueError(f"{seen[name]} and {option} must be two files, got {address!r} twice")
@@ -109,19 +142,18 @@ def check_addresses(
         with _telling(address):
             is_there = not overwrite and system.exists(path)
         if is_there:
-            raise FileExistsError(f"{option}: {address!r} already exists; --overwrite replaces it")
+            raise FileExistsError(f"{option}: {address!r} already exists; {remedy}")
 
 
-def _system(address: str) -> tuple[Any, str]:
+def _system(address: str, *, has_spark: bool = True) -> tuple[Any, str]:
     """The file system of an address, and the path there."""
-    fsspec = load_extra("fsspec", extra="remote", purpose=f"{address!r} (or --engine spark)")
+    purpose = f"{address!r} (or --engine spark)" if has_spark else repr(address)
+    fsspec = load_extra("fsspec", extra="remote", purpose=purpose)
     try:
         system, path = fsspec.url_to_fs(address)
     except (ImportError, ValueError) as error:
-        raise ValueError(
-            f"{address!r} cannot be opened: {error}; --engine spark takes the addresses that Spark"
-            " knows"
-        ) from error
+        or_spark = "; --engine spark takes the addresses that Spark knows" if has_spark else ""
+        raise ValueError(f"{address!r} cannot be opened: {error}{or_spark}") from error
     except Exception as error:
         raise _sentence(address, error) from error
     return system, path

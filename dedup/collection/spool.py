@@ -6,6 +6,7 @@ import tempfile
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +42,13 @@ class SpoolStore:
         self._folder = folder
         self._with_whole_rests = with_whole_rests
         self._file = tempfile.TemporaryFile("w+b", buffering=0, dir=folder)  # noqa: SIM115 -- see close
-        self._starts = array("Q", [0])
-        self._buffer = bytearray()
+        self._ends = array("Q", [0])
+        self._added: list[bytes] = []
         self._written = 0
         self._labels: dict[int, tuple[str, str | None]] = {}
 
     def __len__(self) -> int:
-        return len(self._starts) - 1
+        return len(self._ends) - 1
 
     def close(self) -> None:
         self._file.close()
@@ -61,20 +62,13 @@ class SpoolStore:
         rest = document.rest
         if rest is not None and not self._with_whole_rests:
             rest = rest.kept()
-        shingles = document.known_shingles
-        self._buffer += marshal.dumps(
-            (
-                kept_fields(document),
-                document.text,
-                None if rest is None else rest.to_bytes(),
-                None if shingles is None else len(shingles),
-            )
-        )
-        if shingles is not None:
-            self._buffer += shingles.data
-        self._starts.append(self._written + len(self._buffer))
-        if len(self._buffer) >= _BUFFER_BYTES:
-            self._flush()
+        shingles: Any = document.known_shingles  # of an array, its bytes are kept
+        rest_bytes = None if rest is None else rest.to_bytes()
+        record = marshal.dumps((kept_fields(document), document.text, rest_bytes, shingles))
+        self._ends.append(self._ends[-1] + len(record))
+        self._added.append(record)
+        if self._ends[-1] - self._written >= _BUFFER_BYTES:
+            self._write()
         return len(self) - 1
 
     def change_signatures(self, number: int, signatures: Mapping[str, bytes]) -> None:
@@ -84,15 +78,13 @@ class SpoolStore:
         """Nothing is kept of it."""
 
     def document(self, number: int) -> Document:
-        record = self._record(number)
-        fields, text, rest, n_shingles = marshal.loads(record)  # noqa: S302 -- our own
+        fields, text, rest, shingles = marshal.loads(self._record(number))  # noqa: S302 -- our own
         if len(self._labels) >= _LABELS:
             self._labels.clear()
         self._labels[number] = fields[:2]
         document = with_kept(fields, text, None if rest is None else Rest.from_bytes(rest))
-        if n_shingles is not None:
-            start = len(record) - 8 * n_shingles
-            document.take(shingles=np.frombuffer(record, np.uint64, n_shingles, start))
+        if shingles is not None:
+            document.take(shingles=np.frombuffer(shingles, np.uint64))
         return document
 
     def label(self, number: int) -> tuple[str, str | None]:
@@ -112,17 +104,16 @@ class SpoolStore:
         return iter(())
 
     def _record(self, number: int) -> bytes:
-        """A marshalled tuple, and the shingles behind it."""
         if not 0 <= number < len(self):
             raise KeyError(number)
-        start, end = self._starts[number], self._starts[number + 1]
+        start, end = self._ends[number], self._ends[number + 1]
         if start >= self._written:
-            return bytes(self._buffer[start - self._written : end - self._written])
+            return self._added[number - len(self)]
         return os.pread(self._file.fileno(), end - start, start)
 
-    def _flush(self) -> None:
+    def _write(self) -> None:
         try:
-            with memoryview(self._buffer) as rest:
+            with memoryview(b"".join(self._added)) as rest:
                 done = 0
                 while done < len(rest):
                     done += self._file.write(rest[done:])
@@ -130,5 +121,5 @@ class SpoolStore:
             raise named_error(
                 error, f"{self._folder} (set TMPDIR to use another folder)"
             ) from error
-        self._written += len(self._buffer)
-        self._buffer.clear()
+        self._written = self._ends[-1]
+        self._added.clear()

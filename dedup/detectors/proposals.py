@@ -6,9 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup.text.shingles import count_distinct
+
 _MOST_SHARING = 256
 """Documents of a batch that share a key and are paired. Their pairs grow with the square; each
 further one is looked up by itself."""
+
+_OWNER = 0xFFFF_FFFF
+"""The half of a 64-bit integer that holds an owner."""
 
 
 class Pairs(NamedTuple):
@@ -72,6 +77,7 @@ class Proposals:
         places, numbers, distances = joined.take(np.argsort(joined.places, kind="stable"))
         bounds = np.searchsorted(places, np.arange(count + 1))
         self.has_any = self.is_open | (np.diff(bounds) > 0)
+        self.are_open: list[bool] = self.is_open.tolist()
         self._bounds: list[int] = bounds.tolist()
         self._numbers: list[int] = numbers.tolist()
         self._distances: list[int] = distances.tolist()
@@ -83,7 +89,7 @@ class Proposals:
 
 
 def pairs_within(
-    keys: NDArray[np.unsignedinteger[Any]], owners: NDArray[np.intp]
+    keys: NDArray[np.uint32], owners: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """The pairs of owners that share a key, later and earlier one, each pair once.
 
@@ -93,8 +99,9 @@ def pairs_within(
         keys: of the owners.
         owners: of the keys, ascending.
     """
-    order = np.argsort(keys, kind="stable")
-    keys, owners = keys[order], owners[order]
+    # The keys are below 2^32, so one sort orders both, in a tenth of a stable `argsort`'s time.
+    entries = np.sort(keys.astype(np.uint64) << np.uint64(32) | owners.view(np.uint64))
+    keys, owners = (entries >> np.uint64(32)).astype(np.uint32), entries.view(np.int64) & _OWNER
     is_first = np.ones(len(keys), np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
     begins = np.maximum.accumulate(np.where(is_first, np.arange(len(keys)), 0))
@@ -105,5 +112,6 @@ def pairs_within(
     later = np.repeat(owners[places], counts)
     steps = np.arange(len(later)) - np.repeat(np.cumsum(counts) - counts, counts)
     earlier = owners[np.repeat(begins[places], counts) + steps]
-    pairs = np.unique((later << 32 | earlier)[later > earlier])
-    return pairs >> 32, pairs & 0xFFFF_FFFF, owners[ranks >= _MOST_SHARING]
+    pairs = (later << 32 | earlier)[later > earlier].view(np.uint64)
+    pairs = count_distinct(pairs)[0].view(np.int64)
+    return pairs >> 32, pairs & _OWNER, owners[ranks >= _MOST_SHARING]

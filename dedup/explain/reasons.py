@@ -13,6 +13,12 @@ _REASONS = {
     "connection_refused": ("the host refused the connection", "retry"),
     "damaged": ("the response cannot be decompressed", "retry"),
     "dns": ("the host's name could not be resolved", "retry"),
+    "document_broken": ("the document is damaged", "tell the site's owner"),
+    "document_encrypted": ("the document needs a password", "none"),
+    "document_scanned": (
+        "most pages of the document have no text that can be read: they may be scanned",
+        "none",
+    ),
     "duplicate_link": (
         "only dropped duplicates link to it",
         'DEDUP_DUPLICATE_LINKS = "follow" fetches it',
@@ -115,6 +121,8 @@ LEFT_OUT = frozenset({"duplicate_link", "host_pages", "host_too_complex", "learn
 
 _NO_FAILURES = LEFT_OUT | {
     *(
+        "document_encrypted",
+        "document_scanned",
         "earlier_crawl",
         "empty",
         "ignored",

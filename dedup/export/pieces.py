@@ -43,12 +43,14 @@ class PieceOptions(NamedTuple):
         count: the length of a text.
         without_near: write only one of pieces that are near duplicates.
         since: only what has changed since a time, or since the export in a file.
+        change: what is cut in place of a page, see `WithoutRepeated`.
     """
 
     size: int
     count: Count = count_words
     without_near: bool = False
     since: float | Source | None = None
+    change: Callable[[PageSource], PageSource] | None = None
 
 
 def piece_rows(
@@ -76,7 +78,8 @@ def piece_rows(
     with closing(SortedRows(folder)) as found, closing(SortedRows(folder)) as kept:
         cutting = _Cutting(store, options, found)
         for number in store.exports.page_numbers(selection):
-            cutting.add_page(page_source(store, number), number)
+            source = page_source(store, number)
+            cutting.add_page(options.change(source) if options.change else source, number)
             on_page()
         if isinstance(options.since, Source):
             for name in _ids(options.since):

@@ -1,6 +1,6 @@
 """The rows of exports: pages with the fields that are asked for, duplicates, failed URLs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from dedup.errors import DamageError
@@ -21,13 +21,23 @@ def page_rows(
     store: JobStore,
     names: Sequence[str] = EXPORTED_FIELDS,
     selection: Selection = EVERYTHING,
+    *,
+    change: Callable[[PageSource], PageSource] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The unique pages, each with these fields of `dedup.fields.registry`, in their order.
 
     Bodies are read only for fields that need them.
+
+    Args:
+        store: of the job.
+        names: of the fields.
+        selection: of the pages.
+        change: what is exported in place of a page, see `WithoutRepeated`.
     """
-    sources = _with_bodies if reads(names, "markup") else _without_bodies
-    found = sources(store, selection)
+    needs_bodies = change is not None or reads(names, "markup")
+    found = (_with_bodies if needs_bodies else _without_bodies)(store, selection)
+    if change is not None:
+        found = ((number, change(source)) for number, source in found)
     if reads(names, "preferences"):
         found = _with_preferences(store, found)
     return (values(source, names) for _, source in found)

@@ -1,9 +1,8 @@
 """A job as a web archive: WARC 1.1 (ISO 28500:2017).
 
-Each unique page is a `response` record, each duplicate a `revisit` record that refers to it. The
-store keeps few HTTP headers: those of a response are built from the status, the content type, ETag
-and Last-Modified. Its body is the decompressed one. A page without a stored body is a `resource`
-record of its main text.
+Each unique page is a `response` record, with the `request` record that belongs to it if headers
+were stored, see `dedup.export.http_heads`; each duplicate is a `revisit` record that refers to it.
+Bodies are decompressed. A page without a stored body is a `resource` record of its main text.
 
 The standard on duplicates (6.7): a revisit record says that the content is "a complete or
 substantial duplicate" of an archived one, and its profile defines the details. The profile
@@ -16,36 +15,39 @@ how the duplicate was found and how similar it is. A reader that does not know t
 interpret the record.
 """
 
-import re
 from base64 import b32encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha1
-from http import HTTPStatus
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
 from dedup.collection.writing.warc import WarcFile, target_uri
+from dedup.errors import DamageError
+from dedup.export.http_heads import Head, built_response, request_head, response_head
 from dedup.extras import load_extra
 from dedup.files import replacing
 from dedup.store import JobStore, Page
+from dedup.store.exchange import Exchange
 from dedup.store.query_results import DuplicateRow
 from dedup.store.selection import EVERYTHING, Selection
 
 NEAR_DUPLICATE_PROFILE = "urn:x-scrapy-dedup:revisit:near-duplicate"
 IDENTICAL_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
-_ABOUT = {
+ABOUT = {
     "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
     "description": (
-        "HTTP headers other than the content type, ETag and Last-Modified were not kept; bodies"
-        " are decompressed"
+        "bodies are decompressed, and X-Crawler-Content-Encoding, X-Crawler-Transfer-Encoding and"
+        " X-Crawler-Content-Length tell how they came; cookies and credentials are left out"
     ),
 }
+"""What the first record of an archive tells."""
+
 _CACHED_ORIGINALS = 10_000
 
 
@@ -74,16 +76,23 @@ def write_warc(
         ModuleNotFoundError: warcio is not installed.
         OSError: the file cannot be written.
     """
-    with replacing(path) as part, closing(WarcFile(part, path.name, **_ABOUT)) as archive:
-        records = _Records(store, archive)
-        if "pages" in tables:
-            for number in store.exports.page_numbers(selection):
-                records.write_page(number)
-                yield
-        if "duplicates" in tables:
-            for duplicate in store.exports.duplicate_rows(selection):
-                records.write_duplicate(duplicate)
-                yield
+    with replacing(path) as part, closing(WarcFile(part, path.name, **ABOUT)) as archive:
+        yield from write_records(archive, store, selection, tables)
+
+
+def write_records(
+    archive: WarcFile, store: JobStore, selection: Selection, tables: Sequence[str]
+) -> Iterator[None]:
+    """Write records to an archive; see `write_warc`."""
+    records = _Records(store, archive)
+    if "pages" in tables:
+        for number in store.exports.page_numbers(selection):
+            records.write_page(number)
+            yield
+    if "duplicates" in tables:
+        for duplicate in store.exports.duplicate_rows(selection):
+            records.write_duplicate(duplicate)
+            yield
 
 
 class _Records:
@@ -100,10 +109,44 @@ class _Records:
         if page.body is None:
             self._archive.add_text(uri, page.text, headers)
             return
-        http_headers = self._http_headers(page, len(page.body))
-        self._archive.add_new(
-            "response", uri, page.body, headers=headers, http_headers=http_headers
+        exchange = self._exchange(number, page)
+        if exchange is None:
+            self._add_message("response", uri, page.body, headers, built_response(page))
+            return
+        if exchange.ip_address:
+            headers["WARC-IP-Address"] = exchange.ip_address
+        if exchange.protocol and not exchange.protocol.startswith("HTTP/"):
+            headers["WARC-Protocol"] = exchange.protocol
+        response = response_head(exchange, page.status, len(page.body))
+        self._add_message("response", uri, page.body, headers, response)
+        self._add_request(uri, headers, exchange)
+
+    def _add_request(self, uri: str, of_response: Mapping[str, str], exchange: Exchange) -> None:
+        response_id = of_response["WARC-Record-ID"]
+        headers = {
+            **of_response,
+            "WARC-Record-ID": _record_id(f"request {response_id}"),
+            "WARC-Concurrent-To": response_id,
+        }
+        if exchange.method not in ("GET", "HEAD"):
+            headers["WARC-Truncated"] = "unspecified"  # its body was not kept
+        self._add_message("request", uri, b"", headers, request_head(exchange, uri))
+
+    def _add_message(
+        self, kind: str, uri: str, body: bytes, headers: Mapping[str, str], head: Head
+    ) -> None:
+        http_headers = self._headers.StatusAndHeaders(
+            head.line, head.headers, protocol=head.protocol
         )
+        self._archive.add_new(kind, uri, body, headers=headers, http_headers=http_headers)
+
+    def _exchange(self, number: int, page: Page) -> Exchange | None:
+        try:
+            return None if page.exchange is None else Exchange.unpack(page.exchange)
+        except ValueError as error:
+            raise DamageError(
+                self._store.location, f"the headers of page {number} are damaged ({error})"
+            ) from error
 
     def write_duplicate(self, duplicate: DuplicateRow) -> None:
         original = self._original(duplicate.original)
@@ -126,17 +169,6 @@ class _Records:
         uri = target_uri(duplicate.url, duplicate.number)
         self._archive.add_new("revisit", uri, headers=headers)
 
-    def _http_headers(self, page: Page, length: int) -> Any:
-        status = page.status or 200
-        phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
-        headers = [
-            ("Content-Type", _printable(page.content_type) or "application/octet-stream"),
-            ("Content-Length", str(length)),
-        ]
-        versions = ("ETag", page.etag), ("Last-Modified", page.last_modified)
-        headers += [(name, _printable(value)) for name, value in versions if value]
-        return self._headers.StatusAndHeaders(f"{status} {phrase}", headers, protocol="HTTP/1.1")
-
     def _read_original(self, number: int) -> _Original:
         page = self._store.page(number)
         digest = None if page.body is None else _digest(page.body)
@@ -145,15 +177,13 @@ class _Records:
         return _Original(identity["WARC-Record-ID"], uri, identity["WARC-Date"], digest)
 
 
-def _printable(text: str) -> str:
-    """The text without characters that end a header line. The store may come from anyone."""
-    return re.sub(r"[^ -~]", "", text)
-
-
 def _identity(number: int, url: str | None, fetched_at: float) -> dict[str, str]:
-    record_id = uuid5(NAMESPACE_URL, f"{url} {number} {fetched_at!r}")
     date = datetime.fromtimestamp(fetched_at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return {"WARC-Record-ID": f"<urn:uuid:{record_id}>", "WARC-Date": date}
+    return {"WARC-Record-ID": _record_id(f"{url} {number} {fetched_at!r}"), "WARC-Date": date}
+
+
+def _record_id(name: str) -> str:
+    return f"<urn:uuid:{uuid5(NAMESPACE_URL, name)}>"
 
 
 def _digest(body: bytes) -> str:

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
+from dedup.documents.formats import format_of
 from dedup.fields.dates import Dates, dates_of
 from dedup.fields.declared import Declared, read_declared
+from dedup.fields.documents import (
+    declared_by_document,
+    document_author,
+    document_dates,
+    document_markup,
+    document_pages,
+)
 from dedup.fields.own_markup import own_markup
+from dedup.fields.people import author_of
 from dedup.html import Bounded, bounded, decode
 from dedup.html.unfolding import page_outline
 from dedup.preferences.declarations import Declaration
+from dedup.sites.outline import Outline
 from dedup.store.records import Page
 
 
@@ -89,11 +99,30 @@ class PageSource:
         """That of the page's bytes."""
         return self.page.encoding or "utf-8"
 
+    def with_text(self, text: str) -> PageSource:
+        """The same page with some lines of its text: its fields are those of these lines."""
+        reduced = self._reduced and replace(self._reduced, is_whole=True)
+        return PageSource(
+            replace(self.page, text=text), reduced, name=self.id, preferences=self.preferences
+        )
+
+    @property
+    def outline(self) -> Outline | None:
+        """The lines of the page, or of what was kept of it; None: neither is known."""
+        page = self.html if self._reduced is None else bounded(self._reduced.markup)
+        return None if page is None else page_outline(page)
+
+    @cached_property
+    def is_document(self) -> bool:
+        """Is it a document that is not HTML?"""
+        body = self.page.body
+        return bool(format_of(body)) if body else self.page.source == "document"
+
     @cached_property
     def html(self) -> Bounded | None:
-        """The page's HTML; None: its body was not kept."""
+        """The page's HTML; None: its body was not kept, or it is a document."""
         page = self.page
-        if not page.body:
+        if not page.body or self.is_document:
             return None
         encoding = page.encoding or None
         return bounded(decode(page.body, page.content_type or None, host_encoding=encoding).text)
@@ -103,6 +132,8 @@ class PageSource:
         """What the page declares about itself; nothing, if that is not known."""
         if self._reduced is not None:
             return self._reduced.declared
+        if self.is_document and self.page.body:
+            return declared_by_document(self.page.body, self.url)
         if self.html is None:
             return Declared(base_url=self.url)
         return read_declared(self.html, self.url, encoding=self.encoding)
@@ -110,6 +141,8 @@ class PageSource:
     @cached_property
     def markup(self) -> str | None:
         """The markup of the page's own text; None: it is not known."""
+        if self.is_document:
+            return document_markup(self.text, self.page.heading)
         if self._reduced is not None:
             kept = self._reduced.markup
             return own_markup(bounded(kept), self.text) if self._reduced.is_whole else kept
@@ -122,8 +155,22 @@ class PageSource:
 
     @cached_property
     def dates(self) -> Dates:
-        day = datetime.fromtimestamp(self.page.fetched_at, UTC).date()
-        return dates_of(self.declared, self.url, day if self.page.fetched_at else None)
+        at = self.page.fetched_at
+        day = datetime.fromtimestamp(at, UTC).date() if at else None
+        if self.is_document:
+            return document_dates(self.declared, day)
+        return dates_of(self.declared, self.url, day)
+
+    @property
+    def author(self) -> str | None:
+        if self.is_document:
+            return document_author(self.declared)
+        return author_of(self.declared, self.url)
+
+    @property
+    def n_pages(self) -> int | None:
+        """The number of a document's pages; None: it is not known, or it is no document."""
+        return document_pages(self.declared) if self.is_document else None
 
 
 def reduced(page: Page, *, is_final: bool) -> Reduced | None:
@@ -134,6 +181,8 @@ def reduced(page: Page, *, is_final: bool) -> Reduced | None:
         is_final: may its text not change any more?
     """
     source = PageSource(page)
+    if source.is_document and page.body:
+        return Reduced(source.declared, "")
     if source.html is None:
         return None
     whole = None if is_final else page_outline(source.html)

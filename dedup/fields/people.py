@@ -74,11 +74,12 @@ def _named(found: Iterable[str], declared: Declared) -> Iterator[str]:
 def _shown_parts(value: str, declared: Declared) -> list[str]:
     parts = [part for part in name_parts(value) if part.lower() in declared.shown]
     if not parts or parts[0] != without_by(value):
-        return [part for part in parts if _is_name(part)]
-    return parts[:1] if _is_name(parts[0]) else []
+        return [part for part in parts if is_name(part)]
+    return parts[:1] if is_name(parts[0]) else []
 
 
-def _is_name(name: str) -> bool:
+def is_name(name: str) -> bool:
+    """May it be a name, and no default of a program?"""
     if not 1 < len(name) <= _MAX_NAME_CHARACTERS or name.lower() in _NO_NAMES:
         return False
     return not _NO_NAME.search(name) and (len(name) > _ABBREVIATION or not name.isascii())
@@ -88,6 +89,6 @@ def _by_line(lines: Iterable[str]) -> str | None:
     """The author whom a line around the heading names as such."""
     for line in lines:
         found = _CHINESE_LINE.search(line) or _BY_LINE.fullmatch(line)
-        if found is not None and _is_name(name := cut(found["name"])):
+        if found is not None and is_name(name := cut(found["name"])):
             return name
     return None

@@ -14,7 +14,6 @@ from dedup.fields.language import language_of
 from dedup.fields.links import links
 from dedup.fields.markdown import to_markdown
 from dedup.fields.page_source import PageSource
-from dedup.fields.people import author_of
 from dedup.fields.tables import tables
 from dedup.preferences.declarations import Declaration
 from dedup.times import iso_time
@@ -70,7 +69,8 @@ FIELDS: Mapping[str, Field] = {
     "last_modified": _stored("last_modified"),
     "published": Field("string", lambda source: source.dates.published, "markup"),
     "modified": Field("string", lambda source: source.dates.modified, "markup"),
-    "author": Field("string", lambda source: author_of(source.declared, source.url), "markup"),
+    "author": Field("string", lambda source: source.author, "markup"),
+    "pages": Field("int32", lambda source: source.n_pages, "markup"),
     "description": Field("string", lambda source: description_of(source.declared), "markup"),
     "site_name": Field("string", lambda source: site_name_of(source.declared), "markup"),
     "image": Field("string", lambda source: image_of(source.declared, source.url), "markup"),

@@ -8,9 +8,11 @@ from dedup.report.drops import kept_apart, short_drops
 from dedup.report.left_out import site_boxes
 from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
+from dedup.report.repeated import repeated_passages
 from dedup.report.sample import MAX_PAGE_BYTES, Sample
 from dedup.report.signs import find_signs
 from dedup.report.text_audit import audit
+from dedup.report.visits import visits
 from dedup.store import JobStore, summarise
 from dedup.url_patterns.suggestions import MAX_RECORDS, duplicate_patterns, together
 
@@ -57,7 +59,9 @@ def report_data(store: JobStore) -> dict[str, Any]:
         "aliases": asdict(aliases(store)),
         "failed": failed_urls(store, n_referrers=3, bounds=_REFERRERS_IN),
         "sites": sites,
+        "repeated": repeated_passages(store),
         "sources": store.report.sources(),
+        "visits": visits(store),
         "meta": store.report.meta(),
         "times": _times(store),
         "resemblances": _resemblances(store),

@@ -22,8 +22,14 @@ MAX_HOSTS = 20
 MAX_PAGES = 200
 """Pages of each host."""
 
-MAX_BYTES = 12_000_000
-"""The total size of bodies: takes about 1 s. One host has at most half of it."""
+SHARE = 0.05
+"""The share of a host's pages that is read: the crawl has read them all, and this is a check."""
+
+MIN_SHARE_PAGES = 60
+"""The share of a small host is at least this number of pages."""
+
+MAX_BYTES = 6_000_000
+"""The total size of bodies: takes about half a second. One host has at most half of it."""
 
 MAX_PAGE_BYTES = 2_000_000
 
@@ -80,7 +86,8 @@ class Sample:
 def _chosen(pages: list[tuple[int, int]], max_bytes: int) -> list[int]:
     mean = sum(size for _, size in pages) / len(pages)
     count = max(_MIN_PAGES, int(max_bytes / max(1, mean)))
-    return _evenly([number for number, _ in pages], min(count, MAX_PAGES))
+    share = max(MIN_SHARE_PAGES, int(SHARE * len(pages)))
+    return _evenly([number for number, _ in pages], min(count, share, MAX_PAGES))
 
 
 def _evenly(numbers: list[int], count: int) -> list[int]:

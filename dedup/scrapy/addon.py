@@ -16,6 +16,7 @@ from dedup.errors import StateError
 from dedup.files import check_plain, read_json
 from dedup.scrapy import default_settings
 from dedup.scrapy.config import CrawlConfig, unknown_settings
+from dedup.scrapy.crawl_settings import FEED_EXPORT_FIELDS
 from dedup.scrapy.dupefilter import CanonicalDupeFilter, DedupDupeFilter
 from dedup.scrapy.extensions.job_files import JobFiles
 from dedup.scrapy.extensions.membership import Membership
@@ -33,6 +34,7 @@ from dedup.scrapy.internals.suffixes import use_shipped_suffixes
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.middlewares.callback_outputs import WatchOutputs
 from dedup.scrapy.middlewares.depth import NoteTooDeep
+from dedup.scrapy.middlewares.encoding import NoteEncoding
 from dedup.scrapy.middlewares.redirect import RedirectGuard
 from dedup.scrapy.middlewares.resume import ResumeMiddleware
 from dedup.scrapy.pipelines import (
@@ -89,10 +91,17 @@ class DedupAddon:
             (StorePage, 900),
         ):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", pipeline, order)
+        if is_own(self._spider) and not settings.getlist("FEED_EXPORT_FIELDS"):
+            settings.set("FEED_EXPORT_FIELDS", FEED_EXPORT_FIELDS, "addon")
         if settings.getlist("DEDUP_PAGE_FIELDS"):
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", PageFields, 310)
             if is_own(self._spider):
                 _add_to_feeds(settings)
+        if is_own(self._spider) and settings.getbool("DEDUP_STORE_BODIES"):
+            # It gets the responses just before HttpCompressionMiddleware (590).
+            settings.setdefault_in_component_priority_dict(
+                "DOWNLOADER_MIDDLEWARES", NoteEncoding, 595
+            )
         for extension in _EXTENSIONS:
             settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
         with refusing():

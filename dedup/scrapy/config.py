@@ -15,6 +15,7 @@ from scrapy.utils.misc import load_object
 
 from dedup.config import NEAR_NAMES, DedupConfig, NearNames
 from dedup.detectors import STAGES
+from dedup.documents.formats import FORMATS
 from dedup.extras import load_extra
 from dedup.html.main_text import EXTRACTORS
 from dedup.scrapy import default_settings
@@ -23,6 +24,7 @@ from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.processes.team import Team, own_team
 from dedup.scrapy.removed_settings import REMOVED_SETTINGS
 from dedup.scrapy.setting_values import SettingValues
+from dedup.scrapy.wording import wording
 from dedup.store.postgresql import is_address, without_password
 from dedup.text import UNSPACED_FEATURES, UnspacedFeatures
 from dedup.urls import UrlRules
@@ -146,7 +148,7 @@ def _store(values: SettingValues) -> str:
         shown = without_password(address)
         raise ValueError(
             f"DEDUP_STORE must be postgresql://USER@HOST:PORT/DATABASE, got {shown!r};"
-            " the job is named by -a job=NAME or DEDUP_JOB"
+            f" the job is named by {wording().name} or DEDUP_JOB"
         )
     _load("psycopg", extra="postgresql", purpose="DEDUP_STORE")
     return address
@@ -177,6 +179,17 @@ def _page_fields(values: SettingValues) -> tuple[str, ...]:
         return checked(names, of=name)
     except ImportError as error:
         raise ValueError(str(error)) from None
+
+
+def _documents(values: SettingValues) -> tuple[str, ...]:
+    name = "DEDUP_DOCUMENTS"
+    names = tuple(dict.fromkeys(each.strip().lower() for each in values.strings(name)))
+    for each in names:
+        if each not in FORMATS:
+            raise ValueError(f"{name} must be of {', '.join(FORMATS)}; got {each!r}")
+        if FORMATS[each].module:
+            _load(FORMATS[each].module, extra=FORMATS[each].extra, purpose=f"{name}={each}")
+    return names
 
 
 def _prometheus_file(values: SettingValues) -> str:
@@ -229,6 +242,7 @@ class CrawlConfig:
     trap_pages: int = _read(SettingValues.whole, "DEDUP_TRAP_PAGES", low=0)
     host_pages: int = _read(SettingValues.whole, "DEDUP_HOST_PAGES", low=0)
     extractor: str = _read(_extractor)
+    documents: tuple[str, ...] = _read(_documents)
     item_fields: ItemFields = _read(_item_fields)
     waiting_pages: int = _read(SettingValues.whole, "DEDUP_WAITING_PAGES", low=0)
     read_processes: int = _read(_read_processes)

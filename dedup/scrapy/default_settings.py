@@ -53,8 +53,9 @@ DEDUP_RESTART = False
 spiders also take `-a restart=1`."""
 
 DEDUP_STORE_BODIES = True
-"""Keep the body of each unique page (zstd), for export or a new extraction. Off: texts, and what
-`dedup export --fields` is computed from (what the page declares, the markup of its text)."""
+"""Keep the body of each unique page (zstd) with the headers of its response and request, for export
+or a new extraction. Off: texts, and what `dedup export --fields` is computed from (what the page
+declares, the markup of its text)."""
 
 DEDUP_HOST_WAIT_SECONDS = 0.0
 """How long to wait for a host that has answered before but is now unreachable, seconds, 0 or more.
@@ -148,6 +149,12 @@ DEDUP_TEXT_EXTRACTOR = "content"
 """How to extract a page's text: "content" (by what its site repeats, learned during the crawl;
 before that, by what the page declares, and by rules), "resiliparse" (by rules), "trafilatura"
 (needs the extra of that name), or "all" (all visible text). See docs/detection.md for figures."""
+
+DEDUP_DOCUMENTS: list[str] = []
+"""Formats of documents to read besides HTML, "pdf", "docx", "odt"; links to them are followed.
+Their texts are in the same index, so a report as PDF and as HTML meet if their texts do. [] by
+default: none. "pdf" needs the extra `documents`. Only for this project's own spiders; see
+docs/documents.md."""
 
 DEDUP_WAITING_PAGES = 10_000
 """Maximum number of pages, over all hosts, that wait until more is known of their host, 0 or more.

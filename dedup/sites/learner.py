@@ -186,7 +186,7 @@ def read_state(host: str, data: bytes | None) -> SiteState:
 
 def _size_bytes(outline: Outline) -> int:
     """About how much memory an outline takes."""
-    return sum(200 + len(line.text) for line in outline.lines)
+    return 200 * outline.size.n_lines + outline.size.n_characters
 
 
 def _version(counts: SiteCounts, version: int) -> _Version:
@@ -214,7 +214,7 @@ class _Pool:
         """Count the lines again; return how many were added."""
         before = self.n_lines
         pages = (*self.waiting.values(), *self.early.values())
-        self.n_lines = sum(len(page.outline.lines) for page in pages)
+        self.n_lines = sum(page.outline.size.n_lines for page in pages)
         return self.n_lines - before
 
 

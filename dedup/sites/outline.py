@@ -111,25 +111,41 @@ class Box(NamedTuple):
     names: tuple[str, ...]
 
 
+class Size(NamedTuple):
+    """The numbers of lines, and of characters in them."""
+
+    n_lines: int
+    n_characters: int
+
+
 @dataclass
 class Outline:
     """Boxes and lines, both in document order; a box comes after the box around it.
 
     An outline from another process is decoded when its boxes or lines are read: most are only
-    stored.
+    stored. Its size is known without that.
     """
 
     boxes: list[Box] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
 
-    def __reduce__(self) -> tuple[Callable[[str], Outline], tuple[str]]:
-        return _encoded, (self.to_json(),)
+    def __reduce__(self) -> tuple[Callable[[str, Size], Outline], tuple[str, Size]]:
+        return _encoded, (self.to_json(), self.size)
 
     def __getattr__(self, name: str) -> list[Box] | list[Line]:
         if name not in ("boxes", "lines") or _JSON not in vars(self):
             raise AttributeError(name)
         self.boxes, self.lines = _decoded(vars(self)[_JSON])
         return self.boxes if name == "boxes" else self.lines
+
+    @property
+    def size(self) -> Size:
+        """How large the outline is."""
+        if _SIZE not in vars(self):
+            characters = sum(len(line.text) for line in self.lines)
+            vars(self)[_SIZE] = Size(len(self.lines), characters)
+        found: Size = vars(self)[_SIZE]
+        return found
 
     def without_inner_boxes(self) -> Outline:
         """The same lines in fewer boxes: if there are very many, inner ones join outer ones."""
@@ -182,13 +198,13 @@ class Outline:
         return cls(boxes, lines)
 
 
-_JSON = "json"
-"""The attribute of an outline that is not decoded yet."""
+_JSON, _SIZE = "json", "counted_size"
+"""The attributes of an outline from another process; the size is also kept once it was counted."""
 
 
-def _encoded(text: str) -> Outline:
+def _encoded(text: str, size: Size) -> Outline:
     found = Outline.__new__(Outline)
-    vars(found)[_JSON] = text
+    vars(found).update({_JSON: text, _SIZE: size})
     return found
 
 

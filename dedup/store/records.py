@@ -16,6 +16,7 @@ from dedup.sites.lines import PageLines
 from dedup.sites.outline import Outline
 from dedup.sites.second_look import Rest
 from dedup.sites.site import PageText, name_key
+from dedup.store.exchange import with_exchange
 
 _Text = TypeVar("_Text", str, str | None)
 
@@ -24,8 +25,13 @@ QUEUED, DONE, HELD, TOO_DEEP = 0, 1, 2, 3
 which cannot be stored; or excluded by `DEPTH_LIMIT`, which does not count as seen. A URL in flight
 stays queued, so it is fetched again if the process dies."""
 
-VISIT_RESULTS = ("unchanged", "changed", "gone", "moved", "failed")
-"""What a refresh may find about a stored page."""
+VISIT_RESULTS = (
+    *("unchanged", "changed", "template", "back"),
+    *("missing", "gone", "moved", "failed"),
+)
+"""What a refresh may find about a stored page. `template`: a new version that differs in nothing
+but what many pages of its host changed; `missing`: answered 404, which `gone` needs twice; `back`:
+it was gone or moved. `failed` may be followed by a colon and the reason: the page was not seen."""
 
 DUPLICATE_LINK_RANK, DUPLICATE_LINK_END = 4_000_000, 5_000_000
 """Requests are deferred from the first rank on. Up to the second, they were found only on
@@ -70,6 +76,8 @@ class Page(Document):
         depth: links from the start of the crawl.
         site_version: of the knowledge about its host; None: nothing was known.
         reduced: what is stored if bodies are not, see `dedup.fields.page_source`.
+        exchange: the headers of request and response, see `Exchange.pack`; None: they were not
+            kept.
         preferences: what it declares of its use, see `dedup.preferences`; None: it is not known.
     """
 
@@ -85,11 +93,18 @@ class Page(Document):
     last_modified: str | None = None
     site_version: int | None = None
     reduced: bytes | None = field(default=None, repr=False)
+    exchange: bytes | None = field(default=None, repr=False)
     preferences: str | None = field(default=None, repr=False)
 
     def take_packed(self, text: bytes, body: bytes | None) -> None:
         """Take compressed text and body as stored, so that they are not compressed again."""
         self.__dict__.update(packed_text=text, packed_body=body)  # where `cached_property` looks
+
+    @property
+    def body_column(self) -> bytes | None:
+        """The body as stored, with the headers that came with it."""
+        packed = self.packed_body
+        return None if packed is None else with_exchange(packed, self.exchange)
 
     def take_reduced(self, reduced: bytes | None) -> None:
         """Take what is stored in place of the body; computed features stay."""
@@ -187,7 +202,9 @@ KEY_STAGE = "key"
 KEY_OFFSET = 8
 """Where the key begins in that signature, after a digest of the text."""
 
-_STORED_APART = (*("id", "text", "body", "key", "preferences", "reduced", "rest", "signatures"),)
+_STORED_APART = (
+    *("id", "text", "body", "exchange", "key", "preferences", "reduced", "rest", "signatures"),
+)
 PAGE_FIELDS = tuple(each.name for each in fields(Page) if each.name not in _STORED_APART)
 """The fields of a stored page that are stored unchanged. A store also keeps its number, name and
 host, its text and body, compressed, and what it declares of its use."""

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -146,7 +147,16 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
         yield f"stopped: {account['reason']}; {_way_on(account['reason'])}"
     if isinstance(job, Path) and (report := job / "report.html").exists():
         yield f"report: {report}"
-    yield f"job: {job}  (pages and duplicates: {shell_command('dedup')} export {job})"
+    yield f"job: {job}"
+    yield from _next_commands(account, job)
+
+
+def _next_commands(account: Mapping[str, Any], job: Path | str) -> Iterator[str]:
+    """The commands that show and export what a job found."""
+    dedup, quoted = shell_command("dedup"), quote(str(job))
+    if account["pages"]["unique"] and not account.get("collection"):
+        yield f"next: {dedup} report {quoted}"
+        yield f"      {dedup} export {quoted} -o pages.jsonl"
 
 
 def _refusals(preferences: Mapping[str, Mapping[str, int]]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from crawler.demo import SITE
+from dedup.demo import SITE
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawled, Crawler

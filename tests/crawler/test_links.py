@@ -15,7 +15,6 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinter
 
-from crawler.spiders.site import SiteSpider
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
@@ -23,6 +22,7 @@ from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.scheduler import DedupScheduler
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.scope import Scope
+from dedup.scrapy.spiders.site import SiteSpider
 from dedup.store import summarise
 
 SITE = "http://example.com/"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from dedup.changes import Changes
 from dedup.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -71,11 +74,14 @@ def test_a_refresh_stores_what_changed_and_counts_the_rest(crawl: Crawler, tagge
     assert again.stats["urls"]["filtered"] == filtered  # links count once
     assert "Traceback" not in again.output, again.output
     found = again.stats["refresh"]
-    assert found == {"number": 1, "unchanged": 4, "changed": 1, "gone": 1, "moved": 1}
+    assert found == {"number": 1, "unchanged": 4, "changed": 1, "missing": 1, "moved": 1}
     assert "refresh 1: " in again.output
     report = (again.folder / "report.html").read_text(encoding="utf-8")
-    assert "<b>Refresh 1:</b> 1 changed, 1 gone, 1 moved, 4 unchanged" in report
+    assert "<b>Refresh 1:</b> 1 changed, 1 missing, 1 moved, 4 unchanged" in report
+    assert "Visits and the latest changes" in report
+    assert f'<td>changed</td><td><a href="{tagged.url}changes"' in report
     assert "Refresh" not in first_report
+    assert "Visits and" not in first_report
     # What duplicated the old version is nowhere else now, and is stored.
     assert {"/copy", "/new", "/moved", "/gone"} & again.stored(tagged) >= {"/copy", "/new", "/gone"}
     assert set(tagged.pages_asked()) >= {"/tag", "/date", "/plain", "/copy"}
@@ -97,6 +103,74 @@ def test_a_second_refresh_is_one_of_its_own(crawl: Crawler, tagged: Any) -> None
     assert found == {"number": 2, "unchanged": 7}
 
 
+def _told(crawled: Any, site: WebSite) -> dict[str, str]:
+    with (
+        SqliteStore(crawled.folder / "crawl.sqlite", read_only=True) as store,
+        TemporaryDirectory() as folder,
+    ):
+        rows = list(Changes(store, None, Path(folder)).rows())
+    return {each.url.removeprefix(site.url): each.change for each in rows}
+
+
+def test_what_a_refresh_found_is_told(crawl: Crawler, tagged: Any) -> None:
+    crawl("site", url=tagged.url)
+    tagged.change()
+    again = crawl("site", url=tagged.url, refresh=1)
+    found = _told(again, tagged)
+    assert found == {"changes": "changed", "new": "new", "moves": "moved"}  # /copy is no new page
+    assert _told(crawl("site", url=tagged.url, refresh=1), tagged) == {"gone": "gone"}
+
+
+def _failing(make: SimpleNamespace) -> dict[str, Any]:
+    """What a server answers for all pages of a visit, by what has happened to it."""
+    empty = b"<!doctype html><title></title><body><main></main></body>"
+
+    def another_site(handler: Any) -> bytes:
+        return make.page(f"another site {handler.path}")
+
+    return {
+        "503": make.Answer(b"", 503),
+        "404": make.Answer(b"No such page", 404),
+        "no body": make.Answer(b""),
+        "an empty page": empty,
+        "a log-in page": make.page("Log in", body="<form><input name=password></form>"),
+        "another site": another_site,
+    }
+
+
+@pytest.mark.slow
+def test_a_server_that_fails_for_a_visit_changes_nothing(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = [f"/page-{number}" for number in range(8)]
+    good = {"/": make.page("start", *names), **{name: make.page(name) for name in names}}
+    site.routes.update(good)
+    before = crawl("site", url=site.url)
+    texts = "SELECT url, title, hex(text) FROM pages ORDER BY url"
+    stored = before.rows(texts)
+    host = site.url.split("/")[2]
+    for name, answer in _failing(make).items():
+        site.routes.update(dict.fromkeys(good, answer))
+        found = crawl("site", "-s", "RETRY_ENABLED=0", url=site.url, refresh=1)
+        assert found.rows(texts) == stored, name
+        assert found.stats["refresh"].keys() == {"number", "failed"}, name
+        assert _told(found, site) == {host: "failed"}, name
+        assert "9 pages could not be revisited and are unchanged" in found.output, name
+    site.routes.update(good)
+    assert _told(crawl("site", url=site.url, refresh=1), site) == {}
+
+
+def test_a_single_page_may_become_another(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes["/"] = make.page("one")
+    crawl("site", url=site.url)
+    site.routes["/"] = make.page("another")
+    found = crawl("site", url=site.url, refresh=1)
+    assert found.stats["refresh"] == {"number": 1, "changed": 1}
+    assert _told(found, site) == {"": "changed"}
+
+
 def test_killed_refresh_resumes(crawl: Crawler, tagged: Any) -> None:
     crawl("site", url=tagged.url)
     tagged.change()
@@ -110,7 +184,7 @@ def test_killed_refresh_resumes(crawl: Crawler, tagged: Any) -> None:
     assert crawling.finish().status == -signal.SIGKILL
     tagged.on_request = lambda target: None
     found = crawl("site", url=tagged.url, refresh=1).stats["refresh"]
-    assert found == {"number": 1, "unchanged": 4, "changed": 1, "gone": 1, "moved": 1}
+    assert found == {"number": 1, "unchanged": 4, "changed": 1, "missing": 1, "moved": 1}
 
 
 def test_a_refresh_of_a_broken_server_loses_no_record(

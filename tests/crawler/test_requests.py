@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy import Field, FormRequest, Item, Request, Spider
 
-from crawler.spiders.site import SiteSpider
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.frontier.stored_request import UnserialisableError, from_bytes, is_plain, to_bytes
+from dedup.scrapy.spiders.site import SiteSpider
 
 
 class Shop(Spider):

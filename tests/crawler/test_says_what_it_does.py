@@ -193,7 +193,7 @@ def test_ctrl_c_on_a_piped_crawl_ends_it(
 def test_hints_name_the_command_as_it_is_typed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    account = {"pages": _NONE, "bytes": _NONE, "failed": {}}
+    account = {"pages": {**_NONE, "unique": 1}, "bytes": _NONE, "failed": {}}
     monkeypatch.delenv("UV_RUN_RECURSION_DEPTH", raising=False)
     assert "uv run" not in _shown(account, tmp_path)
     monkeypatch.setenv("UV_RUN_RECURSION_DEPTH", "1")

@@ -11,7 +11,6 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.http import Headers, HtmlResponse, Request
 from scrapy.responsetypes import responsetypes
 
-from crawler.spiders.site import SiteSpider
 from dedup import Deduplicator, Document
 from dedup.config import DedupConfig
 from dedup.preferences.declarations import from_json, of_robots_file, of_tdm_file, to_json
@@ -33,6 +32,7 @@ from dedup.scrapy.robots_file import (
     sitemaps_in_robots,
     usage_rules_for,
 )
+from dedup.scrapy.spiders.site import SiteSpider
 from dedup.sites.site import Site
 from dedup.terminal.plain import guarded, plain, plain_json
 from dedup.urls import RULES, Canonicaliser, UrlRules, url_key

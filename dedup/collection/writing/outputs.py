@@ -2,6 +2,8 @@
 
 import errno
 import os
+import secrets
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,6 +12,8 @@ from pathlib import Path
 from dedup.files import replacing
 
 STANDARD_OUTPUT = "-"
+FOLDER_IS_THERE = "remove it, or name another folder"
+"""What to do about a folder that is to be new."""
 
 
 def check_outputs(
@@ -86,6 +90,38 @@ def output_path(given: str) -> Iterator[Path]:
         if error.errno in (errno.EEXIST, errno.ENOTDIR):
             raise OSError(f"{given}: {error.filename} is a file, not a folder") from error
         raise named_error(error, given) from error
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Give a folder to write to; it gets its own name after everything succeeded.
+
+    Raises:
+        FileExistsError: there is something of that name, other than an empty folder.
+    """
+    check_new(path)
+    part = path.with_name(f".part-{secrets.token_hex(8)}")
+    part.mkdir(parents=True)
+    try:
+        yield part
+        for file in part.rglob("*"):
+            if file.is_file():
+                with file.open("rb") as written:
+                    os.fsync(written.fileno())
+        part.replace(path)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def check_new(path: Path) -> None:
+    """Check that there is nothing of that name, other than an empty folder.
+
+    Raises:
+        FileExistsError: there is.
+    """
+    is_empty = path.is_dir() and not path.is_symlink() and not any(path.iterdir())
+    if os.path.lexists(path) and not is_empty:
+        raise FileExistsError(f"{str(path)!r} already exists; {FOLDER_IS_THERE}")
 
 
 def named_error(error: OSError, name: str) -> OSError:

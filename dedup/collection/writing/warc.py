@@ -23,7 +23,7 @@ class WarcFile:
     """A web archive, WARC 1.1; each record is compressed by itself where the name ends in .gz.
 
     Args:
-        path: where to.
+        out: where to: a path, or an open file.
         name: of the file once it is whole.
         about: what its first record tells besides of the file.
 
@@ -31,11 +31,11 @@ class WarcFile:
         ModuleNotFoundError: warcio is not installed.
     """
 
-    def __init__(self, path: Path, name: str, **about: str) -> None:
+    def __init__(self, out: Path | io.IOBase, name: str, **about: str) -> None:
         writers = load_extra("warcio.warcwriter", extra="warc", purpose="WARC")
-        self._file = path.open("wb")
+        self.file = out.open("wb") if isinstance(out, Path) else out
         is_gzip = name.lower().endswith(".gz")
-        self._writer = writers.WARCWriter(self._file, gzip=is_gzip, warc_version="1.1")
+        self._writer = writers.WARCWriter(self.file, gzip=is_gzip, warc_version="1.1")
         about = {"software": "scrapy-dedup", "format": "WARC File Format 1.1", **about}
         self.add(self._writer.create_warcinfo_record(Path(name).name, about))
 
@@ -72,7 +72,7 @@ class WarcFile:
         self.add_new("resource", uri, content, headers=headers, warc_content_type=kind)
 
     def close(self) -> None:
-        self._file.close()
+        self.file.close()
 
 
 class WarcWriter:

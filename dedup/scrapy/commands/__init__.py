@@ -1,1 +1,1 @@
-"""Commands that replace Scrapy's of the same name."""
+"""Commands that replace Scrapy's; an entry point adds `genspider` to all projects."""

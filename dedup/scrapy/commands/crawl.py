@@ -8,6 +8,7 @@ import logging
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 from scrapy import signals
 from scrapy.commands.crawl import Command as CrawlCommand
@@ -52,7 +53,12 @@ class Command(CrawlCommand):
     Exit codes: 0, done or stopped as asked; 1, a problem: no page was found, the store failed, a
     feed or the report could not be written; 2, not started; 130, ended by a second
     Ctrl-C.
+
+    Attributes:
+        place: of the job, if the crawl was checked before it began.
     """
+
+    place: JobPlace | None = None
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         team = own_team()
@@ -70,7 +76,10 @@ class Command(CrawlCommand):
             super().run(args, opts)  # it says what is wrong
             return
         if own_team() is None:
-            job = self._check(args[0], opts.spargs)
+            try:
+                job = self._check(args[0], opts.spargs)
+            except (ValueError, StateError) as error:
+                self.refuse(error)
             if job is not None:
                 self.exitcode = job.crawl()
                 return
@@ -87,6 +96,13 @@ class Command(CrawlCommand):
         self.crawler_process.start()
         self.exitcode = 1 if has_not_begun(self) else _exit_code(crawler)
 
+    def refuse(self, error: ValueError | StateError) -> NoReturn:
+        """Do not start, for this reason."""
+        raise UsageError(str(error), print_help=False) from None
+
+    def check_place(self, place: JobPlace) -> None:
+        """Check where the job of a spider of the project's own is to be."""
+
     def _check(self, name: str, arguments: dict[str, str]) -> WholeJob | None:
         """Check the crawl; return its job if several processes are to crawl it."""
         assert self.crawler_process is not None  # noqa: S101 -- for the type checker
@@ -100,25 +116,25 @@ class Command(CrawlCommand):
             ) from None
         # Not by `create_crawler`: in Scrapy 2.13 its first crawler installs the reactor.
         crawler = Crawler(spider_class, settings)
-        try:
-            if not (is_own_class(spider_class) or names_processes(crawler.settings)):
-                return None  # the crawl itself checks the rest
-            if is_own_class(spider_class):
-                crawler.spider = spider_class(**arguments)
-            else:
-                crawler.spider = spider_class.from_crawler(crawler, **arguments)
-            load_addons(crawler)
-            config = CrawlConfig.from_settings(crawler.settings)
-            if not config.is_enabled:
-                return None
-            if config.processes > 1:
-                if not JobPlace(config, crawler.spider, arguments).is_finished():
-                    return WholeJob(crawler, config, arguments)
-                settings.set("DEDUP_PROCESSES", 1, "cmdline")  # there is nothing to crawl
-            if is_own_class(spider_class):
-                _check_job(config, crawler, settings)
-        except (ValueError, StateError) as error:
-            raise UsageError(str(error), print_help=False) from None
+        if not (is_own_class(spider_class) or names_processes(crawler.settings)):
+            return None  # the crawl itself checks the rest
+        if is_own_class(spider_class):
+            crawler.spider = spider_class(**arguments)
+        else:
+            crawler.spider = spider_class.from_crawler(crawler, **arguments)
+        load_addons(crawler)
+        config = CrawlConfig.from_settings(crawler.settings)
+        if not config.is_enabled:
+            return None
+        self.place = place = JobPlace(config, crawler.spider, arguments)
+        if is_own_class(spider_class):
+            self.check_place(place)
+        if config.processes > 1:
+            if not place.is_finished():
+                return WholeJob(crawler, config, arguments)
+            settings.set("DEDUP_PROCESSES", 1, "cmdline")  # there is nothing to crawl
+        if is_own_class(spider_class):
+            _check_job(place, crawler, settings)
         return None
 
 
@@ -177,8 +193,7 @@ def _check_writable(folder: Path) -> None:
         raise StateError(folder, "the folder cannot be written", "Choose another folder")
 
 
-def _check_job(config: CrawlConfig, crawler: Crawler, process_settings: BaseSettings) -> None:
-    place = JobPlace(config, crawler.spider)
+def _check_job(place: JobPlace, crawler: Crawler, process_settings: BaseSettings) -> None:
     if not place.is_kept or place.is_always_new:  # it has a new folder each time
         return
     _check_writable(place.folder)

@@ -5,15 +5,31 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
+from dedup.changes import settle
 from dedup.errors import StateError
+from dedup.explain.reasons import reason_words, remedy
 from dedup.files import write_atomically
 from dedup.scrapy.extensions.base import Extension
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.stats_json import stats_json
 from dedup.scrapy.spiders.own import is_own
+from dedup.store import summarise
+
+_READ_FOR_URLS = "robots_txt", "sitemap"
+"""Reasons that say of a file that it was read, and is no page."""
+
+_CHECKS = {
+    "connection_refused": "check the host and the port of the URL, or try again: dedup retry JOB",
+    "dns": "check the spelling of the URL's host, or try again: dedup retry JOB",
+    "http_404": "check the URL",
+    "not_html": "check that the URL is that of a page",
+    "sitemap_error": "check that the URL is that of a sitemap",
+}
+"""Where not one page of a crawl was found, its URL may be wrong."""
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +60,7 @@ class JobFiles(Extension):
                 self._note_end(job, reason)
                 is_ours = is_own(self.crawler.spider)
                 if is_ours and reason == "finished" and not job.has_pages:
-                    _note(job, "no pages were found")
+                    _note(job, f"no pages were found{_why(job)}")
             if job.is_kept or job.config.report_file:
                 self._write_account(job)
 
@@ -58,6 +74,8 @@ class JobFiles(Extension):
             store.urls.finish_all()
         is_left = store.urls.count_queued() or store.workers.has_waiting()
         if job.has_queue and reason == "finished" and not is_left:
+            if job.urls.revisits.number:
+                settle(store)
             store.set_meta("finished", repr(time.time()))
         store.commit()
 
@@ -73,6 +91,19 @@ class JobFiles(Extension):
         is_asked = job.config.is_report_enabled and not job.config.store
         if is_asked or file:  # of a job in PostgreSQL, `dedup report` makes it
             _write_report(job, Path(file) if file else None)
+
+
+def _why(job: Job) -> str:
+    """Why a job has no pages: the reason for which most of its URLs have none."""
+    account = summarise(job.store)
+    counts = Counter(account["failed"]) + Counter(account["pages"]["skipped"])
+    for reason in _READ_FOR_URLS:
+        counts.pop(reason, None)
+    if not counts:
+        return ""
+    ((reason, count),) = counts.most_common(1)
+    done = (_CHECKS.get(reason) or remedy(reason)).replace("JOB", str(job.shown_place))
+    return f" ({reason} {count:,}: {reason_words(reason)}); {done}"
 
 
 def _write_report(job: Job, path: Path | None) -> None:

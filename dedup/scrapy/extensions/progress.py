@@ -23,11 +23,15 @@ from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.stats_json import stats_json
 from dedup.scrapy.spiders.outside_hosts import OutsideHosts
 from dedup.scrapy.spiders.own import is_own
+from dedup.scrapy.wording import wording
 
 if TYPE_CHECKING:
     from rich.live import Live
 
     from dedup.scrapy.extensions.terminal import TerminalConsole
+
+_AGAIN = "For a new crawl use -s DEDUP_RESTART=1, or another name with -s DEDUP_JOB=NAME or JOBDIR"
+"""What can be done with another project's finished job."""
 
 _SECONDS = {"live": 0.5, "plain": 60.0}
 
@@ -63,12 +67,12 @@ class Progress(Extension):
         if job.moved_to:
             self._print(f"The previous job was moved to {job.moved_to}")
         if job.is_finished:
-            is_ours = is_own(self.crawler.spider)
-            way = "-a restart=1" if is_ours else "-s DEDUP_RESTART=1"
-            name = "-a job=NAME" if is_ours else "-s DEDUP_JOB=NAME or JOBDIR"
+            again = wording().again if is_own(self.crawler.spider) else _AGAIN
+            if is_own(self.crawler.spider) and not job.has_pages:
+                again = f"It has no pages: dedup retry {job.shown_place} requeues URLs that failed"
             self._print(
-                f"Job {job.store.job} is finished; nothing is fetched and feeds are unchanged. For"
-                f" a new crawl use {way}, or another name with {name}"
+                f"Job {job.store.job} is finished; nothing is fetched and feeds are unchanged."
+                f" {again}"
             )
             return
         if job.urls.revisits.number and job.urls.requests.length:

@@ -30,6 +30,9 @@ random."""
 _REVISIT = b'{"revisit"'
 """The first bytes of a queued request of a refresh."""
 
+_LATER_RANK = 2_000_000
+"""Of visits that come after those of all pages and duplicates."""
+
 
 class RequestQueue:
     """Queues requests under their keys, and makes requests from the rows of the queue.
@@ -105,6 +108,12 @@ class RequestQueue:
         self._write(self._key(request), request, is_again=True)
         self.length += 1
 
+    def visit_later(self, request: Request) -> None:
+        """Queue the visit of a stored page, which is in flight, after all other visits."""
+        key, number = request.meta[KEY], request.meta[REVISIT]
+        request = request.replace(priority=-_LATER_RANK)
+        self._write(key, request, is_again=True, stored=b'{"revisit": %d}' % number)
+
     def reload(self, slot: str, *, n_more: int) -> None:
         """Read a slot again whose rows have other ranks, or `n_more` rows, in the store."""
         self.length += n_more
@@ -129,16 +138,19 @@ class RequestQueue:
             raise ValueError("the crawler must have a spider before requests are queued")
         return spider
 
-    def _write(self, key: bytes, request: Request, *, is_again: bool) -> bool:
+    def _write(
+        self, key: bytes, request: Request, *, is_again: bool, stored: bytes | None = None
+    ) -> bool:
         """Queue a request, in a shared job with others once nobody else writes.
 
-        One that cannot be stored stays with this process: others could not make it.
+        One that cannot be stored stays with this process: others could not make it. `stored`: how
+        the store keeps the request, if it is not to be found out.
         """
         slot, rank = _slot_of(request), -request.priority
         depth = 0 if is_repeat(key) else request.meta.get("depth", 0)
-        stored, is_held = None, False
+        is_held = False
         try:
-            stored = self._stored(request)
+            stored = stored or self._stored(request)
         except UnserialisableError:
             is_held = True
         if is_again:

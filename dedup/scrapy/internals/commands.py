@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from scrapy import crawler as crawlers
 from scrapy.commands import ScrapyCommand
-from scrapy.crawler import Crawler
-from scrapy.settings import BaseSettings
+from scrapy.crawler import Crawler, CrawlerProcess
+from scrapy.settings import BaseSettings, Settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import build_from_crawler, load_object
+
+if TYPE_CHECKING:
+    from scrapy.crawler import CrawlerProcessBase  # not in Scrapy 2.13
+
+_ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
 
 def is_crawl(crawler: Crawler) -> bool:
@@ -60,6 +67,17 @@ def new_crawler(command: ScrapyCommand, spider_name: str) -> Crawler:
     if process is None:
         raise ValueError("command must have a crawler process, got none")
     return process.create_crawler(spider_name)  # Scrapy 2.13
+
+
+def new_process(settings: Settings) -> CrawlerProcessBase:
+    """The crawler process of a command, as `scrapy` makes it on its own command line."""
+    if not hasattr(crawlers, "AsyncCrawlerProcess"):  # Scrapy 2.13
+        return CrawlerProcess(settings)
+    is_other = settings.getbool("FORCE_CRAWLER_PROCESS")
+    is_asyncio = settings["TWISTED_REACTOR"] == _ASYNCIO and not is_other
+    if is_asyncio or not settings.getbool("TWISTED_REACTOR_ENABLED", default=True):
+        return crawlers.AsyncCrawlerProcess(settings)
+    return CrawlerProcess(settings)
 
 
 def make_parts(crawler: Crawler) -> None:

@@ -157,6 +157,7 @@ def page_of_item(item: object, names: ItemFields, entry: Entry) -> Page | None:
         last_modified=word("last_modified") or None,
         depth=whole("depth") or 0,
         size_bytes=len(body) if body is not None else len(text.encode("utf-8", "replace")),
+        exchange=read.exchange if read is not None and body is read.body else None,
         preferences=None if read is None else read.preferences,
     )
     if read is None or text is not read.text:

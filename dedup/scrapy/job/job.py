@@ -44,6 +44,7 @@ from dedup.sites.learner import SiteLearner
 from dedup.store import JobStore
 from dedup.store.records import DUPLICATE_LINK
 from dedup.urls import SeenUrls
+from dedup.urls.parts import host_of
 
 logger = logging.getLogger(__name__)
 
@@ -263,7 +264,12 @@ def _assemble(job: Job, crawler: Crawler) -> None:
     learner = SiteLearner(store.learned, max_waiting=config.waiting_pages, is_shared=is_shared)
     detection = replace(config.detection, index_folder=job.folder)
     content = ContentIndex(store, detection, learner, job.baseline)
-    revisits = Revisits(store, begins=job.begins_refresh, signatures=content.signatures)
+    revisits = Revisits(
+        store,
+        begins=job.begins_refresh,
+        signatures=content.signatures,
+        site=lambda url: learner.site(host_of(url)),
+    )
 
     seen = seen_urls(store.urls, config)
     requests = RequestQueue(crawler, store, turns.ask)

@@ -87,11 +87,13 @@ class Ledger:
 
     def _write(self, outcome: Outcome) -> int | None:
         store, page = self._store, outcome.page
-        if outcome.kind not in ("visited", "done", "waiting", "version"):
+        if outcome.kind not in ("visited", "done", "waiting", "version", "unique"):
             self._revisits.forget(outcome.url)
         match outcome.kind:
             case "unique" if page is not None:
-                return self._add_page(page)
+                number = self._add_page(page)
+                self._revisits.forget(outcome.url, number)
+                return number
             case "duplicate" if page is not None and outcome.match is not None:
                 self._add_duplicate(page, outcome.match)
             case "version" if page is not None and outcome.number is not None:
@@ -100,6 +102,8 @@ class Ledger:
                         self._requests.add_known(url)
             case "visited":
                 store.refreshes.note_visit(outcome.url, outcome.reason)
+                if outcome.target:
+                    store.urls.add_alias(outcome.url, outcome.target, "redirect")
                 if page is not None and outcome.number is not None:
                     store.learned.preferences.note(outcome.number, page.preferences)
             case "alias":

@@ -42,7 +42,7 @@ class Outcome:
         finishes: the URLs that need no fetching any more.
         page: of `unique`, `version` and `duplicate`; of `visited`, if it was fetched.
         reason: of `skipped` and `failed`, why; of `alias`, the role; of `visited`, what was found,
-            one of `VISIT_RESULTS`.
+            see `VISIT_RESULTS`; if it has moved, `target` is where to.
         detail: recorded with the reason of `skipped` and `failed`.
         size_bytes: of the response's body, if there is no page.
         has_waited: the page was counted as fetched before, when it began to wait.

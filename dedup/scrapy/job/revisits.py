@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Literal
 
+from dedup.document import Document
+from dedup.scrapy.job.doubts import Belief, Doubts
 from dedup.scrapy.job.outcome import Outcome
+from dedup.sites.lines import PageLines
+from dedup.sites.site import Site, name_key
+from dedup.sites.stored import outline_of
 from dedup.store import JobStore, Page
 from dedup.store.records import storable
+
+_MAX_BYTES = 500_000
+"""Larger pages are not parsed for this, as it happens in the crawl's own process."""
 
 
 class Revisits:
@@ -16,28 +25,46 @@ class Revisits:
     Args:
         begins: does a refresh begin? Then the pages of the finished job are queued for a visit.
         signatures: computes the signatures of a page, by stage.
+        site: what is known of the host of a URL.
 
     Attributes:
         number: of the current refresh; 0: this is the first crawl.
     """
 
     def __init__(
-        self, store: JobStore, *, begins: bool, signatures: Callable[[Page], Mapping[str, bytes]]
+        self,
+        store: JobStore,
+        *,
+        begins: bool,
+        signatures: Callable[[Page], Mapping[str, bytes]],
+        site: Callable[[str], Site],
     ) -> None:
         self._store = store
         self._signatures = signatures
+        self._site = site
         self.number = store.refreshes.begin() if begins else store.refreshes.current()
+        self._doubts = Doubts()
+        self._judged: set[str] = set()
+        """Duplicates of earlier visits that have been judged again in this run."""
         self._to_judge = store.refreshes.duplicates() if self.number else {}
 
     def is_to_judge(self, url: str) -> bool:
         """Is the URL recorded as a duplicate that is to be judged again?"""
         return url in self._to_judge
 
-    def forget(self, url: str) -> None:
-        """Delete the record of a duplicate whose URL is recorded again in the same unit."""
+    def forget(self, url: str, page: int | None = None) -> None:
+        """Delete the record of a duplicate whose URL is recorded again in the same unit.
+
+        `page`: the number of the page that it is now; it keeps its old text as an old version.
+        """
         number = self._to_judge.pop(url, None)
-        if number is not None:
-            self._store.refreshes.drop_duplicate(number)
+        if number is None:
+            return
+        if page is not None:
+            was_before = url in self._judged
+            self._store.refreshes.keep_duplicate(number, page, was_before=was_before)
+        self._judged.add(url)
+        self._store.refreshes.drop_duplicate(number)
 
     def as_visit(self, outcome: Outcome) -> Outcome | None:
         """The outcome of a duplicate's visit that gave no page; None: it is not such a visit."""
@@ -45,8 +72,7 @@ class Revisits:
             return None
         if outcome.kind == "skipped" and not outcome.reason.startswith("http_"):
             return None
-        is_gone = outcome.reason in {"http_404", "http_410"}
-        return replace(outcome, kind="visited", reason="gone" if is_gone else "failed")
+        return replace(outcome, kind="visited", reason=result_of(outcome.reason))
 
     def replace(self, number: int, page: Page) -> list[str]:
         """Store the new version of a page; return the URLs of its duplicates.
@@ -54,13 +80,47 @@ class Revisits:
         They may be unique now, and are to be judged again.
         """
         refreshes = self._store.refreshes
+        if self._is_as_stored(self._store.document(number), page):  # it was read once more since
+            refreshes.note_visit(page.url or "", "unchanged")
+            return []
         refreshes.replace_page(number, page, self._signatures(page))
         refreshes.note_visit(page.url or "", "changed")
         duplicates = refreshes.duplicates(number)
         self._to_judge.update(duplicates)
         return list(duplicates)
 
-    def is_as_stored(self, number: int, title: str, text: str) -> bool:
-        """Are title and text equal to those of the stored page?"""
-        stored = self._store.document(number)
-        return (stored.title, stored.text) == (storable(title), text)
+    def belief(self, number: int, page: Page) -> Belief | Literal["unchanged"]:
+        """What becomes of the page that the visit of a stored one gave.
+
+        `unchanged`: its title and text are those of the stored page, or would be if that was read
+        with what is known of the site now.
+        """
+        url, stored = page.url or "", self._store.document(number)
+        if self._is_as_stored(stored, page) or self._is_as_read_now(number, stored, page):
+            self._doubts.note(url)
+            return "unchanged"
+        return self._doubts.belief(number, url, stored, page)
+
+    @staticmethod
+    def _is_as_stored(stored: Document, page: Page) -> bool:
+        return (stored.title, stored.text) == (storable(page.title), page.text)
+
+    def _is_as_read_now(self, number: int, stored: Document, page: Page) -> bool:
+        """Is the text that the stored body has by what is known of its site now the page's?"""
+        if page.site_version is None or stored.title != storable(page.title):
+            return False
+        before = self._store.page(number)
+        if before.site_version == page.site_version or len(before.body or b"") > _MAX_BYTES:
+            return False
+        outline, url = outline_of(before), before.url or ""
+        if outline is None:
+            return False
+        name = name_key(outline, before.title, url)
+        found = self._site(url).read_again(PageLines(outline), name, before.title)
+        return found is not None and found.text == page.text
+
+
+def result_of(reason: str) -> str:
+    """The result of a visit that gave no page, by the reason."""
+    found = {"http_304": "unchanged", "http_404": "missing", "http_410": "gone"}
+    return found.get(reason, f"failed: {reason}")

@@ -13,7 +13,9 @@ from dedup.config import DedupConfig
 from dedup.detectors import default_signers
 from dedup.html import HtmlPage, bounded, decode, parse_page
 from dedup.html.page_text import PageText, page_text
-from dedup.sites.site import Site
+from dedup.sites.outline import Box, Line, Outline
+from dedup.sites.second_look import Rest
+from dedup.sites.site import Site, rest_by_itself
 from dedup.store import Page
 from dedup.store.records import with_text
 
@@ -38,13 +40,14 @@ class Unread(NamedTuple):
 
 
 class RawPage(NamedTuple):
-    """An HTML page as received.
+    """A page as received: HTML, or a document.
 
     Attributes:
         body: after decompression.
         content_type: the header's value; "" if there was none.
         robots_headers: the values of the X-Robots-Tag headers.
         host_encoding: the encoding of the host's other pages, if it is known.
+        format: of a document, see `dedup.documents.formats`; "": it is HTML.
     """
 
     body: bytes
@@ -52,6 +55,7 @@ class RawPage(NamedTuple):
     content_type: str
     robots_headers: tuple[str, ...]
     host_encoding: str | None = None
+    format: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,7 @@ class Content(NamedTuple):
         nofollow_links: those that the page asks robots not to follow.
         n_links_left: number of links that are omitted because there are too many.
         features: None: no detector needs any.
+        encoding: of its bytes; "": it is a document.
         is_encoding_sure: see `Decoded`.
         site_version: of what was known of its site.
     """
@@ -131,8 +136,8 @@ class Content(NamedTuple):
 class ContentReader:
     """Decodes and parses a page once, and reads what is wanted from it.
 
-    For a bad page it raises only `TooComplexError`. It does not bound its time and memory; the
-    process that it runs in does: see `dedup.scrapy.reading.worker`.
+    For a bad page it raises only `TooComplexError`, for a bad document `DocumentError`. It does not
+    bound its time and memory; the process that it runs in does: see `dedup.scrapy.reading.worker`.
     """
 
     def __init__(self, wanted: Wanted) -> None:
@@ -142,6 +147,8 @@ class ContentReader:
 
     def read(self, raw: RawPage, site: Site | None = None) -> Content:
         """Read a page with the knowledge of its site; None: nothing is learned of sites."""
+        if raw.format:
+            return self._read_document(raw, site)
         n_tags = raw.body.count(b"<")
         if n_tags > MAX_TAGS:
             raise TooComplexError(f"{n_tags:,} tags; the limit is {MAX_TAGS:,}")
@@ -162,6 +169,33 @@ class ContentReader:
             links=links,
             nofollow_links=nofollow_links,
             n_links_left=n_links_left,
+            features=self._features(raw, page, extracted),
+            site_version=site.version if site is not None else 0,
+        )
+
+    def _read_document(self, raw: RawPage, site: Site | None) -> Content:
+        """Read a document. Nothing is learned from it, as it has no boxes, and no link followed."""
+        from dedup.documents.formats import read_document  # most crawls read no documents
+
+        found = read_document(raw.body, raw.format)
+        page = replace(
+            parse_page("", raw.url, robots_headers=raw.robots_headers),
+            title=found.title,
+            language=found.about.language.lower(),
+        )
+        extracted = PageText(
+            *(found.text, found.heading, found.own_title),
+            source="document",
+            rest=_rest_of(found.text),
+        )
+        return Content(
+            page=page,
+            extracted=extracted,
+            encoding="",
+            is_encoding_sure=True,
+            links=[],
+            nofollow_links=[],
+            n_links_left=0,
             features=self._features(raw, page, extracted),
             site_version=site.version if site is not None else 0,
         )
@@ -199,3 +233,9 @@ class ContentReader:
             packed_text=document.packed_text,
             packed_body=document.packed_body if self._wanted.bodies else None,
         )
+
+
+def _rest_of(text: str) -> Rest:
+    """What a second look compares of a document: its lines are all that it has."""
+    lines = [Line(0, line, line, "p") for line in text.split("\n")]
+    return rest_by_itself(Outline([Box(-1, "body", ())], lines))

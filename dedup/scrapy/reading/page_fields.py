@@ -54,4 +54,5 @@ class PageFieldReader:
     ) -> FoundFields:
         body = page.body or b""
         raw = RawFields(body, replace(page, rest=None), names, is_reduced, is_final)
-        return read_fields(raw) if is_small(body) else cast("FoundFields", self._worker.read(raw))
+        is_here = page.source != "document" and is_small(body)
+        return read_fields(raw) if is_here else cast("FoundFields", self._worker.read(raw))

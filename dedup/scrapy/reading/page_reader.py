@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -14,8 +15,10 @@ from urllib.parse import urlsplit
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 
+from dedup.documents.formats import format_of
 from dedup.scrapy.reading.blocking_worker import BlockingWorker
 from dedup.scrapy.reading.content import Content, ContentReader, RawPage, Unread, Wanted
+from dedup.scrapy.reading.exchange import exchange_of
 from dedup.scrapy.reading.host_shares import HostShares
 from dedup.scrapy.reading.reading import Reading, header, reading_of
 from dedup.scrapy.reading.sitemap_file import RawSitemap, Sitemap
@@ -63,7 +66,7 @@ _MAX_BUSY_SHARE = 0.5
 class PageReader:
     """Reads pages in other processes; small pages also in this one, while no process is ready.
 
-    Larger pages are not read in this process: one that takes long would block the crawl. Slow pages
+    Larger pages and documents are not read in this process: one would block the crawl. Slow pages
     are large ones and those that have taken a second. One slow page is read at a time, and another
     process stays free for the other pages: one more than `processes` if necessary.
 
@@ -74,10 +77,18 @@ class PageReader:
             and one process the others. Without an asyncio event loop this process waits for each
             page that is not small.
         shares: counts the CPU time of each host; None: only this reader counts it.
+        documents: formats of documents that are read, see `dedup.documents.formats`.
     """
 
-    def __init__(self, wanted: Wanted, processes: int, shares: HostShares | None = None) -> None:
+    def __init__(
+        self,
+        wanted: Wanted,
+        processes: int,
+        shares: HostShares | None = None,
+        documents: Collection[str] = (),
+    ) -> None:
         self._wanted = wanted
+        self._documents = documents
         self._shares = shares or HostShares(processes)
         # In this process features are computed when a detector asks for them; some are not needed.
         self._here = ContentReader(replace(wanted, stages=frozenset()))
@@ -102,7 +113,7 @@ class PageReader:
     async def read(
         self, response: Response, site: Site | None = None, host_encoding: str | None = None
     ) -> Reading | None:
-        """Read a page with the knowledge of its site; None: it is not HTML.
+        """Read a page with the knowledge of its site; None: it is neither HTML nor a document.
 
         Args:
             response: of the page.
@@ -113,9 +124,8 @@ class PageReader:
             ReadingError: the page cannot be read.
             CloseSpider: `abandon` has been called.
         """
-        if not isinstance(response, HtmlResponse):  # by header, URL and first bytes
-            return None
-        if response.body.startswith(_BINARY):
+        format_ = format_of(response.body, self._documents)
+        if not format_ and not _is_html(response):
             return None
         robots = response.headers.getlist("X-Robots-Tag")
         raw = RawPage(
@@ -124,6 +134,7 @@ class PageReader:
             header(response, "Content-Type"),
             tuple(value.decode("latin-1") for value in robots),
             host_encoding,
+            format_,
         )
         content = await self._read_page(raw, site)
         if content.n_links_left:
@@ -133,7 +144,7 @@ class PageReader:
                 content.n_links_left,
                 len(content.links),
             )
-        return reading_of(response, raw, content)
+        return self._reading(response, raw, content)
 
     async def decode_again(
         self, reading: Reading, response: Response, site: Site | None, host_encoding: str | None
@@ -144,7 +155,7 @@ class PageReader:
             ReadingError, CloseSpider: as `read`.
         """
         raw = reading.raw._replace(host_encoding=host_encoding)
-        return reading_of(response, raw, await self._read_now(raw, site))
+        return self._reading(response, raw, await self._read_now(raw, site))
 
     async def read_again(self, reading: Reading, site: Site) -> Reading:
         """Read a page again, with the current knowledge of its site.
@@ -172,10 +183,14 @@ class PageReader:
             self._blocking.close()
         await asyncio.gather(*(worker.close() for worker in self._workers))
 
+    def _reading(self, response: Response, raw: RawPage, content: Content) -> Reading:
+        exchange = exchange_of(response) if self._wanted.bodies else None
+        return reading_of(response, raw, content, exchange)
+
     async def _read_now(self, raw: RawPage, site: Site | None) -> Content:
-        return (
-            self._read_here(raw, site) if is_small(raw.body) else await self._read_page(raw, site)
-        )
+        if _may_be_read_here(raw):
+            return self._read_here(raw, site)
+        return await self._read_page(raw, site)
 
     def _read_here(self, raw: RawPage, site: Site | None) -> Content:
         began = time.process_time()
@@ -291,6 +306,11 @@ class PageReader:
         return is_behind and busy_seconds < _MAX_BUSY_SHARE * seconds
 
 
+def _is_html(response: Response) -> bool:
+    """Is it HTML by header, URL and first bytes?"""
+    return isinstance(response, HtmlResponse) and not response.body.startswith(_BINARY)
+
+
 def _seconds() -> tuple[float, float]:
     """The time by the clock, and the CPU time of this process."""
     return time.monotonic(), time.process_time()
@@ -301,7 +321,7 @@ def _slot(raw: Raw) -> str:
 
 
 def _may_be_read_here(raw: Raw) -> TypeGuard[RawPage]:
-    return isinstance(raw, RawPage) and is_small(raw.body)
+    return isinstance(raw, RawPage) and not raw.format and is_small(raw.body)
 
 
 def is_small(body: bytes) -> bool:

@@ -48,7 +48,10 @@ def header(response: Response, name: str) -> str:
     return (response.headers.get(name) or b"").decode("latin-1")
 
 
-def reading_of(response: Response, raw: RawPage, content: Content) -> Reading:
+def reading_of(
+    response: Response, raw: RawPage, content: Content, exchange: bytes | None
+) -> Reading:
+    """The page of a response, with what was read from it and the headers to store."""
     in_markup = of_meta(content.page.preferences)
     page = Page(
         id="",
@@ -63,6 +66,7 @@ def reading_of(response: Response, raw: RawPage, content: Content) -> Reading:
         depth=response.meta.get("depth", 0),
         etag=header(response, "ETag") or None,
         last_modified=header(response, "Last-Modified") or None,
+        exchange=exchange,
         preferences=to_json([*of_headers(response.headers.getlist), *in_markup]),
     )
     return Reading(

@@ -21,6 +21,7 @@ from contextlib import suppress
 from traceback import format_exception
 from typing import BinaryIO
 
+from dedup.documents.document import DocumentError
 from dedup.scrapy.reading.content import (
     ContentReader,
     TooComplexError,
@@ -105,6 +106,8 @@ def _answer(
         return reader.read(question.raw, sites.get(question.host))
     except TooComplexError as error:
         return Unread("too_complex", str(error))
+    except DocumentError as error:
+        return Unread(error.reason, str(error))
     except SitemapError as error:
         return Unread("sitemap_error", str(error))
     except MemoryError:

@@ -1,1 +1,4 @@
-"""What the project's spiders share: scope, links, sitemaps, and reading pages."""
+"""The spiders `site`, `sitemap`, `urls` and `demo`, and what they share.
+
+`SPIDER_MODULES = ["dedup.scrapy.spiders"]` adds them to a Scrapy project.
+"""

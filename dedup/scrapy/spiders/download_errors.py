@@ -8,6 +8,7 @@ from twisted.python.failure import Failure
 
 from dedup.scrapy.job.failure_reasons import reason_of
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
+from dedup.scrapy.job.revisits import result_of
 from dedup.scrapy.job.urls import finished_request, first_url
 from dedup.scrapy.middlewares.redirect import AlreadyRecorded, NotFollowed
 
@@ -34,16 +35,19 @@ def outcome_of_error(error: BaseException, request: Request) -> Outcome | None:
 
 def outcome_of_visit(error: BaseException, request: Request) -> Outcome:
     """What became of the visit of a stored page in a refresh; the stored page does not change."""
-    result = "failed"
-    if isinstance(error, HttpError):
-        results = {304: "unchanged", 404: "gone", 410: "gone"}
-        result = results.get(error.response.status, "failed")
-    elif isinstance(error, AlreadyRecorded):
-        result = "moved"
-    elif isinstance(error, NotFollowed) and error.reason.startswith("redirect_"):
-        result = "moved"  # other reasons: the host cannot be reached
+    result, target = result_of(reason_of(error)), ""
+    if isinstance(error, AlreadyRecorded):
+        result, target = "moved", error.target
+    elif isinstance(error, NotFollowed):
+        result = f"failed: {error.reason}"
+        if error.reason.startswith("redirect_"):  # other reasons: the host cannot be reached
+            result, target = "moved", error.target
     return Outcome(
-        kind="visited", url=first_url(request), finishes=finished_request(request), reason=result
+        kind="visited",
+        url=first_url(request),
+        finishes=finished_request(request),
+        reason=result,
+        target=target,
     )
 
 

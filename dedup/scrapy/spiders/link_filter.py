@@ -18,6 +18,7 @@ from scrapy.http import Response
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 
 from dedup.scrapy.addresses import AddressPolicy
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
@@ -25,8 +26,6 @@ from dedup.scrapy.spiders.own import own_spider
 from dedup.scrapy.spiders.scope import Scope
 from dedup.scrapy.url_keys import UrlKeys
 from dedup.urls.parts import plain_origin
-
-_IGNORED_ENDINGS = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)
 
 _REMEMBERED_LINKS = 10_000
 """Most links of a page are in the site's menus, and stand on all its pages. 4 MB when full."""
@@ -69,6 +68,8 @@ class LinkFilter:
         self._key = keys.key if keys.are_canonical else None
         self._remembered = lru_cache(_REMEMBERED_LINKS)(self._look_at)
         self._n_hosts = len(scope.hosts)
+        read = CrawlConfig.of(crawler).documents
+        self._ignored = tuple(f".{each}" for each in IGNORED_EXTENSIONS if each not in read)
 
     def new(
         self, links: Sequence[str], found_on: Response, *, is_duplicate: bool = False
@@ -172,10 +173,9 @@ class LinkFilter:
                 key = self._key(url)
         longest = (3 if url.isascii() else 12) * len(url)  # if each character is escaped
         may_be_long = bool(self._max_characters) and longest > self._max_characters
-        return _Link(intern(plain_origin(url)), _is_ignored(url), key, may_be_long)
+        return _Link(intern(plain_origin(url)), self._is_ignored(url), key, may_be_long)
 
-
-def _is_ignored(url: str) -> bool:
-    path = url.partition("#")[0].partition("?")[0]
-    # The dot has to be in the path: "http://example.com" ends in no extension.
-    return path.count("/") > 2 and path.lower().endswith(_IGNORED_ENDINGS)
+    def _is_ignored(self, url: str) -> bool:
+        path = url.partition("#")[0].partition("?")[0]
+        # The dot has to be in the path: "http://example.com" ends in no extension.
+        return path.count("/") > 2 and path.lower().endswith(self._ignored)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from dedup.scrapy.spiders.scope import Scope, host_key
+from dedup.scrapy.wording import wording
 from dedup.urls.parts import plain_origin
 
 _FEW_PAGES = 5
@@ -53,21 +54,28 @@ class OutsideHosts:
             n_more = len(self._redirects) - 1
             others = "1 more start URL" if n_more == 1 else f"{n_more:,} more start URLs"
             more = f" (and {others} to another host)" if n_more else ""
-            yield f"{url} redirects to {target}, outside the crawl{more}: start with -a url={start}"
+            begin = wording().start.format(start)
+            yield f"{url} redirects to {target}, outside the crawl{more}: start with {begin}"
         links, listed = self._links, self._listed
+        if n_pages == self._n_pages == 1 and not links.n_found:
+            yield (
+                "the page has no links; if scripts make them, the crawl does not see them: try the"
+                " site's sitemaps"
+            )
         if max(n_pages, self._n_pages) <= _FEW_PAGES and links.outside:
             host, count = links.outside.most_common(1)[0]
             if count >= max(_FEW_LINKS, _NEARLY_ALL * links.n_found):
                 yield (
                     f"{count:,} of {links.n_found:,} links found lead to {host}, outside the"
-                    " crawl: start there, or add it to -a url="
+                    f" crawl: start there, or add it to {wording().add}"
                 )
         if listed.outside:
             host, count = listed.outside.most_common(1)[0]
             most = f"on {host}" if count == listed.n_outside else f"on other hosts, mostly {host}"
             yield (
                 f"{listed.n_outside:,} of {listed.n_found:,} URLs listed in sitemaps were left out"
-                f" because they are {most}, outside the crawl: start there, or add it to -a url="
+                f" because they are {most}, outside the crawl: start there, or add it to"
+                f" {wording().add}"
             )
 
 

@@ -34,6 +34,7 @@ from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.outside_hosts import OutsideHosts
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
 from dedup.scrapy.spiders.site_reader import SiteReader
+from dedup.store import Page
 from dedup.store.records import DUPLICATE_LINK_RANK, TRAP_RANK
 from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.parts import remove_dot_segments, with_ascii_host
@@ -180,8 +181,8 @@ class PageSpider(Spider):
             self._skip(response, "empty", "")
         elif reading is None:
             self._skip(response, "not_html", header(response, "Content-Type"))
-        elif self._is_unchanged(reading, response):
-            self._visited(response, reading)
+        elif self._is_visited(reading, response):
+            pass
         elif reason := self._reason_to_skip(reading):
             self._skip(response, reason, reading.html.refresh_url or "")
         else:
@@ -213,20 +214,35 @@ class PageSpider(Spider):
             return False
         return not self._reason_to_skip(reading) and job.urls.duplicate_links.is_duplicate(reading)
 
-    def _is_unchanged(self, reading: Reading, response: Response) -> bool:
-        """Is this the visit of a stored page that has not changed? Record one that has moved."""
+    def _is_visited(self, reading: Reading, response: Response) -> bool:
+        """Is this the visit of a stored page that gave no new version? Record what it gave.
+
+        Of one that has moved, the page that it leads to is judged as any other.
+        """
         number = response.meta.get(REVISIT)
         if number is None or self.dedup_job is None:
             return False
         if "redirect_urls" in response.meta:
-            url = response.meta["redirect_urls"][0]
-            self.dedup_job.record(Outcome(kind="visited", url=url, reason="moved"))
+            self._note_moved(response.meta["redirect_urls"][0], response.url)
             return False
-        page = reading.page
-        return self.dedup_job.urls.revisits.is_as_stored(number, page.title, page.text)
+        if self._reason_to_skip(reading):
+            return False
+        belief = self.dedup_job.urls.revisits.belief(number, reading.page)
+        if belief == "later" and response.request is not None:
+            self.dedup_job.urls.requests.visit_later(response.request)
+        elif belief == "unchanged":
+            self._visited(response, "unchanged", reading.page)
+        elif belief == "fail":
+            self._visited(response, "failed: other_text")
+        return belief != "store"
 
-    def _visited(self, response: Response, reading: Reading) -> None:
-        """Record that a stored page has not changed."""
+    def _note_moved(self, url: str, target: str) -> None:
+        if self.dedup_job is not None:
+            outcome = Outcome(kind="visited", url=url, reason="moved", target=target)
+            self.dedup_job.record(outcome)
+
+    def _visited(self, response: Response, result: str, page: Page | None = None) -> None:
+        """Record the visit of a stored page; `page`: as it was read, if it has not changed."""
         if self.dedup_job is None:
             return
         self.dedup_job.record(
@@ -234,9 +250,9 @@ class PageSpider(Spider):
                 kind="visited",
                 url=response.url,
                 finishes=self.dedup_job.urls.of_responses.finished(response),
-                page=reading.page,
+                page=page,
                 number=response.meta[REVISIT],
-                reason="unchanged",
+                reason=result,
             )
         )
 
@@ -362,7 +378,15 @@ class PageSpider(Spider):
         return ""
 
     def _skip(self, response: Response, reason: str, detail: str) -> None:
-        if self.dedup_job is not None:
+        """Record a response without a page; the visit of a stored page has failed, or shows a move.
+
+        The stored page stays as it is.
+        """
+        if REVISIT in response.meta and "redirect_urls" not in response.meta:
+            if reason == "refresh":
+                self._note_moved(response.url, detail)
+            self._visited(response, "moved" if reason == "refresh" else f"failed: {reason}")
+        elif self.dedup_job is not None:
             self.dedup_job.record_skipped(response, reason, detail)
 
     async def _ready(self, reading: Reading, response: Response) -> list[PageItem]:

@@ -41,12 +41,12 @@ class SiteReader:
         self._n_read: Counter[str] = Counter()
         """Pages of each host that are being read."""
         shares = None if job is None else job.urls.shares
-        self._pages = PageReader(wanted, config.read_processes, shares)
+        self._pages = PageReader(wanted, config.read_processes, shares, config.documents)
         if job is not None:
             job.reader = self._pages
 
     async def read(self, response: Response) -> Reading | None:
-        """Read a page; None: the response is not HTML.
+        """Read a page; None: the response is neither HTML nor a document.
 
         Raises:
             ReadingError: the page cannot be read.
@@ -72,7 +72,7 @@ class SiteReader:
             # It was learned since: the result must not depend on how long reading takes.
             site = arrivals.site(response.url)
             reading = await self._pages.decode_again(reading, response, site, encoding)
-        if reading.is_encoding_sure:
+        if reading.is_encoding_sure and not reading.raw.format:
             arrivals.note_encoding(response, reading.page.encoding)
         return reading
 
@@ -95,7 +95,7 @@ class SiteReader:
         site = None if self._job is None else self._job.pages.arrivals.site(response.url)
         if site is None:
             return reading
-        if reading.outline is not None:
+        if reading.outline is not None or reading.raw.format:
             return reread(reading, site)
         try:
             return await self._pages.read_again(reading, site)

@@ -1,8 +1,9 @@
 """Queries of exports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dedup.store.exchange import split_body
 from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
 from dedup.store.query_results import DuplicateRow
 from dedup.store.records import EARLIER, REDUCED, is_reduced
@@ -59,6 +60,13 @@ class ExportQueries(Queries):
         )
         return self._by_number(query, "pages", selection)
 
+    def texts(self, hosts: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+        """Host and text of each unique page of a host; of these hosts, if any are named."""
+        query = "SELECT r.number, r.host, r.text FROM pages AS r"
+        for number, host, packed in self._by_number(query, "pages", Selection(hosts=tuple(hosts))):
+            if host:
+                yield host, self._database.text(number, packed)
+
     def page_numbers(self, selection: Selection = EVERYTHING) -> Iterator[int]:
         """The numbers of the unique pages, ascending."""
         rows = self._by_number("SELECT r.number FROM pages AS r", "pages", selection)
@@ -103,7 +111,8 @@ class ExportQueries(Queries):
                 reduced = self._database.unpacked(number, kept[len(REDUCED) :], "body")
                 yield number, text, None, reduced
             else:
-                yield number, text, self._database.unpacked(number, kept, "body"), None
+                packed = split_body(kept)[1]
+                yield number, text, self._database.unpacked(number, packed, "body"), None
 
     def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The record of each dropped page, as exported; last those of earlier crawls."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from dedup.errors import DamageError
 from dedup.sites.outline import Outline
+from dedup.store.exchange import split_body
 from dedup.store.records import (
     PAGE_FIELDS,
     Outlined,
@@ -100,7 +101,7 @@ class HostKnowledge(Queries):
             "host": host_of(page.url),
             "text": page.packed_text,
             "outline": _packed(outline),
-            "body": page.packed_body or compressed(b""),
+            "body": page.body_column or compressed(b""),
         }
         with self._database.unit() as connection:
             place = int(connection.execute(_INSERT_WAITING, row).fetchone()[0])
@@ -116,11 +117,13 @@ class HostKnowledge(Queries):
         """A waiting page, as read without knowledge of its site."""
         columns = ", ".join([*_FIELDS, "text", "body"])
         query = f"SELECT {columns} FROM waiting WHERE place = ?"  # noqa: S608 -- names above
-        *values, text, body = self._database.first(query, [place])
+        *values, text, column = self._database.first(query, [place])
+        exchange, body = split_body(column)
         return Page(
             id="",
             text=self._database.unpacked(place, text, "text").decode(errors="surrogatepass"),
             body=self._database.unpacked(place, body, "body"),
+            exchange=exchange,
             preferences=self.preferences.of_page(-place),
             **dict(zip(_FIELDS, values, strict=True)),
         )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dedup.document import Document
 from dedup.errors import DamageError
 from dedup.sites.second_look import Rest
+from dedup.store.exchange import split_body
 from dedup.store.interface import Signatures
 from dedup.store.records import (
     DROPPED_FIELDS,
@@ -61,6 +62,7 @@ class PageReader:
             id=name or str(number),
             text=self._text(number, text),
             body=self._body(number, body),
+            exchange=split_body(body)[0],
             key=self._key(number),
             rest=self._rest(number, rest),
             **dict(zip(PAGE_FIELDS, fields, strict=True)),
@@ -126,10 +128,10 @@ class PageReader:
     def _text(self, number: int, compressed: bytes) -> str:
         return self.database.text(number, compressed, errors="surrogatepass")
 
-    def _body(self, number: int, compressed: bytes | None) -> bytes | None:
-        if compressed is None or is_reduced(compressed):
+    def _body(self, number: int, column: bytes | None) -> bytes | None:
+        if column is None or is_reduced(column):
             return None
-        return self.database.unpacked(number, compressed, "body")
+        return self.database.unpacked(number, split_body(column)[1], "body")
 
     def _rest(self, number: int, value: bytes | None) -> Rest | None:
         try:

@@ -8,10 +8,11 @@ versions that are still in memory cause no matches.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from dedup.store.interface import Workers
 from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page
+from dedup.store.sql.changes import ChangeQueries
 from dedup.store.sql.database import Database
 
 _RANK_OF_DUPLICATES = 1_000_000
@@ -22,7 +23,57 @@ _NOTE_VISIT = (
     " DO UPDATE SET outcome = excluded.outcome, seen_at = excluded.seen_at"
 )
 
+_BEGAN = "began"
+"""The outcome of a row without a URL: when a refresh began."""
+
+_IS_ANSWER = "outcome <> 'failed' AND substr(v.outcome, 1, 7) <> 'failed:'"
+
+_LAST_ANSWER = f"""
+WITH RECURSIVE earlier(n) AS (
+    SELECT CAST(? AS INTEGER) UNION ALL SELECT n - 1 FROM earlier WHERE n > 1
+)
+SELECT v.outcome FROM earlier JOIN visits AS v ON v.refresh = earlier.n AND v.url = ?
+WHERE v.{_IS_ANSWER} ORDER BY earlier.n DESC LIMIT 1
+"""  # noqa: S608 -- a constant
+
+_ALL_404 = "failed: http_404"
+
+_VANISHED = """
+UPDATE visits SET outcome = ? WHERE refresh = ? AND outcome IN ('missing', 'gone')
+AND url IN (SELECT url FROM pages WHERE host = ?)
+"""
+_AT_ONE_PAGE = """
+UPDATE visits SET outcome = ? WHERE refresh = ? AND outcome = 'moved' AND url IN (
+    SELECT r.url FROM pages AS r JOIN aliases AS a ON a.url = r.url AND a.kind = 'redirect'
+    WHERE r.host = ? AND a.page_url = ?
+)
+"""
+_VISITED = """
+SELECT r.host, count(*), sum(CASE WHEN v.outcome IN ('missing', 'gone') THEN 1 ELSE 0 END),
+    sum(CASE WHEN v.outcome = 'failed: http_404' THEN 1 ELSE 0 END)
+FROM visits AS v JOIN pages AS r ON r.url = v.url WHERE v.refresh = ? GROUP BY r.host
+"""
+_MOVED = """
+SELECT r.host, a.page_url, count(*) FROM visits AS v JOIN pages AS r ON r.url = v.url
+JOIN aliases AS a ON a.url = v.url AND a.kind = 'redirect'
+WHERE v.refresh = ? AND v.outcome = 'moved' GROUP BY r.host, a.page_url HAVING count(*) >= ?
+"""
+_AS_BEFORE = """
+INSERT INTO versions
+SELECT CAST(:page AS BIGINT), coalesce((SELECT seen_at FROM visits WHERE refresh = :refresh
+    AND url = '' AND d.fetched_at > seen_at), d.fetched_at), d.title, coalesce(d.text, p.text), NULL
+FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = :number
+"""
+
+MIN_VANISHED = 3
+"""Fewer pages that vanish at once say nothing of their host."""
+
 Replace = Callable[..., None]
+
+
+def is_most(n_pages: int, n_visited: int) -> bool:
+    """Is a change of this number of a host's visited pages not believed within one visit?"""
+    return n_pages >= MIN_VANISHED and 2 * n_pages > n_visited
 
 
 class Refreshes:
@@ -34,10 +85,14 @@ class Refreshes:
         replace: `replace(number, page, signatures, is_new=False)` replaces a page and its
             signatures by a new version.
         workers: they learn which hosts have work again.
+
+    Attributes:
+        changes: queries of what has changed.
     """
 
     def __init__(self, database: Database, replace: Replace, workers: Workers) -> None:
         self._database = database
+        self.changes = ChangeQueries(database)
         self._replace = replace
         self._workers = workers
 
@@ -69,6 +124,7 @@ class Refreshes:
                 f" WHERE urls.url = found.url AND urls.state = {DONE} AND reason = '{EARLIER}'"
             )
             connection.execute("DELETE FROM meta WHERE name = 'finished'")
+            connection.execute(_NOTE_VISIT, (number, "", _BEGAN, time.time()))
             self._database.set_meta("refresh", str(number))
             self._workers.note_hosts()
         return number
@@ -84,12 +140,53 @@ class Refreshes:
     def note_visit(self, url: str, result: str) -> None:
         """Record the result of a page's visit, one of `VISIT_RESULTS`.
 
+        The second `missing` in a row is `gone`; failures between them do not count. A page that is
+        there after it was gone or moved is `back`.
+
         Raises:
             ValueError: it is not one of them.
         """
-        if result not in VISIT_RESULTS:
+        if result.partition(":")[0] not in VISIT_RESULTS:
             raise ValueError(f"result must be one of {', '.join(VISIT_RESULTS)}, got {result!r}")
-        self._database.write(_NOTE_VISIT, (self.current(), url, result, time.time()), weight=1)
+        number = self.current()
+        if result in ("missing", "unchanged", "changed") and number > 1:
+            before = self._database.value(_LAST_ANSWER, (number - 1, url))
+            if result == "missing" and before in ("missing", "gone"):
+                result = "gone"
+            elif result != "missing" and before in ("gone", "moved"):
+                result = "back"
+        self._database.write(_NOTE_VISIT, (number, url, result, time.time()), weight=1)
+
+    def settle(self) -> None:
+        """At the end of a refresh, take back what most pages of a host cannot have become.
+
+        If most of the visited pages of a host are missing or gone, or redirect to one page, their
+        visits have failed. If it was so in the visit before, they are missing.
+        """
+        number = self.current()
+        visited = {}
+        before = {
+            host: is_most(n_vanished + n_failed, n_visited)
+            for host, n_visited, n_vanished, n_failed in self._database.all(_VISITED, (number - 1,))
+        }
+        with self._database.unit(weight=0) as connection:
+            for host, n_visited, n_vanished, _ in self._database.all(_VISITED, (number,)):
+                visited[host] = n_visited
+                if is_most(n_vanished, n_visited) and not before.get(host):
+                    connection.execute(_VANISHED, (_ALL_404, number, host))
+            for host, target, n_moved in self._database.all(_MOVED, (number, MIN_VANISHED)):
+                if is_most(n_moved, visited[host]):
+                    failed = "failed: redirect_to_one_page"
+                    connection.execute(_AT_ONE_PAGE, (failed, number, host, target))
+
+    def note_template(self, urls: Sequence[str]) -> None:
+        """Record that new versions differ in nothing but what many pages of their host changed."""
+        number = self.current()
+        self._database.write_many(
+            "UPDATE visits SET outcome = 'template'"
+            " WHERE refresh = ? AND url = ? AND outcome = 'changed'",
+            [(number, url) for url in urls],
+        )
 
     def duplicates(self, original: int | None = None) -> dict[str, int]:
         """The numbers of the duplicates of a page, or of all that were dropped, by URL."""
@@ -108,6 +205,15 @@ class Refreshes:
             f"DELETE FROM skipped WHERE number = ? AND reason = '{EARLIER}'",  # noqa: S608 -- a constant
             (number,),
         )
+
+    def keep_duplicate(self, number: int, page: int, *, was_before: bool = False) -> None:
+        """Keep the text of a duplicate as an old version of the page that its URL is now.
+
+        `was_before`: it was a duplicate before the refresh, whenever it was fetched last.
+        """
+        refresh = self.current() if was_before else 0
+        values = {"page": page, "number": number, "refresh": refresh}
+        self._database.write(_AS_BEFORE, values, weight=1)
 
     def replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
         """Replace a page by a new version, and keep the old one.

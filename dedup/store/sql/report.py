@@ -158,6 +158,10 @@ class ReportQueries(Queries):
             found.setdefault(host, {})[source] = count
         return found
 
+    def hosts_of_pages(self) -> Iterator[tuple[str, int]]:
+        """Host and number of each stored page, by number."""
+        return self._database.each("SELECT host, number FROM pages ORDER BY number")
+
     def has_rest(self) -> bool:
         """Does any page have rare shingles, so that the second look was possible?"""
         query = "SELECT number FROM pages WHERE rest IS NOT NULL LIMIT 1"

@@ -90,8 +90,15 @@ class StatsQueries(Queries):
         number = self._database.meta("refresh")
         if number is None:
             return {}
-        query = "SELECT outcome, count(*) FROM visits WHERE refresh = ? GROUP BY outcome"
-        return {"number": int(number), **self._database.pairs(query, (int(number),))}
+        query = (
+            "SELECT outcome, count(*) FROM visits WHERE refresh = ? AND outcome <> 'began'"
+            " GROUP BY outcome ORDER BY outcome"
+        )
+        counts: dict[str, int] = {}
+        for outcome, count in self._database.all(query, (int(number),)):
+            kind = outcome.partition(":")[0]
+            counts[kind] = counts.get(kind, 0) + count
+        return {"number": int(number), **counts}
 
     def fetched(self) -> int:
         """Records for which a response arrived."""

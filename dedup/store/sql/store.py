@@ -157,7 +157,7 @@ class JobStore(PageReader, ABC):
         """Write a page under its number, as a new row or over the old one."""
         fields = {**_fields(number, page), **_content(page), "body": None}
         if self.keep_bodies and page.body is not None and len(page.body) <= MAX_UNPACKED_BYTES:
-            fields["body"] = page.packed_body
+            fields["body"] = page.body_column
         elif page.reduced is not None:
             fields["body"] = REDUCED + compressed(page.reduced)
         with self.unit() as connection:

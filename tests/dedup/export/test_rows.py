@@ -159,7 +159,7 @@ def test_parquet_has_nested_columns_and_timestamps(tmp_path: Path) -> None:
     [
         (["-o", "p.jsonl", "--fields", "url,autor"], "got 'autor'; did you mean author?"),
         (["-o", "p.jsonl", "--fields", ""], "got ''"),
-        (["-o", "p.warc", "--fields", "url"], "which go to a WARC file"),
+        (["-o", "p.warc", "--fields", "url"], "which go to a web archive"),
         (["-d", "d.jsonl", "--fields", "url"], "which go to no file"),
     ],
 )

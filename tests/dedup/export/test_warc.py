@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from dedup.cli import main
+from dedup.errors import DamageError
 from dedup.export import NEAR_DUPLICATE_PROFILE, write_warc
 from dedup.store import Page, SqliteStore
+from dedup.store.exchange import Exchange
+from tests import json_lines
 
 pytest.importorskip("warcio", reason="warcio is not installed")
 
@@ -116,6 +120,85 @@ def test_versions_of_a_page_differ_by_headers(job: Path) -> None:
     assert "ETag" not in headers[0]
 
 
+EXCHANGE = Exchange(
+    "h2",
+    "2001:db8::1",
+    (
+        ("Date", "Sat, 21 Nov 2026 10:00:00 GMT"),
+        ("Content-Type", "text/html"),
+        ("Content-Length", "77"),
+        ("Transfer-Encoding", "chunked"),
+        ("X-Crawler-Content-Encoding", "br"),
+        ("Link", "</a>; rel=next"),
+        ("Link", "</b>; rel=prev"),
+        ("X-Name", "é\u2028\x85Forged: 1"),
+        ("Not a name", "x"),
+    ),
+    "POST",
+    (("User-Agent", "a crawler"), ("Host", "other.example")),
+)
+
+
+def with_headers(job: Path, exchange: Exchange, url: str = "http://h.example/p a?q=1") -> Any:
+    """The records of the page with these headers, with their heads."""
+    page = Page(id="", text="", url=url, body=b"<p>Hello", status=404, exchange=exchange.pack())
+    with SqliteStore(job / "crawl.sqlite") as store:
+        store._write_page(9, page, {})
+    from warcio.archiveiterator import ArchiveIterator
+
+    with export(job).open("rb") as file:
+        return [
+            (each.rec_type, each.rec_headers, each.http_headers, each.content_stream().read())
+            for each in ArchiveIterator(file, check_digests="raise")
+            if "h.example" in (each.rec_headers.get_header("WARC-Target-URI") or "")
+        ]
+
+
+def test_headers_are_those_that_came_and_fit_the_body(job: Path) -> None:
+    (kind, about, head, body), _ = with_headers(job, EXCHANGE)
+    assert (kind, body) == ("response", b"<p>Hello")
+    assert about.get_header("WARC-IP-Address") == "2001:db8::1"
+    assert about.get_header("WARC-Protocol") == "h2"
+    assert (head.protocol, head.statusline) == ("HTTP/1.1", "404 Not Found")
+    assert head.headers == [
+        ("Date", "Sat, 21 Nov 2026 10:00:00 GMT"),
+        ("Content-Type", "text/html"),
+        ("X-Crawler-Content-Length", "77"),
+        ("X-Crawler-Transfer-Encoding", "chunked"),
+        ("X-Crawler-Content-Encoding", "br"),
+        ("Link", "</a>; rel=next"),
+        ("Link", "</b>; rel=prev"),
+        ("X-Name", "%C3%A9Forged%3A%201"),
+        ("Content-Length", "8"),
+    ]
+
+
+def test_a_request_belongs_to_its_response(job: Path) -> None:
+    (_, of_response, _, _), (kind, about, head, body) = with_headers(job, EXCHANGE)
+    assert (kind, body) == ("request", b"")
+    assert about.get_header("WARC-Concurrent-To") == of_response.get_header("WARC-Record-ID")
+    for name in ("WARC-Date", "WARC-Target-URI", "WARC-IP-Address"):
+        assert about.get_header(name) == of_response.get_header(name)
+    assert (head.protocol, head.statusline) == ("POST", "/p%20a?q=1 HTTP/1.1")
+    assert head.headers == [("Host", "h.example"), ("User-Agent", "a crawler")]
+    assert about.get_header("WARC-Truncated") == "unspecified"  # its body is not there
+
+
+def test_a_request_without_a_body_is_whole(job: Path) -> None:
+    _, (_, about, _, _) = with_headers(job, EXCHANGE._replace(method="GET", protocol="HTTP/1.0"))
+    assert about.get_header("WARC-Truncated") is None
+    assert about.get_header("WARC-Protocol") is None
+
+
+def test_damaged_headers_are_told(job: Path) -> None:
+    page = Page(id="", text="", url="http://h.example/", body=b"x", exchange=b"no frame")
+    with SqliteStore(job / "crawl.sqlite") as store:
+        store._write_page(9, page, {})
+    with pytest.raises(DamageError, match="the headers of page 9 are damaged"):
+        export(job)
+    assert not (job / "x.warc.gz").exists()
+
+
 def test_hostile_fields_stay_within_their_header(job: Path) -> None:
     store = SqliteStore(job / "crawl.sqlite")
     with store.unit() as connection:
@@ -139,3 +222,15 @@ def test_a_stage_of_a_stranger_stays_within_its_header(job: Path) -> None:
     written = export(job, "a.warc").read_bytes()
     assert b"X-Dedup-Stage: a%0D%0AX-Forged%3A%201%0D%0A%0D%0AWARC%2F1.1%0D%0A\r\n" in written
     assert b"\nX-Forged" not in written
+
+
+def test_a_run_over_the_archive_keeps_the_pages(job: Path, tmp_path: Path) -> None:
+    url, body = "http://h.example/", b"<p>" + b"Hello " * 40
+    packed = EXCHANGE._replace(method="GET").pack()
+    page = Page(id="", text="", url=url, body=body, status=200, exchange=packed)
+    with SqliteStore(job / "crawl.sqlite") as store:
+        store._write_page(9, page, {})
+    out = tmp_path / "out.jsonl"
+    assert main(["run", str(export(job)), "-o", str(out)]) == 0
+    urls = ["http://a.example/a", "http://d.example/d", "urn:x-scrapy-dedup:document:5"]
+    assert [row["url"] for row in json_lines.read(out)] == [*urls, url]

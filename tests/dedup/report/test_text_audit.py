@@ -82,6 +82,11 @@ def test_a_sample_is_bounded_and_even(tmp_path: Path, monkeypatch: pytest.Monkey
     sample = Sample(store)
     assert [int(each.page.id) for each in sample.pages(HOST)] == [1, 5, 9, 13, 17]
     assert len(list(sample.pages(HOST, at_most=2))) == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(sampling, "MIN_SHARE_PAGES", 2)
+        assert [int(each.page.id) for each in Sample(store).pages(HOST)] == [1, 11]
+        patch.setattr(sampling, "SHARE", 0.2)
+        assert len(list(Sample(store).pages(HOST))) == 4
     monkeypatch.setattr(sampling, "MAX_BYTES", 1)
     monkeypatch.setattr(sampling, "_MIN_PAGES", 3)
     assert len(list(Sample(store).pages(HOST))) == 3

@@ -43,6 +43,13 @@ def test_lines_are_the_same_by_their_words(
 
 
 @pytest.mark.parametrize(
+    "text", ["“A Zed” [x]", "Äpfel", "ΟΔΟΣ “A”", "İ", "Kelvin \u212a", "@[`{ “"]
+)
+def test_words_are_those_of_the_text_in_lower_case(text: str) -> None:
+    assert words_of([text]).hashes.tolist() == words_of([text.lower()]).hashes.tolist()
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [("", 0), ("***", 0), ("one", 1), ("It's 5 o'clock", 5), ("有字 and words", 4), ("a_b", 1)],
 )

@@ -175,6 +175,7 @@ def test_an_outline_from_another_process_is_the_same_and_decoded_when_asked() ->
     found = of(html)
     text = found.to_json()
     other = pickle.loads(pickle.dumps(found))
+    assert other.size == found.size == (4, len("One" + "Two three" + " 4" + "5"))
     assert "lines" not in vars(other)
     assert other.to_json() == text
     assert other == found

@@ -64,7 +64,7 @@ def test_validators_are_those_of_the_page(store: JobStore) -> None:
 def test_a_visit_has_a_known_result(store: JobStore) -> None:
     store.refreshes.begin()
     store.refreshes.note_visit(SITE, "gone")
-    with pytest.raises(ValueError, match="must be one of unchanged, changed, gone, moved, failed"):
+    with pytest.raises(ValueError, match="must be one of unchanged, changed, template, back"):
         store.refreshes.note_visit(SITE, "lost")
 
 

@@ -37,6 +37,12 @@ def test_bytes_and_code_points_agree(low_bytes):
     assert_array_equal(low_bytes(codes.astype(np.uint8)), low_bytes(codes.astype(np.uint32)))
 
 
+def test_a_few_characters_above_the_first_block_are_looked_up_by_themselves(low_bytes, blocks):
+    codes = code_points("a “plain” text, é, 中 …" + "." * 30)
+    assert_array_equal(low_bytes(codes), codes & 0x7F)
+    assert sorted(blocks) == [0x0000, 0x2000, 0x4E00]
+
+
 def test_numbers_may_be_wider_than_bytes():
     table = CharacterTable(lambda text: code_points(text) + np.uint32(7), np.uint32)
     codes = code_points("aé中😀")

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from crawler.demo import SITE, DemoServer
+from dedup.demo import SITE, DemoServer
 
 
 @pytest.fixture(scope="module")
@@ -174,8 +174,8 @@ def test_a_folder_without_an_index_is_listed(
 ) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "a&b c.html").write_text("{server}")
-    monkeypatch.setattr("crawler.demo.server.SITE", tmp_path.resolve())
-    monkeypatch.setattr("crawler.demo.server.ROUTES", {})
+    monkeypatch.setattr("dedup.demo.server.SITE", tmp_path.resolve())
+    monkeypatch.setattr("dedup.demo.server.ROUTES", {})
     with DemoServer() as server:
         client = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=10)
         _, listing = ask(client, "/")

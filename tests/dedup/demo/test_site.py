@@ -17,8 +17,8 @@ from urllib.request import HTTPRedirectHandler, build_opener
 import pytest
 from resiliparse.extract.html2text import extract_plain_text
 
-from crawler.demo import SITE, DemoServer
-from crawler.demo.server import ROUTES, DemoPage, Redirect
+from dedup.demo import SITE, DemoServer
+from dedup.demo.server import ROUTES, DemoPage, Redirect
 
 EXPECTED: dict[str, Any] = json.loads((SITE.parent / "expected.json").read_text("utf-8"))
 PAGES: dict[str, dict[str, str]] = {page["name"]: page["urls"] for page in EXPECTED["pages"]}

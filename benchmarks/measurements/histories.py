@@ -1,0 +1,185 @@
+"""Published histories of sites, replayed: what of their changes is told, and what is not.
+
+    python benchmarks/measurements/histories.py REPOSITORY --branch NAME --select CSS
+        [--remove CSS] [--states 20] [--last 200] [--start PATH] [--allow REGEX] [--folder PATH]
+
+REPOSITORY is the git directory of a built site. Its commits, at equal distances, are served one
+after the other at one address: the first is crawled, the others are visited with `-a refresh=1`.
+What is told of each visit is judged by the words of the content container (see
+`benchmarks/sites/container.py`) in the commits themselves, over the pages that the job knows:
+
+- changed: a page's words differ between two states. A page that was told and is the same by words
+  counts against precision; "rebuilt" are pages whose file differs and whose words do not.
+- new: a stored page whose file was not there in the state before.
+- gone: a page without a file, told one visit later; what vanishes in the last state does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+_ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(_ROOT))
+
+from benchmarks.sites.container import Container  # noqa: E402 -- in order
+from benchmarks.sites.folder import SiteFolder  # noqa: E402 -- in order
+from benchmarks.sites.server import SiteServer  # noqa: E402 -- in order
+from dedup.changes import Change, Changes  # noqa: E402 -- in order
+from dedup.store import open_store  # noqa: E402 -- in order
+
+_SETTINGS = ("DEDUP_PROGRESS=off", "LOG_LEVEL=ERROR", "RETRY_ENABLED=0")
+
+State = dict[str, tuple[bytes, tuple[str, ...], str]]
+"""The pages of a state by URL: their bodies, the words of their containers, and their names."""
+
+
+def _git(repository: Path, *arguments: str) -> bytes:
+    command = ["git", f"--git-dir={repository}", *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+
+
+def commits(repository: Path, branch: str, states: int, last: int) -> list[str]:
+    """Commits of the branch at equal distances, the oldest first, of the last ones."""
+    found = _git(repository, "rev-list", "--first-parent", branch).decode().split()[:last]
+    found.reverse()
+    step = max(1, (len(found) - 1) // max(1, states - 1))
+    return found[::-1][: step * states : step][::-1]
+
+
+def check_out(repository: Path, commit: str, folder: Path) -> None:
+    """Make the folder the site as it was published by a commit."""
+    shutil.rmtree(folder, ignore_errors=True)
+    data = _git(repository, "archive", commit, "--", "*.html")
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        archive.extractall(folder, filter="data")
+
+
+def crawl(url: str, folder: Path, *more: str) -> None:
+    command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"url={url}"]
+    command += ["-a", f"job={folder.name}", "-s", f"DEDUP_JOBS_DIR={folder.parent}", *more]
+    command += [f"-s{each}" for each in _SETTINGS]
+    subprocess.run(command, check=True, cwd=_ROOT, stdout=subprocess.DEVNULL)
+
+
+def read_state(job: Path, server: SiteServer, container: Container) -> tuple[State, set[str]]:
+    """The present state of the pages that the job knows, and those of them that it stores."""
+    with open_store(job, read_only=True) as store:
+        stored = {url for url in store.exports.page_urls().values() if url is not None}
+        urls = stored.union(store.refreshes.duplicates())
+    bodies = {url: server.page(url) for url in sorted(urls)}
+    found = {url: (body, container.read(body)) for url, body in bodies.items() if body}
+    state = {url: (body, tuple(read.words or ()), read.name) for url, (body, read) in found.items()}
+    return state, stored
+
+
+class Judge:
+    """Counts what was told of visits, and what was not."""
+
+    def __init__(self, first: State) -> None:
+        self.counts: Counter[str] = Counter()
+        self.examples: list[str] = []
+        self._last = dict(first)
+        """Of each page the state when it was last there."""
+        self._missing: set[str] = set()
+        self._gone: set[str] = set()
+
+    def add(self, now: State, stored: set[str], told: Mapping[str, Change]) -> None:
+        """Judge a visit; `stored`: the pages that the job has now, without duplicates."""
+        both = stored & self._last.keys() & now.keys()
+        changed = {url for url in both if self._last[url][0] != now[url][0]}
+        by_words = {url for url in changed if self._last[url][1] != now[url][1]}
+        by_name = {url for url in changed - by_words if self._last[url][2] != now[url][2]}
+        told_changed = self._of(told, "changed") - by_name
+        self._compare("changed", by_words - self._gone, told_changed)
+        self._compare("new", now.keys() & stored - self._last.keys(), self._of(told, "new"))
+        missing = stored - now.keys()
+        gone = missing & self._missing
+        self._compare("gone", gone - self._gone, self._of(told, "gone"))
+        self._missing, self._gone = missing, gone
+        self._last |= now
+        rebuilt = changed - by_words - by_name
+        self.counts["rebuilt"] += len(rebuilt)
+        self.counts["rebuilt, told"] += len(rebuilt & told_changed)
+
+    @staticmethod
+    def _of(told: Mapping[str, Change], kind: str) -> set[str]:
+        return {url for url, change in told.items() if change.change == kind}
+
+    def _compare(self, kind: str, true: set[str], told: set[str]) -> None:
+        self.counts[f"{kind}, true"] += len(true)
+        self.counts[f"{kind}, told"] += len(told)
+        self.counts[f"{kind}, both"] += len(true & told)
+        self.examples += [f"{kind} missed: {url}" for url in sorted(true - told)[:3]]
+        self.examples += [f"{kind} wrong: {url}" for url in sorted(told - true)[:3]]
+
+    def lines(self) -> Iterator[str]:
+        for kind in ("changed", "new", "gone"):
+            true, told, both = (self.counts[f"{kind}, {each}"] for each in ("true", "told", "both"))
+            precision, recall = (f"{both / n:.3f}" if n else "–" for n in (told, true))
+            yield f"{kind:8} true {true:5} told {told:5} precision {precision} recall {recall}"
+        yield f"rebuilt without a change of words: {self.counts['rebuilt']}, told " + str(
+            self.counts["rebuilt, told"]
+        )
+
+
+@contextmanager
+def _folder(given: Path | None) -> Iterator[Path]:
+    if given is not None:
+        given.mkdir(parents=True)
+        yield given
+        return
+    with tempfile.TemporaryDirectory(prefix="dedup-histories-") as name:
+        yield Path(name)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("repository", type=Path)
+    parser.add_argument("--branch", default="HEAD")
+    parser.add_argument("--select", required=True)
+    parser.add_argument("--remove", default="")
+    parser.add_argument("--states", type=int, default=20)
+    parser.add_argument("--last", type=int, default=200, help="of so many commits")
+    parser.add_argument("--start", default="")
+    parser.add_argument("--hosts", default="", help="links to these lead into the site")
+    parser.add_argument("--allow", default="", help="URLs to crawl, as `-a allow`")
+    parser.add_argument("--folder", type=Path, help="to keep the job in")
+    parser.add_argument("--show", action="store_true")
+    options = parser.parse_args()
+    container = Container(options.select, options.remove)
+    with _folder(options.folder) as folder:
+        root, job = folder / "site", folder / "job"
+        found = commits(options.repository, options.branch, options.states, options.last)
+        check_out(options.repository, found[0], root)
+        hosts = [each for each in options.hosts.split(",") if each]
+        with SiteServer(SiteFolder(root, hosts)) as server:
+            url = server.url + options.start
+            more = ("-a", f"allow={options.allow}") if options.allow else ()
+            crawl(url, job, *more)
+            judge = Judge(read_state(job, server, container)[0])
+            for commit in found[1:]:
+                check_out(options.repository, commit, root)
+                crawl(url, job, *more, "-a", "refresh=1")
+                now, stored = read_state(job, server, container)
+                with open_store(job, read_only=True) as store:
+                    rows = list(Changes(store, None, folder).rows())
+                print(commit[:10], Counter(row.change for row in rows), flush=True)
+                judge.add(now, stored, {row.url: row for row in rows})
+                if options.show:
+                    print("\n".join(judge.examples[:12]))
+                    judge.examples.clear()
+    print("\n".join(judge.lines()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""What has changed on the pages of a job since some time."""
+
+from dedup.changes.listing import Change, Changes, settle
+
+__all__ = ["Change", "Changes", "settle"]

@@ -1,0 +1,93 @@
+"""The lines that came or went on many pages of a host at once: its template has changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from dedup.changes.lines import TITLE, differing_keys, line_key
+from dedup.pieces.runs import SortedRows
+from dedup.sites.lines import words_of
+from dedup.sites.site import Site
+from dedup.store.sql.changes import ChangedPage
+
+_AT_LEAST, _SHARE, _AT_MOST = 5, 0.03, 50
+"""A line that came or went on 3% of a host's pages belongs to the template; 5 pages are needed
+for that, and 50 are enough."""
+
+_ONE = np.uint32(1)
+"""The last bit of a line's key: is the line mostly links?"""
+
+_ENDS = dict.fromkeys(map(ord, "\n\r"), " ")
+
+_LINES_A_PAGE = 1_000
+_MAX_LINES = 200_000
+"""Of all templates, for a bounded memory: those after these are told as changes of pages."""
+
+
+class Template(NamedTuple):
+    """What many pages of a host have changed: the keys of lines, and on how many pages, at most."""
+
+    keys: set[str]
+    n_pages: int
+
+
+def templates(
+    pages: Iterable[ChangedPage], n_pages: Mapping[str, int], folder: Path
+) -> dict[str, Template]:
+    """Find what of the hosts' templates has changed, by host.
+
+    Args:
+        pages: those with a new version.
+        n_pages: the number of pages of each host.
+        folder: of temporary files.
+    """
+    found: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    n_lines = 0
+    with closing(SortedRows(folder)) as rows:
+        for page in pages:
+            for key in sorted(differing_keys(page))[:_LINES_A_PAGE]:
+                rows.add((page.host, key, page.number))
+        for (host, key), group in groupby(rows, key=lambda row: row[:2]):
+            count = sum(1 for _ in group)
+            if count >= _enough(n_pages.get(host, 0)) and n_lines < _MAX_LINES:
+                found[host][key] = count
+                n_lines += 1
+    return {host: Template(set(keys), max(keys.values())) for host, keys in found.items()}
+
+
+class Furniture:
+    """The lines of a host that belong to its template.
+
+    Args:
+        template: what many pages have changed.
+        site: what is known of the host.
+    """
+
+    def __init__(self, template: Template, site: Site) -> None:
+        self._template, self._site = template, site
+
+    def __call__(self, lines: Sequence[str]) -> list[bool]:
+        """Which of the lines belong to the template? Those that many pages have, or have changed.
+
+        Of a title, only what many pages have changed.
+        """
+        keys = words_of([line.translate(_ENDS) for line in lines]).line_hashes().astype(np.uint32)
+        counts = np.maximum(
+            self._site.line_counts(keys | _ONE), self._site.line_counts(keys & ~_ONE)
+        )
+        is_common = counts >= _enough(self._site.n_names)
+        return [
+            line_key(line) in self._template.keys or (common and not line.startswith(TITLE))
+            for line, common in zip(lines, is_common.tolist(), strict=True)
+        ]
+
+
+def _enough(n_pages: int) -> int:
+    return max(_AT_LEAST, min(_AT_MOST, round(_SHARE * n_pages)))

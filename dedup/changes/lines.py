@@ -1,0 +1,113 @@
+"""The lines of a page's versions, and what of them came and went."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from dedup.names import split_title
+from dedup.store.sql.changes import ChangedPage, Version
+
+_WORD = re.compile(r"\w+")
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+TITLE = "\0"
+"""Before the parts of a title, which are compared as lines of their own."""
+
+_KEY_CHARACTERS = 200
+_MONTHS = "january february march april may june july august september october november december"
+_VARIES = re.compile(
+    r"\d+|\b(?:{}|{}|sept)\b".format(
+        _MONTHS.replace(" ", "|"), "|".join(month[:3] for month in _MONTHS.split())
+    )
+)
+_MAX_PASSAGES = 5
+_MAX_CHARACTERS = 300
+
+IsFurniture = Callable[[Sequence[str]], Sequence[bool]]
+"""Which of some lines belong to many pages of the host, or to what many pages have changed?"""
+
+
+def line_key(line: str) -> str:
+    """What a line has in common with those of other pages that differ in numbers and dates alone.
+
+    >>> line_key("Updated on March 3, 2024"), line_key("Updated on May 17, 2025")
+    ('updated on # #, #', 'updated on # #, #')
+    """
+    return _VARIES.sub("#", line.lower())[:_KEY_CHARACTERS]
+
+
+def lines_of(version: Version) -> list[str]:
+    """The lines of a version: the parts of its title, and those of its text."""
+    titles = [TITLE + part for part in split_title(version.title)]
+    return [*titles, *filter(None, map(str.strip, version.text.split("\n")))]
+
+
+def differing_keys(page: ChangedPage) -> set[str]:
+    """The keys of the lines that came or went."""
+    then, now = Counter(lines_of(page.then)), Counter(lines_of(page.now))
+    return {line_key(line) for line in (*(now - then), *(then - now))}
+
+
+class Difference(NamedTuple):
+    """How the own texts of two versions differ.
+
+    Attributes:
+        share: of the words, 0 to 1.
+        came, went: some of the lines, shortened.
+    """
+
+    share: float
+    came: list[str]
+    went: list[str]
+
+
+def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | None:
+    """How a page's own text has changed; None: its words are the same, in the same order."""
+    every = lines_of(page.then), lines_of(page.now)
+    before, after = (_own(lines, is_furniture) for lines in every)
+    old, new = _words(before), _words(after)
+    if old == new:
+        return None
+    came, went = Counter(after) - Counter(before), Counter(before) - Counter(after)
+    if differing_keys(page) - {line_key(each) for each in (*came, *went)}:  # the template changed
+        came, went = _not_in(came, _words(every[0])), _not_in(went, _words(every[1]))
+        if not (came or went):
+            return None
+    shared = (Counter(old.split()) & Counter(new.split())).total()
+    n_words = max(1, len(old.split()) + len(new.split()))
+    share = max(1 - 2 * shared / n_words, 1 / n_words)
+    return Difference(round(share, 4), passages(came), passages(went))
+
+
+def _own(lines: Sequence[str], is_furniture: IsFurniture) -> list[str]:
+    return [line for line, is_out in zip(lines, is_furniture(lines), strict=True) if not is_out]
+
+
+def _words(lines: Iterable[str]) -> str:
+    """The words, with a space around each."""
+    return f" {' '.join(_WORD.findall(_joined(lines)))} "
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "\n".join(lines).translate(_UNSEEN).lower()
+
+
+def _not_in(lines: Iterable[str], words: str) -> Counter[str]:
+    """The lines whose words are not together elsewhere.
+
+    In another template, headings are repeated in a table of contents, and lines end elsewhere.
+    """
+    return Counter(each for each in lines if (own := _words([each])).strip() and own not in words)
+
+
+def passages(lines: Iterable[str]) -> list[str]:
+    """The first of some lines, shortened, as they are shown."""
+    found = []
+    for line in lines:
+        text = line.removeprefix(TITLE)
+        found.append(text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…")
+        if len(found) == _MAX_PASSAGES:
+            break
+    return found

@@ -1,0 +1,170 @@
+"""The changes of a job's pages since some time, and what a refresh has found in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from dedup.changes.furniture import Furniture, Template, templates
+from dedup.changes.lines import Difference, difference
+from dedup.sites.learner import read_state
+from dedup.store import JobStore
+from dedup.store.sql.changes import AwayPage, ChangedPage
+from dedup.store.sql.refresh import is_most
+
+_NOTHING = Template(set(), 0)
+_BATCH = 1_000
+
+
+class Change(NamedTuple):
+    """A change of a page, of a template, or what a host has answered.
+
+    Attributes:
+        change: `new`, `changed`, `gone`, `back` or `moved`; of a host: `template`, which many pages
+            have changed, or `failed`: most pages were not answered, or not as pages.
+        seen_at: when it was seen, seconds since 1970.
+        moved_to: the other URL.
+        share: of the page's words that changed, 0 to 1.
+        came, went: passages; some, shortened.
+        note: a sentence.
+    """
+
+    url: str
+    change: str
+    seen_at: float
+    moved_to: str | None = None
+    share: float | None = None
+    came: Sequence[str] = ()
+    went: Sequence[str] = ()
+    note: str = ""
+
+
+class Changes:
+    """What has changed since some time.
+
+    Args:
+        since: seconds since 1970; None: since the visit before the last.
+        folder: of temporary files.
+
+    Attributes:
+        since: seconds since 1970.
+        refreshes: those of the job, the first one first.
+    """
+
+    def __init__(self, store: JobStore, since: float | None, folder: Path) -> None:
+        self._store = store
+        self.refreshes = store.refreshes.changes.refreshes()
+        if since is None:
+            since = self.refreshes[-1].began if self.refreshes else 0.0
+        self.since = since
+        self._last: tuple[str, Furniture] | None = None
+        self._is_running = store.meta("finished") is None
+        pages = store.refreshes.changes.pages_by_host()
+        self._templates = templates(store.refreshes.changes.changed(since), pages, folder)
+
+    def rows(self) -> Iterator[Change]:
+        """The changes: of hosts, of pages that are there, and of pages that are not."""
+        away = self._store.refreshes.changes.away(self._until())
+        away_then = self._store.refreshes.changes.away(self.since)
+        yield from self._hosts()
+        yield from self._there(away, away_then)
+        yield from self._away(away, away_then)
+
+    def texts(self) -> Iterator[tuple[ChangedPage, Difference | None]]:
+        """The pages with a new version, and how their own texts differ; None: not at all."""
+        for page in self._store.refreshes.changes.changed(self.since):
+            yield page, difference(page, self._furniture(page.host))
+
+    def _furniture(self, host: str) -> Furniture:
+        """The furniture of a host; that of the last host is kept."""
+        if self._last is None or self._last[0] != host:
+            site = read_state(host, self._store.learned.site(host)).site
+            self._last = host, Furniture(self._templates.get(host, _NOTHING), site)
+        return self._last[1]
+
+    def _until(self) -> float:
+        """Up to when what is gone counts: in the end it may turn out that the server has failed."""
+        is_open = self._is_running and bool(self.refreshes)
+        return self.refreshes[-1].began if is_open else float("inf")
+
+    def _hosts(self) -> Iterator[Change]:
+        changed: dict[str, float] = {}
+        for page in self._store.refreshes.changes.changed(self.since) if self._templates else ():
+            if page.host in self._templates:
+                changed[page.host] = max(changed.get(page.host, 0.0), page.now.fetched_at)
+        for host, seen_at in sorted(changed.items()):
+            note = f"lines that {self._templates[host].n_pages:,} pages share have changed"
+            yield Change(host, "template", seen_at, note=note)
+        for refresh in self.refreshes:
+            if refresh.began >= self.since:
+                for host, counts in self._store.refreshes.changes.answers(refresh.number).items():
+                    n_visited = sum(counts.values())
+                    failed = {name: n for name, n in counts.items() if name.startswith("failed")}
+                    if is_most(sum(failed.values()), n_visited):
+                        note = _failures(failed, n_visited)
+                        yield Change(host, "failed", refresh.began, note=note)
+
+    def _there(self, away: dict[str, AwayPage], away_then: dict[str, AwayPage]) -> Iterator[Change]:
+        back = self._store.refreshes.changes.back(self.since)
+        back = {url: at for url, at in back.items() if url in away_then and url not in away}
+        for page, found in self.texts():
+            if page.url in away or found is None:
+                continue
+            seen_at, change = back.pop(page.url, None), "back"
+            if seen_at is None:
+                seen_at, change = page.now.fetched_at, "changed"
+            yield Change(page.url, change, seen_at, None, found.share, found.came, found.went)
+        for url, seen_at in back.items():
+            yield Change(url, "back", seen_at)
+        for new in self._store.refreshes.changes.new(self.since):
+            if new.url not in away:
+                yield Change(new.url, "new", new.seen_at, came=[new.title] if new.title else [])
+
+    def _away(self, away: dict[str, AwayPage], away_then: dict[str, AwayPage]) -> Iterator[Change]:
+        left = {
+            url: page
+            for url, page in away.items()
+            if (known := away_then.get(url)) is None or known.outcome != page.outcome
+        }
+        copies = {url: copy for url, copy in self._copies() if url in left}
+        for url, (outcome, seen_at) in left.items():
+            if outcome == "moved":
+                target = self._store.refreshes.changes.redirect(url)
+                yield Change(url, "moved", seen_at, moved_to=target)
+            elif url in copies:
+                yield Change(url, "moved", seen_at, moved_to=copies[url])
+            else:
+                yield Change(url, "gone", seen_at)
+
+    def _copies(self) -> Iterator[tuple[str, str]]:
+        """Pages and their copies that were found since the visit before."""
+        before = [each.began for each in self.refreshes if each.began <= self.since]
+        return self._store.refreshes.changes.copies(before[-2] if len(before) > 1 else 0.0)
+
+
+def settle(store: JobStore) -> None:
+    """At the end of a refresh, decide what is known only then.
+
+    What most pages of a host cannot have become has failed; new versions that differ in nothing but
+    a template are no changes.
+    """
+    store.refreshes.settle()
+    with TemporaryDirectory(prefix="dedup-") as folder:
+        urls: list[str] = []
+        for page, found in Changes(store, None, Path(folder)).texts():
+            if found is None:
+                urls.append(page.url)
+            if len(urls) == _BATCH:
+                store.refreshes.note_template(urls)
+                urls.clear()
+        store.refreshes.note_template(urls)
+
+
+def _failures(failed: dict[str, int], n_visited: int) -> str:
+    """What a host answered instead of pages."""
+    name = max(failed, key=lambda each: failed[each])
+    reason = name.partition(":")[2].strip() or "nothing that could be read"
+    share = sum(failed.values()) / n_visited
+    return f"host answered {reason} for {share:.0%} of its pages: they are kept as they were"

@@ -1,0 +1,1 @@
+"""Reads documents that are not HTML: PDF, DOCX and ODT; knows no Scrapy."""

@@ -1,0 +1,168 @@
+"""Queries of what has changed on the pages of a job: visits, old versions, pages that are away."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dedup.store.sql.database import Queries
+
+_AWAY = ("gone", "moved")
+
+_TURNS = """
+SELECT refresh, url, outcome, seen_at FROM visits
+WHERE outcome IN ('gone', 'moved', 'back') ORDER BY refresh
+"""
+_CHANGED = """
+SELECT r.number, r.url, r.host, v.fetched_at, r.fetched_at, v.title, v.text, r.title, r.text
+FROM versions AS v JOIN pages AS r ON r.number = v.page
+JOIN (SELECT page, max(fetched_at) AS latest FROM versions WHERE fetched_at <= ? GROUP BY page)
+    AS last ON last.page = v.page AND last.latest = v.fetched_at
+WHERE r.fetched_at > ? AND r.url IS NOT NULL
+"""
+_NEW = """
+SELECT number, url, title, fetched_at FROM pages WHERE fetched_at > ? AND url IS NOT NULL
+AND number NOT IN (SELECT page FROM versions WHERE fetched_at <= ?)
+"""
+_VERSIONS = """
+SELECT fetched_at, title, text FROM versions WHERE page = ?
+UNION ALL SELECT fetched_at, title, text FROM pages WHERE number = ? ORDER BY fetched_at
+"""
+_ANSWERS = """
+SELECT r.host, v.outcome, count(*) FROM visits AS v JOIN pages AS r ON r.url = v.url
+WHERE v.refresh = ? GROUP BY r.host, v.outcome ORDER BY r.host, v.outcome
+"""
+_VISITS = "SELECT refresh, outcome, seen_at FROM visits WHERE url = ? ORDER BY refresh"
+
+
+class Refresh(NamedTuple):
+    """A refresh: when it began, and its pages by outcome."""
+
+    number: int
+    began: float
+    counts: dict[str, int]
+
+
+class Visit(NamedTuple):
+    """A visit of a page, in a refresh."""
+
+    refresh: int
+    outcome: str
+    seen_at: float
+
+
+class Version(NamedTuple):
+    """What a page was from the time when it was fetched."""
+
+    fetched_at: float
+    title: str
+    text: str
+
+
+class ChangedPage(NamedTuple):
+    """A page that has a new version since some time, with the versions of then and now."""
+
+    number: int
+    url: str
+    host: str
+    then: Version
+    now: Version
+
+
+class NewPage(NamedTuple):
+    number: int
+    url: str
+    title: str
+    seen_at: float
+
+
+class AwayPage(NamedTuple):
+    """A page that is not at its URL: `gone` or `moved`, and when that was seen first."""
+
+    outcome: str
+    seen_at: float
+
+
+class ChangeQueries(Queries):
+    """What has changed on a job's pages."""
+
+    def refreshes(self) -> list[Refresh]:
+        """The refreshes, the first one first."""
+        found: dict[int, Refresh] = {}
+        query = (
+            "SELECT refresh, outcome, count(*), min(seen_at) FROM visits"
+            " GROUP BY refresh, outcome ORDER BY refresh, outcome"
+        )
+        for number, outcome, count, seen_at in self._database.all(query):
+            known = found.get(number, Refresh(number, seen_at, {}))
+            counts = known.counts if outcome == "began" else {**known.counts, outcome: count}
+            found[number] = Refresh(number, min(known.began, seen_at), counts)
+        return list(found.values())
+
+    def visits(self, url: str) -> list[Visit]:
+        """The visits of a page, the first one first."""
+        return [Visit(*row) for row in self._database.all(_VISITS, (url,))]
+
+    def away(self, until: float) -> dict[str, AwayPage]:
+        """The pages that were gone or had moved at a time, by URL."""
+        found: dict[str, AwayPage] = {}
+        for _, url, outcome, seen_at in self._database.each(_TURNS):
+            if seen_at > until:
+                continue
+            if outcome not in _AWAY:
+                found.pop(url, None)
+            elif url not in found or found[url].outcome != outcome:
+                found[url] = AwayPage(outcome, seen_at)
+        return found
+
+    def back(self, since: float) -> dict[str, float]:
+        """When pages were back, of those that were since a time, by URL."""
+        query = "SELECT url, max(seen_at) FROM visits WHERE outcome = 'back' AND seen_at > ?"
+        return self._database.pairs(f"{query} GROUP BY url", (since,))
+
+    def changed(self, since: float) -> Iterator[ChangedPage]:
+        """The pages that have another version than they had at a time."""
+        for number, url, host, then, now, *values in self._database.each(_CHANGED, (since, since)):
+            old_title, old, title, text = values
+            yield ChangedPage(
+                number,
+                url,
+                host,
+                Version(then, old_title, self._text(number, old)),
+                Version(now, title, self._text(number, text)),
+            )
+
+    def new(self, since: float) -> Iterator[NewPage]:
+        """The pages that were stored after a time, and were no duplicates before."""
+        return map(NewPage._make, self._database.each(_NEW, (since, since)))
+
+    def versions(self, number: int) -> list[Version]:
+        """The versions of a page, the oldest first, the present one last."""
+        rows = self._database.all(_VERSIONS, (number, number))
+        return [Version(at, title, self._text(number, text)) for at, title, text in rows]
+
+    def copies(self, since: float) -> Iterator[tuple[str, str]]:
+        """The URLs of pages and of their duplicates that were found after a time."""
+        query = (
+            "SELECT r.url, d.url FROM duplicates AS d JOIN pages AS r ON r.number = d.original"
+            " WHERE d.fetched_at > ? AND d.url IS NOT NULL AND r.url IS NOT NULL"
+        )
+        return self._database.each(query, (since,))
+
+    def redirect(self, url: str) -> str | None:
+        """Where a URL redirects to; None: nowhere, as far as is known."""
+        query = "SELECT page_url FROM aliases WHERE url = ? AND kind = 'redirect'"
+        found: str | None = self._database.value(query, (url,))
+        return found
+
+    def answers(self, refresh: int) -> dict[str, dict[str, int]]:
+        """The visited pages of each host by outcome."""
+        found: dict[str, dict[str, int]] = {}
+        for host, outcome, count in self._database.each(_ANSWERS, (refresh,)):
+            found.setdefault(host, {})[outcome] = count
+        return found
+
+    def pages_by_host(self) -> dict[str, int]:
+        """How many pages each host has."""
+        return self._database.pairs("SELECT host, count(*) FROM pages GROUP BY host")
+
+    def _text(self, number: int, packed: bytes) -> str:
+        return self._database.text(number, packed)

@@ -1,0 +1,82 @@
+"""When a page's own text has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from dedup.changes.lines import difference, line_key
+from dedup.store.sql.changes import ChangedPage, Version
+
+_MENU = ["Home", "Docs", "About us"]
+
+
+def _none(lines: Sequence[str]) -> list[bool]:
+    return [False] * len(lines)
+
+
+def _is_menu(lines: Sequence[str]) -> list[bool]:
+    return [line in _MENU for line in lines]
+
+
+def _page(then: str, now: str, *, title: str = "A", new_title: str | None = None) -> ChangedPage:
+    old = Version(1.0, title, then)
+    new = Version(2.0, title if new_title is None else new_title, now)
+    return ChangedPage(1, "http://a/", "a", old, new)
+
+
+_SAME = {
+    "white space": ("One two.\nThree.", "One  two.\n\nThree."),
+    "lines that end elsewhere": ("One two.\nThree.", "One two. Three."),
+    "case and signs": ("One two!", "one – two."),
+    "what is not seen": ("A heading", "A heading\u200b"),
+}
+
+
+@pytest.mark.parametrize("texts", _SAME.values(), ids=_SAME)
+def test_what_is_the_same_for_a_reader_has_not_changed(texts: tuple[str, str]) -> None:
+    assert difference(_page(*texts), _none) is None
+
+
+def test_one_word_is_a_change() -> None:
+    found = difference(_page("One two three four.\nB.", "One two 3 four.\nB."), _none)
+    assert found is not None
+    assert (found.came, found.went) == (["One two 3 four."], ["One two three four."])
+    assert found.share == pytest.approx(2 / 12, abs=1e-4)  # of the words, those of the title too
+
+
+def test_order_is_a_change_and_so_is_a_name() -> None:
+    assert difference(_page("One.\nTwo.", "Two.\nOne."), _none) is not None
+    found = difference(_page("One.", "One.", new_title="B"), _none)
+    assert found is not None
+    assert (found.came, found.went) == (["B"], ["A"])
+
+
+def test_lines_of_a_template_are_no_change_of_a_page() -> None:
+    page = _page("One.\nTwo.", "\n".join([*_MENU, "One.", "Two."]))
+    assert difference(page, _is_menu) is None
+    assert difference(page, _none) is not None
+
+
+def test_another_template_may_repeat_headings_and_break_lines_elsewhere() -> None:
+    then = "One heading\nText of it.\tA cell.\nTwo headings"
+    now = "\n".join([*_MENU, "One heading", "Two headings", *then.replace("\t", "\n").split("\n")])
+    assert difference(_page(then, now), _is_menu) is None
+    found = difference(_page(then, f"{now}\nA third."), _is_menu)
+    assert found is not None
+    assert (found.came, found.went) == (["A third."], [])
+
+
+def test_numbers_and_months_do_not_tell_lines_apart() -> None:
+    assert line_key("Viewed 12 times, May 3") == line_key("Viewed 9 times, June 30")
+    assert line_key("Viewed 12 times") != line_key("Read 12 times")
+
+
+def test_passages_are_few_and_short() -> None:
+    now = "\n".join(f"{'word ' * 200}{n}" for n in range(20))
+    found = difference(_page("", now), _none)
+    assert found is not None
+    assert len(found.came) == 5
+    assert max(map(len, found.came)) == 300
+    assert found.share == pytest.approx(1, abs=0.01)

@@ -1,0 +1,196 @@
+"""What `Changes` tells of a store, refresh by refresh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dedup.changes import Change, Changes, settle
+from dedup.document import Match
+from dedup.store import JobStore, Page, open_store
+
+SITE = "http://a.example/"
+STORES: dict[str, Callable[[pytest.FixtureRequest, Path], JobStore]] = {
+    "sqlite": lambda request, path: open_store(path),
+    "postgresql": lambda request, path: open_store(request.getfixturevalue("new_place")()),
+}
+
+
+class Job:
+    """A job whose pages are visited; the clock is its own."""
+
+    def __init__(
+        self, store: JobStore, folder: Path, monkeypatch: pytest.MonkeyPatch, **texts: str
+    ) -> None:
+        self.store, self._folder, self._now = store, folder, 1_000.0
+        monkeypatch.setattr("time.time", self._tick)
+        self._texts = dict(texts)
+        self.numbers = {name: self._add(name, text) for name, text in texts.items()}
+        store.set_meta("finished", "1.0")
+
+    def _tick(self) -> float:
+        self._now += 1
+        return self._now
+
+    def _page(self, name: str, text: str) -> Page:
+        return Page(id="", text=text, url=SITE + name, title=name, fetched_at=self._tick())
+
+    def _add(self, name: str, text: str) -> int:
+        return self.store.add(self._page(name, text), {})
+
+    def visit(self, *, new: dict[str, str] | None = None, **found: str) -> dict[str, Change]:
+        """Refresh: pages are as they were, but for results and new texts, which have a space.
+
+        Returns:
+            What is told, by the last part of the URL.
+        """
+        refreshes = self.store.refreshes
+        refreshes.begin()
+        for name, number in self.numbers.items():
+            result = found.get(name, "unchanged")
+            if " " in result and not result.startswith("failed"):
+                refreshes.replace_page(number, self._page(name, result), {})
+                result = "changed"
+            refreshes.note_visit(SITE + name, result)
+        for name, text in (new or {}).items():
+            self.numbers[name] = self._add(name, text)
+        settle(self.store)
+        self.store.set_meta("finished", "1.0")
+        return self.told()
+
+    def told(self, since: float | None = None) -> dict[str, Change]:
+        rows = Changes(self.store, since, self._folder).rows()
+        return {each.url.removeprefix(SITE): each for each in rows}
+
+
+@pytest.fixture(params=STORES)
+def new_job(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Job]]:
+    store = STORES[request.param](request, tmp_path / "job")
+    yield lambda **texts: Job(store, tmp_path, monkeypatch, **texts)
+    store.close()
+
+
+def _kinds(told: dict[str, Change]) -> dict[str, str]:
+    return {name: each.change for name, each in told.items()}
+
+
+def test_new_and_changed_pages_are_told_once(new_job: Callable[..., Job]) -> None:
+    job = new_job(a="The text of a.", b="The text of b.")
+    assert job.visit() == {}
+    told = job.visit(a="Another text of a.", new={"c": "The text of c."})
+    assert _kinds(told) == {"a": "changed", "c": "new"}
+    assert (told["a"].came, told["a"].went) == (["Another text of a."], ["The text of a."])
+    assert job.visit() == {}
+
+
+def test_since_compares_with_what_was_then(new_job: Callable[..., Job]) -> None:
+    job = new_job(a="The text of a.", b="The text of b.")
+    job.visit(a="Another text of a.")
+    job.visit(a="The text of a.", b="Another text of b.")
+    first, second = job.store.refreshes.changes.refreshes()
+    assert _kinds(job.told(second.began)) == {"a": "changed", "b": "changed"}
+    assert _kinds(job.told(first.began)) == {"b": "changed"}  # `a` is what it was
+    assert [visit.outcome for visit in job.store.refreshes.changes.visits(SITE + "b")] == [
+        "unchanged",
+        "changed",
+    ]
+
+
+def test_gone_needs_two_visits_and_failures_do_not_count(new_job: Callable[..., Job]) -> None:
+    job = new_job(**dict.fromkeys("bcde", "The text."), a="The text of a.")
+    assert job.visit(a="missing") == {}
+    assert job.visit(a="failed: http_503") == {}
+    assert _kinds(job.visit(a="missing")) == {"a": "gone"}
+    assert job.visit(a="missing") == {}
+    assert _kinds(job.visit()) == {"a": "back"}
+    assert job.visit(a="missing") == {}
+    assert job.visit() == {}
+    assert _kinds(job.visit(a="gone")) == {"a": "gone"}  # 410
+    assert _kinds(job.visit(a="Another text of a.")) == {"a": "back"}
+
+
+def test_most_pages_of_a_host_are_gone_only_if_they_stay_away(new_job: Callable[..., Job]) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcde"})
+    away = dict.fromkeys("abc", "missing")
+    (told,) = job.visit(**away).values()
+    assert (told.url, told.change) == ("a.example", "failed")
+    assert told.note.startswith("host answered http_404 for 60% of its pages")
+    assert job.store.stats.refreshed() == {"number": 1, "failed": 3, "unchanged": 2}
+    assert job.visit() == {}
+    assert _kinds(job.visit(**away)) == {"a.example": "failed"}
+    assert job.visit(**away) == {}
+    assert _kinds(job.visit(**away)) == dict.fromkeys("abc", "gone")
+    assert job.visit(**away) == {}
+
+
+def test_a_single_page_can_be_gone(new_job: Callable[..., Job]) -> None:
+    job = new_job(a="The text of a.")
+    assert job.visit(a="missing") == {}
+    assert _kinds(job.visit(a="missing")) == {"a": "gone"}
+
+
+def test_what_is_gone_counts_only_when_the_visit_has_ended(new_job: Callable[..., Job]) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcde"})
+    job.visit()
+    job.store.refreshes.begin()
+    job.store.refreshes.note_visit(SITE + "a", "gone")
+    assert job.told() == {}
+    job.store.set_meta("finished", "1.0")
+    assert _kinds(job.told()) == {"a": "gone"}
+
+
+def test_moved_pages_have_the_other_url(new_job: Callable[..., Job]) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcde"})
+    job.store.urls.add_alias(SITE + "a", SITE + "new-a", "redirect")
+    told = job.visit(a="moved", b="gone")
+    assert _kinds(told) == {"a": "moved", "b": "gone"}
+    assert told["a"].moved_to == SITE + "new-a"
+    copy = Page(id="", text="The text of c.", url=SITE + "new-c", fetched_at=9e9)
+    job.store.add_duplicate(copy, Match(job.numbers["c"], "text"))
+    told = job.visit(a="moved", b="gone", c="gone")
+    assert _kinds(told) == {"c": "moved"}  # the same text is under another URL
+    assert told["c"].moved_to == SITE + "new-c"
+
+
+def test_redirects_to_one_page_are_no_moves(new_job: Callable[..., Job]) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcde"})
+    for name in "abcd":
+        job.store.urls.add_alias(SITE + name, SITE + "login", "redirect")
+    (told,) = job.visit(**dict.fromkeys("abcd", "moved")).values()
+    assert told.note.startswith("host answered redirect_to_one_page for 80% of its pages")
+
+
+def test_a_template_is_told_once(new_job: Callable[..., Job]) -> None:
+    names = [f"p{n}" for n in range(10)]
+    job = new_job(**{name: f"The text of {name}." for name in names})
+    texts = {name: f"A new menu\nViewed {name[1]} times\nThe text of {name}." for name in names}
+    texts["p3"] += "\nOne more line."
+    told = job.visit(**texts)
+    assert _kinds(told) == {"a.example": "template", "p3": "changed"}
+    assert (told["p3"].came, told["p3"].went) == (["One more line."], [])
+    assert told["a.example"].note == "lines that 10 pages share have changed"
+    assert job.store.stats.refreshed() == {"number": 1, "changed": 1, "template": 9}
+
+
+def test_a_page_that_was_a_duplicate_is_not_new(new_job: Callable[..., Job]) -> None:
+    job = new_job(a="The text of a.")
+    copy = Page(id="", text="The text of a.", url=SITE + "b", title="b", fetched_at=1_001.0)
+    job.store.add_duplicate(copy, Match(job.numbers["a"], "text"))
+    refreshes = job.store.refreshes
+    ((_, number),) = refreshes.duplicates().items()
+    refreshes.begin()
+    refreshes.replace_page(job.numbers["a"], job._page("a", "Another text."), {})
+    page = job._add("b", "The text of a.")
+    refreshes.keep_duplicate(number, page)
+    refreshes.drop_duplicate(number)
+    job.store.set_meta("finished", "1.0")
+    assert _kinds(job.told()) == {"a": "changed"}
+
+
+def test_a_job_without_a_refresh_has_new_pages_only(new_job: Callable[..., Job]) -> None:
+    job = new_job(a="The text of a.")
+    assert _kinds(job.told()) == {"a": "new"}
