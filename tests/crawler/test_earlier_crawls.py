@@ -145,16 +145,15 @@ def test_links_on_pages_of_earlier_crawls_are_followed(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", [1, 2])
 def test_two_crawls_are_equal_to_one_of_all(
-    crawl: Crawler, site: WebSite, make: SimpleNamespace, processes: int
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     """Several crawls have one baseline, which goes on meanwhile; one of them is killed."""
     old = {f"/old/{n}": f"text {n}" for n in range(30)}
     new = {f"/new/{n}": f"text {n // 2 + 20}" for n in range(40)}  # 20 to 39, each twice
     site.routes = published(make, old)
     first = crawl("site", url=site.url, job="first")
-    options = "-s", f"DEDUP_BASELINE={first.folder}", "-s", f"DEDUP_PROCESSES={processes}"
+    options = "-s", f"DEDUP_BASELINE={first.folder}"
     site.routes = published(make, new)
     running = sqlite3.connect(first.folder / "crawl.sqlite")  # as a crawl that goes on has it
     running.execute("PRAGMA journal_mode = WAL")
