@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from dedup.store.interface import Workers
-from dedup.store.records import DONE, QUEUED, VISIT_RESULTS, Page
+from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page
 from dedup.store.sql.changes import ChangeQueries
 from dedup.store.sql.database import Database
 
@@ -101,7 +101,7 @@ class Refreshes:
         return int(self._database.meta("refresh") or 0)
 
     def begin(self) -> int:
-        """Queue all pages for a visit, then all duplicates; return the number of the refresh.
+        """Queue all pages for a visit, then all dropped ones; return the refresh's number.
 
         The request of a page is `{"revisit": number}`. Duplicates stay on record until they are
         dropped by `drop_duplicate`. The job is no longer finished.
@@ -117,6 +117,11 @@ class Refreshes:
                 f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES},"  # noqa: S608 -- constants
                 f" slot = {self._database.slot}"
                 f" FROM duplicates AS found WHERE urls.url = found.url AND urls.state = {DONE}"
+            )
+            connection.execute(
+                f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES},"  # noqa: S608 -- constants
+                f" slot = {self._database.slot} FROM skipped AS found"
+                f" WHERE urls.url = found.url AND urls.state = {DONE} AND reason = '{EARLIER}'"
             )
             connection.execute("DELETE FROM meta WHERE name = 'finished'")
             connection.execute(_NOTE_VISIT, (number, "", _BEGAN, time.time()))
@@ -184,16 +189,22 @@ class Refreshes:
         )
 
     def duplicates(self, original: int | None = None) -> dict[str, int]:
-        """The numbers of the duplicates of a page, or of all pages, by URL."""
+        """The numbers of the duplicates of a page, or of all that were dropped, by URL."""
         query = "SELECT url, number FROM duplicates WHERE url IS NOT NULL"
         values: tuple[int, ...] = ()
         if original is not None:
             query, values = f"{query} AND original = ?", (original,)
+        else:
+            query += f" UNION ALL SELECT url, number FROM skipped WHERE reason = '{EARLIER}'"  # noqa: S608 -- a constant
         return self._database.pairs(query, values)
 
     def drop_duplicate(self, number: int) -> None:
         """Delete a duplicate: its URL has a new verdict."""
         self._database.write("DELETE FROM duplicates WHERE number = ?", (number,), weight=1)
+        self._database.write(
+            f"DELETE FROM skipped WHERE number = ? AND reason = '{EARLIER}'",  # noqa: S608 -- a constant
+            (number,),
+        )
 
     def keep_duplicate(self, number: int, page: int, *, was_before: bool = False) -> None:
         """Keep the text of a duplicate as an old version of the page that its URL is now.
