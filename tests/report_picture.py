@@ -22,15 +22,18 @@ def take(folder: Path) -> None:
     with TemporaryDirectory() as temporary, sync_playwright() as driver:
         command = [sys.executable, "-m", "dedup.cli", "demo"]
         subprocess.run(command, cwd=temporary, check=True, capture_output=True, timeout=240)
-        program = which("chromium") or which("chromium-browser")
-        browser = driver.chromium.launch(executable_path=program, args=_ARGUMENTS)
-        page = browser.new_page(viewport={"width": 1160, "height": 760})
+        page = browser(driver).new_page(viewport={"width": 1160, "height": 760})
         page.goto((Path(temporary) / "crawls" / "demo" / "report.html").as_uri())
         page.wait_for_selector("html[data-ready=yes]")
         page.screenshot(path=folder / "report.png")
         _show_pair(page)
         page.screenshot(path=folder / "pair.png")
-        browser.close()
+
+
+def browser(driver: Any) -> Any:
+    """The system's Chromium; it ends with the driver."""
+    program = which("chromium") or which("chromium-browser")
+    return driver.chromium.launch(executable_path=program, args=_ARGUMENTS)
 
 
 def _show_pair(page: Any) -> None:
