@@ -193,6 +193,15 @@ _ADDED_TABLES = {
     value {text} NOT NULL,            -- JSON
     PRIMARY KEY (origin, source)
 ){flat}""",
+    # What dropped pages say of where their text is from, see `dedup.groups`, if their originals are
+    # on other hosts.
+    "claims": """
+(
+    number {big} PRIMARY KEY,
+    published {text},                 -- ISO 8601
+    canonical_url {text},
+    sources {text} NOT NULL           -- URLs, one a line
+)""",
 }
 
 

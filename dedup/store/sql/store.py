@@ -23,6 +23,7 @@ from dedup.store.records import (
     storable,
     storable_fields,
 )
+from dedup.store.sql.copies import Copies
 from dedup.store.sql.database import MAX_UNPACKED_BYTES, Connection, Database, inserting
 from dedup.store.sql.decisions import Decisions, StoredDecisions
 from dedup.store.sql.explain import ExplainQueries
@@ -71,6 +72,7 @@ class JobStore(PageReader, ABC):
         workers: the processes that share the job.
         refreshes: visits to the pages of a finished job.
         decisions: those of a run over a collection.
+        copies: groups of copies on several hosts.
         stats, report, explain, exports: queries for the parts of the program with these names.
 
     Raises:
@@ -85,6 +87,7 @@ class JobStore(PageReader, ABC):
         self.workers = workers
         self.refreshes = Refreshes(database, self._write_page, workers)
         self.decisions: Decisions = StoredDecisions(database, self.add_skipped)
+        self.copies = Copies(database)
         self.stats = StatsQueries(database)
         self.report = ReportQueries(database)
         self.explain = ExplainQueries(database)
@@ -196,8 +199,9 @@ class JobStore(PageReader, ABC):
     def add_duplicate(self, document: Document, match: Match) -> None:
         page = as_page(document)
         with self.unit():
+            number = self.database.take_number()
             row = (
-                self.database.take_number(),
+                number,
                 storable(page.id) or None,
                 host_of(page.url),
                 *_match_values(match),
@@ -205,6 +209,8 @@ class JobStore(PageReader, ABC):
                 None if match.stage == "body" else page.packed_text,
             )
             self.database.write(_INSERT_DUPLICATE, row)
+            if page.claims is not None:
+                self.copies.note(number, page.claims)
 
     def add_skipped(
         self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0
