@@ -29,16 +29,18 @@ class Group(NamedTuple):
     guess: Guess
 
 
-def groups(store: JobStore, *, may_read: Callable[[int], bool] = lambda _: True) -> Iterator[Group]:
+def groups(
+    store: JobStore, *, may_read: Callable[[CopyRow], bool] = lambda _: True
+) -> Iterator[Group]:
     """The groups, by the number of the stored page.
 
     Args:
         store: of the job.
-        may_read: may the stored page of this many bytes be read for what it declares?
+        may_read: may this stored page be read for what it declares?
     """
-    for original, n_pages in store.copies.groups():
-        kept, *rows = store.copies.of(original, MAX_COPIES)
-        claims = _kept_claims(store, original) if may_read(kept.size_bytes) else None
+    for original, n_pages in store.exports.copies.groups():
+        kept, *rows = store.exports.copies.of(original, MAX_COPIES)
+        claims = _kept_claims(store, original) if may_read(kept) else None
         pages = [_copy(kept, claims), *(_copy(row, row.claims) for row in rows)]
         if len({each.site for each in pages}) > 1:
             yield Group(pages, n_pages, guess(pages))

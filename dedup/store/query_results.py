@@ -159,6 +159,7 @@ class CopyRow(NamedTuple):
     """A page of a group of copies.
 
     Attributes:
+        source: of its text, see `Document.source`.
         claims: of a dropped page, what it says of where it is from; None: it is not known.
     """
 
@@ -166,4 +167,5 @@ class CopyRow(NamedTuple):
     host: str
     first_seen: float
     size_bytes: int
+    source: str
     claims: Claims | None

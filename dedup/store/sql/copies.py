@@ -15,9 +15,10 @@ WHERE d.original > ? AND p.host != '' GROUP BY d.original
 HAVING max(CASE WHEN d.host NOT IN (p.host, '') THEN 1 ELSE 0 END) = 1
 ORDER BY d.original LIMIT ?
 """
-_KEPT = "SELECT url, host, fetched_at, size_bytes FROM pages WHERE number = ?"
+_KEPT = "SELECT url, host, fetched_at, size_bytes, source FROM pages WHERE number = ?"
 _COPIES = """
-SELECT d.url, d.host, d.fetched_at, d.size_bytes, c.number, c.published, c.canonical_url, c.sources
+SELECT d.url, d.host, d.fetched_at, d.size_bytes, d.source,
+    c.number, c.published, c.canonical_url, c.sources
 FROM duplicates AS d LEFT JOIN claims AS c ON c.number = d.number
 WHERE d.original = ? AND d.url IS NOT NULL AND d.host != ''
 ORDER BY CASE WHEN d.host = ? THEN 1 ELSE 0 END, d.number LIMIT ?
@@ -43,11 +44,11 @@ class Copies(Queries):
     def of(self, original: int, at_most: int) -> Iterator[CopyRow]:
         """The stored page, and copies of it: those on other hosts first."""
         kept = self._database.record(_KEPT, original)
-        yield CopyRow(*kept, claims=None)
+        yield CopyRow._make([*kept, None])
         for *row, number, published, url, sources in self._database.all(
             _COPIES, (original, kept[1], at_most)
         ):
             claims = None
             if number is not None:
                 claims = Claims(published, url, tuple(sources.split("\n")) if sources else ())
-            yield CopyRow(*row, claims=claims)
+            yield CopyRow._make([*row, claims])

@@ -23,7 +23,6 @@ from dedup.store.records import (
     storable,
     storable_fields,
 )
-from dedup.store.sql.copies import Copies
 from dedup.store.sql.database import MAX_UNPACKED_BYTES, Connection, Database, inserting
 from dedup.store.sql.decisions import Decisions, StoredDecisions
 from dedup.store.sql.explain import ExplainQueries
@@ -72,7 +71,6 @@ class JobStore(PageReader, ABC):
         workers: the processes that share the job.
         refreshes: visits to the pages of a finished job.
         decisions: those of a run over a collection.
-        copies: groups of copies on several hosts.
         stats, report, explain, exports: queries for the parts of the program with these names.
 
     Raises:
@@ -87,7 +85,6 @@ class JobStore(PageReader, ABC):
         self.workers = workers
         self.refreshes = Refreshes(database, self._write_page, workers)
         self.decisions: Decisions = StoredDecisions(database, self.add_skipped)
-        self.copies = Copies(database)
         self.stats = StatsQueries(database)
         self.report = ReportQueries(database)
         self.explain = ExplainQueries(database)
@@ -210,7 +207,7 @@ class JobStore(PageReader, ABC):
             )
             self.database.write(_INSERT_DUPLICATE, row)
             if page.claims is not None:
-                self.copies.note(number, page.claims)
+                self.exports.copies.note(number, page.claims)
 
     def add_skipped(
         self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0

@@ -495,20 +495,20 @@ def test_groups_of_copies_are_on_several_hosts_and_say_what_was_recorded(job: Jo
     drop("http://a.example/copy-2", second)
     drop("http://b.example/x", second, claims)
     drop("http://c.example/x", third, Claims())
-    assert list(job.copies.groups()) == [(second, 3), (third, 2)]
-    kept, *copies = job.copies.of(second, 10)
+    assert list(job.exports.copies.groups()) == [(second, 3), (third, 2)]
+    kept, *copies = job.exports.copies.of(second, 10)
     assert (kept.host, kept.claims) == ("a.example", None)
     wanted = claims._replace(canonical_url="http://a.example/?")
     assert [(each.host, each.claims) for each in copies] == [
         ("b.example", wanted),
         ("a.example", None),
     ]
-    assert len(list(job.copies.of(second, 1))) == 2
-    assert [each.claims for each in job.copies.of(third, 10)][1:] == [Claims()]
+    assert len(list(job.exports.copies.of(second, 1))) == 2
+    assert [each.claims for each in job.exports.copies.of(third, 10)][1:] == [Claims()]
     job.refreshes.drop_duplicate(job.refreshes.duplicates(second)["http://b.example/x"])
-    assert list(job.copies.groups()) == [(third, 2)]
+    assert list(job.exports.copies.groups()) == [(third, 2)]
     drop("http://b.example/x", second)
-    assert [each.claims for each in job.copies.of(second, 10)] == [None] * 3
+    assert [each.claims for each in job.exports.copies.of(second, 10)] == [None] * 3
 
 
 def test_pages_can_be_left_out_of_exports_with_their_duplicates(job: JobStore) -> None:
