@@ -8,7 +8,8 @@ from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
 from dedup.store.query_results import DuplicateRow
 from dedup.store.records import EARLIER, REDUCED, is_reduced
 from dedup.store.selection import EVERYTHING, Selection
-from dedup.store.sql.database import Queries
+from dedup.store.sql.copies import Copies
+from dedup.store.sql.database import Database, Queries
 
 _ROWS_AT_ONCE = 1 << 10
 
@@ -35,7 +36,15 @@ WHERE v.outcome = 'gone' AND NOT EXISTS
 
 
 class ExportQueries(Queries):
-    """Stored and dropped pages, all or a selection, in ascending order of their numbers."""
+    """Stored and dropped pages, all or a selection, in ascending order of their numbers.
+
+    Attributes:
+        copies: groups of copies on several hosts.
+    """
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.copies = Copies(database)
 
     def pages(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The unique pages without their bodies, as exported."""

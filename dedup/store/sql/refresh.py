@@ -200,11 +200,13 @@ class Refreshes:
 
     def drop_duplicate(self, number: int) -> None:
         """Delete a duplicate: its URL has a new verdict."""
-        self._database.write("DELETE FROM duplicates WHERE number = ?", (number,), weight=1)
-        self._database.write(
-            f"DELETE FROM skipped WHERE number = ? AND reason = '{EARLIER}'",  # noqa: S608 -- a constant
-            (number,),
-        )
+        with self._database.unit():
+            for table in ("duplicates", "claims"):
+                self._database.write(f"DELETE FROM {table} WHERE number = ?", (number,), weight=1)  # noqa: S608 -- our own names
+            self._database.write(
+                f"DELETE FROM skipped WHERE number = ? AND reason = '{EARLIER}'",  # noqa: S608 -- a constant
+                (number,),
+            )
 
     def keep_duplicate(self, number: int, page: int, *, was_before: bool = False) -> None:
         """Keep the text of a duplicate as an old version of the page that its URL is now.
