@@ -11,7 +11,8 @@ What is told of each visit is judged by the words of the content container (see
 - changed: a page's words, or its name, differ between two states. A page that was told and is the
   same by both counts against precision; "rebuilt" are pages whose file differs, and neither does.
 - new: a stored page whose file was not there in the state before.
-- gone: a page without a file, told one visit later; what vanishes in the last state does not count.
+- gone: a page without a file, told one visit later, as `gone` or, with the URL of a page of the
+  same text, as `moved`; what vanishes in the last state does not count.
 """
 
 from __future__ import annotations
@@ -107,7 +108,8 @@ class Judge:
         self._compare("new", now.keys() & stored - self._last.keys(), self._of(told, "new"))
         missing = stored - now.keys()
         gone = missing & self._missing
-        self._compare("gone", gone - self._gone, self._of(told, "gone"))
+        away = self._of(told, "gone") | (self._of(told, "moved") & gone)
+        self._compare("gone", gone - self._gone, away)
         self._missing, self._gone = missing, gone
         self._last |= now
         rebuilt = changed - by_words - by_name

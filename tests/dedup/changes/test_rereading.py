@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -63,11 +64,16 @@ def store(tmp_path: Path) -> Iterator[JobStore]:
         yield found
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
+    found = count(1_000.0)
+    monkeypatch.setattr("time.time", lambda: next(found))
+    return found
+
+
 def test_menus_that_got_into_the_text_with_a_new_template_are_not_told(
-    store: JobStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: JobStore, tmp_path: Path, clock: Iterator[float]
 ) -> None:
-    clock = iter(range(1_000, 9_000))
-    monkeypatch.setattr("time.time", lambda: float(next(clock)))
     numbers = {
         topic: store.add(_page(topic, _old(topic), _own(topic), 500.0), {}) for topic in _TOPICS
     }
@@ -76,9 +82,7 @@ def test_menus_that_got_into_the_text_with_a_new_template_are_not_told(
     for topic, number in numbers.items():
         word = "golden" if topic == "e" else "silver"
         text = [*_menu(topic), *_own(topic, word)]  # as it is read with the old template
-        store.refreshes.replace_page(
-            number, _page(topic, _new(topic, word), text, float(next(clock))), {}
-        )
+        store.refreshes.replace_page(number, _page(topic, _new(topic, word), text, next(clock)), {})
         store.refreshes.note_visit(SITE + topic, "changed")
     settle(store)
     told = {each.url: each for each in Changes(store, None, tmp_path).rows()}
@@ -112,3 +116,18 @@ def test_links_to_the_pages_before_and_after_are_left_out() -> None:
 def test_what_is_no_pager_stays(body: str) -> None:
     page = _outline(body)
     assert without_pagers(page).lines == page.lines
+
+
+def test_counters_that_show_the_path_of_their_page_belong_to_the_template(
+    store: JobStore, tmp_path: Path, clock: Iterator[float]
+) -> None:
+    old = {topic: _page(topic, "", _own(topic), 500.0) for topic in _TOPICS}
+    numbers = {topic: store.add(page, {}) for topic, page in old.items()}
+    store.set_meta("finished", "1.0")
+    store.refreshes.begin()
+    for topic, number in numbers.items():
+        text = [*_own(topic), f'Visitors of "/{topic}/"']
+        store.refreshes.replace_page(number, _page(topic, "", text, next(clock)), {})
+        store.refreshes.note_visit(SITE + topic, "changed")
+    settle(store)
+    assert [each.change for each in Changes(store, None, tmp_path).rows()] == ["template"]
