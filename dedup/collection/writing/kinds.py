@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 Kind = Union[str, Sequence["Kind"], Mapping[str, "Kind"]]  # noqa: UP007 -- it names itself
-"""A type: "string", "int32", "float64", or "timestamp" (of texts in ISO 8601, with a zone);
-`[kind]` is a list of such values, `{name: kind}` an object with such fields."""
+"""A type: "string", "int32", "float64", "bool_", or "timestamp" (of texts in ISO 8601, with a
+zone); `[kind]` is a list of such values, `{name: kind}` an object with such fields."""
 
 TIMESTAMP = "timestamp"
 
