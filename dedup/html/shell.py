@@ -13,7 +13,7 @@ from dedup.document import Document
 from dedup.html.bounds import Bounded
 
 _FEW_SHINGLES = 50
-_MANY_CHARACTERS = 2_000
+_MANY_CHARACTERS = 1_000
 """A longer text has more shingles, and is not hashed to count them."""
 
 _NOTICE_CHARACTERS = 60
@@ -66,15 +66,14 @@ def needs_rendering(page: Bounded, text: str) -> bool:
     body = tree.body
     if len(text) > _MANY_CHARACTERS or body is None or page.is_flat:
         return False
+    if not _is_short(_text(body, _FURNITURE)):  # what is cheap and true of most pages comes first
+        return False
     if tree.css_first(_SCRIPTS) is None:
         return False
-    is_short = _is_short(text)
-    if is_short and _is_bare(page, body):
-        return True
-    has_data = "articleBody" in page.html or tree.css_first("template") is not None
-    if not is_short and has_data:
-        return False
-    return any(map(_is_empty, tree.css(_MOUNTS))) and _is_short(_text(body, _FURNITURE))
+    if _is_short(text):
+        return _is_bare(page, body) or _has_empty_mount(page)
+    is_of_data = "articleBody" in page.html or tree.css_first("template") is not None
+    return not is_of_data and _has_empty_mount(page)
 
 
 def _is_bare(page: Bounded, body: LexborNode) -> bool:
@@ -89,6 +88,10 @@ def _is_bare(page: Bounded, body: LexborNode) -> bool:
         if not any(map(_SCRIPTING.search, notices)):
             return False
     return body.css_first(_CONTENT) is None
+
+
+def _has_empty_mount(page: Bounded) -> bool:
+    return any(map(_is_empty, page.tree.css(_MOUNTS)))
 
 
 def _is_empty(mount: LexborNode) -> bool:
@@ -106,7 +109,7 @@ def _asks(text: str) -> bool:
 
 
 def _is_short(text: str) -> bool:
-    if len(text) > _MANY_CHARACTERS:
+    if len(text) > _MANY_CHARACTERS or len(set(text.split())) > 2 * _FEW_SHINGLES:
         return False
     return len(Document(id="", text=text).shingles) < _FEW_SHINGLES
 
