@@ -105,6 +105,7 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
         yield from _item_lines(items)
     if kept := account.get("kept_apart"):
         yield f"kept by the second look for their own lines: {kept:,} of the unique pages"
+    yield from _shells(account, job)
     if account["failed"]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
         yield f"not fetched: {reasons}"
@@ -149,6 +150,17 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
         yield f"report: {report}"
     yield f"job: {job}"
     yield from _next_commands(account, job)
+
+
+def _shells(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
+    """What is known of pages whose text scripts make."""
+    if count := account.get("needs_rendering"):
+        have, show = ("page has", "it needs") if count == 1 else ("pages have", "they need")
+        line = f"{count:,} unique {have} no text before scripts run: {show} a browser to be read"
+        if job is not None:
+            command = f"{shell_command('dedup')} export {quote(str(job))}"
+            line += f"; {command} --fields url,needs_rendering tells which"
+        yield line
 
 
 def _next_commands(account: Mapping[str, Any], job: Path | str) -> Iterator[str]:

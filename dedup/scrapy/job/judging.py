@@ -124,6 +124,8 @@ class ItemJudge:
         if is_last:
             if self._content.was_cut(page):
                 self._stats.inc_value("dedup/pages/compared_in_part")
+            if page.needs_rendering:
+                self._stats.inc_value("dedup/pages/needs_rendering")
             self._store_page(item, entry, page)
         return None
 
