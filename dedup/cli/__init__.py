@@ -26,6 +26,16 @@ COMMANDS = {
 }
 """The help of each command. Its module has the same name and is imported when it is called."""
 
+_FIRST = """\
+dedup keeps each page and each document once.
+
+  dedup demo                               crawl a small site of this machine
+  dedup crawl https://… -o pages.jsonl     crawl a site
+  dedup run FILE… -o unique.jsonl          deduplicate files
+  dedup --help                             all commands
+"""
+"""Shown without arguments."""
+
 _ENDED_BY_SIGPIPE = 141
 
 
@@ -36,6 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy starts them; nothing here uses them
     given = sys.argv[1:] if arguments is None else list(arguments)
+    if not given:
+        print(_FIRST, end="")
+        return 0
     options = _parser(given).parse_args(given)
     try:
         with _checking_jobs(options):

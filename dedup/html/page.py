@@ -14,6 +14,7 @@ from selectolax.lexbor import LexborNode
 
 from dedup.html.bounds import Bounded, bounded
 from dedup.preferences.declarations import MAX_DECLARATIONS, MAX_VALUE_CHARACTERS, METAS
+from dedup.preferences.directives import robots_directives
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import C0_AND_SPACE, trimmed
 
@@ -39,9 +40,6 @@ _REFRESH = re.compile(
     r"""\s*(?:\d[\d.]*|\.[\d.]*)(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?
         (?:"(?P<double>[^"]*)|'(?P<single>[^']*)|(?P<bare>.*))""",
     re.ASCII | re.IGNORECASE | re.DOTALL | re.VERBOSE,
-)
-_VALUED_DIRECTIVES = frozenset(
-    {"max-image-preview", "max-snippet", "max-video-preview", "unavailable_after"}
 )
 
 
@@ -205,17 +203,6 @@ class _Head:
 def _refresh_href(content: str) -> str:
     found = _REFRESH.match(content)
     return trimmed(found["double"] or found["single"] or found["bare"]) if found else ""
-
-
-def robots_directives(value: str) -> frozenset[str]:
-    """The directives for all robots; those after `name:` are for that robot only."""
-    directives = []
-    for part in value.lower().split(","):
-        name, colon, _ = part.partition(":")
-        if colon and name.strip() not in _VALUED_DIRECTIVES:
-            break
-        directives.append(name.strip())
-    return frozenset(directives)
 
 
 def _hrefs(links: Iterable[LexborNode]) -> dict[str, bool]:

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from dedup.html.page import robots_directives
 from dedup.preferences.declarations import ROBOTS_FILE, TDM_FILE, Declaration
 from dedup.preferences.dictionary import read_dictionary
+from dedup.preferences.directives import robots_directives
 
 REFUSED_BY: Mapping[str, Mapping[str, frozenset[str]]] = {
     "train": {

@@ -55,7 +55,7 @@ def test_failed_urls_in_other_formats(crawled: Crawled, capsys: pytest.CaptureFi
     assert main(["export", str(crawled.folder), "--failed", str(file)]) == 2
     assert "--overwrite" in capsys.readouterr().err
     assert main(["export", str(crawled.folder), "--failed", "failed.warc"]) == 2
-    assert "--failed cannot be a WARC file, got failed.warc" in capsys.readouterr().err
+    assert "--failed cannot be a web archive, got failed.warc" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def _pages(_: Path) -> Run:
             return told(error)
         pickle.dumps(content)
         assert all(link.startswith(("http://", "https://")) for link in content.links)
-        page = reread(reading_of(response, raw, content), Site()).page
+        page = reread(reading_of(response, raw, content, None), Site()).page
         for value in (page.text, page.title, page.language, page.canonical_url):
             (value or "").encode()  # the store takes no lone surrogates
         return content._replace(features=None), content.features and content.features.signatures

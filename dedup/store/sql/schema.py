@@ -50,7 +50,7 @@ CREATE TABLE pages (
     last_modified {text},
     heading {text} NOT NULL,
     own_title {text},                 -- without what all titles of the site have
-    source {text} NOT NULL,           -- of the text: given, box, document, landmark or page
+    source {text} NOT NULL,           -- of the text: given, box, landmark or page
     site_version {int},           -- of what was known of its host; NULL: nothing was
     rest {bytes},                      -- what is rare on the page: see `dedup.sites.rest`
     text {bytes} NOT NULL,             -- zstd, UTF-8

@@ -110,7 +110,7 @@ def test_pieces_are_those_of_the_text_without_passages(job: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-o", "x.warc", "--without-repeated", "0.3"], "which go to a WARC file"),
+        (["-o", "x.warc", "--without-repeated", "0.3"], "which go to a web archive"),
         (["-d", "x.csv", "--without-repeated", "0.3"], "which go to no file (-o)"),
         (
             ["--pieces", "9", "--pieces-since", "2026-11-21", "--without-repeated", "0.3"],

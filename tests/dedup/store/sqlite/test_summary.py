@@ -82,6 +82,7 @@ def test_an_empty_store_counts_nothing(tmp_path):
         "failed": {},
         "urls": {"seen": 0, "queued": 0, "filtered": 0, "too_deep": 0, "nofollow": 0, "aliases": 0},
         "refresh": {},
+        "preferences": {"pages": {}, "hosts": {}},
         "hosts": [],
     }
     store.close()
