@@ -18,6 +18,7 @@ COMMANDS = {
     "stats": "show a job's counts, running or not, or compare two jobs",
     "changes": "list what has changed on a job's pages since an earlier visit",
     "report": "write the HTML report of a job, running or not",
+    "seen": "tell whether jobs have a page already, by its URL or its content",
     "why": "explain what happened to a page, and why",
     "pair": "explain why two pages match or not",
     "export": "export a job's unique pages and duplicates",

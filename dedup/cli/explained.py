@@ -29,7 +29,7 @@ def fate_text(fate: Fate) -> Text:
     if fate.url is not None and fate.url != fate.asked:
         lines.insert(1, f"requested as {plain(fate.asked)}")
     if fate.seen_at is not None:
-        time = datetime.fromtimestamp(fate.seen_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        time = _time(fate.seen_at)
         title = f', "{plain(fate.title)}"' if fate.title else ""
         tried = "left out" if fate.reason in LEFT_OUT else "tried"
         done = f"{tried} {time}" if fate.is_fetched is False else f"fetched {time}{title}"
@@ -37,6 +37,10 @@ def fate_text(fate: Fate) -> Text:
     text = Text("\n  ".join(lines))
     text.stylize("bold", 0, len(lines[0]))
     return text
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _outcome(fate: Fate) -> Iterator[str]:
@@ -48,6 +52,11 @@ def _outcome(fate: Fate) -> Iterator[str]:
     elif fate.outcome == "duplicate":
         yield f"dropped, found by {fate.stage} ({_likeness(fate)}), as a duplicate of"
         yield f"  {plain(fate.original_url or '')} (page {fate.original})"
+    elif fate.original_job is not None:
+        yield f"dropped, found by {fate.stage} ({_likeness(fate)}), as a duplicate of"
+        place = f"page {fate.original} of {fate.original_job}, an earlier crawl"
+        yield f"  {plain(fate.original_url or '')} ({plain(place)})"
+        yield f"  which fetched it {_time(fate.original_seen_at or 0)}"
     elif fate.outcome == "skipped":
         what = "fetched" if fate.reason in LEFT_OUT else "compared"
         yield f"not {what}: {reason_words(fate.reason or '')} ({plain(fate.reason)})"

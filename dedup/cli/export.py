@@ -199,6 +199,8 @@ def _write(
 ) -> None:
     tables = tables if found in _ARCHIVES else tables[:1]
     totals = {table: store.exports.count(table, chosen) for table in tables}
+    if found != "warc" and "duplicates" in totals:
+        totals["duplicates"] += store.exports.count("earlier", chosen)
     bar = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     is_hidden = not ERRORS.is_terminal
     change = None

@@ -1,6 +1,8 @@
 """`dedup pair JOB URL URL`: how similar two pages are, and how each stage compares them."""
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 
 from rich.text import Text
@@ -16,11 +18,11 @@ from dedup.cli.explained import (
 )
 from dedup.cli.why import document_of, follow
 from dedup.explain.comparison import Comparison, Decision, compare, decide
-from dedup.explain.fate import Fate
+from dedup.explain.fate import Fate, find_fate
 from dedup.explain.origin import text_origin
 from dedup.explain.replay import Replay
 from dedup.explain.text_differences import differences
-from dedup.store import JobStore, Page, open_store
+from dedup.store import JobStore, Page, job_place, open_store
 from dedup.terminal.plain import plain, plain_json
 
 _NO_LOOK = (
@@ -41,8 +43,9 @@ def execute(options: argparse.Namespace) -> None:
     with open_store(options.job, read_only=True) as store:
         fates = [follow(store, url)[-1] for url in (options.first, options.second)]
         fates.sort(key=lambda fate: fate.number or 0)  # the earlier page is the original
-        first, second = (_document(store, fate) for fate in fates)
-        origins = [text_origin(store, document) for document in (first, second)]
+        with _place_of_first(store, fates) as (home, fates[0]):
+            first, second = _document(home, fates[0]), _document(store, fates[1])
+            origins = [text_origin(home, first), text_origin(store, second)]
         replay = Replay(store)
         comparisons = [compare(each, first, second, replay.config) for each in replay.signers]
         verdict = decide(
@@ -80,6 +83,17 @@ def execute(options: argparse.Namespace) -> None:
     if first.text != second.text:
         console.print(Text("\nThe texts, with [-only in the first-] and {+only in the second+}:"))
         console.print(marked(parts))
+
+
+@contextmanager
+def _place_of_first(store: JobStore, fates: list[Fate]) -> Iterator[tuple[JobStore, Fate]]:
+    """The job of the earlier page, which may be that of an earlier crawl, and its fate there."""
+    first, second = fates
+    if second.original_job is None or first.asked != second.original_url:
+        yield store, first
+        return
+    with open_store(job_place(second.original_job), read_only=True) as earlier:
+        yield earlier, find_fate(earlier, first.asked)
 
 
 def conclusion(comparisons: list[Comparison], verdict: Decision) -> str:

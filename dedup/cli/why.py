@@ -31,7 +31,8 @@ def execute(options: argparse.Namespace) -> int:
         reports: list[StageReport] = []
         other: OtherItem | None = None
         origin = None if document is None else text_origin(store, document)
-        if document is not None and fates[-1].number is not None:
+        is_earlier = fates[-1].original_job is not None  # which may be gone
+        if document is not None and fates[-1].number is not None and not is_earlier:
             replay, before = Replay(store), fates[-1].number
             reports = replay.explain(document, before=before)
             other = replay.other_of_text(document, before=before)
@@ -61,6 +62,8 @@ def follow(store: JobStore, url: str) -> list[Fate]:
 
 def document_of(store: JobStore, fate: Fate) -> Page | None:
     """The page's document, if it was stored or dropped."""
+    if fate.number is not None and fate.original_job is not None:
+        return store.decisions.earlier.page(fate.number)
     if fate.number is None or fate.outcome not in ("stored", "duplicate"):
         return None
     read = store.page if fate.outcome == "stored" else store.dropped_page
@@ -81,6 +84,8 @@ def _print(
         return
     console.print(Text(f"  {document_line(document)}"))
     console.print(origin_text(origin), soft_wrap=True)
+    if fates[-1].original_job is not None:
+        return
     console.print()
     console.print(Text("The stages, replayed against the pages stored before it:"))
     console.print(stages_table(reports))

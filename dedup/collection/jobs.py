@@ -25,6 +25,7 @@ from dedup.sites.learner import SiteState
 from dedup.sites.site import Site
 from dedup.store import STORE_NAME
 from dedup.store.records import KEY_STAGE
+from dedup.store.sql.store import JobStore
 from dedup.store.sqlite import SqliteStore
 
 _GROUP_UNITS = 2_000
@@ -187,7 +188,7 @@ def open_baseline(
             if is_job(Path(each)):
                 store = _open_compared(each, rules)
                 found.stores.append(store)
-                found.sites.append(_sites_of_job(store))
+                found.sites.append(sites_of_job(store))
         if not sources:
             return found
         inputs = folder / _AGAINST
@@ -238,7 +239,7 @@ def _check_compared(store: SqliteStore, rules: Rules, against: str) -> None:
         )
 
 
-def _sites_of_job(store: SqliteStore) -> Callable[[str], Site | None]:
+def sites_of_job(store: JobStore) -> Callable[[str], Site | None]:
     """What a crawl has learned of its hosts; a run over a collection keeps nothing of that.
 
     Raises:

@@ -1,5 +1,6 @@
 """A store on top of others that are only read: documents are compared with those of all."""
 
+import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -69,9 +70,18 @@ class LayeredStore:
     def signatures(
         self, stage: str, *, after: int = -1
     ) -> Iterator[tuple[NDArray[np.int64], Sequence[bytes]]]:
-        for start, store in zip(self._starts, self._stores, strict=True):
+        ends = [*self._starts[1:], sys.maxsize]
+        for start, end, store in zip(self._starts, ends, self._stores, strict=True):
             for numbers, signatures in store.signatures(stage, after=max(after - start, -1)):
-                yield numbers + start, signatures
+                # A job of `bases` may go on; later pages would take the numbers of the next one.
+                count = int(np.searchsorted(numbers, end - start))
+                if count:
+                    yield numbers[:count] + start, signatures[:count]
+
+    def base_place(self, number: int) -> tuple[int, int] | None:
+        """Which of `bases` a document is in, and its number there; None: it is in `own`."""
+        at = bisect_right(self._starts, number) - 1
+        return None if at == len(self._starts) - 1 else (at, number - self._starts[at])
 
     def _place(self, number: int) -> tuple[CollectionStore, int]:
         at = bisect_right(self._starts, number) - 1

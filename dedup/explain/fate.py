@@ -37,6 +37,8 @@ class Fate:
         seen_at: when it was fetched, or failed; seconds since 1970.
         original, original_url, stage, distance, resemblance: for a duplicate; see `Match`. An
             original without a URL has its id in place of it, if it has one.
+        original_job, original_seen_at: for a page skipped because it duplicates one of an earlier
+            crawl: that crawl's job, and when the original was fetched there.
         reason, detail, is_fetched: for a skipped URL.
         page_url, kind: for an alias, by `redirect` or `canonical` link.
         duplicates: for a stored page, the number of its duplicates by stage.
@@ -53,6 +55,8 @@ class Fate:
     title: str = ""
     original: int | None = None
     original_url: str | None = None
+    original_job: str | None = None
+    original_seen_at: float | None = None
     stage: str | None = None
     distance: int | None = None
     resemblance: float | None = None

@@ -23,6 +23,7 @@ _REASONS = {
         "only dropped duplicates link to it",
         'DEDUP_DUPLICATE_LINKS = "follow" fetches it',
     ),
+    "earlier_crawl": ("it duplicates a page of a crawl named by DEDUP_BASELINE", "none"),
     "empty": ("the response is empty", "none"),
     "host_pages": (
         "its host reached DEDUP_HOST_PAGES",
@@ -122,6 +123,7 @@ _NO_FAILURES = LEFT_OUT | {
     *(
         "document_encrypted",
         "document_scanned",
+        "earlier_crawl",
         "empty",
         "ignored",
         "known",

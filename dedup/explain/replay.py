@@ -90,7 +90,7 @@ class Replay:
     def __init__(self, store: JobStore) -> None:
         self._store = store
         self._schemes = store.schemes()
-        self.config = _config(self._schemes, json.loads(store.meta("settings") or "{}"))
+        self.config = config_of(self._schemes, json.loads(store.meta("settings") or "{}"))
         self._asked: list[int] = []
         self._recorded: ApartPage | None = None
         self._site: Callable[[str], Site] = cache(lambda host: site_of(store, host))
@@ -253,7 +253,7 @@ class _Noting(SecondCheck):
         return super().nearest(document, proposed)
 
 
-def _config(schemes: dict[str, Any], settings: dict[str, Any]) -> DedupConfig:
+def config_of(schemes: dict[str, Any], settings: dict[str, Any]) -> DedupConfig:
     """The configuration: from the schemes of the signatures, and thresholds from settings."""
     default = DedupConfig()
     names = {each.name for each in fields(DedupConfig)}

@@ -154,6 +154,13 @@ def _store(values: SettingValues) -> str:
     return address
 
 
+def _baseline(values: SettingValues) -> tuple[str, ...]:
+    jobs = [str(each).strip() for each in values.strings("DEDUP_BASELINE")]
+    if any(map(is_address, jobs)):
+        _load("psycopg", extra="postgresql", purpose="a job in DEDUP_BASELINE")
+    return tuple(filter(None, jobs))
+
+
 def _extractor(values: SettingValues) -> str:
     extractor = values.choice("DEDUP_TEXT_EXTRACTOR", EXTRACTORS)
     if extractor == "trafilatura":
@@ -220,6 +227,7 @@ class CrawlConfig:
     job: str = _read(SettingValues.text, "DEDUP_JOB")
     jobs_dir: str = _read(SettingValues.text, "DEDUP_JOBS_DIR")
     job_dir: str = _read(SettingValues.text, "JOBDIR")
+    baseline: tuple[str, ...] = _read(_baseline)
     keep_jobs: bool = _read(SettingValues.flag, "DEDUP_KEEP_JOBS")
     restart: bool = _read(SettingValues.flag, "DEDUP_RESTART")
     is_report_enabled: bool = _read(SettingValues.flag, "DEDUP_REPORT_ENABLED")
@@ -301,7 +309,12 @@ class CrawlConfig:
             "DEDUP_ITEM_IGNORE_FIELDS": list(self.item_fields.ignored),
             "DEDUP_URL_CANONICAL": self.url_canonical,
             "DEDUP_ROBOTS_META_OBEY": self.is_robots_meta_obeyed,
+            **({"DEDUP_BASELINE": self._shown_baseline} if self.baseline else {}),
         }
+
+    @property
+    def _shown_baseline(self) -> list[str]:
+        return [without_password(job) for job in self.baseline]
 
 
 def names_processes(settings: BaseSettings) -> bool:
@@ -327,6 +340,9 @@ def dedup_settings(settings: BaseSettings) -> Mapping[str, object]:
     found = {name: settings[name] for name in sorted(settings) if name.startswith("DEDUP_")}
     if "DEDUP_STORE" in found:
         found["DEDUP_STORE"] = without_password(str(found["DEDUP_STORE"]))
+    if "DEDUP_BASELINE" in found:
+        jobs = settings.getlist("DEDUP_BASELINE")
+        found["DEDUP_BASELINE"] = ",".join(without_password(str(job).strip()) for job in jobs)
     return found
 
 

@@ -43,6 +43,11 @@ DEDUP_JOB = ""
 same command means the same job. A spider with another name or other arguments cannot use the job.
 """
 
+DEDUP_BASELINE: list[str] = []
+"""Jobs of earlier crawls: folders, files or `postgresql://USER@HOST:PORT/DATABASE#JOB`. A page that
+one of them has is dropped, with that job's page as the original; it is recorded as `earlier_crawl`.
+The jobs are only read, and several crawls can have the same ones. See docs/earlier_crawls.md."""
+
 DEDUP_RESTART = False
 """Start a new job and rename the kept one to JOB.old-1 (`-s DEDUP_RESTART=1`). This project's own
 spiders also take `-a restart=1`."""

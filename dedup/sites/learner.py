@@ -20,7 +20,6 @@ from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError, get_frame_par
 
 from dedup.sites.counts import Contribution, SiteCounts
 from dedup.sites.outline import Outline
-from dedup.sites.second_look import IsRare
 from dedup.sites.site import (
     FEW_NAMES,
     NAMES,
@@ -297,10 +296,9 @@ class SiteLearner:
         """The knowledge to read a page with if `ahead` other pages of its host arrive before it."""
         return self._state(host).site_for(ahead)
 
-    def rare_on(self, host: str) -> IsRare | None:
-        """A function that selects the rare lines of a host; None: nothing is known of the host."""
-        site = self.site(host)
-        return site.is_rare if site else None
+    def known_site(self, host: str) -> Site | None:
+        """What is known of a host; None: nothing."""
+        return self.site(host) or None
 
     def add(self, url: str | None, page: Contribution) -> LearningStep:
         """Count a page that was read with knowledge of its site."""

@@ -8,6 +8,7 @@ EXPORTED_FIELDS = (
 
 DUPLICATE_FIELDS = (
     *("id", "url", "duplicate_of", "duplicate_of_url", "stage", "distance", "resemblance"),
-    "first_seen",
+    *("first_seen", "duplicate_of_job"),
 )
-"""The columns of an exported duplicate. Ids are those of the caller, or else numbers."""
+"""The columns of an exported duplicate. Ids are those of the caller, or else numbers. The job is
+that of an original in an earlier crawl."""

@@ -41,6 +41,9 @@ have URLs that a learned rule deferred: these are fetched last."""
 DUPLICATE_LINK = "duplicate_link"
 """The reason recorded for such a link if it is not fetched."""
 
+EARLIER = "earlier_crawl"
+"""The reason recorded for a page that is dropped for one of an earlier crawl."""
+
 TRAP_RANK = 10_000_000
 """From this rank on, requests are deferred because they look like a trap."""
 

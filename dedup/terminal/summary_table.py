@@ -11,7 +11,10 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from dedup.preferences.uses import is_refusal
+from dedup.store.records import EARLIER
 from dedup.terminal.plain import plain
+
+_EARLIER_CRAWL = "duplicates: in an earlier crawl"
 
 _FIELDS = 5
 """The maximum number of fields that are named."""
@@ -47,7 +50,8 @@ def parts_of(account: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
         yield name, pages[name], sizes[name]
     for kind in ("duplicates", "skipped"):
         for name, count in pages[kind].items():
-            yield f"{kind}: {name}", count, sizes[kind][name]
+            shown = _EARLIER_CRAWL if name == EARLIER else f"{kind}: {name}"
+            yield shown, count, sizes[kind][name]
 
 
 def counts_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:

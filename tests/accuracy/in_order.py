@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dedup.config import DedupConfig
 from dedup.html.page_text import PageText
+from dedup.scrapy.job.baseline import Baseline
 from dedup.scrapy.job.content import ContentIndex
 from dedup.scrapy.reading.content import Content, ContentReader, RawPage, Wanted
 from dedup.sites.learner import LearningStep, SiteLearner
@@ -55,7 +56,7 @@ class _Crawl:
         self._reader = ContentReader(wanted)
         self._store = store
         self._learner = SiteLearner(store.learned, max_waiting=1_000)
-        self._content = ContentIndex(store, config, self._learner)
+        self._content = ContentIndex(store, config, self._learner, Baseline(store, (), ()))
         self._content.use(_STAGES)
         self._content.open()
         self._dropped: dict[str, str] = {}

@@ -7,6 +7,7 @@ from typing import Any
 
 from dedup.detectors import STAGES
 from dedup.scrapy.job.drops import DropLog
+from dedup.store.records import EARLIER
 
 _DROPPED, _SKIPPED = "dedup/pages/duplicate/", "dedup/pages/skipped/"
 _TOLD_APART = "dedup/items/kept_for_fields"
@@ -28,10 +29,12 @@ def item_counts(name: str, drops: DropLog, stats: Mapping[str, Any]) -> dict[str
 
     found, skipped = below(_DROPPED), below(_SKIPPED)
     dropped = {stage: found[stage] for stage in STAGES if stage in found}
-    if n_before := drops.count - sum(dropped.values()):
-        dropped["from an earlier run"] = n_before
+    if n_earlier := skipped.pop(EARLIER, 0):
+        dropped["in an earlier crawl"] = n_earlier
     lost = sum(n for reason, n in skipped.items() if reason.startswith("pipeline_"))
     no_text = stats.get("dedup/items/no_page", 0)
+    if n_before := drops.count - sum(dropped.values()):
+        dropped["from an earlier run"] = n_before
     kept = no_text + sum(skipped.values()) - lost
     kept += stats.get("dedup/pages/unique", 0) + stats.get("dedup/pages/known", 0)
     return {

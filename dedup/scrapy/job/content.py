@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from dedup.document import Match
 from dedup.errors import DamageError
 from dedup.keys import differing
 from dedup.scrapy.internals.refusal import refusing
+from dedup.scrapy.job.baseline import Baseline
 from dedup.sites.differing_lines import lines_of_body
 from dedup.sites.learner import SiteLearner
 from dedup.sites.site import PageText
@@ -37,6 +39,7 @@ class ContentIndex:
 
     Args:
         learner: knows which lines are rare on a host.
+        baseline: the pages of earlier crawls. Outside of this class they have negative numbers.
 
     Attributes:
         stages: those in use, in the order of their pipelines.
@@ -44,8 +47,12 @@ class ContentIndex:
         additions: grows whenever a page is added, by this process or by another.
     """
 
-    def __init__(self, store: JobStore, config: DedupConfig, learner: SiteLearner) -> None:
+    def __init__(
+        self, store: JobStore, config: DedupConfig, learner: SiteLearner, baseline: Baseline
+    ) -> None:
         self._store = store
+        self._baseline = baseline
+        self._offset = baseline.offset
         self._config = config
         self._learner = learner
         self._judge: Deduplicator | None = None
@@ -76,11 +83,11 @@ class ContentIndex:
             try:
                 with refusing():
                     self._judge = Deduplicator(
-                        store=self._store,
+                        store=self._baseline.layers,
                         config=self._config,
                         stages=self.stages,
-                        bodies=self._store.body,
-                        rare_on=self._learner.rare_on,
+                        bodies=self._baseline.body,
+                        rare_on=self._baseline.rare_on(self._learner.known_site),
                         max_characters=_MAX_COMPARED_CHARACTERS,
                         remembers=self._store.workers.is_shared,  # each is judged twice
                         clean=storable,
@@ -88,6 +95,7 @@ class ContentIndex:
             except ValueError as error:
                 problem = f"its signatures are damaged ({error})"
                 raise DamageError(self._store.location, problem) from error
+            self._baseline.end_snapshots()
             self._store.workers.on_signatures(self._take_up)
         return self._judge
 
@@ -99,10 +107,16 @@ class ContentIndex:
         if self._judge is None:
             return None
         if self._together is None or page not in self._together.places:
-            return self._judge.find(page, stages)
-        match = self._together.find(page)
+            return self._numbered(self._judge.find(page, stages))
+        match = self._numbered(self._together.find(page))
         # The stages are the first ones: if another finds a match, they find none.
         return match if match is None or stages is None or match.stage in stages else None
+
+    def _numbered(self, match: Match | None) -> Match | None:
+        """What was found, with the number of the original in its own job."""
+        if match is None or not self._offset:
+            return match
+        return replace(match, original=match.original - self._offset)
 
     def prepare(self, page: Page) -> None:
         """Compute what is stored of a page, as far as it is not computed yet."""
@@ -133,14 +147,19 @@ class ContentIndex:
         """Store a page with its signatures; return its number."""
         self.additions += 1
         if self._together is not None and page in self._together.places:
-            return self._together.add(page)
-        return self.open().add(page)
+            return self._together.add(page) - self._offset
+        return self.open().add(page) - self._offset
+
+    def add_duplicate(self, page: Page, match: Match) -> None:
+        """Record a page that was dropped for one of this job, or of an earlier crawl."""
+        self._baseline.add_duplicate(page, match)
 
     def change(self, number: int, own: PageText) -> None:
         """Replace the text of a stored page by the one read with what is known of its site now."""
         before = self._store.page(number)
         page = with_text(before, own)
         self._store.change_text(number, page)
+        number += self._offset
         self.open().original.forget(number)
         if page.text != before.text:  # of which the signatures are made
             self.open().change(number, page)
@@ -148,25 +167,30 @@ class ContentIndex:
 
     def add_version(self, number: int, page: Page) -> None:
         """Add the new version of a stored page to the index."""
-        self.open().change(number, page, is_stored=True)
+        self.open().change(number + self._offset, page, is_stored=True)
         self._note_change()
 
     def url_of(self, number: int) -> str | None:
-        """The URL of a stored page."""
-        known = self.open().original.kept(number)
-        return self._store.label(number)[1] if known is None else known.url
+        """The URL of a stored page, or of one of an earlier crawl."""
+        known = self.open().original.kept(number + self._offset)
+        if known is not None:
+            return known.url
+        return self._baseline.layers.label(number + self._offset)[1]
 
     def signatures(self, page: Page) -> Mapping[str, bytes]:
         """All signatures of a page, by stage."""
         return self.open().signatures(page)
 
     def note_apart(self, number: int, page: Page) -> bool:
-        """Note why a page was kept although its text resembles another page's; False: none does."""
+        """Note why a page was kept although its text resembles another page's; False: none does.
+
+        That it resembles one of an earlier crawl is not recorded: a job names its own pages.
+        """
         found = self.open().check.told_apart(page)
-        if found is None:
+        if found is None or found.original < self._offset:
             return False
         lines = lines_of_body(page, found.difference.lines)
-        self._store.note_apart(number, found.original, lines)
+        self._store.note_apart(number, found.original - self._offset, lines)
         return True
 
     def differing_fields(self, page: Page) -> list[str]:
@@ -189,7 +213,7 @@ class ContentIndex:
 
     def _take_up(self, stage: str, numbers: NDArray[np.int64], signatures: Sequence[bytes]) -> None:
         """Index pages that another process has added, or whose text it has changed."""
-        self.open().load(stage, numbers, signatures)
+        self.open().load(stage, numbers + self._offset, signatures)
         self.additions += 1
 
 

@@ -71,13 +71,14 @@ class DuplicateLinks:
         """Keys of links by the key of the page that they were found on, until it is judged."""
 
     def is_duplicate(self, reading: Reading) -> bool:
-        """Does the page have an original, as far as is known before it is judged?
+        """Does the page have an original in this job, as far as is known before it is judged?
 
-        While nothing is known of its site, only an equal body counts.
+        While nothing is known of its site, only an equal body counts. One of an earlier crawl does
+        not count: its links were followed there, and not in this crawl.
         """
-        if reading.outline is not None and reading.contribution is None:
-            return self._content.is_copy(reading.page)
-        return self._content.find(reading.page) is not None
+        is_unknown = reading.outline is not None and reading.contribution is None
+        match = self._content.find(reading.page, ("body",) if is_unknown else None)
+        return match is not None and match.original > 0
 
     def put_off(self, page: bytes, links: list[bytes], *, n_new: int) -> None:
         """Note the links on a duplicate, seen and new ones; the new ones are to be queued late."""

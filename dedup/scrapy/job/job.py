@@ -98,6 +98,7 @@ class Job:
     Attributes:
         place: its folder and name.
         store: holds everything stored of the job.
+        baseline: the jobs of earlier crawls.
         urls, pages: the parts that work on each.
         ledger: records each outcome.
         turns: when this process writes, where others share the job.
@@ -162,9 +163,11 @@ class Job:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             self.place.check(self.store, crawler.settings)
-        except StateError:
+            self.baseline = self.place.open_baseline(self.store, crawler.settings)
+        except (StateError, ValueError):
             self.store.close()
             raise
+        self.baseline.on_error(self.fail)
         self.store.on_error(self.fail)
         remove_old_parts(self.folder)
         self.turns = Turns(self.store.workers)
@@ -208,8 +211,9 @@ class Job:
 
     @property
     def has_pages(self) -> bool:
-        """Has the job any page, or a duplicate of one?"""
-        return bool(self.store.exports.count("pages") or self.store.exports.count("duplicates"))
+        """Has the job any page, or a duplicate of one, be it in an earlier crawl?"""
+        tables = "pages", "duplicates", "earlier"
+        return any(self.store.exports.count(table) for table in tables)
 
     @property
     def is_alone(self) -> bool:
@@ -233,6 +237,7 @@ class Job:
             self.urls.requests.leave_hosts()
         with suppress(StateError):
             self.store.close()
+        self.baseline.close()
         if not self.is_kept:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -258,7 +263,7 @@ def _assemble(job: Job, crawler: Crawler) -> None:
     is_shared = store.workers.is_shared
     learner = SiteLearner(store.learned, max_waiting=config.waiting_pages, is_shared=is_shared)
     detection = replace(config.detection, index_folder=job.folder)
-    content = ContentIndex(store, detection, learner)
+    content = ContentIndex(store, detection, learner, job.baseline)
     revisits = Revisits(
         store,
         begin=job.place.begin_refresh if job.begins_refresh else None,
@@ -288,6 +293,7 @@ def _assemble(job: Job, crawler: Crawler) -> None:
         budgets.traps,
         duplicate_links,
         add_page=content.add,
+        add_duplicate=content.add_duplicate,
     )
     gate = Gate(requests, seen, shares, budgets, duplicate_links, job.record)
     of_responses = ResponseUrls(crawler, config.url_canonical)

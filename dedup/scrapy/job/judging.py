@@ -297,7 +297,9 @@ class ItemJudge:
             return keys[0] in self._done
         if keys:
             return self._store.urls.is_done(keys[0])
-        return self._is_resumed and self._content.url_of(match.original) == page.url
+        if not self._is_resumed or match.original < 0:  # it is of an earlier crawl
+            return False
+        return self._content.url_of(match.original) == page.url
 
     def _is_resent_page(self, entry: Entry, page: Page, match: Match) -> bool:
         """Is this a page of an earlier run, which the project's own scheduler has sent again?
@@ -306,7 +308,7 @@ class ItemJudge:
         """
         if not self._is_resent or not self._is_resumed or match.original in self._resent:
             return False
-        if self._content.url_of(match.original) != page.url:
+        if match.original < 0 or self._content.url_of(match.original) != page.url:
             return False
         entry.is_recorded = True
         self._resent.add(match.original)

@@ -7,11 +7,13 @@ from collections.abc import Callable
 
 from scrapy.statscollectors import StatsCollector
 
+from dedup.document import Match
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.job.duplicate_links import DuplicateLinks
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.revisits import Revisits
 from dedup.store import JobStore, Page
+from dedup.store.records import EARLIER
 from dedup.urls import SeenUrls
 from dedup.urls.traps import TrapWatch
 
@@ -24,6 +26,7 @@ class Ledger:
 
     Args:
         add_page: stores a page with its signatures, and returns its number.
+        add_duplicate: records a page that was dropped, and for which one.
 
     Attributes:
         fetched: number of records with a response, those of earlier processes too.
@@ -42,6 +45,7 @@ class Ledger:
         duplicate_links: DuplicateLinks | None,
         *,
         add_page: Callable[[Page], int],
+        add_duplicate: Callable[[Page, Match], None],
     ) -> None:
         self._store = store
         self._stats = stats
@@ -51,6 +55,7 @@ class Ledger:
         self._traps = traps
         self._duplicate_links = duplicate_links
         self._add_page = add_page
+        self._add_duplicate = add_duplicate
         self.fetched = self.fetched_before = store.stats.fetched()
         self.visited = 0
         self._counts: dict[bytes | None, Counter[str]] = {}
@@ -90,7 +95,7 @@ class Ledger:
                 self._revisits.forget(outcome.url, number)
                 return number
             case "duplicate" if page is not None and outcome.match is not None:
-                store.add_duplicate(page, outcome.match)
+                self._add_duplicate(page, outcome.match)
             case "version" if page is not None and outcome.number is not None:
                 for url in self._revisits.replace(outcome.number, page):
                     if not self._requests.is_waiting(url):
@@ -149,6 +154,8 @@ class Ledger:
         match kind:
             case "unique":
                 self._stats.inc_value("dedup/pages/unique")
+            case "duplicate" if outcome.match is not None and outcome.match.original < 0:
+                self._stats.inc_value(f"dedup/pages/skipped/{EARLIER}")
             case "duplicate" if outcome.match is not None:
                 self._stats.inc_value(f"dedup/pages/duplicate/{outcome.match.stage}")
             case "skipped":

@@ -18,8 +18,10 @@ from dedup.detectors import default_detectors
 from dedup.errors import StateError
 from dedup.revisits import planned
 from dedup.scrapy.config import CrawlConfig, stages_in_use
+from dedup.scrapy.job.baseline import Baseline, open_baseline
 from dedup.scrapy.spiders.own import OwnSpider, is_own
 from dedup.store import JobStore, job_exists, open_store, rename_job, store_path
+from dedup.store.interface import Schemes
 from dedup.store.lock import lock, process_name
 from dedup.store.postgresql import check_name, name_like
 
@@ -159,8 +161,11 @@ class JobPlace:
         """Store the spider, arguments and settings of a new job; compare those of an existing one.
 
         Raises:
-            SchemeError: the job has another spider, other arguments or other settings.
+            SchemeError: the job has another spider, other arguments or other settings, or an
+                earlier crawl has other settings.
+            StateError, ValueError: see `open_baseline`.
         """
+        self.open_baseline(store, settings).close()  # first: nothing is stored of a wrong one
         store.check_schemes({"URL": {"rules": list(self._config.url_rules.names)}}, of="URLs")
         store.check_schemes({"setting": self._config.verdict_settings}, of="verdicts")
         if self._arguments is not None:
@@ -169,6 +174,17 @@ class JobPlace:
                 {"spider": {"name": self._spider_name}, "spider argument": named}, of="crawl"
             )
         self._check_detectors(store, settings)
+
+    def open_baseline(self, store: JobStore, settings: BaseSettings) -> Baseline:
+        """Open the earlier crawls that the job is compared with.
+
+        Raises:
+            StateError, ValueError: see `baseline.open_baseline`.
+        """
+        schemes = self._schemes_in_use(store, settings)
+        return open_baseline(
+            store, self._config.baseline, schemes, extractor=self._config.extractor
+        )
 
     @property
     def has_scrapys_queue(self) -> bool:
@@ -262,11 +278,14 @@ class JobPlace:
 
         The pipelines check them too, but only after the spider is opened.
         """
-        if store.meta("schemes of detectors") is None:  # the pipelines store them
-            return
+        if store.meta("schemes of detectors") is not None:  # else the pipelines store them
+            store.check_schemes(self._schemes_in_use(store, settings))
+
+    def _schemes_in_use(self, store: JobStore, settings: BaseSettings) -> Schemes:
+        """The schemes of the detectors of the pipelines that are in use."""
         in_use = stages_in_use(settings, self._config)
         cascade = default_detectors(store.document, self._config.detection)
-        store.check_schemes({each.stage: each.scheme for each in cascade if each.stage in in_use})
+        return {each.stage: each.scheme for each in cascade if each.stage in in_use}
 
 
 def file_name(name: str) -> str:

@@ -149,6 +149,9 @@ class Database(ABC):
     def each(self, query: str, parameters: Sequence[object] = ()) -> Iterator[Any]:
         """The rows of a query, read one by one, for results of any size."""
 
+    def end_snapshot(self) -> None:  # noqa: B027 -- not every database has one
+        """Have a reader see the job as it is from now on, and not as it was on opening."""
+
     @abstractmethod
     def matching(self, table: str, pattern: re.Pattern[str]) -> tuple[str, list[object]]:
         """The SQL condition that the URLs of rows `r` of a table match, and its parameters."""

@@ -9,6 +9,7 @@ from dedup.document import Document, Match
 from dedup.store.query_results import RecordRow
 from dedup.store.records import storable
 from dedup.store.sql.database import Database
+from dedup.store.sql.earlier import EarlierPages
 
 KNOWN = "known"
 """The reason for a document skipped because it duplicates one of another store. Its detail is the
@@ -66,11 +67,15 @@ class StoredDecisions(Decisions):
 
     Args:
         add_skipped: see `JobStore`.
+
+    Attributes:
+        earlier: pages of a crawl, dropped for one of an earlier crawl.
     """
 
-    def __init__(self, database: Database, add_skipped: Callable[..., None]) -> None:
+    def __init__(self, database: Database, add_skipped: Callable[..., int]) -> None:
         self._database = database
         self._add_skipped = add_skipped
+        self.earlier = EarlierPages(database, add_skipped)
 
     def clean(self, text: str | None) -> str | None:
         return storable(text)

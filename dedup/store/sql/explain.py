@@ -12,6 +12,7 @@ from dedup.store.query_results import (
     Outcome,
     SkippedRecord,
 )
+from dedup.store.records import EARLIER
 from dedup.store.sql.database import Queries
 
 IsSameUrl = Callable[[str], bool]
@@ -38,6 +39,15 @@ SELECT d.url, d.title, d.fetched_at, d.original, coalesce(p.url, p.name), d.stag
     d.resemblance FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = ?
 """
 _SKIPPED = "SELECT url, seen_at, reason, detail, is_fetched FROM skipped WHERE number = ?"
+_EARLIER = f"""
+SELECT r.title, r.original, coalesce(r.original_url, r.original_name), r.original_fetched_at, r.job,
+    r.stage, r.distance, r.resemblance FROM earlier AS r
+JOIN skipped AS s ON s.number = r.number AND s.reason = '{EARLIER}' WHERE r.number = ?
+"""  # noqa: S608 -- a constant
+_EARLIER_DETAILS = (
+    *("title", "original", "original_url", "original_seen_at", "original_job"),
+    *("stage", "distance", "resemblance"),
+)
 
 _PAGE = ("url", "title", "seen_at")
 _MATCH = ("original", "original_url", "stage", "distance", "resemblance")
@@ -83,6 +93,8 @@ class ExplainQueries(Queries):
         found = dict(zip(names, self._database.record(query, number), strict=True))
         if outcome == "skipped":
             found["is_fetched"] = bool(found["is_fetched"])
+            if (earlier := self._database.first(_EARLIER, (number,))) is not None:
+                found |= zip(_EARLIER_DETAILS, earlier, strict=True)
         if outcome == "stored":
             counts = "SELECT stage, count(*) FROM duplicates WHERE original = ? GROUP BY stage"
             found["duplicates"] = self._database.pairs(counts, (number,))

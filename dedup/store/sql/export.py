@@ -6,7 +6,7 @@ from typing import Any
 from dedup.store.exchange import split_body
 from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
 from dedup.store.query_results import DuplicateRow
-from dedup.store.records import REDUCED, is_reduced
+from dedup.store.records import EARLIER, REDUCED, is_reduced
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sql.database import Queries
 
@@ -14,7 +14,11 @@ _ROWS_AT_ONCE = 1 << 10
 
 _DUPLICATES = """
 SELECT r.number, r.original, r.name, r.url, p.name, p.url, r.stage, r.distance, r.resemblance,
-    r.fetched_at FROM duplicates AS r JOIN pages AS p ON p.number = r.original
+    r.fetched_at, NULL FROM duplicates AS r JOIN pages AS p ON p.number = r.original
+"""
+_EARLIER = """
+SELECT r.number, r.original, r.name, r.url, r.original_name, r.original_url, r.stage, r.distance,
+    r.resemblance, r.fetched_at, r.job FROM earlier AS r
 """
 
 
@@ -111,11 +115,12 @@ class ExportQueries(Queries):
                 yield number, text, self._database.unpacked(number, packed, "body"), None
 
     def duplicates(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
-        """The record of each dropped page, as exported."""
-        for number, original, *values in self._by_number(_DUPLICATES, "duplicates", selection):
-            row = dict(zip(DUPLICATE_FIELDS, values, strict=True))
-            name = row["duplicate_of"] or original
-            yield {**row, "id": row["id"] or number, "duplicate_of": name}
+        """The record of each dropped page, as exported; last those of earlier crawls."""
+        for query, table in ((_DUPLICATES, "duplicates"), (_EARLIER, "earlier")):
+            for number, original, *values in self._by_number(query, table, selection):
+                row = dict(zip(DUPLICATE_FIELDS, values, strict=True))
+                name = row["duplicate_of"] or original
+                yield {**row, "id": row["id"] or number, "duplicate_of": name}
 
     def duplicate_rows(self, selection: Selection = EVERYTHING) -> Iterator[DuplicateRow]:
         """The dropped pages by number, ascending."""
@@ -124,9 +129,9 @@ class ExportQueries(Queries):
         return map(DuplicateRow._make, self._by_number(query, "duplicates", selection))
 
     def count(self, table: str, selection: Selection = EVERYTHING) -> int:
-        """Rows of `pages` or `duplicates`."""
-        if table not in ("pages", "duplicates"):
-            raise ValueError(f"table must be 'pages' or 'duplicates', got {table!r}")
+        """Rows of `pages`, `duplicates` or `earlier`, the duplicates of pages of earlier crawls."""
+        if table not in ("pages", "duplicates", "earlier"):
+            raise ValueError(f"table must be 'pages', 'duplicates' or 'earlier', got {table!r}")
         condition, parameters = self._where(selection, table)
         query = f"SELECT count(*) FROM {table} AS r WHERE {condition}"  # noqa: S608 -- our own names
         return int(self._database.value(query, parameters))
@@ -144,8 +149,10 @@ class ExportQueries(Queries):
             last = rows[-1][0]
 
     def _where(self, selection: Selection, table: str) -> tuple[str, list[object]]:
-        """The condition on the rows `r` of `pages` or `duplicates`, and its parameters."""
+        """The condition on the rows `r` of one of these tables, and its parameters."""
         parts: list[tuple[str, list[object]]] = []
+        if table == "earlier":  # a refresh may have deleted the record
+            parts.append(("r.number IN (SELECT number FROM skipped WHERE reason = ?)", [EARLIER]))
         if selection.hosts:
             parts.append((f"r.host IN ({_marks(selection.hosts)})", [*selection.hosts]))
         if selection.stages:
@@ -157,7 +164,7 @@ class ExportQueries(Queries):
             parts.append(("r.fetched_at >= ?", [selection.since]))
         if selection.url is not None:
             parts.append(self._database.matching(table, selection.url))
-        if selection.without:
+        if selection.without and table != "earlier":
             column = "r.number" if table == "pages" else "r.original"
             parts.append(self._database.outside(column, selection.without))
         condition = " AND ".join(text for text, _ in parts) or "TRUE"

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from dedup.store.interface import Workers
-from dedup.store.records import DONE, QUEUED, VISIT_RESULTS, Page
+from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page
 from dedup.store.sql.changes import ChangeQueries
 from dedup.store.sql.database import Connection, Database
 from dedup.store.sql.histories import HistoryQueries
@@ -26,7 +26,8 @@ WHERE urls.url = found.url AND urls.state = {DONE}
 """  # noqa: S608 -- constants
 _LEAVE_OUT = f"""
 UPDATE urls SET state = {DONE}, request = NULL WHERE state = {QUEUED}
-AND url IN (SELECT url FROM pages UNION SELECT url FROM duplicates)
+AND url IN (SELECT url FROM pages UNION SELECT url FROM duplicates
+    UNION SELECT url FROM skipped WHERE reason = '{EARLIER}')
 """  # noqa: S608 -- constants
 _FETCHED = """
 SELECT count(*) FROM (
@@ -125,7 +126,7 @@ class Refreshes:
         """Queue pages for a visit; return the number of the refresh.
 
         `order`: the URLs of pages and duplicates to visit, after links that are queued already;
-        None: all pages, then all duplicates.
+        None: all pages, then all dropped ones.
 
         The request of a page is `{"revisit": number}`. Duplicates stay on record until they are
         dropped by `drop_duplicate`. The job is no longer finished.
@@ -152,6 +153,11 @@ class Refreshes:
             f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES},"  # noqa: S608 -- constants
             f" slot = {self._database.slot}"
             f" FROM duplicates AS found WHERE urls.url = found.url AND urls.state = {DONE}"
+        )
+        connection.execute(
+            f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES},"  # noqa: S608 -- constants
+            f" slot = {self._database.slot} FROM skipped AS found"
+            f" WHERE urls.url = found.url AND urls.state = {DONE} AND reason = '{EARLIER}'"
         )
 
     def _queue_planned(self, connection: Connection, order: Sequence[str]) -> None:
@@ -237,16 +243,22 @@ class Refreshes:
         )
 
     def duplicates(self, original: int | None = None) -> dict[str, int]:
-        """The numbers of the duplicates of a page, or of all pages, by URL."""
+        """The numbers of the duplicates of a page, or of all that were dropped, by URL."""
         query = "SELECT url, number FROM duplicates WHERE url IS NOT NULL"
         values: tuple[int, ...] = ()
         if original is not None:
             query, values = f"{query} AND original = ?", (original,)
+        else:
+            query += f" UNION ALL SELECT url, number FROM skipped WHERE reason = '{EARLIER}'"  # noqa: S608 -- a constant
         return self._database.pairs(query, values)
 
     def drop_duplicate(self, number: int) -> None:
         """Delete a duplicate: its URL has a new verdict."""
         self._database.write("DELETE FROM duplicates WHERE number = ?", (number,), weight=1)
+        self._database.write(
+            f"DELETE FROM skipped WHERE number = ? AND reason = '{EARLIER}'",  # noqa: S608 -- a constant
+            (number,),
+        )
 
     def keep_duplicate(self, number: int, page: int, *, was_before: bool = False) -> None:
         """Keep the text of a duplicate as an old version of the page that its URL is now.

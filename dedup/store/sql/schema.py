@@ -193,6 +193,31 @@ _ADDED_TABLES = {
     value {text} NOT NULL,            -- JSON
     PRIMARY KEY (origin, source)
 ){flat}""",
+    # Pages dropped for one of an earlier crawl, which have a record in `skipped`.
+    "earlier": """
+(
+    number {big} PRIMARY KEY,         -- that of the record
+    job {text} NOT NULL,              -- of the original, and what is known of that
+    original {big} NOT NULL,
+    original_name {text},
+    original_url {text},
+    original_title {text} NOT NULL,
+    original_fetched_at {real} NOT NULL,
+    stage {text} NOT NULL,
+    distance {int},                   -- bits
+    resemblance {real},               -- 0 to 1
+    name {text},
+    host {text} NOT NULL,
+    url {text},
+    title {text} NOT NULL,
+    fetched_at {real} NOT NULL,
+    size_bytes {big} NOT NULL,
+    heading {text} NOT NULL,
+    own_title {text},
+    source {text} NOT NULL,
+    site_version {int},
+    text {bytes} NOT NULL             -- zstd, UTF-8
+)""",
 }
 
 

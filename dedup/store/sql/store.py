@@ -24,7 +24,7 @@ from dedup.store.records import (
     storable_fields,
 )
 from dedup.store.sql.database import MAX_UNPACKED_BYTES, Connection, Database, inserting
-from dedup.store.sql.decisions import Decisions, StoredDecisions
+from dedup.store.sql.decisions import StoredDecisions
 from dedup.store.sql.explain import ExplainQueries
 from dedup.store.sql.export import ExportQueries
 from dedup.store.sql.learned import HostKnowledge
@@ -70,7 +70,7 @@ class JobStore(PageReader, ABC):
         learned: what is known about hosts, and the pages to learn from.
         workers: the processes that share the job.
         refreshes: visits to the pages of a finished job.
-        decisions: those of a run over a collection.
+        decisions: those of a run over a collection, and about pages of earlier crawls.
         stats, report, explain, exports: queries for the parts of the program with these names.
 
     Raises:
@@ -84,7 +84,7 @@ class JobStore(PageReader, ABC):
         self.learned = HostKnowledge(database)
         self.workers = workers
         self.refreshes = Refreshes(database, self._write_page, workers)
-        self.decisions: Decisions = StoredDecisions(database, self.add_skipped)
+        self.decisions = StoredDecisions(database, self.add_skipped)
         self.stats = StatsQueries(database)
         self.report = ReportQueries(database)
         self.explain = ExplainQueries(database)
@@ -208,13 +208,14 @@ class JobStore(PageReader, ABC):
 
     def add_skipped(
         self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0
-    ) -> None:
-        """Record a URL without a page to compare, and the reason."""
+    ) -> int:
+        """Record a URL without a page to compare, and the reason; return the record's number."""
         with self.unit():
+            number = self.database.take_number()
             self.database.write(
                 "INSERT INTO skipped VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    self.database.take_number(),
+                    number,
                     storable(without_credentials(url)),
                     host_of(url),
                     reason,
@@ -224,6 +225,7 @@ class JobStore(PageReader, ABC):
                     size_bytes,
                 ),
             )
+        return number
 
     def add_to_counter(self, name: str, amount: int) -> None:
         """Add to a named counter."""

@@ -72,6 +72,10 @@ class Database(database.Database):
             for row in self.connection.execute(query, parameters):  # noqa: UP028 -- it would close the cursor, perhaps after the connection
                 yield row
 
+    def end_snapshot(self) -> None:
+        if self._is_read_only and self.connection.in_transaction:
+            self.connection.execute("COMMIT")
+
     def matching(self, table: str, pattern: re.Pattern[str]) -> tuple[str, list[object]]:  # noqa: ARG002 -- SQLite calls the function for each row
         find = pattern.search
         self.connection.create_function(

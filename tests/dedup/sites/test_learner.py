@@ -409,8 +409,8 @@ def test_lines_that_one_page_has_say_nothing(store: SqliteStore) -> None:
 
 def test_rare_lines_of_a_host_are_reported(store: SqliteStore) -> None:
     learning = learner(store)
-    assert learning.rare_on(HOST) is None
-    is_rare = begun(store).rare_on(HOST)
+    assert learning.known_site(HOST) is None
+    is_rare = begun(store).known_site(HOST).is_rare
     assert is_rare is not None
     learned = learn((parsed(sphinx(n)), title_of(n), url_of(n)) for n in range(NAMES))
     told = is_rare(learned.lines)
@@ -564,13 +564,13 @@ def test_in_its_turn_a_process_knows_what_another_has_learned(tmp_path: Path) ->
         first = SiteLearner(one.learned, max_waiting=1000, is_shared=True)
         second = SiteLearner(two.learned, max_waiting=1000, is_shared=True)
         first.take_up({HOST})
-        assert second.rare_on(HOST) is None
+        assert second.known_site(HOST) is None
         assert one.workers.try_begin(waits=True)
         for number in range(NAMES):
             first.arrive(*fetched(number, sphinx(number)))
         one.workers.end()
         assert two.workers.try_begin(waits=True)
-        assert second.rare_on(HOST) is not None
+        assert second.known_site(HOST) is not None
         two.workers.end()
         assert one.workers.try_begin(waits=True)
         contributed(first, range(NAMES, 5 * NAMES))

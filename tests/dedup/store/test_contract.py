@@ -5,6 +5,7 @@ A further one of jobs joins by a line in `JOB_STORES`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
@@ -490,3 +491,35 @@ def test_pages_can_be_left_out_of_exports_with_their_duplicates(job: JobStore) -
     assert list(job.exports.page_numbers(chosen)) == numbers[1:3]
     assert [each["duplicate_of"] for each in job.exports.duplicates(chosen)] == [numbers[1]]
     assert [job.exports.count(table, chosen) for table in ("pages", "duplicates")] == [2, 1]
+
+
+# --- Pages dropped for one of an earlier crawl ----------------------------------------------------
+
+
+def test_a_page_of_an_earlier_crawl_is_named_and_judged_again(job: JobStore) -> None:
+    first = job.add(page("1"), {})
+    origin = job.decisions.earlier.origin(first)
+    dropped = replace(page("2"), url="http://a.example/2", title="Café", fetched_at=7.0)
+    job.decisions.earlier.add(dropped, Match(first, "simhash", 2, 0.9), "crawls/old", origin)
+    assert {reason: n for reason, (n, _) in job.stats.skipped().items()} == {"earlier_crawl": 1}
+    found = job.explain.find(["http://a.example/2"])
+    assert found is not None
+    details = job.explain.details(*found)
+    assert (details["original"], details["original_job"]) == (first, "crawls/old")
+    assert (details["stage"], details["distance"], details["title"]) == ("simhash", 2, "Café")
+    assert job.decisions.earlier.page(found.number).text == dropped.text
+    selections = [Selection(hosts=("a.example",)), Selection(url=re.compile("/2$"))]
+    for chosen in (*selections, Selection(stages=("simhash",)), Selection(since=6.0)):
+        (row,) = job.exports.duplicates(chosen)
+        assert (row["url"], row["duplicate_of_job"]) == ("http://a.example/2", "crawls/old")
+        assert job.exports.count("earlier", chosen) == 1
+    assert not list(job.exports.duplicates(Selection(stages=("body",))))
+
+    job.urls.finish([(A, "http://a.example/2")])
+    job.refreshes.begin()
+    assert job.urls.state(A) == QUEUED
+    assert job.refreshes.duplicates() == {"http://a.example/2": found.number}
+    job.refreshes.drop_duplicate(found.number)
+    assert not list(job.exports.duplicates())
+    assert job.exports.count("earlier") == 0
+    assert job.stats.skipped() == {}

@@ -101,6 +101,7 @@ def test_a_duplicate_names_its_original(store):
         "distance": 3,
         "resemblance": 0.875,
         "first_seen": 7.0,
+        "duplicate_of_job": None,
     }
     assert [row["duplicate_of"] for row in store.exports.duplicates()] == ["first", second]
 
@@ -215,7 +216,9 @@ def test_a_store_damaged_where_opening_looks_lets_go_of_its_lock(path):
 def test_what_is_not_there_is_a_plain_error(store):
     with pytest.raises(KeyError, match="7"):
         store.document(7)
-    with pytest.raises(ValueError, match="table must be 'pages' or 'duplicates', got 'meta'"):
+    with pytest.raises(
+        ValueError, match="table must be 'pages', 'duplicates' or 'earlier', got 'meta'"
+    ):
         store.exports.count("meta")
 
 
