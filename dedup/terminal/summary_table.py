@@ -145,7 +145,7 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
     if job is None:
         return
     if "reason" in account and account["reason"] != "finished":
-        yield f"stopped: {account['reason']}; {_way_on(account['reason'])}"
+        yield f"stopped: {account['reason']}; {_way_on(account)}"
     if isinstance(job, Path) and (report := job / "report.html").exists():
         yield f"report: {report}"
     yield f"job: {job}"
@@ -180,7 +180,10 @@ def _refusals(preferences: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
             yield f"uses refused by {of}: {', '.join(found[:_FIELDS])}{more}"
 
 
-def _way_on(reason: str) -> str:
+def _way_on(account: Mapping[str, Any]) -> str:
+    reason = account["reason"]
+    if account.get("refresh") and reason in ("max_pages", "closespider_timeout"):
+        return "the next refresh chooses anew what to visit"
     if reason == "max_pages":
         return "rerun with a higher max_pages, or without it, to resume"
     return "rerun the same command to resume"
