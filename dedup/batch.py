@@ -130,7 +130,11 @@ class Batch:
         self._new = [
             place
             for place, document in enumerate(documents)
-            if not document.signatures and "shingles" not in vars(document)
+            if not (
+                document.signatures
+                or "shingles" in vars(document)
+                or document.needs_rendering  # it gets none
+            )
         ]
         self._portions = self._analysed()
 

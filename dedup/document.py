@@ -25,7 +25,7 @@ _ENOUGH_WORDS = 50
 
 _TEXTS = ("text", "title", "heading", "key")
 
-TextSource = Literal["given", "box", "document", "landmark", "page"]
+TextSource = Literal["given", "box", "document", "landmark", "page", "shell"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +43,8 @@ class Document:
         source: where the text comes from. `given`: from the caller, who vouches that it is the
             document's own; `box`: a learned content box; `document`: a document that is not
             HTML; `landmark`: what the page itself declares to be its article or main part; `page`:
-            rules, or all that is visible. In the last two there may be text that all pages of the
-            site have.
+            rules, or all that is visible. In these two there may be text that all pages of the
+            site have. `shell`: the page has no text of its own before its scripts run.
         key: the document's other fields, see `dedup.keys.key_of`: documents with different keys are
             never duplicates.
         rest: what is rare on the page around the text; None: there is no page around it.
@@ -89,6 +89,11 @@ class Document:
     def has_own_text(self) -> bool:
         """Is the text surely the document's own, without furniture of its site?"""
         return self.source in ("given", "box", "document")
+
+    @property
+    def needs_rendering(self) -> bool:
+        """Does the page show its text only in a browser? Then no detector looks at it."""
+        return self.source == "shell"
 
     @cached_property
     def normal_text(self) -> str:

@@ -5,11 +5,8 @@ import io
 import re
 from pathlib import Path
 
-import pytest
-
-from dedup.cli import main
-
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
@@ -34,28 +31,47 @@ def test_addon_line_is_the_addon() -> None:
     assert list(names["ADDONS"]) == [f"dedup.scrapy.{DedupAddon.__name__}"]
 
 
-@pytest.mark.parametrize(
-    "command", sorted(set(re.findall(r"(?:`|\$ |uv run )dedup (\w+)", README)))
-)
-def test_every_command_named_exists(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main([command, "--help"])
-    assert f"dedup {command}" in capsys.readouterr().out
+def test_it_is_short_and_says_what_must_be_known() -> None:
+    assert len(README.split()) <= 1300
+    first_screen = README[: README.index("## Start")]
+    assert "does not run JavaScript" in first_screen
+    assert "`pip install . && dedup demo`" in first_screen
+    for command in (
+        "sudo apt install python3-venv",
+        "uv run scrapy crawl site -a url=https://",
+        "uv run scrapy crawl demo",
+        "uv run --group test pytest",
+    ):
+        assert command in README
 
 
-def test_options_named_of_a_crawl_exist(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main(["crawl", "--help"])
-    known = capsys.readouterr().out
-    rows = [line for line in README.splitlines() if "`dedup crawl " in line]
-    named = {option for row in rows for option in re.findall(r"--[a-z-]+", row)}
-    assert len(named) > 6
-    assert [option for option in named if option not in known] == []
+def test_figures_of_texts_are_those_of_the_documents() -> None:
+    """Each row of the table is the beginning of a row in docs/detection.md, without one column."""
+    detection = (ROOT / "docs" / "detection.md").read_text(encoding="utf-8")
+    rows = [line for line in README.splitlines() if re.match(r"\| .*\d,\d{3} \|", line)]
+    assert len(rows) == 4
+    for row in rows:
+        name, documents, precision, recall, dropped = row.strip("| ").split(" | ")
+        assert f"| {name} | {documents} | {precision} | {recall} |" in detection
+        assert re.search(rf"\| {re.escape(name)} .*\| {dropped} \| \d+ \|", detection)
+    assert "127 of 130" in detection
+    assert "91 of 97" in detection
 
 
-def test_every_setting_named_exists() -> None:
-    from dedup.scrapy import default_settings
+def test_figures_of_speed_are_those_of_the_documents() -> None:
+    benchmarks = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    table = {
+        name: [float(cell) for cell in cells.split(" | ")]
+        for name, cells in re.findall(r"^\| (\D+?) \| ([\d. |]+) \|$", benchmarks, re.MULTILINE)
+    }
+    said = re.findall(r"(\d[\d.]*) to (\d[\d.]*)(?= times|%)", README)
+    assert [(float(low), float(high)) for low, high in said] == [
+        _bounds(table["pages/s, all dedup on / plain"]),
+        _bounds(table["pages/s, all dedup on / crawlee"]),
+        _bounds(table["peak memory, all dedup on / plain"]),
+        _bounds([100 * (ratio - 1) for ratio in table["CPU per page, all dedup on / off"]], 0),
+    ]
 
-    names = set(re.findall(r"`(DEDUP_[A-Z_]+)`", README))
-    assert names
-    assert names <= set(vars(default_settings))
+
+def _bounds(values: list[float], digits: int = 1) -> tuple[float, float]:
+    return round(min(values), digits), round(max(values), digits)

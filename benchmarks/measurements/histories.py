@@ -8,10 +8,11 @@ after the other at one address: the first is crawled, the others are visited wit
 What is told of each visit is judged by the words of the content container (see
 `benchmarks/sites/container.py`) in the commits themselves, over the pages that the job knows:
 
-- changed: a page's words differ between two states. A page that was told and is the same by words
-  counts against precision; "rebuilt" are pages whose file differs and whose words do not.
+- changed: a page's words, or its name, differ between two states. A page that was told and is the
+  same by both counts against precision; "rebuilt" are pages whose file differs, and neither does.
 - new: a stored page whose file was not there in the state before.
-- gone: a page without a file, told one visit later; what vanishes in the last state does not count.
+- gone: a page without a file, told one visit later, as `gone` or, with the URL of a page of the
+  same text, as `moved`; what vanishes in the last state does not count.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +39,9 @@ from dedup.changes import Change, Changes  # noqa: E402 -- in order
 from dedup.store import open_store  # noqa: E402 -- in order
 
 _SETTINGS = ("DEDUP_PROGRESS=off", "LOG_LEVEL=ERROR", "RETRY_ENABLED=0")
+
+_SITE_NAME = 3
+"""Pages whose names change by the same words: the site's name is part of theirs."""
 
 State = dict[str, tuple[bytes, tuple[str, ...], str]]
 """The pages of a state by URL: their bodies, the words of their containers, and their names."""
@@ -98,18 +102,28 @@ class Judge:
         both = stored & self._last.keys() & now.keys()
         changed = {url for url in both if self._last[url][0] != now[url][0]}
         by_words = {url for url in changed if self._last[url][1] != now[url][1]}
-        by_name = {url for url in changed - by_words if self._last[url][2] != now[url][2]}
-        told_changed = self._of(told, "changed") - by_name
-        self._compare("changed", by_words - self._gone, told_changed)
+        by_name = self._other_names(changed - by_words, now)
+        told_changed = self._of(told, "changed")
+        self._compare("changed", (by_words | by_name) - self._gone, told_changed)
         self._compare("new", now.keys() & stored - self._last.keys(), self._of(told, "new"))
         missing = stored - now.keys()
         gone = missing & self._missing
-        self._compare("gone", gone - self._gone, self._of(told, "gone"))
+        away = self._of(told, "gone") | (self._of(told, "moved") & gone)
+        self._compare("gone", gone - self._gone, away)
         self._missing, self._gone = missing, gone
         self._last |= now
         rebuilt = changed - by_words - by_name
         self.counts["rebuilt"] += len(rebuilt)
         self.counts["rebuilt, told"] += len(rebuilt & told_changed)
+
+    def _other_names(self, urls: set[str], now: State) -> set[str]:
+        """The pages with another name; not those of a site that changes its own part of names."""
+        found: defaultdict[tuple[frozenset[str], frozenset[str]], set[str]] = defaultdict(set)
+        for url in urls:
+            before, after = (frozenset(state[url][2].split()) for state in (self._last, now))
+            if before != after:
+                found[after - before, before - after].add(url)
+        return set().union(*(each for each in found.values() if len(each) < _SITE_NAME))
 
     @staticmethod
     def _of(told: Mapping[str, Change], kind: str) -> set[str]:
@@ -119,8 +133,8 @@ class Judge:
         self.counts[f"{kind}, true"] += len(true)
         self.counts[f"{kind}, told"] += len(told)
         self.counts[f"{kind}, both"] += len(true & told)
-        self.examples += [f"{kind} missed: {url}" for url in sorted(true - told)[:3]]
-        self.examples += [f"{kind} wrong: {url}" for url in sorted(told - true)[:3]]
+        self.examples += [f"{kind} missed: {url}" for url in sorted(true - told)]
+        self.examples += [f"{kind} wrong: {url}" for url in sorted(told - true)]
 
     def lines(self) -> Iterator[str]:
         for kind in ("changed", "new", "gone"):
@@ -174,9 +188,12 @@ def main() -> None:
                 with open_store(job, read_only=True) as store:
                     rows = list(Changes(store, None, folder).rows())
                 print(commit[:10], Counter(row.change for row in rows), flush=True)
-                judge.add(now, stored, {row.url: row for row in rows})
+                told = {row.url: row for row in rows}
+                judge.add(now, stored, told)
                 if options.show:
-                    print("\n".join(judge.examples[:12]))
+                    for each in judge.examples:
+                        row = told.get(each.rpartition(" ")[2])
+                        print(each, row and (row.share, [*row.came, "- -", *row.went]), flush=True)
                     judge.examples.clear()
     print("\n".join(judge.lines()))
 

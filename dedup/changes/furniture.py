@@ -17,7 +17,7 @@ from dedup.sites.lines import words_of
 from dedup.sites.site import Site
 from dedup.store.sql.changes import ChangedPage
 
-_AT_LEAST, _SHARE, _AT_MOST = 5, 0.03, 50
+AT_LEAST, _SHARE, _AT_MOST = 5, 0.03, 50
 """A line that came or went on 3% of a host's pages belongs to the template; 5 pages are needed
 for that, and 50 are enough."""
 
@@ -90,4 +90,4 @@ class Furniture:
 
 
 def _enough(n_pages: int) -> int:
-    return max(_AT_LEAST, min(_AT_MOST, round(_SHARE * n_pages)))
+    return max(AT_LEAST, min(_AT_MOST, round(_SHARE * n_pages)))

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from dedup.names import split_title
 from dedup.store.sql.changes import ChangedPage, Version
@@ -41,15 +42,21 @@ def line_key(line: str) -> str:
     return _VARIES.sub("#", line.lower())[:_KEY_CHARACTERS]
 
 
-def lines_of(version: Version) -> list[str]:
-    """The lines of a version: the parts of its title, and those of its text."""
+def lines_of(version: Version, url: str = "") -> list[str]:
+    """The lines of a version: the parts of its title, and those of its text.
+
+    The page's own path, which counters and forms for comments show, counts as a number.
+    """
     titles = [TITLE + part for part in split_title(version.title)]
-    return [*titles, *filter(None, map(str.strip, version.text.split("\n")))]
+    path, text = unquote(urlsplit(url).path).rstrip("/"), version.text
+    if path:
+        text = re.sub(re.escape(path) + r"/?(?![\w/-])", "0", text, flags=re.IGNORECASE)
+    return [*titles, *filter(None, map(str.strip, text.split("\n")))]
 
 
 def differing_keys(page: ChangedPage) -> set[str]:
     """The keys of the lines that came or went."""
-    then, now = Counter(lines_of(page.then)), Counter(lines_of(page.now))
+    then, now = (Counter(lines_of(each, page.url)) for each in (page.then, page.now))
     return {line_key(line) for line in (*(now - then), *(then - now))}
 
 
@@ -68,7 +75,7 @@ class Difference(NamedTuple):
 
 def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | None:
     """How a page's own text has changed; None: its words are the same, in the same order."""
-    every = lines_of(page.then), lines_of(page.now)
+    every = lines_of(page.then, page.url), lines_of(page.now, page.url)
     before, after = (_own(lines, is_furniture) for lines in every)
     old, new = _words(before), _words(after)
     if old == new:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from dedup.changes.furniture import Furniture, Template, templates
+from dedup.changes.furniture import AT_LEAST, Furniture, Template, templates
 from dedup.changes.lines import Difference, difference
+from dedup.changes.rereading import Rereading
 from dedup.sites.learner import read_state
 from dedup.store import JobStore
 from dedup.store.sql.changes import AwayPage, ChangedPage
@@ -59,10 +61,12 @@ class Changes:
         if since is None:
             since = self.refreshes[-1].began if self.refreshes else 0.0
         self.since = since
-        self._last: tuple[str, Furniture] | None = None
+        self._last: tuple[str, Furniture, Rereading] | None = None
         self._is_running = store.meta("finished") is None
         pages = store.refreshes.changes.pages_by_host()
-        self._templates = templates(store.refreshes.changes.changed(since), pages, folder)
+        self._n_pages = pages
+        self._n_changed: Counter[str] = Counter()
+        self._templates = templates(self._counted(), pages, folder)
 
     def rows(self) -> Iterator[Change]:
         """The changes: of hosts, of pages that are there, and of pages that are not."""
@@ -75,14 +79,38 @@ class Changes:
     def texts(self) -> Iterator[tuple[ChangedPage, Difference | None]]:
         """The pages with a new version, and how their own texts differ; None: not at all."""
         for page in self._store.refreshes.changes.changed(self.since):
-            yield page, difference(page, self._furniture(page.host))
+            yield page, self._difference(page)
 
-    def _furniture(self, host: str) -> Furniture:
-        """The furniture of a host; that of the last host is kept."""
+    def _counted(self) -> Iterator[ChangedPage]:
+        """The pages with a new version; they are counted by host."""
+        for page in self._store.refreshes.changes.changed(self.since):
+            self._n_changed[page.host] += 1
+            yield page
+
+    def _difference(self, page: ChangedPage) -> Difference | None:
+        """How a page's own text differs, however it is read; None: in one way it does not."""
+        furniture, rereading = self._known(page.host)
+        found = difference(page, furniture)
+        for each in () if found is None else rereading(page):
+            if (found := difference(each, furniture)) is None:
+                break
+        return found
+
+    def _known(self, host: str) -> tuple[Furniture, Rereading]:
+        """What is known of a host; that of the last host is kept."""
         if self._last is None or self._last[0] != host:
             site = read_state(host, self._store.learned.site(host)).site
-            self._last = host, Furniture(self._templates.get(host, _NOTHING), site)
-        return self._last[1]
+            template = self._templates.get(host, _NOTHING)
+            rereading = Rereading(
+                self._store.refreshes.changes,
+                host,
+                site,
+                self.since,
+                n_pages=self._n_pages.get(host, 0),
+                is_new=self._n_changed[host] >= AT_LEAST,
+            )
+            self._last = host, Furniture(template, site), rereading
+        return self._last[1:]
 
     def _until(self) -> float:
         """Up to when what is gone counts: in the end it may turn out that the server has failed."""

@@ -17,6 +17,7 @@ COMMANDS = {
     "run": "deduplicate files: JSON Lines, CSV, Parquet or WARC",
     "stats": "show a job's counts, running or not, or compare two jobs",
     "changes": "list what has changed on a job's pages since an earlier visit",
+    "groups": "list pages that are on several hosts, and guess who was first",
     "report": "write the HTML report of a job, running or not",
     "seen": "tell whether jobs have a page already, by its URL or its content",
     "why": "explain what happened to a page, and why",

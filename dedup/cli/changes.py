@@ -63,7 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> None:
     if options.path is not None:
         _check(options)
-    with open_store(options.job, read_only=True) as store, TemporaryDirectory("dedup-") as folder:
+    with (
+        open_store(options.job, read_only=True) as store,
+        TemporaryDirectory(prefix="dedup-") as folder,
+    ):
         found = Changes(store, _since(store, options.since), Path(folder))
         if options.path is not None:
             _write(options, store, found)

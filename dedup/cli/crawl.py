@@ -56,10 +56,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-pages", metavar="N", help="stop after N pages, duplicates included; more: resume"
     )
     parser.add_argument(
+        "--max-seconds", metavar="N", help="stop after N seconds; the same command resumes"
+    )
+    parser.add_argument(
         "--processes", metavar="N", help="crawl with N processes, or auto, for several hosts"
     )
     parser.add_argument(
-        "--refresh", action="store_true", help="visit the pages of a finished job again"
+        "--refresh",
+        action="store_true",
+        help="visit the pages of a finished job again; with --max-pages or --max-seconds, first"
+        " those that have most likely changed",
     )
     parser.add_argument("--job", dest="name", metavar="NAME", help="the job's name")
     parser.add_argument(

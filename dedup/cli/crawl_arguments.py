@@ -24,6 +24,7 @@ def checked_spider(options: argparse.Namespace) -> tuple[str, dict[str, str]]:
         "allow": options.allow or "",
         "deny": options.deny or "",
         "max_pages": _count("--max-pages", options.max_pages, "leave it out for all pages"),
+        "max_seconds": _count("--max-seconds", options.max_seconds, "leave it out for no limit"),
         "job": _job_name(options.name),
         "refresh": "1" if options.refresh else "",
         "file": _list(options),

@@ -218,6 +218,7 @@ _ORIGINS = {
     "landmark": "text of what the page declares as its main content: nothing was known of its site",
     "page": "text by general rules: nothing was known of its site, so it may include what the"
     " site repeats",
+    "shell": "text before scripts run: the page needs a browser, and is no page's duplicate",
 }
 
 

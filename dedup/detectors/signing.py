@@ -54,6 +54,8 @@ class Signer(ABC):
 
     def sign(self, document: Document) -> bytes | None:
         """The signature of a document, which remembers it."""
+        if document.needs_rendering:
+            return None
         if self.key not in document.signatures:
             document.signatures[self.key] = self.compute(Portion([document]))[0]
         return document.signatures[self.key]
@@ -90,6 +92,8 @@ class Signer(ABC):
 
     def why_unsigned(self, document: Document) -> str:
         """Why there is no signature of `document`."""
+        if document.needs_rendering:
+            return "it needs a browser to show its text"
         if not document.text.strip():
             return "it has no text"
         size, short = len(document.shingles), self.scheme.get("short_shingles", 0)

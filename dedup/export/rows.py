@@ -57,7 +57,7 @@ def failed_rows(failed: Iterable[FailedUrl]) -> Iterator[dict[str, Any]]:
 
 def _without_bodies(store: JobStore, selection: Selection) -> Iterator[_Numbered]:
     for number, row in store.exports.numbered_pages(selection):
-        page = Page(id="", **{name: row[name] for name in _STORED})
+        page = Page(id="", source=row["source"], **{name: row[name] for name in _STORED})
         yield number, PageSource(page, name=row["id"])
 
 

@@ -65,6 +65,7 @@ FIELDS: Mapping[str, Field] = {
     "content_type": _stored("content_type"),
     "fetched_at": Field(TIMESTAMP, lambda source: iso_time(source.page.fetched_at)),
     "depth": _stored("depth", "int32"),
+    "needs_rendering": _stored("needs_rendering", "bool"),
     "etag": _stored("etag"),
     "last_modified": _stored("last_modified"),
     "published": Field("string", lambda source: source.dates.published, "markup"),

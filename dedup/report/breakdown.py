@@ -23,6 +23,8 @@ def account_rows(account: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows += [(f"not fetched: {name}", count, 0) for name, count in account["failed"].items()]
     if kept := account.get("kept_apart"):
         rows.append(("kept by the second look", kept, 0))
+    if count := account.get("needs_rendering"):
+        rows.append(("needs rendering", count, 0))
     if waiting := account["pages"].get("waiting"):
         rows.append(("waiting", waiting, account["bytes"]["waiting"]))
     rows += [(f"URLs {name}", account["urls"][name], 0) for name in ("seen", "queued")]

@@ -10,6 +10,7 @@ from dedup.report.listing import listed_groups
 from dedup.report.names import aliases, other_names
 from dedup.report.repeated import repeated_passages
 from dedup.report.sample import MAX_PAGE_BYTES, Sample
+from dedup.report.shared import shared_pages
 from dedup.report.signs import find_signs
 from dedup.report.text_audit import audit
 from dedup.report.visits import visits
@@ -60,6 +61,7 @@ def report_data(store: JobStore) -> dict[str, Any]:
         "failed": failed_urls(store, n_referrers=3, bounds=_REFERRERS_IN),
         "sites": sites,
         "repeated": repeated_passages(store),
+        "shared": shared_pages(store),
         "sources": store.report.sources(),
         "visits": visits(store),
         "meta": store.report.meta(),

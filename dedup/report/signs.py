@@ -87,7 +87,13 @@ def find_signs(
     pages = summary["pages"]
     of_texts = [*_of_texts(audits), *_of_sources(sources)]
     of_short = list(_of_short(short, pages["fetched"]))
-    signs = (*of_texts, *_of_names(names), *of_short, *_of_apart(apart, pages["unique"]))
+    signs = (
+        *_of_shells(summary),
+        *of_texts,
+        *_of_names(names),
+        *of_short,
+        *_of_apart(apart, pages["unique"]),
+    )
     return Findings(
         signs,
         unchecked=_unchecked(audits, has_bodies=has_bodies) if pages["unique"] else "",
@@ -134,6 +140,16 @@ def _of_sources(sources: Mapping[str, Mapping[str, int]]) -> Iterator[Sign]:
                 "Their texts were extracted by general rules: they may lack content and include"
                 " what the site repeats.",
             )
+
+
+def _of_shells(summary: Mapping[str, Any]) -> Iterator[Sign]:
+    if count := summary.get("needs_rendering"):
+        pages = "1 page has" if count == 1 else f"{count:,} pages have"
+        yield Sign(
+            f"{pages} no text before scripts run.",
+            "Each is stored, and compared with no other page; to read them takes a browser."
+            " dedup export JOB --fields url,needs_rendering tells which.",
+        )
 
 
 def _of_names(names: OtherNames) -> Iterator[Sign]:

@@ -6,6 +6,8 @@ Times are seconds since 1970, UTC; distances are bits; resemblances are 0 to 1.
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from dedup.store.records import Claims
+
 Outcome = Literal["stored", "duplicate", "skipped", "waiting"]
 
 # --- For the counts ------------------------------------------------------------------------------
@@ -148,3 +150,22 @@ class RecordRow(NamedTuple):
     distance: int | None
     resemblance: float | None
     detail: str | None
+
+
+# --- For groups of copies ------------------------------------------------------------------------
+
+
+class CopyRow(NamedTuple):
+    """A page of a group of copies.
+
+    Attributes:
+        source: of its text, see `Document.source`.
+        claims: of a dropped page, what it says of where it is from; None: it is not known.
+    """
+
+    url: str
+    host: str
+    first_seen: float
+    size_bytes: int
+    source: str
+    claims: Claims | None

@@ -66,6 +66,19 @@ _ZSTD_LEVEL = 1
 _OF_THREAD = local()
 
 
+class Claims(NamedTuple):
+    """What a page says of where its text is from, see `dedup.groups`.
+
+    Attributes:
+        published: ISO 8601, a date or a time.
+        sources: URLs on other hosts that its text names as its source.
+    """
+
+    published: str | None = None
+    canonical_url: str | None = None
+    sources: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Page(Document):
     """A fetched page: a document with data of its response.
@@ -79,6 +92,7 @@ class Page(Document):
         exchange: the headers of request and response, see `Exchange.pack`; None: they were not
             kept.
         preferences: what it declares of its use, see `dedup.preferences`; None: it is not known.
+        claims: of a page that is dropped, what it says of where it is from; None: it is not known.
     """
 
     language: str = ""
@@ -95,6 +109,7 @@ class Page(Document):
     reduced: bytes | None = field(default=None, repr=False)
     exchange: bytes | None = field(default=None, repr=False)
     preferences: str | None = field(default=None, repr=False)
+    claims: Claims | None = field(default=None, repr=False)
 
     def take_packed(self, text: bytes, body: bytes | None) -> None:
         """Take compressed text and body as stored, so that they are not compressed again."""
@@ -109,6 +124,10 @@ class Page(Document):
     def take_reduced(self, reduced: bytes | None) -> None:
         """Take what is stored in place of the body; computed features stay."""
         self.__dict__["reduced"] = reduced
+
+    def take_claims(self, claims: Claims) -> None:
+        """Take what is recorded if the page is dropped; computed features stay."""
+        self.__dict__["claims"] = claims
 
     @cached_property
     def packed_text(self) -> bytes:
@@ -204,6 +223,7 @@ KEY_OFFSET = 8
 
 _STORED_APART = (
     *("id", "text", "body", "exchange", "key", "preferences", "reduced", "rest", "signatures"),
+    "claims",
 )
 PAGE_FIELDS = tuple(each.name for each in fields(Page) if each.name not in _STORED_APART)
 """The fields of a stored page that are stored unchanged. A store also keeps its number, name and

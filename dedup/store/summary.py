@@ -49,6 +49,7 @@ def summarise(store: JobStore) -> dict[str, Any]:
         "pages": parts(0),
         "bytes": parts(1),
         "kept_apart": stats.kept_apart(),
+        "needs_rendering": stats.needs_rendering(),
         "failed": stats.failed(),
         "urls": stats.urls(),
         "refresh": stats.refreshed(),

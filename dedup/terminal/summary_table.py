@@ -105,6 +105,7 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
         yield from _item_lines(items)
     if kept := account.get("kept_apart"):
         yield f"kept by the second look for their own lines: {kept:,} of the unique pages"
+    yield from _shells(account, job)
     if account["failed"]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
         yield f"not fetched: {reasons}"
@@ -144,11 +145,22 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
     if job is None:
         return
     if "reason" in account and account["reason"] != "finished":
-        yield f"stopped: {account['reason']}; {_way_on(account['reason'])}"
+        yield f"stopped: {account['reason']}; {_way_on(account)}"
     if isinstance(job, Path) and (report := job / "report.html").exists():
         yield f"report: {report}"
     yield f"job: {job}"
     yield from _next_commands(account, job)
+
+
+def _shells(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
+    """What is known of pages whose text scripts make."""
+    if count := account.get("needs_rendering"):
+        have, show = ("page has", "it needs") if count == 1 else ("pages have", "they need")
+        line = f"{count:,} unique {have} no text before scripts run: {show} a browser to be read"
+        if job is not None:
+            command = f"{shell_command('dedup')} export {quote(str(job))}"
+            line += f"; {command} --fields url,needs_rendering tells which"
+        yield line
 
 
 def _next_commands(account: Mapping[str, Any], job: Path | str) -> Iterator[str]:
@@ -168,7 +180,10 @@ def _refusals(preferences: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
             yield f"uses refused by {of}: {', '.join(found[:_FIELDS])}{more}"
 
 
-def _way_on(reason: str) -> str:
+def _way_on(account: Mapping[str, Any]) -> str:
+    reason = account["reason"]
+    if account.get("refresh") and reason in ("max_pages", "closespider_timeout"):
+        return "the next refresh chooses anew what to visit"
     if reason == "max_pages":
         return "rerun with a higher max_pages, or without it, to resume"
     return "rerun the same command to resume"

@@ -269,6 +269,15 @@ def host_of(url: str | None) -> str:
     return _host_of_origin(plain_origin(url)) if url else ""
 
 
+def site_of(url: str) -> str:
+    """The host of a URL, without `www.`: with and without it, a host is mostly one site.
+
+    >>> site_of("https://www.a.example/x")
+    'a.example'
+    """
+    return host_of(url).removeprefix("www.")
+
+
 @lru_cache(1_000)
 def _host_of_origin(url: str) -> str:
     try:

@@ -277,3 +277,49 @@ def test_a_refresh_of_a_broken_server_loses_no_record(
     assert len(changed.rows(duplicates)) == 8
     assert "/copy-3" in changed.stored(site)
     changed.check_reconciled()
+
+
+def test_a_refresh_with_a_budget_ends_and_the_next_one_goes_on_with_others(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = [f"/{n}" for n in range(9)]
+    site.routes |= {"/": make.page("/", *names), **{name: make.page(name) for name in names}}
+    crawl("site", url=site.url)
+    visited: list[str] = []
+    for number in range(1, 6):
+        site.asked.clear()
+        crawled = crawl("site", url=site.url, refresh=1, max_pages=2)
+        assert crawled.stats["refresh"] == {"number": number, "unchanged": 2}, crawled.output
+        assert crawled.rows("SELECT count(*) FROM meta WHERE name = 'finished'") == [1]
+        visited += site.pages_asked()
+    assert len(visited) == len(set(visited)) == 10
+
+
+def test_new_pages_count_and_links_that_are_left_wait_for_the_next_refresh(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes |= {"/": make.page("/", "/a"), "/a": make.page("a")}
+    crawl("site", url=site.url)
+    new = [f"/new{n}" for n in range(6)]
+    site.routes |= {"/": make.page("now", "/a", *new), **{name: make.page(name) for name in new}}
+    one = ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1", "-s", "CONCURRENT_REQUESTS=1")
+    crawled = crawl("site", *one, url=site.url, refresh=1, max_pages=4)
+    stats = crawled.stats
+    assert stats["reason"] == "max_pages"
+    assert 3 <= stats["pages"]["unique"] <= 5
+    assert stats["urls"]["queued"] > 0
+    assert "the next refresh chooses anew" in crawled.output
+    assert crawl("site", url=site.url, refresh=1).stats["pages"]["unique"] == 8
+
+
+def test_a_refresh_ends_when_its_seconds_are_over(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = [f"/{n}" for n in range(9)]
+    site.routes |= {"/": make.page("/", *names), **{name: make.page(name) for name in names}}
+    crawl("site", url=site.url)
+    slow = ("-s", "DOWNLOAD_DELAY=0.7", "-s", "RANDOMIZE_DOWNLOAD_DELAY=0")
+    crawled = crawl("site", *slow, url=site.url, refresh=1, max_seconds=2)
+    assert 1 <= crawled.stats["refresh"]["unchanged"] < 10, crawled.output
+    assert crawled.stats["urls"]["queued"] == 0
+    assert crawl("site", url=site.url, refresh=1).stats["refresh"]["number"] == 2

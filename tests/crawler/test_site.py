@@ -267,16 +267,6 @@ def test_max_pages_stops_a_crawl_that_finds_pages_to_skip_without_end(
     assert "most pages are skipped" in crawled.output
 
 
-def test_max_pages_does_not_count_the_visits_of_a_refresh(
-    crawl: Crawler, site: WebSite, make: SimpleNamespace
-) -> None:
-    site.routes |= {"/": make.page("/", "/a", "/b"), "/a": make.page("a"), "/b": make.page("b")}
-    crawl("site", url=site.url, max_pages=4)
-    crawled = crawl("site", url=site.url, max_pages=3, refresh=1)
-    assert crawled.stats["reason"] == "finished"
-    assert crawled.stats["refresh"]["unchanged"] == 3
-
-
 def test_scope_rules_and_canonical_links_of_two_hosts(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:

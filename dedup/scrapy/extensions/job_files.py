@@ -31,6 +31,9 @@ _CHECKS = {
 }
 """Where not one page of a crawl was found, its URL may be wrong."""
 
+_BUDGETS = "max_pages", "closespider_timeout"
+"""Why a refresh ends whose budget of pages or seconds is spent."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -73,8 +76,14 @@ class JobFiles(Extension):
             # only when it has finished.
             store.urls.finish_all()
         is_left = store.urls.count_queued() or store.workers.has_waiting()
-        if job.has_queue and reason == "finished" and not is_left:
-            if job.urls.revisits.number:
+        number = job.urls.revisits.number
+        if number and job.place.has_visit_budget and reason in _BUDGETS:
+            store.refreshes.leave_out()
+            is_over = not store.workers.has_waiting()
+        else:
+            is_over = reason == "finished" and not is_left
+        if job.has_queue and is_over:
+            if number:
                 settle(store)
             store.set_meta("finished", repr(time.time()))
         store.commit()

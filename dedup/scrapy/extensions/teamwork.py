@@ -77,7 +77,7 @@ class Teamwork(Extension):
         left = {host: delay_left(self.crawler, host) for host in hosts}
         paused = {host: seconds for host, seconds in left.items() if seconds > pause}
         job.turns.n_processes = workers.beat(pages=pages, pause=pause, paused=paused)
-        self._note_pages(job)
+        self._note_pages()
         if not job.has_queue or job.pages.arrivals.is_closing:
             return
         most = _HOSTS_PER_REQUEST * self.crawler.settings.getint("CONCURRENT_REQUESTS")
@@ -128,8 +128,8 @@ class Teamwork(Extension):
             items = job.pages.arrivals.resume()
             await send_items(self.crawler, items, at_once=job.turns.items_at_once)
 
-    def _note_pages(self, job: Job) -> None:
+    def _note_pages(self) -> None:
         """Pass the number of pages of all processes to a spider with `max_pages`."""
         spider: Any = self.crawler.spider
         if getattr(spider, "max_pages", 0) and hasattr(spider, "note_pages"):
-            spider.note_pages(job.store.stats.pages())
+            spider.note_pages()

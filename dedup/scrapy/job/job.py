@@ -266,7 +266,7 @@ def _assemble(job: Job, crawler: Crawler) -> None:
     content = ContentIndex(store, detection, learner, job.baseline)
     revisits = Revisits(
         store,
-        begins=job.begins_refresh,
+        begin=job.place.begin_refresh if job.begins_refresh else None,
         signatures=content.signatures,
         site=lambda url: learner.site(host_of(url)),
     )

@@ -24,6 +24,7 @@ from dedup.scrapy.job.ledger import Ledger
 from dedup.scrapy.job.outcome import Outcome, OutcomeKind
 from dedup.store import JobStore, Page
 from dedup.store.records import with_text
+from dedup.urls.parts import site_of
 
 logger = logging.getLogger(__name__)
 
@@ -75,6 +76,9 @@ class ItemJudge:
         self.reduce: Callable[[Page, bool], object] | None = None
         """Called with a page before it is stored, if its body is not, and whether its text may not
         change any more: sets what stands for the body."""
+        self.claim: Callable[[Page], object] | None = None
+        """Called with a page before it is dropped as a copy of another host's page: sets what it
+        says of where it is from."""
         self._shares: list[list[str]] = []
         """The stages that each content pipeline asks first."""
         self._done: set[bytes] | None = None
@@ -120,6 +124,8 @@ class ItemJudge:
         if is_last:
             if self._content.was_cut(page):
                 self._stats.inc_value("dedup/pages/compared_in_part")
+            if page.needs_rendering:
+                self._stats.inc_value("dedup/pages/needs_rendering")
             self._store_page(item, entry, page)
         return None
 
@@ -138,11 +144,15 @@ class ItemJudge:
 
     def prepare(self, asked: Sequence[Asked]) -> None:
         """Compute what storing items needs, before others have to wait for it."""
-        for item, _ in asked:
+        for item, share in asked:
             entry = self._items.entry(item)
             if entry.page is not None and _is_compared(entry):
                 self._content.prepare(entry.page)
                 self._reduce(entry, entry.page)
+                if not self._is_last(share):  # it is a copy, as far as is known
+                    match = self._content.find(entry.page, self._shares[share])
+                    if match is not None:
+                        self._claim(entry.page, match)
 
     @contextmanager
     def together(self, asked: Sequence[Asked]) -> Iterator[None]:
@@ -251,6 +261,13 @@ class ItemJudge:
         if self.reduce is not None and page.reduced is None:
             self.reduce(page, entry.outline is None)
 
+    def _claim(self, page: Page, match: Match) -> None:
+        """Compute what is recorded of a copy of another host's page, once."""
+        if self.claim is not None and page.claims is None:
+            original = self._content.url_of(match.original)
+            if original and page.url and site_of(original) != site_of(page.url):
+                self.claim(page)
+
     def _store_page(self, item: object, entry: Entry, page: Page) -> None:
         names = self._content.differing_fields(page)
         self._reduce(entry, page)
@@ -279,6 +296,7 @@ class ItemJudge:
         if self._is_recorded_before(entry, page, match):
             self._record(entry, _outcome("done", entry, page))
         else:
+            self._claim(page, match)
             self._record(entry, replace(_outcome("duplicate", entry, page), match=match))
         drop = Drop(page.url, self._content.url_of(match.original), match)
         self.drops.note(drop)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+import time
 from collections.abc import Mapping
 from functools import cached_property
 from hashlib import sha256
@@ -15,6 +16,7 @@ from scrapy.settings import BaseSettings
 
 from dedup.detectors import default_detectors
 from dedup.errors import StateError
+from dedup.revisits import planned
 from dedup.scrapy.config import CrawlConfig, stages_in_use
 from dedup.scrapy.job.baseline import Baseline, open_baseline
 from dedup.scrapy.spiders.own import OwnSpider, is_own
@@ -64,6 +66,19 @@ class JobPlace:
     def is_refreshed(self) -> bool:
         """Does the crawl visit the pages of a finished job again?"""
         return self._own is not None and self._own.refresh
+
+    @property
+    def has_visit_budget(self) -> bool:
+        """Does a refresh visit only what it has the budget for?"""
+        own = self._own
+        return own is not None and own.refresh and bool(own.max_pages or own.max_seconds)
+
+    def begin_refresh(self, store: JobStore) -> int:
+        """Queue the pages of a finished job for a visit; return the number of the refresh."""
+        if self._own is None or not self.has_visit_budget:
+            return store.refreshes.begin()
+        order = planned(store.refreshes.histories.histories(), time.time())
+        return store.refreshes.begin(order[: self._own.max_pages or None])
 
     @property
     def is_always_new(self) -> bool:

@@ -26,7 +26,7 @@ class Revisits:
     """Keeps the duplicates that a refresh judges again; they stay recorded until then.
 
     Args:
-        begins: does a refresh begin? Then the pages of the finished job are queued for a visit.
+        begin: queues pages of the finished job for a visit; None: no refresh begins.
         signatures: computes the signatures of a page, by stage.
         site: what is known of the host of a URL.
 
@@ -38,14 +38,14 @@ class Revisits:
         self,
         store: JobStore,
         *,
-        begins: bool,
+        begin: Callable[[JobStore], int] | None,
         signatures: Callable[[Page], Mapping[str, bytes]],
         site: Callable[[str], Site],
     ) -> None:
         self._store = store
         self._signatures = signatures
         self._site = site
-        self.number = store.refreshes.begin() if begins else store.refreshes.current()
+        self.number = store.refreshes.current() if begin is None else begin(store)
         self._doubts = Doubts()
         self._judged: set[str] = set()
         """Duplicates of earlier visits that have been judged again in this run."""

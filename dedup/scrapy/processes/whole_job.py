@@ -115,7 +115,7 @@ class WholeJob:
         self._n_fetched = store.stats.fetched()
         drop_held(store)
         if self._place.is_refreshed and store.meta("finished") is not None:
-            store.refreshes.begin()
+            self._place.begin_refresh(store)
         elif self._config.duplicate_links == "follow":  # an earlier run may have skipped some
             store.urls.queue_skipped(DUPLICATE_LINK)
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from dedup.config import DedupConfig
 from dedup.detectors import default_signers
-from dedup.html import HtmlPage, bounded, decode, parse_page
+from dedup.html import Bounded, HtmlPage, bounded, decode, parse_page
 from dedup.html.page_text import PageText, page_text
+from dedup.html.shell import needs_rendering
 from dedup.sites.outline import Box, Line, Outline
 from dedup.sites.second_look import Rest
 from dedup.sites.site import Site, rest_by_itself
@@ -157,9 +158,7 @@ class ContentReader:
         page = parse_page(
             html, raw.url, encoding=decoded.encoding, robots_headers=raw.robots_headers
         )
-        extracted = page_text(
-            html, page.title, extractor=self._wanted.extractor, site=site, url=raw.url
-        )
+        extracted = self._text(html, page.title, raw.url, site)
         links, nofollow_links, n_links_left = self._links(page)
         return Content(
             page=replace(page, hrefs=(), nofollow_hrefs=frozenset()),
@@ -172,6 +171,15 @@ class ContentReader:
             features=self._features(raw, page, extracted),
             site_version=site.version if site is not None else 0,
         )
+
+    def _text(self, html: Bounded, title: str, url: str, site: Site | None) -> PageText:
+        """The page's text. A shell is always read by itself, so that visits find the same text."""
+        extractor = self._wanted.extractor
+        found = page_text(html, title, extractor=extractor, site=site, url=url)
+        if not needs_rendering(html, found.text):
+            return found
+        alone = page_text(html, title, extractor=extractor)
+        return replace(alone, source="shell") if needs_rendering(html, alone.text) else alone
 
     def _read_document(self, raw: RawPage, site: Site | None) -> Content:
         """Read a document. Nothing is learned from it, as it has no boxes, and no link followed."""

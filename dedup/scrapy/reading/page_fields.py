@@ -12,13 +12,14 @@ from dedup.scrapy.reading.content import Wanted
 from dedup.scrapy.reading.page_reader import is_small
 from dedup.scrapy.reading.worker_protocol import FoundFields, RawFields, read_fields
 from dedup.store import Page
+from dedup.store.records import Claims
 
 
 class PageFieldReader:
     """Computes fields of pages, within the bounds for reading a page.
 
     Raises:
-        ReadingError: from `values` and `reduced`: the page takes longer than a page may.
+        ReadingError: from what computes something: the page takes longer than a page may.
     """
 
     def __init__(self, config: CrawlConfig) -> None:
@@ -45,14 +46,25 @@ class PageFieldReader:
             return None
         return self._read(page, (), is_reduced=True, is_final=is_final).reduced
 
+    def claims(self, page: Page) -> Claims | None:
+        """What the page says of where it is from."""
+        return self._read(page, (), is_claimed=True).claims
+
     def close(self) -> None:
         """End the process."""
         self._worker.close()
 
     def _read(
-        self, page: Page, names: tuple[str, ...], *, is_reduced: bool = False, is_final: bool = True
+        self,
+        page: Page,
+        names: tuple[str, ...],
+        *,
+        is_reduced: bool = False,
+        is_final: bool = True,
+        is_claimed: bool = False,
     ) -> FoundFields:
         body = page.body or b""
-        raw = RawFields(body, replace(page, rest=None), names, is_reduced, is_final)
+        whole = replace(page, rest=None)
+        raw = RawFields(body, whole, names, is_reduced, is_final, is_claimed)
         is_here = page.source != "document" and is_small(body)
         return read_fields(raw) if is_here else cast("FoundFields", self._worker.read(raw))

@@ -12,6 +12,7 @@ from dedup.scrapy.reading.content import Content, RawPage, Unread, Wanted
 from dedup.scrapy.reading.sitemap_file import RawSitemap, Sitemap
 from dedup.sites.site import Site
 from dedup.store import Page
+from dedup.store.records import Claims
 
 WORKER_COMMAND = (sys.executable, "-P", "-m", "dedup.scrapy.reading.worker")
 
@@ -34,6 +35,7 @@ class RawFields(NamedTuple):
         names: of the fields.
         is_reduced: is it wanted what stands for the body where that is not stored?
         is_final: may the page's text not change any more?
+        is_claimed: is it wanted what the page says of where it is from?
     """
 
     body: bytes
@@ -41,6 +43,7 @@ class RawFields(NamedTuple):
     names: tuple[str, ...]
     is_reduced: bool
     is_final: bool
+    is_claimed: bool = False
 
     @property
     def url(self) -> str:
@@ -52,6 +55,7 @@ class FoundFields(NamedTuple):
 
     values: dict[str, Any]
     reduced: bytes | None
+    claims: Claims | None = None
 
 
 Raw = RawPage | RawSitemap | RawFields
@@ -136,7 +140,10 @@ def read_fields(raw: RawFields) -> FoundFields:
     # Most crawls need these modules never.
     from dedup.fields.page_source import PageSource, reduced
     from dedup.fields.registry import values
+    from dedup.groups.claims import claims_of
 
     kept = reduced(raw.page, is_final=raw.is_final) if raw.is_reduced else None
-    found = values(PageSource(raw.page), raw.names)
-    return FoundFields(found, None if kept is None else kept.to_bytes())
+    source = PageSource(raw.page)
+    claims = claims_of(source) if raw.is_claimed else None
+    found = values(source, raw.names)
+    return FoundFields(found, None if kept is None else kept.to_bytes(), claims)

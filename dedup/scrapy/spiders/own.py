@@ -22,6 +22,7 @@ class OwnSpider(Protocol):
         name: of the spider.
         job: the name that the user gave to the job; "": the name is made from the arguments.
         always_new: is each crawl a job of its own?
+        max_pages, max_seconds: when the crawl stops; 0: no limit.
     """
 
     name: str
@@ -29,6 +30,8 @@ class OwnSpider(Protocol):
     always_new: bool
     restart: bool
     refresh: bool
+    max_pages: int
+    max_seconds: int
 
     @property
     def job_name(self) -> str: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from functools import cached_property, partial
 from hashlib import sha256
 from typing import ClassVar, Self
@@ -64,7 +64,10 @@ class PageSpider(Spider):
         url: where to start; several are separated by commas.
         allow, deny: regular expressions that narrow the scope, see `Scope`.
         max_pages: the crawl stops when the job has this number of pages, kept or dropped as
-            duplicates; errors, redirects and what is skipped do not count. 0: no limit.
+            duplicates; errors, redirects and what is skipped do not count. With `refresh`: when
+            this number of pages was visited or found; those are visited first that have most
+            likely changed. 0: no limit.
+        max_seconds: the crawl stops after this time. 0: no limit.
         job: name of the job.
         restart: "1": start a new job; the existing one is kept under another name.
         refresh: "1": visit the pages of a finished job again, and store those that have changed.
@@ -82,13 +85,14 @@ class PageSpider(Spider):
         allow: str = "",
         deny: str = "",
         max_pages: str | int = 0,
+        max_seconds: str | int = 0,
         job: str = "",
         restart: str = "",
         refresh: str = "",
         **kwargs: object,
     ) -> None:
         if kwargs:
-            known = "url, allow, deny, max_pages, job, restart, refresh"
+            known = "url, allow, deny, max_pages, max_seconds, job, restart, refresh"
             raise ValueError(f"spider arguments must be among {known}, got {', '.join(kwargs)}")
         super().__init__()
         given = split_urls(url)
@@ -99,6 +103,7 @@ class PageSpider(Spider):
         self.scope = Scope(self.urls, allow=allow, deny=deny)
         self.outside = OutsideHosts(self.scope)
         self.max_pages = whole_number("max_pages", max_pages)
+        self.max_seconds = whole_number("max_seconds", max_seconds)
         self.job = job
         self.restart = flag("restart", restart)
         self.refresh = flag("refresh", refresh)
@@ -110,6 +115,8 @@ class PageSpider(Spider):
     def from_crawler(cls, crawler: Crawler, *args: object, **kwargs: object) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider._close_reader, signals.spider_closed)
+        if spider.max_seconds:
+            crawler.settings.set("CLOSESPIDER_TIMEOUT", spider.max_seconds, priority="spider")
         first_urls = spider.first_urls()
         if first_urls and all(map(is_loopback, first_urls)):  # no other server is burdened
             crawler.settings.set("AUTOTHROTTLE_ENABLED", False, priority="spider")
@@ -160,8 +167,7 @@ class PageSpider(Spider):
         )
 
     async def parse(self, response: Response) -> AsyncIterator[Request | PageItem]:
-        if REVISIT not in response.meta:
-            self.stop_if_full()
+        self._count_visit(response.meta)
         try:
             reading = await self._reader.read(response)
             self._take(reading, response)
@@ -295,8 +301,8 @@ class PageSpider(Spider):
         error, request = failure.value, request_of(failure)
         if error is None or isinstance(error, NotSentError):
             return
-        if isinstance(error, HttpError) and REVISIT not in request.meta:
-            self.stop_if_full()
+        if isinstance(error, HttpError) or REVISIT in request.meta:
+            self._count_visit(request.meta)
         if isinstance(error, NotFollowed) and error.reason == "redirect_offsite":
             self._note_redirect(first_url(request), error.target, request)
         if self.dedup_job is None:
@@ -339,8 +345,24 @@ class PageSpider(Spider):
         return CrawlConfig.of(self.crawler).is_robots_meta_obeyed
 
     def is_full(self) -> bool:
-        """Has the job `max_pages`?"""
+        """Has the job `max_pages`, or the refresh spent them?"""
         return bool(self.max_pages) and self._n_pages >= self.max_pages
+
+    @property
+    def _is_refreshing(self) -> bool:
+        job = self.dedup_job
+        return self.refresh and job is not None and job.urls.revisits.number > 0
+
+    def _count_visit(self, meta: Mapping[str, object]) -> None:
+        """Count the visit of a stored page, in a refresh that has a budget.
+
+        Raises:
+            CloseSpider: as `stop_if_full`.
+        """
+        if REVISIT not in meta or self._is_refreshing:
+            self.stop_if_full()
+        if REVISIT in meta and self._is_refreshing and self.max_pages:
+            self._n_pages += 1
 
     def stop_if_full(self) -> None:
         """Stop at a response that arrives when there are `max_pages`.
@@ -371,13 +393,19 @@ class PageSpider(Spider):
             self.logger.warning("stopping: most pages are skipped as noindex or refresh")
             raise CloseSpider("max_pages")
 
-    def note_pages(self, n_pages: int) -> None:
+    def note_pages(self) -> None:
         """Count the pages of other processes of the job, too."""
-        self._n_pages = max(self._n_pages, n_pages)
+        self._n_pages = max(self._n_pages, self._stored_pages())
 
     @cached_property
     def _n_pages(self) -> int:
-        return self.dedup_job.store.stats.pages() if self.dedup_job is not None else 0
+        return self._stored_pages()
+
+    def _stored_pages(self) -> int:
+        if self.dedup_job is None:
+            return 0
+        store = self.dedup_job.store
+        return store.refreshes.fetched() if self._is_refreshing else store.stats.pages()
 
     def _links_of(self, reading: Reading, response: Response, is_duplicate: bool) -> list[str]:
         """The links that are to be requested."""

@@ -1,8 +1,11 @@
 """Queries of what has changed on the pages of a job: visits, old versions, pages that are away."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+from dedup.store.exchange import split_body
+from dedup.store.records import Page, is_reduced
 from dedup.store.sql.database import Queries
 
 _AWAY = ("gone", "moved")
@@ -16,7 +19,12 @@ SELECT r.number, r.url, r.host, v.fetched_at, r.fetched_at, v.title, v.text, r.t
 FROM versions AS v JOIN pages AS r ON r.number = v.page
 JOIN (SELECT page, max(fetched_at) AS latest FROM versions WHERE fetched_at <= ? GROUP BY page)
     AS last ON last.page = v.page AND last.latest = v.fetched_at
-WHERE r.fetched_at > ? AND r.url IS NOT NULL
+WHERE r.fetched_at > ? AND r.url IS NOT NULL ORDER BY r.host, r.number
+"""
+_BODIES = """
+SELECT r.number, r.url, r.content_type, r.encoding, r.source, r.title, r.body, v.title, v.body
+FROM pages AS r LEFT JOIN versions AS v ON v.page = r.number AND v.fetched_at =
+    (SELECT max(fetched_at) FROM versions WHERE page = r.number AND fetched_at <= ?)
 """
 _NEW = """
 SELECT number, url, title, fetched_at FROM pages WHERE fetched_at > ? AND url IS NOT NULL
@@ -129,6 +137,40 @@ class ChangeQueries(Queries):
                 Version(then, old_title, self._text(number, old)),
                 Version(now, title, self._text(number, text)),
             )
+
+    def bodies(self, number: int, since: float) -> tuple[Page, Page]:
+        """A page with the body that it had at a time, and with its present one, without texts."""
+        query = f"{_BODIES} WHERE r.number = ?"
+        return self._both(*self._database.first(query, (since, number)))
+
+    def bodies_of_host(
+        self, host: str, since: float, step: int, limit: int
+    ) -> Iterator[tuple[Page, Page]]:
+        """The same of those pages of a host whose number is a multiple of `step`."""
+        query = f"{_BODIES} WHERE r.host = ? AND r.number % ? = 0 ORDER BY r.number LIMIT ?"
+        for row in self._database.each(query, (since, host, step, limit)):
+            yield self._both(*row)
+
+    def _both(self, number: int, *row: Any) -> tuple[Page, Page]:
+        url, content_type, encoding, source, title, body, old_title, old_body = row
+        now = Page(
+            id=str(number),
+            text="",
+            url=url,
+            title=title,
+            content_type=content_type,
+            encoding=encoding,
+            source=source,
+            body=self._body(number, body),
+        )
+        if old_title is None:  # it has one version
+            return now, now
+        return replace(now, title=old_title, body=self._body(number, old_body)), now
+
+    def _body(self, number: int, column: bytes | None) -> bytes | None:
+        if column is None or is_reduced(column):
+            return None
+        return self._database.unpacked(number, split_body(column)[1], "body")
 
     def new(self, since: float) -> Iterator[NewPage]:
         """The pages that were stored after a time, and were no duplicates before."""

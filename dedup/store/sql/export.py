@@ -8,7 +8,8 @@ from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
 from dedup.store.query_results import DuplicateRow
 from dedup.store.records import EARLIER, REDUCED, is_reduced
 from dedup.store.selection import EVERYTHING, Selection
-from dedup.store.sql.database import Queries
+from dedup.store.sql.copies import Copies
+from dedup.store.sql.database import Database, Queries
 
 _ROWS_AT_ONCE = 1 << 10
 
@@ -35,22 +36,32 @@ WHERE v.outcome = 'gone' AND NOT EXISTS
 
 
 class ExportQueries(Queries):
-    """Stored and dropped pages, all or a selection, in ascending order of their numbers."""
+    """Stored and dropped pages, all or a selection, in ascending order of their numbers.
+
+    Attributes:
+        copies: groups of copies on several hosts.
+    """
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.copies = Copies(database)
 
     def pages(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
         """The unique pages without their bodies, as exported."""
-        return (row for _, row in self.numbered_pages(selection))
+        for _, row in self.numbered_pages(selection):
+            del row["source"]
+            yield row
 
     def numbered_pages(
         self, selection: Selection = EVERYTHING
     ) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The same, each with its number."""
+        """The same, each with its number, and with the source of its text."""
         columns = ", ".join(name for name in EXPORTED_FIELDS if name != "id")
-        query = f"SELECT number, name, {columns} FROM pages AS r"  # noqa: S608 -- our own names
-        for number, *values in self._by_number(query, "pages", selection):
+        query = f"SELECT number, source, name, {columns} FROM pages AS r"  # noqa: S608 -- our own names
+        for number, source, *values in self._by_number(query, "pages", selection):
             row = dict(zip(EXPORTED_FIELDS, values, strict=True))
             text = self._database.text(number, row["text"])
-            yield number, {**row, "id": row["id"] or number, "text": text}
+            yield number, {**row, "id": row["id"] or number, "text": text, "source": source}
 
     def declared(self, selection: Selection = EVERYTHING) -> Iterator[tuple[int, str | None, str]]:
         """The numbers and URLs of the unique pages, and what each declares of its use."""

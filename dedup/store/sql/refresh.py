@@ -13,10 +13,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dedup.store.interface import Workers
 from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page
 from dedup.store.sql.changes import ChangeQueries
-from dedup.store.sql.database import Database
+from dedup.store.sql.database import Connection, Database
+from dedup.store.sql.histories import HistoryQueries
 
 _RANK_OF_DUPLICATES = 1_000_000
 """After the pages, because their originals may have changed by then."""
+
+_QUEUE_PLANNED = f"""
+UPDATE urls SET state = {QUEUED}, rank = planned.rank, slot = {{slot}}{{request}}
+FROM {{table}} AS found JOIN planned ON planned.url = found.url
+WHERE urls.url = found.url AND urls.state = {DONE}
+"""  # noqa: S608 -- constants
+_LEAVE_OUT = f"""
+UPDATE urls SET state = {DONE}, request = NULL WHERE state = {QUEUED}
+AND url IN (SELECT url FROM pages UNION SELECT url FROM duplicates
+    UNION SELECT url FROM skipped WHERE reason = '{EARLIER}')
+"""  # noqa: S608 -- constants
+_FETCHED = """
+SELECT count(*) FROM (
+    SELECT url FROM visits WHERE refresh = :refresh AND url <> ''
+    UNION SELECT url FROM pages WHERE fetched_at > :began
+    UNION SELECT url FROM duplicates WHERE fetched_at > :began
+    UNION SELECT url FROM waiting WHERE fetched_at > :began
+) AS every
+"""
 
 _NOTE_VISIT = (
     "INSERT INTO visits VALUES (?, ?, ?, ?) ON CONFLICT (refresh, url)"
@@ -93,11 +113,13 @@ class Refreshes:
 
     Attributes:
         changes: queries of what has changed.
+        histories: what the visits of each page have found.
     """
 
     def __init__(self, database: Database, replace: Replace, workers: Workers) -> None:
         self._database = database
         self.changes = ChangeQueries(database)
+        self.histories = HistoryQueries(database)
         self._replace = replace
         self._workers = workers
 
@@ -105,34 +127,66 @@ class Refreshes:
         """The number of the current or last refresh; 0: there was none."""
         return int(self._database.meta("refresh") or 0)
 
-    def begin(self) -> int:
-        """Queue all pages for a visit, then all dropped ones; return the refresh's number.
+    def begin(self, order: Sequence[str] | None = None) -> int:
+        """Queue pages for a visit; return the number of the refresh.
+
+        `order`: the URLs of pages and duplicates to visit, after links that are queued already;
+        None: all pages, then all dropped ones.
 
         The request of a page is `{"revisit": number}`. Duplicates stay on record until they are
         dropped by `drop_duplicate`. The job is no longer finished.
         """
         number = self.current() + 1
         with self._database.unit() as connection:
-            connection.execute(
-                f"UPDATE urls SET state = {QUEUED}, rank = 0, slot = {self._database.slot},"  # noqa: S608 -- constants
-                f" request = {self._database.revisit}"
-                f" FROM pages AS found WHERE urls.url = found.url AND urls.state = {DONE}"
-            )
-            connection.execute(
-                f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES},"  # noqa: S608 -- constants
-                f" slot = {self._database.slot}"
-                f" FROM duplicates AS found WHERE urls.url = found.url AND urls.state = {DONE}"
-            )
-            connection.execute(
-                f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES},"  # noqa: S608 -- constants
-                f" slot = {self._database.slot} FROM skipped AS found"
-                f" WHERE urls.url = found.url AND urls.state = {DONE} AND reason = '{EARLIER}'"
-            )
+            if order is None:
+                self._queue_all(connection)
+            else:
+                self._queue_planned(connection, order)
             connection.execute("DELETE FROM meta WHERE name = 'finished'")
             connection.execute(_NOTE_VISIT, (number, "", _BEGAN, time.time()))
             self._database.set_meta("refresh", str(number))
             self._workers.note_hosts()
         return number
+
+    def _queue_all(self, connection: Connection) -> None:
+        connection.execute(
+            f"UPDATE urls SET state = {QUEUED}, rank = 0, slot = {self._database.slot},"  # noqa: S608 -- constants
+            f" request = {self._database.revisit}"
+            f" FROM pages AS found WHERE urls.url = found.url AND urls.state = {DONE}"
+        )
+        connection.execute(
+            f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES},"  # noqa: S608 -- constants
+            f" slot = {self._database.slot}"
+            f" FROM duplicates AS found WHERE urls.url = found.url AND urls.state = {DONE}"
+        )
+        connection.execute(
+            f"UPDATE urls SET state = {QUEUED}, rank = {_RANK_OF_DUPLICATES},"  # noqa: S608 -- constants
+            f" slot = {self._database.slot} FROM skipped AS found"
+            f" WHERE urls.url = found.url AND urls.state = {DONE} AND reason = '{EARLIER}'"
+        )
+
+    def _queue_planned(self, connection: Connection, order: Sequence[str]) -> None:
+        connection.execute("CREATE TEMP TABLE planned (url TEXT PRIMARY KEY, rank INTEGER)")
+        rows = ((url, min(rank, _RANK_OF_DUPLICATES)) for rank, url in enumerate(order, start=1))
+        connection.executemany("INSERT INTO planned VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
+        request = f", request = {self._database.revisit}"
+        for table, made in (("pages", request), ("duplicates", "")):
+            connection.execute(
+                _QUEUE_PLANNED.format(slot=self._database.slot, table=table, request=made)
+            )
+        connection.execute("DROP TABLE planned")
+
+    def fetched(self) -> int:
+        """The number of pages that the current refresh has visited or found."""
+        number = self.current()
+        query = "SELECT seen_at FROM visits WHERE refresh = ? AND url = ''"
+        began = self._database.value(query, (number,)) or 0.0
+        row = self._database.first(_FETCHED, {"refresh": number, "began": began})
+        return int(row[0])
+
+    def leave_out(self) -> None:
+        """Give up the visits that are left of the current refresh; new links stay queued."""
+        self._database.write(_LEAVE_OUT)
 
     def validators(self, number: int) -> dict[str, str]:
         """The headers for a conditional request of a page; empty: its server sent no validators."""
@@ -214,11 +268,13 @@ class Refreshes:
 
     def drop_duplicate(self, number: int) -> None:
         """Delete a duplicate: its URL has a new verdict."""
-        self._database.write("DELETE FROM duplicates WHERE number = ?", (number,), weight=1)
-        self._database.write(
-            f"DELETE FROM skipped WHERE number = ? AND reason = '{EARLIER}'",  # noqa: S608 -- a constant
-            (number,),
-        )
+        with self._database.unit():
+            for table in ("duplicates", "claims"):
+                self._database.write(f"DELETE FROM {table} WHERE number = ?", (number,), weight=1)  # noqa: S608 -- our own names
+            self._database.write(
+                f"DELETE FROM skipped WHERE number = ? AND reason = '{EARLIER}'",  # noqa: S608 -- a constant
+                (number,),
+            )
 
     def keep_duplicate(self, number: int, page: int, *, was_before: bool = False) -> None:
         """Keep the text of a duplicate as an old version of the page that its URL is now.

@@ -218,6 +218,15 @@ _ADDED_TABLES = {
     site_version {int},
     text {bytes} NOT NULL             -- zstd, UTF-8
 )""",
+    # What dropped pages say of where their text is from, see `dedup.groups`, if their originals are
+    # on other hosts.
+    "claims": """
+(
+    number {big} PRIMARY KEY,
+    published {text},                 -- ISO 8601
+    canonical_url {text},
+    sources {text} NOT NULL           -- URLs, one a line
+)""",
 }
 
 

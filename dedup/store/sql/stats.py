@@ -66,6 +66,10 @@ class StatsQueries(Queries):
         """Pages kept for content outside a text that resembles another's."""
         return int(self._database.value("SELECT count(*) FROM apart"))
 
+    def needs_rendering(self) -> int:
+        """Stored pages whose text a browser has to make."""
+        return int(self._database.value("SELECT count(*) FROM pages WHERE source = 'shell'"))
+
     def urls(self) -> dict[str, int]:
         """URLs by outcome, as in `stats.json`. Those that are too deep do not count as seen."""
         known, too_deep, not_linked, queued, aliases = self._database.first(_URLS)

@@ -196,8 +196,9 @@ class JobStore(PageReader, ABC):
     def add_duplicate(self, document: Document, match: Match) -> None:
         page = as_page(document)
         with self.unit():
+            number = self.database.take_number()
             row = (
-                self.database.take_number(),
+                number,
                 storable(page.id) or None,
                 host_of(page.url),
                 *_match_values(match),
@@ -205,6 +206,8 @@ class JobStore(PageReader, ABC):
                 None if match.stage == "body" else page.packed_text,
             )
             self.database.write(_INSERT_DUPLICATE, row)
+            if page.claims is not None:
+                self.exports.copies.note(number, page.claims)
 
     def add_skipped(
         self, url: str, reason: str, *, detail: str = "", is_fetched: bool, size_bytes: int = 0

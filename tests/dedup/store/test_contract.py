@@ -28,7 +28,7 @@ from dedup.sites.site import Site
 from dedup.store import JobStore, Page, open_store
 from dedup.store.interface import Store
 from dedup.store.memory import MemoryStore
-from dedup.store.records import DONE, HELD, QUEUED, TOO_DEEP, KnownUrl, QueuedUrl
+from dedup.store.records import DONE, HELD, QUEUED, TOO_DEEP, Claims, KnownUrl, QueuedUrl
 from dedup.store.selection import Selection
 from dedup.store.sql.learned import HostKnowledge
 from dedup.store.sql.url_table import UrlTable
@@ -480,6 +480,36 @@ def test_what_hosts_declare_is_replaced(job: JobStore) -> None:
     assert [(origin, value) for origin, _, _, value in declared.each_host()] == [
         ("http://a.example", "é")
     ]
+
+
+# --- Copies on several hosts ----------------------------------------------------------------------
+
+
+def test_groups_of_copies_are_on_several_hosts_and_say_what_was_recorded(job: JobStore) -> None:
+    first, second, third = (job.add(page(str(n)), {}) for n in range(3))
+    claims = Claims("2026-03-01", "http://a.example/\ud800", ("http://a.example/é", "http://c/"))
+
+    def drop(url: str, original: int, claims: Claims | None = None) -> None:
+        job.add_duplicate(Page("", "copy", url=url, claims=claims), Match(original, "text"))
+
+    drop("http://a.example/copy", first)
+    drop("http://a.example/copy-2", second)
+    drop("http://b.example/x", second, claims)
+    drop("http://c.example/x", third, Claims())
+    assert list(job.exports.copies.groups()) == [(second, 3), (third, 2)]
+    kept, *copies = job.exports.copies.of(second, 10)
+    assert (kept.host, kept.claims) == ("a.example", None)
+    wanted = claims._replace(canonical_url="http://a.example/?")
+    assert [(each.host, each.claims) for each in copies] == [
+        ("b.example", wanted),
+        ("a.example", None),
+    ]
+    assert len(list(job.exports.copies.of(second, 1))) == 2
+    assert [each.claims for each in job.exports.copies.of(third, 10)][1:] == [Claims()]
+    job.refreshes.drop_duplicate(job.refreshes.duplicates(second)["http://b.example/x"])
+    assert list(job.exports.copies.groups()) == [(third, 2)]
+    drop("http://b.example/x", second)
+    assert [each.claims for each in job.exports.copies.of(second, 10)] == [None] * 3
 
 
 def test_pages_can_be_left_out_of_exports_with_their_duplicates(job: JobStore) -> None:

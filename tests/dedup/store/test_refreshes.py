@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,46 @@ def test_duplicate_to_judge_again_is_removed(store: JobStore) -> None:
     assert store.refreshes.duplicates(number + 999) == {}
     store.refreshes.drop_duplicate(copy)
     assert store.refreshes.duplicates() == {}
+
+
+def test_what_visits_found_is_the_history_of_a_page(store: JobStore) -> None:
+    for name in ("a", "b", "c"):
+        store.add(replace(_page(name, name), fetched_at=100.0), {})
+    number = store.add(replace(_page("d", "d"), fetched_at=100.0), {})
+    store.add_duplicate(replace(_page("d", "copy"), fetched_at=100.0), Match(number, "text"))
+    visits = (("a", "unchanged"), ("a", "changed"), ("a", "template")), (("b", "missing"),)
+    for results in visits:
+        for path, result in results:
+            store.refreshes.begin()
+            store.refreshes.note_visit(SITE + path, result)
+    store.refreshes.replace_page(number, replace(_page("e", "d"), fetched_at=200.0), {})
+    found = {page.url.removeprefix(SITE): page for page in store.refreshes.histories.histories()}
+    assert {path: page.n_changed for path, page in found.items()} == {
+        "a": 1,
+        "b": 0,
+        "c": 0,
+        "d": 0,
+        "copy": 0,
+    }
+    assert 0 <= found["a"].changed_seconds < 60
+    assert found["a"].seen_seconds == pytest.approx(found["a"].asked_at - 100)
+    assert found["c"].asked_at == 100
+    assert {path for path, page in found.items() if page.is_due} == {"b", "copy"}
+    assert {path for path, page in found.items() if page.is_duplicate} == {"copy"}
+
+
+def test_a_planned_refresh_queues_in_its_order_and_leaves_new_links_at_its_end(
+    store: JobStore,
+) -> None:
+    for number, path in enumerate(("a", "b", "c")):
+        store.add(_page(path, path), {})
+        store.urls.finish([(bytes([number] * 16), SITE + path)])
+    store.urls.queue(b"n" * 16, SITE + "new", 1, slot="a.example")
+    store.set_meta("finished", "1.0")
+    store.refreshes.begin([SITE + "c", SITE + "a"])
+    queued = [row.url.removeprefix(SITE) for row in store.urls.first_queued("a.example", 9)]
+    assert queued == ["new", "c", "a"]
+    store.refreshes.note_visit(SITE + "c", "unchanged")
+    assert store.refreshes.fetched() == 1
+    store.refreshes.leave_out()
+    assert [row.url for row in store.urls.first_queued("a.example", 9)] == [SITE + "new"]

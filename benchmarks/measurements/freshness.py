@@ -1,0 +1,257 @@
+"""How fresh stored pages stay under a budget of visits, by the schedule that spends it.
+
+    python benchmarks/measurements/freshness.py [REPOSITORY --branch NAME --select CSS]
+        [--remove CSS] [--commits 240] [--every 4] [--pages 800]
+
+REPOSITORY is the git directory of a built site, each commit the site as it was published. Without
+it, pages are simulated: Poisson changes, rates of a heavy tail that differ by folder.
+
+Time counts in commits. After every fourth commit (`--every`) each schedule visits a share of the
+pages, and learns only what these visits find. A page is fresh while the words of its container (see
+`benchmarks/sites/container.py`) are those of its last visit. A page that is new is read at the
+next visit, whatever the schedule; it counts from then until it is gone. The figures: the share of
+time that pages were fresh, the mean of all, of the worst twentieth, and of the worst page.
+
+- uniform: who waited longest comes first.
+- nutch: the rule of Nutch's AdaptiveFetchSchedule, an interval that shrinks to .8 by each change
+  that is found and grows to 1.4 without; the page that is most overdue by its interval comes first.
+- dedup: the schedule of a refresh with a budget.
+- oracle: knows each page's rate of change over the whole history, and visits at the intervals that
+  are best for these rates (Cho and Garcia-Molina, Effective page refresh policies, TODS 2003).
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
+
+_ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(_ROOT))
+
+from benchmarks.sites.container import Container  # noqa: E402 -- in order
+from dedup.revisits import Histories, PageHistory, Rates, estimate, in_turns, values  # noqa: E402 -- in order
+
+_DAY = 86_400.0
+"""Between two commits."""
+
+Texts = NDArray[np.uint64]
+"""A row for each page, a column for each commit: a number for its text; 0: it is not there."""
+
+
+class Replay:
+    """What one schedule knows of the pages, and how fresh they were."""
+
+    def __init__(self, urls: list[str], texts: Texts) -> None:
+        n = len(urls)
+        self.urls = urls
+        self.texts = texts
+        self.stored = np.zeros(n, dtype=np.uint64)
+        self.visited_at = np.zeros(n)
+        self.n_changed = np.zeros(n)
+        self.changed_days = np.zeros(n)
+        self.seen_days = np.zeros(n)
+        self.interval = np.full(n, 10.0)
+        self.n_fresh = np.zeros(n)
+        self.n_counted = np.zeros(n)
+
+    def rates(self) -> Rates:
+        columns = (self.n_changed, self.changed_days * _DAY, self.seen_days * _DAY, self.visited_at)
+        pages = zip(self.urls, *(column.tolist() for column in columns), strict=True)
+        return estimate(Histories.of(PageHistory(*page) for page in pages))
+
+    def visit(self, pages: NDArray[np.int64], now: int) -> None:
+        is_new = self.stored[pages] == 0
+        found = self.texts[pages, now]
+        changed = (found != self.stored[pages]) & ~is_new
+        waited = np.where(is_new, 0, now - self.visited_at[pages])
+        self.n_changed[pages] += changed
+        self.changed_days[pages] += waited * changed
+        self.seen_days[pages] += waited
+        self.interval[pages] *= np.where(is_new, 1, np.where(changed, 0.8, 1.4))
+        self.stored[pages], self.visited_at[pages] = found, now
+
+    def count(self, now: int) -> None:
+        counted = (self.stored != 0) & (self.texts[:, now] != 0)
+        self.n_counted += counted
+        self.n_fresh += counted & (self.stored == self.texts[:, now])
+
+    def figures(self) -> tuple[float, float, float]:
+        """The mean freshness of all pages, of the worst twentieth, and of the worst page."""
+        counted = self.n_counted > 0
+        shares = np.sort(self.n_fresh[counted] / self.n_counted[counted])
+        return shares.mean(), shares[: max(1, len(shares) // 20)].mean(), shares[0]
+
+
+Schedule = Callable[[Replay, NDArray[np.float64]], NDArray[np.float64]]
+"""The worth of a visit of each page, by what is known, and the days since the last one."""
+
+
+def uniform(_: Replay, since: NDArray[np.float64]) -> NDArray[np.float64]:
+    return since
+
+
+def nutch(replay: Replay, since: NDArray[np.float64]) -> NDArray[np.float64]:
+    return since / replay.interval
+
+
+def dedup(replay: Replay, since: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values(replay.rates(), since * _DAY)
+
+
+def oracle(replay: Replay, since: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A visit's worth at the known rate; at the best intervals it is equal for all pages."""
+    texts = replay.texts
+    there = (texts[:, 1:] != 0) & (texts[:, :-1] != 0)
+    n_changes = ((texts[:, 1:] != texts[:, :-1]) & there).sum(axis=1)
+    rate = np.maximum(n_changes / np.maximum(there.sum(axis=1), 1), 1e-9)
+    worth: NDArray[np.float64] = -np.expm1(-rate * since) / rate - since * np.exp(-rate * since)
+    return worth
+
+
+def replay(
+    urls: list[str], texts: Texts, schedule: Schedule, share: float, every: int
+) -> tuple[float, float, float]:
+    found = Replay(urls, texts)
+    ties = np.random.default_rng(1)
+    for now in range(texts.shape[1]):
+        if now % every == 0:
+            there = texts[:, now] != 0
+            new = np.flatnonzero(there & (found.stored == 0))
+            known = np.flatnonzero(there & (found.stored != 0))
+            since = now - found.visited_at
+            if len(known):
+                worth, waited = schedule(found, since)[known], since[known]
+                by_worth = np.lexsort((ties.random(len(known)), -worth))
+                order = in_turns(worth, waited) if schedule is dedup else by_worth
+                found.visit(known[order[: round(share * len(known))]], now)
+            found.visit(new, now)
+        found.count(now)
+    return found.figures()
+
+
+def simulated(n_pages: int, n_commits: int) -> tuple[list[str], Texts]:
+    """Pages of twenty folders; the rates within a folder are spread over some decades."""
+    random = np.random.default_rng(0)
+    folders = random.integers(0, 20, n_pages)
+    typical = random.lognormal(-3.5, 1.2, 20)
+    rates = typical[folders] * random.lognormal(0, 1.2, n_pages)
+    changes = random.poisson(rates[:, None], (n_pages, n_commits))
+    urls = [f"https://example.com/{folder}/{page}" for page, folder in enumerate(folders)]
+    return urls, (1 + changes.cumsum(axis=1)).astype(np.uint64)
+
+
+# --- A repository --------------------------------------------------------------------------------
+
+
+def _git(repository: Path, *arguments: str, given: bytes = b"") -> bytes:
+    command = ["git", f"--git-dir={repository}", *arguments]
+    return subprocess.run(command, check=True, input=given, stdout=subprocess.PIPE).stdout
+
+
+def blobs(repository: Path, branch: str, n_commits: int) -> list[dict[str, str]]:
+    """What each commit changes, the oldest first: the new blob of each page, or zeros."""
+    log = _git(
+        *(repository, "log", "--first-parent", "-m", "--raw", "--no-abbrev", "--no-renames"),
+        *("--format=format:@", f"-n{n_commits}", "--reverse", branch, "--", "*.html"),
+    )
+    found: list[dict[str, str]] = []
+    for line in log.decode("utf-8", "replace").splitlines():
+        if line == "@":
+            found.append({})
+        elif line.startswith(":"):
+            fields, path = line.split("\t", 1)
+            found[-1][path] = fields.split()[3]
+    return found
+
+
+def read_blobs(repository: Path, wanted: set[str], container: Container) -> dict[str, int]:
+    """A number for the words of each blob, never 0."""
+    names = sorted(wanted)
+    found = {}
+    for start in range(0, len(names), 500):
+        part = names[start : start + 500]
+        data = _git(repository, "cat-file", "--batch", given="\n".join(part).encode())
+        for name, body in zip(part, _bodies(data), strict=True):
+            words = " ".join(container.read(body).words or ())
+            found[name] = xxh3_64_intdigest(words.encode()) | 1
+    return found
+
+
+def _bodies(data: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(data):
+        end = data.index(b"\n", at)
+        size = int(data[at:end].split()[2])
+        yield data[end + 1 : end + 1 + size]
+        at = end + size + 2
+
+
+def history(options: argparse.Namespace) -> tuple[list[str], Texts]:
+    """A sample of the pages of a repository at each commit, from the first state in the log."""
+    commits = blobs(options.repository, options.branch, options.commits)
+    first = _git(options.repository, "log", "--first-parent", "--format=%H", options.branch)
+    base = first.decode().split()[len(commits) : len(commits) + 1]
+    state = _state(options.repository, base[0]) if base else {}
+    paths = sorted(state.keys() | {path for commit in commits for path in commit})
+    paths = sorted(paths, key=lambda path: xxh3_64_intdigest(path.encode()))[: options.pages]
+    sample = set(paths)
+    wanted = {blob for path, blob in state.items() if path in sample}
+    wanted |= {blob for each in commits for path, blob in each.items() if path in sample}
+    numbers = read_blobs(
+        options.repository,
+        {blob for blob in wanted if blob.strip("0")},
+        Container(options.select, options.remove),
+    )
+    texts = np.zeros((len(paths), len(commits)), dtype=np.uint64)
+    for column, commit in enumerate(commits):
+        state.update(commit)
+        texts[:, column] = [numbers.get(state.get(path, ""), 0) for path in paths]
+    return [f"https://example.com/{path}" for path in paths], texts
+
+
+def _state(repository: Path, commit: str) -> dict[str, str]:
+    listed = _git(repository, "ls-tree", "-r", commit).decode("utf-8", "replace").splitlines()
+    rows = (line.split("\t", 1) for line in listed if line.endswith(".html"))
+    return {path: fields.split()[2] for fields, path in rows}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("repository", type=Path, nargs="?")
+    parser.add_argument("--branch", default="HEAD")
+    parser.add_argument("--select", default="main")
+    parser.add_argument("--remove", default="")
+    parser.add_argument("--commits", type=int, default=240)
+    parser.add_argument("--every", type=int, default=4, help="commits from visit to visit")
+    parser.add_argument("--pages", type=int, default=800, help="a sample of this size")
+    parser.add_argument("--texts", type=Path, help="keep what was read here, or take it from here")
+    options = parser.parse_args()
+    if options.texts is not None and options.texts.exists():
+        kept = np.load(options.texts)
+        urls, texts = kept["urls"].tolist(), kept["texts"]
+    elif options.repository is None:
+        urls, texts = simulated(options.pages, options.commits)
+    else:
+        urls, texts = history(options)
+    if options.texts is not None:
+        np.savez_compressed(options.texts, urls=urls, texts=texts)
+    both = (texts[:, 1:] != 0) & (texts[:, :-1] != 0)
+    n_changes = ((texts[:, 1:] != texts[:, :-1]) & both).sum(axis=1)
+    print(f"{len(urls)} pages, {texts.shape[1]} commits, {n_changes.sum()} changes,", end=" ")
+    print(f"{(n_changes > 0).sum()} pages change")
+    print("budget  schedule  mean   worst 5%  worst page")
+    for share in (0.05, 0.1, 0.25, 0.5):
+        for schedule in (uniform, nutch, dedup, oracle):
+            mean, low, worst = replay(urls, texts, schedule, share, options.every)
+            print(f"{share:6.0%}  {schedule.__name__:8}  {mean:.4f} {low:.3f}     {worst:.3f}")
+
+
+if __name__ == "__main__":
+    main()
