@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -25,6 +26,8 @@ _VARIES = re.compile(
 )
 _MAX_PASSAGES = 5
 _MAX_CHARACTERS = 300
+_AROUND = 60
+"""Characters that are shown before the first difference of long lines, at least."""
 
 IsFurniture = Callable[[Sequence[str]], Sequence[bool]]
 """Which of some lines belong to many pages of the host, or to what many pages have changed?"""
@@ -85,7 +88,7 @@ def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | Non
     shared = (Counter(old.split()) & Counter(new.split())).total()
     n_words = max(1, len(old.split()) + len(new.split()))
     share = max(1 - 2 * shared / n_words, 1 / n_words)
-    return Difference(round(share, 4), passages(came), passages(went))
+    return Difference(round(share, 4), passages(came, went), passages(went, came))
 
 
 def _own(lines: Sequence[str], is_furniture: IsFurniture) -> list[str]:
@@ -109,12 +112,26 @@ def _not_in(lines: Iterable[str], words: str) -> Counter[str]:
     return Counter(each for each in lines if (own := _words([each])).strip() and own not in words)
 
 
-def passages(lines: Iterable[str]) -> list[str]:
-    """The first of some lines, shortened, as they are shown."""
-    found = []
-    for line in lines:
-        text = line.removeprefix(TITLE)
-        found.append(text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…")
-        if len(found) == _MAX_PASSAGES:
-            break
-    return found
+def passages(lines: Iterable[str], others: Collection[str]) -> list[str]:
+    """The first of some lines, shortened to where they differ from others, as they are shown."""
+    return [_excerpt(line, others).removeprefix(TITLE) for line in islice(lines, _MAX_PASSAGES)]
+
+
+def _excerpt(line: str, others: Iterable[str]) -> str:
+    """The part of a long line around its first difference from the line that is most like it."""
+    if len(line) <= _MAX_CHARACTERS:
+        return line
+    same = max((_n_same(line, other) for other in others), default=0)
+    start = 0
+    if same > _MAX_CHARACTERS - _AROUND:
+        start = line.rfind(" ", same - 2 * _AROUND, same - _AROUND) + 1 or same - _AROUND
+    before = "…" if start else ""
+    room = _MAX_CHARACTERS - len(before)
+    rest = line[start:]
+    return before + (rest if len(rest) <= room else rest[: room - 1] + "…")
+
+
+def _n_same(one: str, other: str) -> int:
+    """The number of characters with which both begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

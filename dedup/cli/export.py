@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -138,6 +139,18 @@ def selection(options: argparse.Namespace) -> Selection:
     )
 
 
+def _leaving_out(options: argparse.Namespace) -> list[str]:
+    """The given options that leave out pages or passages, as on the command line."""
+    names = "host", "stage", "since", "url", "only_allowed", "without_repeated"
+    given = ((name.replace("_", "-"), getattr(options, name)) for name in names)
+    return [
+        shlex.quote(f"--{name}={value}")
+        for name, values in given
+        for value in (values if isinstance(values, list) else [values])
+        if value is not None
+    ]
+
+
 def execute(options: argparse.Namespace) -> None:
     if asks_for_pieces(options):
         chosen = selection(options)
@@ -180,7 +193,7 @@ def execute(options: argparse.Namespace) -> None:
             (duplicates, ("duplicates",)),
         ):
             if path is not None:
-                _write(path, formats[path], store, chosen, tables, fields, options.without_repeated)
+                _write(path, formats[path], store, chosen, tables, fields, options)
         if options.failed is not None:
             failed = failed_urls(store)
             with written(options.failed) as path:
@@ -195,7 +208,7 @@ def _write(
     chosen: Selection,
     tables: tuple[str, ...],
     fields: Sequence[str],
-    without_repeated: float | None,
+    options: argparse.Namespace,
 ) -> None:
     tables = tables if found in _ARCHIVES else tables[:1]
     totals = {table: store.exports.count(table, chosen) for table in tables}
@@ -205,7 +218,7 @@ def _write(
     is_hidden = not ERRORS.is_terminal
     change = None
     if tables == ("pages",):
-        change = left_out(store, without_repeated, chosen)
+        change = left_out(store, options.without_repeated, chosen)
     with Progress(*bar, console=ERRORS, transient=True, disable=is_hidden) as progress:
         task = progress.add_task(" and ".join(tables), total=sum(totals.values()))
 
@@ -215,7 +228,9 @@ def _write(
                 progress.advance(task)
 
         if found in FOLDERS:
-            write_folder(where, found, store, chosen, fields, counted, change)
+            write_folder(
+                where, found, store, chosen, fields, counted, change, _leaving_out(options)
+            )
         else:
             with written(where) as path:
                 _write_file(path, found, store, chosen, tables, fields, change, counted)
@@ -272,10 +287,14 @@ def _allowed(store: JobStore, chosen: Selection, use: str | None) -> Selection:
     reasons = [f"{plain(name)} ({count:,})" for name, count in refused]
     reasons += ["…"] * (len(found.refused) > _REASONS)
     why = f": {', '.join(reasons)}" if reasons else ""
+    unreadable = (
+        f"; for {found.unreadable:,} a declaration is not readable" if found.unreadable else ""
+    )
     ERRORS.print(
         f"--only-allowed {use}: {len(found.selection.without):,} of {found.pages:,} pages left"
-        f" out{why}; for {found.pages - found.declaring:,} nothing is declared",
+        f" out{why}; for {found.pages - found.declaring:,} nothing is declared{unreadable}",
         markup=False,
+        soft_wrap=True,
     )
     return found.selection
 

@@ -51,14 +51,15 @@ def write_folder(
     fields: Sequence[str],
     counted: Callable[[Iterable[Any]], Iterable[Any]],
     change: WithoutRepeated | None,
+    options: Sequence[str],
 ) -> None:
-    """Write the pages to a new folder of one of `FOLDERS`."""
+    """Write the pages to a new folder of one of `FOLDERS`; `options` leave out some."""
     names = tuple(dict.fromkeys([*fields, "url", "fetched_at"]))  # which the folders are made by
     rows, columns = counted(page_rows(store, names, chosen, change=change)), page_columns(fields)
     with written_folder(where) as folder:
         if kind == DATASET:
             name = store.job.replace("#", "/").rpartition("/")[2]
             n_duplicates = store.exports.count("duplicates", chosen)
-            write_dataset(folder, name, rows, columns, n_duplicates=n_duplicates)
+            write_dataset(folder, name, rows, columns, n_duplicates=n_duplicates, options=options)
         else:
             write_partitions(folder, rows, columns, kind)

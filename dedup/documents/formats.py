@@ -10,6 +10,8 @@ from dedup.documents.docx import about_docx, read_docx
 from dedup.documents.odt import about_odt, read_odt
 from dedup.documents.pdf import about_pdf, read_pdf
 
+_PDF = b"%PDF-"
+_PDF_BYTES = 1024
 _BEFORE_PDF = b"\xef\xbb\xbf\0\t\n\f\r "
 _ZIP = b"PK\x03\x04"
 _ODT = b"mimetypeapplication/vnd.oasis.opendocument.text"
@@ -36,7 +38,7 @@ class Format(NamedTuple):
 
 FORMATS: Mapping[str, Format] = {
     "pdf": Format(
-        lambda body: body[:1024].lstrip(_BEFORE_PDF).startswith(b"%PDF-"),
+        lambda body: body[:_PDF_BYTES].lstrip(_BEFORE_PDF).startswith(_PDF),
         read_pdf,
         about_pdf,
         module="pypdfium2",
@@ -50,9 +52,29 @@ FORMATS: Mapping[str, Format] = {
 """By the endings of files."""
 
 
-def format_of(body: bytes, names: Collection[str] = tuple(FORMATS)) -> str:
-    """The format of a body, of these; "": none of them."""
-    return next((name for name in names if FORMATS[name].is_it(body)), "")
+def format_of(
+    body: bytes, names: Collection[str] = tuple(FORMATS), *, is_said_pdf: bool = False
+) -> str:
+    """The format of a body, of these; "": none of them.
+
+    `is_said_pdf`: it is said to be a PDF. Unless it is markup, it may then begin within the first
+    1,024 bytes, as readers of PDF accept it.
+    """
+    found = next((name for name in names if FORMATS[name].is_it(body)), "")
+    if found or not is_said_pdf or "pdf" not in names:
+        return found
+    start = body[:_PDF_BYTES].lstrip(_BEFORE_PDF)
+    return "pdf" if _PDF in start and not start.startswith(b"<") else ""
+
+
+def is_said_pdf(content_type: str, url: str) -> bool:
+    """Does the content type or the URL say that it is a PDF?
+
+    >>> is_said_pdf("application/pdf", "/"), is_said_pdf("", "http://a.example/b.PDF?c=d")
+    (True, True)
+    """
+    path = url.partition("#")[0].partition("?")[0]
+    return "application/pdf" in content_type.lower() or path.lower().endswith(".pdf")
 
 
 def read_document(body: bytes, name: str) -> ReadDocument:

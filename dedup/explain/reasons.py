@@ -72,6 +72,10 @@ _REASONS = {
         "it redirects from a public host to a private address",
         "DEDUP_ALLOW_PRIVATE = True opens them, for a crawl of an intranet",
     ),
+    "redirect_to_one_page": (
+        "it redirects to the page to which most pages of its host redirect",
+        "none",
+    ),
     "redirect_scheme": ("it redirects to something other than an http(s) URL", "none"),
     "refresh": ("the page is only a refresh to another", "none"),
     "robots": (

@@ -24,6 +24,7 @@ class CardFacts(NamedTuple):
         hosts: of the pages, those with most pages first.
         languages: codes of ISO 639.
         times: of the first and the last fetch; [] without pages.
+        options: of the export, which leave out pages or passages.
     """
 
     name: str
@@ -35,6 +36,7 @@ class CardFacts(NamedTuple):
     hosts: Sequence[str]
     languages: Sequence[str]
     times: Sequence[str]
+    options: Sequence[str]
 
 
 def card(facts: CardFacts) -> str:
@@ -89,6 +91,9 @@ def _told(facts: CardFacts) -> Iterator[str]:
     yield f"# {' '.join(facts.name.split())}\n"
     yield f"{facts.n_pages:,} pages of {listed}{more}{period} by scrapy-dedup."
     yield f"{facts.n_duplicates:,} duplicates were left out.\n"
+    if facts.options:
+        options = " ".join(" ".join(facts.options).replace("`", "?").split())
+        yield f"Pages or passages were left out by options of the export: `{options}`.\n"
     yield "No licence is stated: the texts belong to their authors. Name one above (`license:`)"
     yield "before you publish the dataset, or say on what terms its pages may be used.\n"
     yield "```python"

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ def write_dataset(
     columns: Mapping[str, Kind],
     *,
     n_duplicates: int,
+    options: Sequence[str] = (),
     shard_bytes: int = _SHARD_BYTES,
 ) -> None:
     """Write `data/train-*.parquet` and `README.md` to an empty folder.
@@ -39,6 +40,7 @@ def write_dataset(
         rows: each with all columns, and `url` and `fetched_at`.
         columns: with their types.
         n_duplicates: pages that were left out.
+        options: of the export, which leave out pages or passages.
         shard_bytes: the size from which on another file is begun.
 
     Raises:
@@ -63,6 +65,7 @@ def write_dataset(
             code for code, n in seen.languages.items() if n * 100 >= seen.hosts.total()
         ),
         times=seen.times,
+        options=options,
     )
     (folder / "README.md").write_text(card(facts), encoding="utf-8", errors="replace")
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dedup.errors import DamageError
 from dedup.preferences.declarations import Declaration
 from dedup.preferences.hosts import HOSTS_IN_MEMORY, DeclaredOfPages
-from dedup.preferences.uses import refusals
+from dedup.preferences.uses import is_readable, refusals
 from dedup.store import JobStore
 from dedup.store.selection import Selection
 
@@ -22,12 +22,14 @@ class Allowed(NamedTuple):
         selection: of these pages.
         pages: how many pages were looked at.
         declaring: how many of them declare anything, or their hosts for them.
+        unreadable: how many of them have declarations that cannot be read.
         refused: how many are left out, by declaration; a page may have several.
     """
 
     selection: Selection
     pages: int
     declaring: int
+    unreadable: int
     refused: Counter[str]
 
 
@@ -62,14 +64,16 @@ def only_allowed(store: JobStore, use: str, selection: Selection) -> Allowed:
         DamageError: declarations are damaged.
     """
     preferences = StoredPreferences(store)
-    n_pages = n_declaring = 0
+    n_pages = n_declaring = n_unreadable = 0
     left_out: set[int] = set()
     refused: Counter[str] = Counter()
     for number, url, stored in store.exports.declared(selection):
         declared = preferences.of(url, stored)
         n_pages += 1
         n_declaring += bool(declared)
+        n_unreadable += not all(map(is_readable, declared))
         if found := set(refusals(use, declared)):
             left_out.add(number)
             refused.update(found)
-    return Allowed(replace(selection, without=frozenset(left_out)), n_pages, n_declaring, refused)
+    chosen = replace(selection, without=frozenset(left_out))
+    return Allowed(chosen, n_pages, n_declaring, n_unreadable, refused)

@@ -33,7 +33,7 @@ def declared_by_document(body: bytes, url: str) -> Declared:
     """
     about = About()
     with suppress(DocumentError):
-        about = FORMATS[format_of(body)].about(body)
+        about = FORMATS[format_of(body, is_said_pdf=True)].about(body)
     return Declared(base_url=url, language=about.language, title=about.title, meta=[*_meta(about)])
 
 

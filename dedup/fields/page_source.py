@@ -116,7 +116,7 @@ class PageSource:
     def is_document(self) -> bool:
         """Is it a document that is not HTML?"""
         body = self.page.body
-        return bool(format_of(body)) if body else self.page.source == "document"
+        return self.page.source == "document" or bool(body and format_of(body))
 
     @cached_property
     def html(self) -> Bounded | None:

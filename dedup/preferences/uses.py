@@ -64,6 +64,11 @@ def labels(declared: Iterable[Declaration]) -> Iterator[str]:
             yield _label(each, term)
 
 
+def is_readable(declared: Declaration) -> bool:
+    """Is a declaration in the form that its standard defines?"""
+    return _terms(declared) != [NOT_READABLE]
+
+
 def is_refusal(label: str) -> bool:
     """Does a declaration refuse one of the uses, as far as its label tells?"""
     name, _, term = label.partition(": ")
@@ -94,9 +99,7 @@ def _in_force(declared: Iterable[Declaration]) -> list[Declaration]:
     """The declarations without reservations that a more specific one overrides."""
     found = list(declared)
     sources = {
-        each.source
-        for each in found
-        if _kind(each.name) == "tdm-reservation" and _terms(each) != [NOT_READABLE]
+        each.source for each in found if _kind(each.name) == "tdm-reservation" and is_readable(each)
     }
     first = next((source for source in _TDM_PRIORITY if source in sources), "")
     return [each for each in found if _kind(each.name) != "tdm-reservation" or each.source == first]

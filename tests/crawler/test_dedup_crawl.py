@@ -145,6 +145,14 @@ def test_finished_job_is_exported_again_and_refreshed(dedup: Dedup, three: WebSi
     )
 
 
+def test_refresh_without_a_finished_job_is_its_first_crawl(dedup: Dedup, three: WebSite) -> None:
+    said = "there was no finished job to refresh; this is its first crawl"
+    dedup("crawl", three.url, "--job", "new", "--refresh").check(0, said)
+    again = dedup("crawl", three.url, "--job", "new", "--refresh")
+    again.check(0, "refresh 1: 3 unchanged")
+    assert said not in again.output
+
+
 def test_interrupted_crawl_resumes_and_then_writes_the_pages(
     dedup: Dedup, site: WebSite, make: SimpleNamespace
 ) -> None:

@@ -64,6 +64,7 @@ def served(make: SimpleNamespace) -> Iterator[WebSite]:
         "/report.html": html.encode(),
         "/report.docx": answer(docx(text), content_type="application/msword"),
         "/own.pdf": answer(paper(make.prose("own", 480)), content_type=PDF),
+        "/after-junk.pdf": answer(b"junk\r\n" + paper(make.prose("junk", 480)), content_type=PDF),
         "/labelled-html.pdf": answer(paper(make.prose("labelled", 480))),
         "/labelled-pdf.html": answer(make.page("labelled pdf"), content_type=PDF),
         "/noindex.pdf": answer(
@@ -106,6 +107,7 @@ def test_documents_are_told_by_their_content(crawled: Crawled, served: WebSite) 
     sources = dict(crawled.rows("SELECT url, source FROM pages"))
     assert sources[f"{served.url}own.pdf"] == "document"
     assert sources[f"{served.url}labelled-html.pdf"] == "document"
+    assert sources[f"{served.url}after-junk.pdf"] == "document"
     assert sources[f"{served.url}labelled-pdf.html"] != "document"
     assert f"{served.url}not-asked-for.odt" not in crawled.rows("SELECT url FROM urls")
 

@@ -160,6 +160,70 @@ def test_a_server_that_fails_for_a_visit_changes_nothing(
     assert _told(crawl("site", url=site.url, refresh=1), site) == {}
 
 
+def _articles(make: SimpleNamespace) -> dict[str, Any]:
+    """Eight pages, and print versions of three."""
+    names = [f"/page-{number}" for number in range(8)]
+    prints = {f"/print-{n}": make.page(f"/page-{n}", body=f"<p>Print {n}</p>") for n in (3, 5, 7)}
+    pages = {name: make.page(name) for name in names}
+    return {"/": make.page("start", *names, *prints), **pages, **prints}
+
+
+@pytest.mark.parametrize("outage", ["a log-in page", "redirects"])
+def test_an_outage_leaves_duplicates_as_they_were(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, outage: str
+) -> None:
+    good = _articles(make)
+    site.routes.update(good)
+    first = crawl("site", url=site.url)
+    pages, duplicates = (
+        "SELECT url, hex(text) FROM pages ORDER BY url",
+        "SELECT url FROM duplicates",
+    )
+    stored, dropped = first.rows(pages), sorted(first.rows(duplicates))
+    assert len(stored) == 9
+    assert len(dropped) == 3
+    log_in = make.page("Log in", body="<form><input name=password></form>")
+    answer, routes = log_in, {}
+    if outage == "redirects":
+        answer = make.redirect("/login")
+        routes = {"/login": make.page("Log in", "/help"), "/help": answer}
+    site.routes.update(dict.fromkeys(good, answer) | routes)
+    during = crawl("site", url=site.url, refresh=1)
+    assert during.stats["refresh"].keys() == {"number", "failed"}
+    assert set(_told(during, site).values()) == {"failed"}
+    for found in (during, _refreshed(crawl, site, good)):
+        assert found.rows(pages) == stored
+        assert sorted(found.rows(duplicates)) == dropped
+
+
+def _refreshed(crawl: Crawler, site: WebSite, routes: dict[str, Any]) -> Any:
+    site.routes.update(routes)
+    return crawl("site", url=site.url, refresh=1)
+
+
+def test_a_duplicate_becomes_a_page_once_its_host_is_not_in_doubt(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    routes = _articles(make)
+    site.routes.update(routes)
+    crawl("site", url=site.url)
+    again = _refreshed(crawl, site, {"/print-5": make.page("another article")})
+    assert again.rows("SELECT count(*) FROM pages") == [10]
+    assert again.rows("SELECT count(*) FROM duplicates") == [2]
+
+
+def test_a_rewritten_page_and_its_duplicate_stay_one(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes.update(_articles(make))
+    crawl("site", url=site.url)
+    new = make.page("another article")
+    again = _refreshed(crawl, site, {"/page-5": new, "/print-5": new})
+    assert again.stats["refresh"]["changed"] == 1
+    assert again.rows("SELECT count(*) FROM pages") == [9]
+    assert again.rows("SELECT count(*) FROM duplicates") == [3]
+
+
 def test_a_single_page_may_become_another(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:

@@ -79,6 +79,11 @@ class Progress(Extension):
             self._print(
                 f"Job {job.store.job}: refresh {job.urls.revisits.number} revisits its pages."
             )
+        elif job.place.is_refreshed and not job.is_resumed:
+            self._print(
+                f"Job {job.store.job}: there was no finished job to refresh;"
+                " this is its first crawl."
+            )
         elif job.is_resumed:
             self._print(f"Job {job.store.job} resumes after {job.ledger.fetched:,} pages.")
         elif self._mode != "table":

@@ -109,10 +109,13 @@ class RequestQueue:
         self.length += 1
 
     def visit_later(self, request: Request) -> None:
-        """Queue the visit of a stored page, which is in flight, after all other visits."""
-        key, number = request.meta[KEY], request.meta[REVISIT]
-        request = request.replace(priority=-_LATER_RANK)
-        self._write(key, request, is_again=True, stored=b'{"revisit": %d}' % number)
+        """Queue a visit, which is in flight, after all others; those of stored pages first."""
+        key, number = request.meta[KEY], request.meta.get(REVISIT)
+        stored = None if number is None else b'{"revisit": %d}' % number
+        rank = _LATER_RANK if stored else 2 * _LATER_RANK
+        (url, *_) = request.meta.get("redirect_urls") or [request.url]
+        first = own_spider(self._crawler).page_request(url, depth=request.meta.get("depth", 0))
+        self._write(key, first.replace(priority=-rank), is_again=True, stored=stored)
 
     def reload(self, slot: str, *, n_more: int) -> None:
         """Read a slot again whose rows have other ranks, or `n_more` rows, in the store."""

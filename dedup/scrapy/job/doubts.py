@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Literal
 
 from xxhash import xxh3_128_digest
 
 from dedup.document import Document
+from dedup.store.sql.refresh import is_most
 from dedup.urls.parts import host_of
 
 Belief = Literal["store", "later", "fail"]
@@ -33,35 +35,63 @@ class Doubts:
 
     What is known is that of this process and this run: a page is decided about only if it was put
     off in the same run.
+
+    A duplicate is judged likewise: it counts as its original, as both may be rewritten at once. The
+    target of a redirect is not believed if it is that of most visited pages of the host.
     """
 
     def __init__(self) -> None:
         self._visited: Counter[str] = Counter()
-        self._later: set[int] = set()
-        self._same: defaultdict[str, Counter[bytes]] = defaultdict(Counter)
+        self._later: set[str] = set()
+        self._same: defaultdict[str, defaultdict[bytes, set[int]]]
+        self._same = defaultdict(lambda: defaultdict(set))
+        self._moving: set[str] = set()
+        self._moved: Counter[tuple[str, str]] = Counter()
 
     def note(self, url: str) -> None:
         """Count a visited page of a host that is as before, or has changed in part."""
         self._visited[host_of(url)] += 1
 
-    def belief(self, number: int, url: str, old: Document, new: Document) -> Belief:
-        """What becomes of a new version: it is stored, fetched once more later, or has failed."""
-        if not _is_other(old, new):
-            if number not in self._later:
+    def belief(self, number: int, url: str, old: Sequence[Document], new: Document) -> Belief:
+        """What becomes of a new version: it is stored, fetched once more later, or has failed.
+
+        Args:
+            number: of the page; of a duplicate, that of its original.
+            url: of the page.
+            old: its stored text; of a duplicate, also its original's.
+            new: what the visit gave.
+        """
+        is_later = url in self._later
+        if not all(_is_other(each, new) for each in old):
+            if not is_later:
                 self.note(url)
             return "store"
         host = host_of(url)
-        same, digest = self._same[host], xxh3_128_digest(new.text.encode("utf-8", "surrogatepass"))
-        if number not in self._later:
+        digest = xxh3_128_digest(new.text.encode("utf-8", "surrogatepass"))
+        same = self._same[host][digest]
+        if not is_later:
             self.note(url)
-            self._later.add(number)
-            same[digest] += 1
-            return "fail" if same[digest] > _SAME else "later"
-        n_same, n_visited = same[digest], self._visited[host]
+            self._later.add(url)
+            same.add(number)
+            return "fail" if len(same) > _SAME else "later"
+        n_same, n_visited = len(same), self._visited[host]
         if n_same >= _SAME or (n_same > 1 and n_same == n_visited):
             return "fail"
-        n_other = same.total()
+        n_other = sum(map(len, self._same[host].values()))
         return "fail" if n_other >= _REPLACED and 2 * n_other > n_visited else "store"
+
+    def belief_in_move(self, url: str, target: str, *, is_page: bool) -> Belief:
+        """What becomes of the new page to which a URL redirects; `is_page`: one that is stored."""
+        host = host_of(url)
+        if url in self._moving:
+            is_doubted = is_most(self._moved[host, target], self._visited[host])
+            return "fail" if is_doubted else "store"
+        self._moving.add(url)
+        if is_page:
+            if url not in self._later:
+                self.note(url)
+            self._moved[host, target] += 1
+        return "later"
 
 
 def _is_other(old: Document, new: Document) -> bool:

@@ -15,6 +15,9 @@ from dedup.sites.stored import outline_of
 from dedup.store import JobStore, Page
 from dedup.store.records import storable
 
+_OF_HOST = "http_", "redirect_to_one_page"
+"""Of the reasons of what is skipped: those after which the URL may have its page again."""
+
 _MAX_BYTES = 500_000
 """Larger pages are not parsed for this, as it happens in the crawl's own process."""
 
@@ -70,7 +73,7 @@ class Revisits:
         """The outcome of a duplicate's visit that gave no page; None: it is not such a visit."""
         if outcome.url not in self._to_judge:
             return None
-        if outcome.kind == "skipped" and not outcome.reason.startswith("http_"):
+        if outcome.kind == "skipped" and not outcome.reason.startswith(_OF_HOST):
             return None
         return replace(outcome, kind="visited", reason=result_of(outcome.reason))
 
@@ -99,7 +102,21 @@ class Revisits:
         if self._is_as_stored(stored, page) or self._is_as_read_now(number, stored, page):
             self._doubts.note(url)
             return "unchanged"
-        return self._doubts.belief(number, url, stored, page)
+        return self._doubts.belief(number, url, [stored], page)
+
+    def belief_in_duplicate(self, page: Page) -> Belief:
+        """What becomes of the page that the visit of a duplicate gave."""
+        url = page.url or ""
+        known = self._store.refreshes.texts_of_duplicate(self._to_judge[url])
+        if known is None:  # of a page of an earlier crawl
+            return "store"
+        original, texts = known
+        old = [Document(id=url, text=text) for text in texts]
+        return self._doubts.belief(original, url, old, page)
+
+    def belief_in_move(self, url: str, target: str, *, is_page: bool) -> Belief:
+        """What becomes of the new page to which a URL redirects; `is_page`: one that is stored."""
+        return self._doubts.belief_in_move(url, target, is_page=is_page)
 
     @staticmethod
     def _is_as_stored(stored: Document, page: Page) -> bool:

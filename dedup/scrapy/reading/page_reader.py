@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 
-from dedup.documents.formats import format_of
+from dedup.documents.formats import format_of, is_said_pdf
 from dedup.scrapy.reading.blocking_worker import BlockingWorker
 from dedup.scrapy.reading.content import Content, ContentReader, RawPage, Unread, Wanted
 from dedup.scrapy.reading.exchange import exchange_of
@@ -124,7 +124,8 @@ class PageReader:
             ReadingError: the page cannot be read.
             CloseSpider: `abandon` has been called.
         """
-        format_ = format_of(response.body, self._documents)
+        is_pdf = is_said_pdf(header(response, "Content-Type"), response.url)
+        format_ = format_of(response.body, self._documents, is_said_pdf=is_pdf)
         if not format_ and not _is_html(response):
             return None
         robots = response.headers.getlist("X-Robots-Tag")

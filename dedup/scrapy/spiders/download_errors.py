@@ -51,6 +51,20 @@ def outcome_of_visit(error: BaseException, request: Request) -> Outcome:
     )
 
 
+def outcome_of_move(request: Request, *, is_page: bool) -> Outcome:
+    """What became of a URL that redirects where most pages of its host do.
+
+    `is_page`: it is that of a stored page; the end of the refresh decides about it.
+    """
+    return Outcome(
+        kind="visited" if is_page else "skipped",
+        url=first_url(request),
+        finishes=finished_request(request),
+        reason="moved" if is_page else "redirect_to_one_page",
+        target=request.url if is_page else "",
+    )
+
+
 def request_of(failure: Failure) -> Request:
     """The request that failed: Scrapy adds it to the failure."""
     request: Request = getattr(failure, "request")  # noqa: B009 -- no attribute that Twisted names

@@ -29,7 +29,12 @@ from dedup.scrapy.middlewares.redirect import NotFollowed
 from dedup.scrapy.reading.reading import Reading, header
 from dedup.scrapy.reading.worker_protocol import ReadingError
 from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
-from dedup.scrapy.spiders.download_errors import outcome_of_error, outcome_of_visit, request_of
+from dedup.scrapy.spiders.download_errors import (
+    outcome_of_error,
+    outcome_of_move,
+    outcome_of_visit,
+    request_of,
+)
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.outside_hosts import OutsideHosts
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
@@ -221,25 +226,54 @@ class PageSpider(Spider):
         return not self._reason_to_skip(reading) and job.urls.duplicate_links.is_duplicate(reading)
 
     def _is_visited(self, reading: Reading, response: Response) -> bool:
-        """Is this the visit of a stored page that gave no new version? Record what it gave.
+        """Is this the visit of a recorded page that gave no new version? Record what it gave.
 
-        Of one that has moved, the page that it leads to is judged as any other.
+        Of one that has moved, the page that it leads to is judged as any other, unless most pages
+        of the host lead to it.
         """
         number = response.meta.get(REVISIT)
-        if number is None or self.dedup_job is None:
+        if self.dedup_job is None or not self.dedup_job.urls.revisits.number:
             return False
         if "redirect_urls" in response.meta:
-            self._note_moved(response.meta["redirect_urls"][0], response.url)
+            return self._is_moved(reading, response)
+        is_duplicate = number is None and self.dedup_job.urls.revisits.is_to_judge(response.url)
+        if (number is None and not is_duplicate) or self._reason_to_skip(reading):
             return False
-        if self._reason_to_skip(reading):
-            return False
-        belief = self.dedup_job.urls.revisits.belief(number, reading.page)
+        revisits = self.dedup_job.urls.revisits
+        belief = (
+            revisits.belief_in_duplicate(reading.page)
+            if number is None
+            else revisits.belief(number, reading.page)
+        )
         if belief == "later" and response.request is not None:
-            self.dedup_job.urls.requests.visit_later(response.request)
+            self._put_off(response.request, reading)
         elif belief == "unchanged":
             self._visited(response, "unchanged", reading.page)
         elif belief == "fail":
             self._visited(response, "failed: other_text")
+        return belief != "store"
+
+    def _put_off(self, request: Request, reading: Reading) -> None:
+        """Fetch a page that has been counted once more, after the visits of all others."""
+        if self.dedup_job is not None:
+            self.dedup_job.urls.requests.visit_later(request)
+        if self.max_pages and REVISIT not in request.meta:
+            self._n_pages -= not self._reason_to_skip(reading)
+
+    def _is_moved(self, reading: Reading, response: Response) -> bool:
+        """Is this a redirect, in a refresh, whose target is not judged now?"""
+        request = response.request
+        if self.dedup_job is None or request is None or KEY not in response.meta:
+            return False
+        url, is_page = first_url(request), REVISIT in response.meta
+        revisits = self.dedup_job.urls.revisits
+        belief = revisits.belief_in_move(url, response.url, is_page=is_page)
+        if belief == "later":
+            self._put_off(request, reading)
+        elif belief == "fail":
+            self.dedup_job.record(outcome_of_move(request, is_page=is_page))
+        elif is_page:
+            self._note_moved(url, response.url)
         return belief != "store"
 
     def _note_moved(self, url: str, target: str) -> None:
@@ -257,7 +291,7 @@ class PageSpider(Spider):
                 url=response.url,
                 finishes=self.dedup_job.urls.of_responses.finished(response),
                 page=page,
-                number=response.meta[REVISIT],
+                number=response.meta.get(REVISIT),
                 reason=result,
             )
         )

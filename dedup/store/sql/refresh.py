@@ -85,6 +85,11 @@ SELECT CAST(:page AS BIGINT), coalesce((SELECT seen_at FROM visits WHERE refresh
 FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = :number
 """
 
+_TEXTS_OF_DUPLICATE = """
+SELECT original, p.text, d.text FROM duplicates AS d JOIN pages AS p ON p.number = d.original
+WHERE d.number = ?
+"""
+
 MIN_VANISHED = 3
 """Fewer pages that vanish at once say nothing of their host."""
 
@@ -251,6 +256,15 @@ class Refreshes:
         else:
             query += f" UNION ALL SELECT url, number FROM skipped WHERE reason = '{EARLIER}'"  # noqa: S608 -- a constant
         return self._database.pairs(query, values)
+
+    def texts_of_duplicate(self, number: int) -> tuple[int, list[str]] | None:
+        """The number of a duplicate's original, and the texts of both; None: it is not known."""
+        row = self._database.first(_TEXTS_OF_DUPLICATE, (number,))
+        if row is None:
+            return None
+        original, text, own = row
+        texts = [self._database.text(original, text)]
+        return original, texts if own is None else [*texts, self._database.text(number, own)]
 
     def drop_duplicate(self, number: int) -> None:
         """Delete a duplicate: its URL has a new verdict."""

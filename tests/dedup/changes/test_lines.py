@@ -80,3 +80,24 @@ def test_passages_are_few_and_short() -> None:
     assert len(found.came) == 5
     assert max(map(len, found.came)) == 300
     assert found.share == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("at", [0, 200, 290, 320, 900, 1_500])
+@pytest.mark.parametrize("before", ["word ", "w"])
+def test_what_is_shown_of_long_passages_has_the_first_difference(at: int, before: str) -> None:
+    start, end = (before * at)[:at], " and the rest" * 100
+    found = difference(_page(f"{start} older {end}", f"{start} newer {end}"), _none)
+    assert found is not None
+    (came,), (went,) = found.came, found.went
+    assert "newer" in came
+    assert "older" in went
+    assert max(map(len, (came, went))) <= 300
+    assert came.startswith("…") == (at > 240)
+
+
+def test_of_a_passage_that_became_longer_the_end_is_shown() -> None:
+    start = "word " * 200
+    found = difference(_page(f"{start}end.", f"{start}end. Added."), _none)
+    assert found is not None
+    assert found.came[0].endswith("word end. Added.")
+    assert found.went[0].endswith("word end.")

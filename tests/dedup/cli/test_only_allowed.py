@@ -51,15 +51,27 @@ def test_refused_pages_and_their_duplicates_are_left_out_and_counted(
     assert export(job, "--only-allowed", "train") == 0
     assert names(job / "pages.jsonl") == ["c"]
     assert names(job / "duplicates.jsonl") == ["c2"]
-    assert " ".join(capsys.readouterr().err.split()).startswith(
+    assert capsys.readouterr().err.startswith(
         "--only-allowed train: 2 of 3 pages left out: robots.txt Content-Usage: train-ai=n (2),"
-        " meta robots: noai (1); for 0 nothing is declared"
+        " meta robots: noai (1); for 0 nothing is declared\n"
     )
     assert export(job, "--only-allowed", "search", "--url", "/[ac]") == 0
     assert names(job / "pages.jsonl") == ["c"]
     assert "1 of 2 pages left out" in capsys.readouterr().err
     assert export(job, "--only-allowed", "input") == 0
     assert names(job / "pages.jsonl") == ["a", "b", "c"]
+
+
+def test_declarations_that_cannot_be_read_are_counted(
+    job: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_store(job) as store:
+        declared = [Declaration("header", "Content-Signal", "never")]
+        page = Page("", "Text d.", url="http://b.example/d", preferences=to_json(declared))
+        store.add(page, {})
+    assert export(job, "--only-allowed", "train") == 0
+    told = capsys.readouterr().err.splitlines()[0]
+    assert told.endswith("for 0 nothing is declared; for 1 a declaration is not readable")
 
 
 def test_archives_leave_them_out_too(job: Path) -> None:

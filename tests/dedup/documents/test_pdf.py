@@ -138,6 +138,17 @@ def test_a_page_without_text_among_others_is_no_scan() -> None:
     assert read([body(), []]).text.split("\n") == PARAGRAPHS
 
 
+def test_a_pdf_may_begin_after_other_bytes_where_it_is_said_to_be_one() -> None:
+    junk = b"HTTP/1.1 200 OK\r\n\r\n"
+    data = junk + pdf([body()])
+    assert format_of(data) == ""
+    assert format_of(data, is_said_pdf=True) == "pdf"
+    assert format_of(data, ["docx"], is_said_pdf=True) == ""
+    assert format_of(b"<p>%PDF-1.7</p>", is_said_pdf=True) == ""
+    assert format_of(bytes(1020) + b"junk" + data, is_said_pdf=True) == ""
+    assert read_document(data, "pdf").text.split("\n") == PARAGRAPHS
+
+
 def test_a_format_is_told_by_the_content() -> None:
     data = pdf([body()])
     assert format_of(data) == format_of(b"\r\n" + data) == "pdf"

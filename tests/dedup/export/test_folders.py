@@ -167,6 +167,16 @@ def test_the_card_tells_what_is_there(folder: Path) -> None:
     assert "license" not in card.partition("\n---\n")[0]  # it is the user's to name
 
 
+def test_the_card_tells_what_is_left_out(folder: Path) -> None:
+    options = "--only-allowed", "train", "--without-repeated=0.3", "--url", "`a b"
+    assert export(folder, "--dataset", folder / "ds", *options) == 0
+    card = (folder / "ds" / "README.md").read_text(encoding="utf-8")
+    given = "`'--url=?a b' --only-allowed=train --without-repeated=0.3`"
+    assert f"\nPages or passages were left out by options of the export: {given}.\n" in card
+    assert export(folder, "--dataset", folder / "all") == 0
+    assert "options" not in (folder / "all" / "README.md").read_text(encoding="utf-8")
+
+
 def test_an_empty_job_is_a_dataset(tmp_path: Path) -> None:
     SqliteStore(tmp_path / "crawl.sqlite").close()
     assert export(tmp_path, "--dataset", tmp_path / "ds") == 0
