@@ -104,9 +104,8 @@ class Revisits:
             return "unchanged"
         return self._doubts.belief(number, url, [stored], page)
 
-    def belief_in_duplicate(self, page: Page) -> Belief:
-        """What becomes of the page that the visit of a duplicate gave."""
-        url = page.url or ""
+    def belief_in_duplicate(self, url: str, page: Page) -> Belief:
+        """What becomes of the page that the visit of a duplicate, with this URL, gave."""
         known = self._store.refreshes.texts_of_duplicate(self._to_judge[url])
         if known is None:  # of a page of an earlier crawl
             return "store"

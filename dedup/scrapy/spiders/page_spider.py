@@ -232,16 +232,18 @@ class PageSpider(Spider):
         of the host lead to it.
         """
         number = response.meta.get(REVISIT)
-        if self.dedup_job is None or not self.dedup_job.urls.revisits.number:
+        if self.dedup_job is None or KEY not in response.meta:
+            return False
+        revisits = self.dedup_job.urls.revisits
+        if not revisits.number:
             return False
         if "redirect_urls" in response.meta:
             return self._is_moved(reading, response)
-        is_duplicate = number is None and self.dedup_job.urls.revisits.is_to_judge(response.url)
+        is_duplicate = number is None and revisits.is_to_judge(response.url)
         if (number is None and not is_duplicate) or self._reason_to_skip(reading):
             return False
-        revisits = self.dedup_job.urls.revisits
         belief = (
-            revisits.belief_in_duplicate(reading.page)
+            revisits.belief_in_duplicate(response.url, reading.page)
             if number is None
             else revisits.belief(number, reading.page)
         )
@@ -263,7 +265,7 @@ class PageSpider(Spider):
     def _is_moved(self, reading: Reading, response: Response) -> bool:
         """Is this a redirect, in a refresh, whose target is not judged now?"""
         request = response.request
-        if self.dedup_job is None or request is None or KEY not in response.meta:
+        if self.dedup_job is None or request is None:
             return False
         url, is_page = first_url(request), REVISIT in response.meta
         revisits = self.dedup_job.urls.revisits
