@@ -13,8 +13,12 @@ from dedup.collection.writing.outputs import check_outputs
 from dedup.extras import require_extra
 from dedup.store import job_exists, open_store
 
-_WRITERS = {"parquet": "pyarrow", "warc": "warcio"}
-"""What writes a format that needs the extra of its name."""
+_WRITERS = {
+    "parquet": ("pyarrow", "parquet"),
+    "warc": ("warcio", "warc"),
+    "wacz": ("warcio", "warc"),
+}
+"""By format: what writes it, and the extra with that package."""
 
 _KILLED = 130
 _STOPPED = "shutdown"
@@ -39,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="when the crawl has ended, export its pages, as `dedup export JOB -o FILE` does;"
-        f" formats, by extension: {', '.join(ENDINGS)}",
+        f" formats, by extension: {', '.join([*ENDINGS, *export.PACKAGES])}",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
     parser.add_argument(
@@ -101,9 +105,10 @@ def _check_output(path: Path, *, overwrite: bool) -> None:
         ModuleNotFoundError: what writes the format is not installed.
     """
     check_paths({"-o": str(path)})
-    found = format_to_write(path)
+    found = format_to_write(path, also=export.PACKAGES)
     if found in _WRITERS:
-        require_extra(_WRITERS[found], extra=found, purpose=f"-o {path}")
+        module, extra = _WRITERS[found]
+        require_extra(module, extra=extra, purpose=f"-o {path}")
     check_outputs({"-o": str(path)}, {}, overwrite=overwrite)
 
 

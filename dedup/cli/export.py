@@ -48,7 +48,7 @@ from dedup.terminal.plain import plain
 _REASONS = 10
 _TABLES = "pages", "duplicates"
 _ARCHIVES = {"warc": write_warc, "wacz": write_wacz}
-_PACKAGES = (".wacz",)
+PACKAGES = (".wacz",)
 """Endings of formats that are of exports alone."""
 
 
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " current state."
     )
     parser.epilog = (
-        f"Formats, by extension: {', '.join([*ENDINGS, *_PACKAGES])}. With -o alone, a WARC or WACZ"
+        f"Formats, by extension: {', '.join([*ENDINGS, *PACKAGES])}. With -o alone, a WARC or WACZ"
         " file holds the pages and, as revisit records, the duplicates. Files and folders may be"
         " addresses, such as s3://bucket/x.parquet, that fsspec knows."
     )
@@ -165,7 +165,7 @@ def execute(options: argparse.Namespace) -> None:
         pages, duplicates = (job_file(options.job, f"{name}.jsonl") for name in _TABLES)
     named = {"-o": pages, "-d": duplicates, "--failed": options.failed}
     outputs = {option: path for option, path in named.items() if path is not None}
-    formats = {path: format_to_write(path, also=_PACKAGES) for path in outputs.values()}
+    formats = {path: format_to_write(path, also=PACKAGES) for path in outputs.values()}
     if formats.get(options.failed) in _ARCHIVES:
         raise ValueError(f"--failed cannot be a web archive, got {options.failed}")
     if formats.get(duplicates) == "wacz":

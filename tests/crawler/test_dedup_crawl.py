@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sqlite3
+import zipfile
 from collections.abc import Callable
 from fcntl import LOCK_EX, flock
 from pathlib import Path
@@ -139,6 +140,8 @@ def test_finished_job_is_exported_again_and_refreshed(dedup: Dedup, three: WebSi
     said.check(0, "is finished; nothing is fetched", "--refresh revisits its pages", "--job NAME")
     assert len(three.asked) == n_asked
     assert len(_urls(dedup.folder / "pages.jsonl")) == 3
+    dedup("crawl", three.url, "-o", "pages.wacz").check(0, "3 pages")
+    assert zipfile.is_zipfile(dedup.folder / "pages.wacz")
     dedup("crawl", three.url, "--refresh", "-o", "pages.jsonl").check(2, "--overwrite replaces it")
     dedup("crawl", three.url, "--refresh", "-o", "pages.jsonl", "--overwrite").check(
         0, "refresh 1: 3 unchanged"
