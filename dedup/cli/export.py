@@ -155,7 +155,7 @@ def execute(options: argparse.Namespace) -> None:
     if asks_for_pieces(options):
         chosen = selection(options)
         with open_store(options.job, read_only=True) as store:
-            _check_stages(store, chosen)
+            _check_selection(store, chosen)
             export_pieces(store, options, _allowed(store, chosen, options.only_allowed))
         return
     # By default pages and duplicates go to the job's folder; else only to the named files.
@@ -185,7 +185,7 @@ def execute(options: argparse.Namespace) -> None:
     if options.without_repeated is not None:
         _check_texts("--without-repeated changes texts", kind_of_pages)
     with open_store(options.job, read_only=True) as store:
-        _check_stages(store, chosen)
+        _check_selection(store, chosen)
         chosen = _allowed(store, chosen, options.only_allowed)
         for path, tables in (
             (pages, ("pages", "duplicates") if duplicates is None else ("pages",)),
@@ -299,8 +299,16 @@ def _allowed(store: JobStore, chosen: Selection, use: str | None) -> Selection:
     return found.selection
 
 
-def _check_stages(store: JobStore, chosen: Selection) -> None:
-    """Refuse stages that the job does not have: their files would be empty."""
+def _check_selection(store: JobStore, chosen: Selection) -> None:
+    """Refuse stages that the job does not have, and tell hosts without pages."""
+    for host in chosen.hosts:
+        if not any(store.exports.count(table, Selection(hosts=(host,))) for table in _TABLES):
+            ERRORS.print(
+                f"--host {plain(host)}: the job has no page of it; hosts have the port of their"
+                " URLs, if any",
+                soft_wrap=True,
+                markup=False,
+            )
     schemes = store.schemes()
     for stage in chosen.stages:
         if stage not in schemes:

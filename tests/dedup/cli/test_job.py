@@ -192,6 +192,7 @@ def test_arguments_in_invalid_utf8_are_not_found(
         assert main([*arguments, "a\udcb1"]) == 2
         assert "URL must be a page's URL, got 'a?'" in capsys.readouterr().err
     assert main(["export", str(job), "-o", str(job / "x.jsonl"), "--host", "a\udcb1"]) == 0
+    assert "the job has no page of it" in capsys.readouterr().err
 
 
 def test_missing_job_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
