@@ -140,3 +140,12 @@ def test_no_module_hides_a_public_name() -> None:
         importlib.import_module(f"dedup.{path.stem}" if path.stem != "__init__" else "dedup")
     for name in package.__all__:
         assert not isinstance(getattr(package, name), ModuleType), name
+
+
+def test_no_file_of_the_project_is_ignored() -> None:
+    """The build leaves out what git is told to ignore, also files that it tracks."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a clone")
+    command = ["git", "ls-files", "--cached", "--ignored", "--exclude-standard"]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert done.stdout == ""
