@@ -23,6 +23,7 @@ COMMANDS = {
     "why": "explain what happened to a page, and why",
     "pair": "explain why two pages match or not",
     "export": "export a job's unique pages and duplicates",
+    "mcp": "let language models search jobs, and read their pages",
     "retry": "requeue a job's failed URLs",
     "copy": "copy a job into PostgreSQL",
 }
