@@ -13,7 +13,7 @@ from dedup.document import Document
 from dedup.store.export_columns import EXPORTED_FIELDS
 
 if TYPE_CHECKING:
-    from dedup.jobs.search import Found, Search
+    from dedup.store.search import Found, Search
     from dedup.store import JobStore
 
 Row = dict[str, Any]
@@ -129,7 +129,7 @@ class Job:
         Raises:
             ValueError: there are no words, or `limit` is not positive.
         """
-        from dedup.jobs.search import Search
+        from dedup.store.search import Search
 
         if self._search is None:
             self._search = Search()
