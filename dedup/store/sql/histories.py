@@ -1,6 +1,7 @@
 """What the visits of each page have found, for the choice of those that are visited first."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from dedup.revisits.freshness import Interval
 from dedup.revisits.histories import PageHistory
@@ -72,7 +73,7 @@ class HistoryQueries(Queries):
         for url, seconds, is_changed in self._each("SELECT url, seconds, new FROM intervals"):
             yield Interval(url, max(0.0, float(seconds)), bool(is_changed))
 
-    def _each(self, query: str) -> Iterator[tuple]:
+    def _each(self, query: str) -> Iterator[Any]:
         summed_up = int(self._database.meta(SUMMED_UP) or 0)
         values = {"summed_up": summed_up, "false": "(1 = 0)", "true": "(1 = 1)"}
         return self._database.each((_INTERVALS + query).format(**values))

@@ -36,7 +36,7 @@ GROUP BY refresh ON CONFLICT DO NOTHING
 _REPEATED = f"""
 SELECT v.refresh, v.url FROM visits AS v JOIN visited AS s ON s.url = v.url
 WHERE v.refresh = ? AND v.outcome IN {TURNS} AND v.outcome = s.outcome
-"""
+"""  # noqa: S608 -- constants
 _FIRSTS = """
 SELECT r.url, min(coalesce(v.fetched_at, r.fetched_at)) AS at
 FROM pages AS r LEFT JOIN versions AS v ON v.page = r.number WHERE r.url IS NOT NULL GROUP BY r.url
@@ -55,8 +55,8 @@ ON CONFLICT (url) DO UPDATE SET outcome = coalesce(excluded.outcome, visited.out
     answered_at = coalesce(excluded.answered_at, visited.answered_at),
     n_changed = visited.n_changed + excluded.n_changed,
     changed_seconds = visited.changed_seconds + excluded.changed_seconds
-"""
-_FORGET = f"DELETE FROM visits WHERE refresh = ? AND url <> '' AND outcome NOT IN {TURNS}"
+"""  # noqa: S608 -- constants
+_FORGET = f"DELETE FROM visits WHERE refresh = ? AND url <> '' AND outcome NOT IN {TURNS}"  # noqa: S608 -- constants
 
 _OLD_VERSIONS = """
 SELECT v.page, v.fetched_at FROM versions AS v JOIN (
@@ -70,14 +70,14 @@ INSERT INTO visited (url, n_changed, changed_seconds, first_at)
 SELECT r.url, 0, 0, min(v.fetched_at) FROM versions AS v JOIN pages AS r ON r.number = v.page
 WHERE r.url IS NOT NULL AND (v.page, v.fetched_at) IN ({_OLD_VERSIONS}) GROUP BY r.url
 ON CONFLICT (url) DO UPDATE SET first_at = coalesce(visited.first_at, excluded.first_at)
-"""
-_DROP_VERSIONS = f"DELETE FROM versions WHERE (page, fetched_at) IN ({_OLD_VERSIONS})"
+"""  # noqa: S608 -- constants
+_DROP_VERSIONS = f"DELETE FROM versions WHERE (page, fetched_at) IN ({_OLD_VERSIONS})"  # noqa: S608 -- constants
 _DROP_TURNS = f"""
 DELETE FROM visits WHERE outcome IN {TURNS} AND refresh <= :last AND seen_at <= :since
 AND (outcome = 'back' OR (url, refresh) NOT IN (
     SELECT url, max(refresh) FROM visits
     WHERE outcome IN {TURNS} AND refresh <= :last AND seen_at <= :since GROUP BY url))
-"""
+"""  # noqa: S608 -- constants
 _LAST_BEFORE = "SELECT max(refresh) FROM visits WHERE url = '' AND seen_at <= ?"
 
 
