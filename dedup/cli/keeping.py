@@ -16,12 +16,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import FrameType
 
-Write = Callable[[str], None]
+Write = Callable[[str], object]
 
 _VARIABLE = "DEDUP_VISIT"
 """Tells a process that it is a visit."""
@@ -36,6 +36,10 @@ _JITTER = 0.1
 
 _LOG_BYTES = 5_000_000
 """Then the log begins anew; the one before is kept as FILE.1."""
+
+_LINES_SECONDS = 5.0
+"""How long the last lines of a visit are waited for: a process that it has left may hold them up.
+"""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -76,9 +80,8 @@ def keep(seconds: float, log: Path | None) -> int:
         OSError: the log cannot be written.
     """
     command = [sys.executable, *sys.orig_argv[1:]]
-    write = _standard_error if log is None else _to_file(log)
     n_failed, is_first = 0, True
-    with _signals() as signals:
+    with _signals() as signals, _writing(log) as write:
         while True:
             visit = _Visit(command, None if log is None else write)
             status = visit.wait(signals)
@@ -166,8 +169,8 @@ class _Visit:
             stdout=None if write is None else subprocess.PIPE,
             stderr=None if write is None else subprocess.STDOUT,
         )
-        if write is not None:
-            threading.Thread(target=self._follow, args=(write,), daemon=True).start()
+        self._lines = threading.Thread(target=self._follow, args=(write,), daemon=True)
+        self._lines.start()
 
     def wait(self, signals: _Signals) -> int:
         """Pass on signals until it has ended; return its exit status, or minus its signal."""
@@ -177,22 +180,20 @@ class _Visit:
                 self.n_stops += 1
                 self._process.send_signal(number)
             self.is_next_due = self.is_next_due or number == signal.SIGHUP
+        self._lines.join(_LINES_SECONDS)
         return self._process.returncode
 
-    def _follow(self, write: Write) -> None:
-        assert self._process.stdout is not None  # noqa: S101 -- for the type checker
-        for line in self._process.stdout:
+    def _follow(self, write: Write | None) -> None:
+        for line in self._process.stdout or ():
+            assert write is not None  # noqa: S101 -- for the type checker
             write(line.decode(errors="replace").rstrip("\n"))
 
 
-def _standard_error(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-def _to_file(path: Path) -> Write:
-    handler = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
-
-    def write(line: str) -> None:
-        handler.emit(logging.makeLogRecord({"msg": line}))
-
-    return write
+@contextmanager
+def _writing(log: Path | None) -> Iterator[Write]:
+    """What writes a line, to the log or to standard error."""
+    if log is None:
+        yield lambda line: print(line, file=sys.stderr, flush=True)
+        return
+    with closing(RotatingFileHandler(log, "a", _LOG_BYTES, 1, "utf-8")) as handler:
+        yield lambda line: handler.handle(logging.makeLogRecord({"msg": line}))
