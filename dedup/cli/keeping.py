@@ -184,9 +184,11 @@ class _Visit:
         return self._process.returncode
 
     def _follow(self, write: Write | None) -> None:
-        for line in self._process.stdout or ():
-            assert write is not None  # noqa: S101 -- for the type checker
-            write(line.decode(errors="replace").rstrip("\n"))
+        if self._process.stdout is None or write is None:
+            return
+        with self._process.stdout as lines:
+            for line in lines:
+                write(line.decode(errors="replace").rstrip("\n"))
 
 
 @contextmanager
