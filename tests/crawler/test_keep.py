@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 import pytest
 
-from dedup.store import SqliteStore, summarise
+from dedup.store import open_store, summarise
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import WebSite
@@ -40,7 +40,7 @@ def test_first_crawl_is_whole_and_visits_read_their_budget_and_settings_anew(
         assert "exit status 0" in _until_end_of_visit(kept.stderr)
         kept.send_signal(signal.SIGTERM)
         assert kept.wait() == 0
-    with SqliteStore(tmp_path / "crawls/kept", read_only=True) as store:
+    with open_store(tmp_path / "crawls/kept", read_only=True) as store:
         found = summarise(store)
         assert (found["pages"]["unique"], found["refresh"]) == (3, {"number": 1, "unchanged": 2})
         assert found["freshness"]["measured"] == 1
