@@ -1,7 +1,7 @@
 """What a crawl that stays takes over many visits, and whether it survives being killed.
 
     python benchmarks/measurements/kept_crawl.py [--visits 1000] [--pages 60] [--budget 30]
-        [--kills 10] [--minutes 0] [--history-days 365] [--seed 1] [--forked]
+        [--kills 10] [--minutes 0] [--history-days 365] [--seed 1] [--forked | --store]
 
 Serves a small site on loopback, which changes between visits: each page by a rate of its own, and
 every twentieth visit a page goes and a new one comes. `dedup crawl --keep 1s` visits it; every
@@ -11,7 +11,9 @@ visit's, the sizes of store and log, the rows that grow, how long a visit and a 
 end, no page may be missing or stored twice, each stored text must be the last one that was served,
 and `dedup changes` must tell exactly what the server knows to be new, changed and gone. `--minutes`
 ends it early. Most of a short visit's CPU time is the start of Python and Scrapy: with `--forked`,
-visits are forked from a process that has imported them, and are otherwise the same.
+visits are forked from a process that has imported them, and are otherwise the same. With `--store`,
+nothing is fetched: the store alone gets what hourly visits find, with the same choice of pages, the
+end of each refresh, and what is summed up and deleted; the clock is the replay's.
 """
 
 from __future__ import annotations
@@ -37,7 +39,11 @@ from types import SimpleNamespace
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from dedup import cli
+from dedup.changes import settle
 from dedup.cli import keeping
+from dedup.report.page import write_report
+from dedup.revisits import planned
+from dedup.store import Page, open_store
 
 _FORKING = "forking"
 
@@ -341,6 +347,71 @@ def fork_visits() -> None:
     sys.exit(cli.main(sys.argv[2:]))
 
 
+def store_alone(options: argparse.Namespace) -> None:
+    """Give a store what hourly visits find, and print what it takes."""
+    site, now, numbers = Site(options.pages, options.seed), [1.7e9], {}
+    time.time = lambda: now[0]
+    with tempfile.TemporaryDirectory(prefix="kept-") as name, open_store(Path(name)) as store:
+        store.set_meta("started", repr(now[0]))
+
+        def page(number: int, version: int) -> Page:
+            body = text_of(number, version)
+            return Page(
+                "", body, url=f"http://a.example/p/{number}", body=body.encode(), fetched_at=now[0]
+            )
+
+        def note(number: int) -> None:
+            version, url = site.versions.get(number), f"http://a.example/p/{number}"
+            if version is None:
+                store.refreshes.note_visit(url, "missing")
+            elif number not in numbers:
+                numbers[number] = store.add(page(number, version), {}), version
+            else:
+                is_changed = numbers[number][1] != version
+                if is_changed:
+                    store.refreshes.replace_page(numbers[number][0], page(number, version), {})
+                    numbers[number] = numbers[number][0], version
+                store.refreshes.note_visit(url, "changed" if is_changed else "unchanged")
+
+        for number in [*site.versions]:
+            note(number)
+        for n_visits in range(1, options.visits + 1):
+            now[0] += 3_600
+            site.change(n_visits)
+            order = planned(store.refreshes.histories.histories(), now[0])[: options.budget]
+            store.refreshes.begin(order)
+            new = [number for number in site.versions if number not in numbers]
+            for number in [*new, *(int(url.rpartition("/")[2]) for url in order)]:
+                note(number)
+            began = time.process_time()
+            settle(store)
+            store.refreshes.retention.sum_up(options.history_days)
+            store.commit()
+            seconds = time.process_time() - began
+            if n_visits in (10, 30, 100, 300, 1_000) or n_visits == options.visits:
+                began = time.process_time()
+                write_report(Path(name))
+                report = time.process_time() - began
+                print(json.dumps(_of_store(Path(name), n_visits, seconds, report)), flush=True)
+
+
+def _of_store(folder: Path, n_visits: int, seconds: float, report: float) -> dict[str, float]:
+    path = folder / "crawl.sqlite"
+    with closing(sqlite3.connect(path)) as store:
+        sizes = {
+            table: store.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("pages", "visits", "visited", "visit_counts", "versions")
+        }
+    return {
+        "visit": n_visits,
+        "store_mb": round(size_mb(path), 3),
+        "wal_mb": round(size_mb(path.with_name("crawl.sqlite-wal")), 3),
+        **sizes,
+        "end_cpu_s": round(seconds, 3),
+        "report_cpu_s": round(report, 3),
+    }
+
+
 def main() -> None:
     if sys.argv[1:2] == [_FORKING]:
         fork_visits()
@@ -353,7 +424,11 @@ def main() -> None:
     parser.add_argument("--history-days", type=float, default=365)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--forked", action="store_true")
+    parser.add_argument("--store", action="store_true")
     options = parser.parse_args()
+    if options.store:
+        store_alone(options)
+        return
     site = Site(options.pages, options.seed)
     server = serve(site)
     url = f"http://127.0.0.1:{server.server_address[1]}/"
