@@ -279,7 +279,8 @@ def told_wrongly(site: Site, kept: Kept, url: str) -> dict[str, list[object]]:
     )
     told = {(each["url"], each["change"]) for each in found if each["url"] != url}
     stored = {}
-    for line in run("export", str(kept.job), "-o", "-", cwd=kept.folder).splitlines():
+    run("export", str(kept.job), "-o", "pages.jsonl", cwd=kept.folder)
+    for line in (kept.folder / "pages.jsonl").read_text().splitlines():
         page = json.loads(line)
         stored[page["url"]] = page["text"]
     return {
