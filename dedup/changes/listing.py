@@ -52,6 +52,9 @@ class Changes:
         since: seconds since 1970; None: since the visit before the last.
         folder: of temporary files.
 
+    Raises:
+        ValueError: what pages were at that time is deleted.
+
     Attributes:
         since: seconds since 1970.
         refreshes: those of the job, the first one first.
@@ -60,7 +63,9 @@ class Changes:
     def __init__(self, store: JobStore, since: float | None, folder: Path) -> None:
         self._store = store
         self.refreshes = store.refreshes.changes.refreshes()
-        if since is None:
+        if since is not None:
+            store.refreshes.retention.check(since)
+        else:
             since = self.refreshes[-1].began if self.refreshes else 0.0
         self.since = since
         self._last: tuple[str, Furniture, Rereading] | None = None

@@ -136,6 +136,7 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
                 f"{n_failed:,} pages could not be revisited and are unchanged; the next refresh"
                 " tries them again"
             )
+    yield from _freshness(account.get("freshness", {}))
     if "rates" in account:
         rates = account["rates"]
         speed, unit = rates["pages_per_second"], "pages"
@@ -161,6 +162,19 @@ def _shells(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]
             command = f"{shell_command('dedup')} export {quote(str(job))}"
             line += f"; {command} --fields url,needs_rendering tells which"
         yield line
+
+
+def _freshness(found: Mapping[str, Any]) -> Iterator[str]:
+    """How fresh the stored pages are."""
+    if not found or found["estimated"] is None:
+        return
+    hours = found["age_seconds"] / 3_600
+    line = (
+        f"freshness: {found['estimated']:.1%} of the pages are up to date by their rates of change"
+    )
+    if found["measured"] is not None:
+        line += f", {found['measured']:.1%} were on average by the last {found['visits']:,} visits"
+    yield f"{line}; visited {hours:,.1f} h ago on average"
 
 
 def _next_commands(account: Mapping[str, Any], job: Path | str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page
 from dedup.store.sql.changes import ChangeQueries
 from dedup.store.sql.database import Connection, Database
 from dedup.store.sql.histories import HistoryQueries
+from dedup.store.sql.retention import Retention
 
 _RANK_OF_DUPLICATES = 1_000_000
 """After the pages, because their originals may have changed by then."""
@@ -50,10 +51,12 @@ _IS_ANSWER = "outcome <> 'failed' AND substr(v.outcome, 1, 7) <> 'failed:'"
 
 _LAST_ANSWER = f"""
 WITH RECURSIVE earlier(n) AS (
-    SELECT CAST(? AS INTEGER) UNION ALL SELECT n - 1 FROM earlier WHERE n > 1
+    SELECT CAST(:last AS INTEGER)
+    UNION ALL SELECT n - 1 FROM earlier WHERE n - 1 > CAST(:summed_up AS INTEGER)
 )
-SELECT v.outcome FROM earlier JOIN visits AS v ON v.refresh = earlier.n AND v.url = ?
-WHERE v.{_IS_ANSWER} ORDER BY earlier.n DESC LIMIT 1
+SELECT v.refresh, v.outcome FROM earlier JOIN visits AS v ON v.refresh = earlier.n AND v.url = :url
+WHERE v.{_IS_ANSWER} UNION ALL SELECT 0, outcome FROM visited WHERE url = :url
+ORDER BY 1 DESC LIMIT 1
 """  # noqa: S608 -- a constant
 
 _ALL_404 = "failed: http_404"
@@ -114,12 +117,14 @@ class Refreshes:
     Attributes:
         changes: queries of what has changed.
         histories: what the visits of each page have found.
+        retention: what is kept of old visits.
     """
 
     def __init__(self, database: Database, replace: Replace, workers: Workers) -> None:
         self._database = database
         self.changes = ChangeQueries(database)
         self.histories = HistoryQueries(database)
+        self.retention = Retention(database)
         self._replace = replace
         self._workers = workers
 
@@ -209,7 +214,9 @@ class Refreshes:
             raise ValueError(f"result must be one of {', '.join(VISIT_RESULTS)}, got {result!r}")
         number = self.current()
         if result in ("missing", "unchanged", "changed") and number > 1:
-            before = self._database.value(_LAST_ANSWER, (number - 1, url))
+            summed_up = self.retention.summed_up()
+            values = {"last": number - 1, "url": url, "summed_up": summed_up}
+            _, before = self._database.first(_LAST_ANSWER, values) or (0, None)
             if result == "missing" and before in ("missing", "gone"):
                 result = "gone"
             elif result != "missing" and before in ("gone", "moved"):

@@ -227,6 +227,26 @@ _ADDED_TABLES = {
     canonical_url {text},
     sources {text} NOT NULL           -- URLs, one a line
 )""",
+    # What the visits of each page found whose rows are deleted, see `retention`.
+    "visited": """
+(
+    url {text} PRIMARY KEY,
+    outcome {text},                   -- of the last that did not fail
+    asked_at {real},                  -- the last one
+    answered_at {real},               -- the last one that found the page, or where it has gone
+    n_changed {int} NOT NULL,
+    changed_seconds {real} NOT NULL,
+    first_at {real}                   -- when the first version was fetched, if it is deleted
+){flat}""",
+    # How many pages of each host had each outcome, of the same visits.
+    "visit_counts": """
+(
+    refresh {int} NOT NULL,
+    host {text} NOT NULL,
+    outcome {text} NOT NULL,
+    pages {int} NOT NULL,
+    PRIMARY KEY (refresh, host, outcome)
+){flat}""",
 }
 
 
