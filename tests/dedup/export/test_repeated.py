@@ -136,4 +136,6 @@ def test_other_shares_are_refused(
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["export", str(job), "--without-repeated", share])
-    assert f"and up to 1, such as 0.3 or 30%, got '{share}'" in " ".join(capsys.readouterr().err.split())
+    assert f"and up to 1, such as 0.3 or 30%, got '{share}'" in " ".join(
+        capsys.readouterr().err.split()
+    )
