@@ -21,7 +21,7 @@ import numpy as np
 from dedup.config import DedupConfig
 from dedup.deduplicator import Deduplicator
 from dedup.scrapy.job.baseline import Baseline
-from dedup.store import Page, open_store
+from dedup.store import Page, job_exists, open_store
 
 _AT_ONCE = 10_000
 _TEXT = " ".join(f"word{number}" for number in range(200))
@@ -95,7 +95,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(prefix="dedup-") as temporary:
         job = options.job or Path(temporary)
-        if not (job / "crawl.sqlite").exists():
+        if not job_exists(job):
             print(f"{options.pages:,} pages: {fill(job, options.pages) >> 20} MB")
         for bound in ["none", *options.index_mb]:
             command = [sys.executable, __file__, "--job", str(job), "--load", str(bound)]
