@@ -4,8 +4,8 @@ Run: python -m benchmarks.measurements.baseline_versions FOLDER VERSION VERSIONâ
 
 Serves FOLDER on loopback. Crawls the HTML files of each VERSION, a path in it, in the order of
 their paths, with the crawls of the versions before as `DEDUP_BASELINE`; then those of all versions
-with one crawl. Prints for each version how many pages were fetched and kept, and which of them only one
-of both has kept, with what the other one dropped them for.
+with one crawl. Prints for each version how many pages were fetched and kept, and which of them only
+one of both has kept, with what the other one dropped them for.
 """
 
 import argparse
