@@ -39,8 +39,9 @@ class SiteState:
     """What has been learned of a site.
 
     The first version is made from ten names, and another one each time the number of names has
-    doubled. A version is used from `_LAG` names after it was made, so that pages being read at that
-    moment need not be read again.
+    doubled; names that an earlier crawl has counted do not count here, so that a change of the
+    template is soon noticed. A version is used from `_LAG` names after it was made, so that pages
+    being read at that moment need not be read again.
 
     Args:
         counts: the counts of its pages.
@@ -76,10 +77,16 @@ class SiteState:
             return self._next.site
         return self.site
 
-    def begin(self, counts: SiteCounts, *, n_earlier: int = 0) -> None:
+    def begin(self, counts: SiteCounts) -> None:
         """Use the first version."""
-        self.counts, self._n_earlier = counts, n_earlier
+        self.counts = counts
         self._used = _version(counts, 1)
+
+    def go_on(self, counts: SiteCounts, earlier: SiteState) -> None:
+        """Use the versions of an earlier crawl; `counts`: its counts and those of first pages."""
+        self.counts, self._n_earlier = counts, earlier.counts.n_names
+        self._used, self._next = earlier._used, earlier._next
+        self._next_from = earlier._next_from
 
     def add(self, page: Contribution) -> bool:
         """Count a page; return True if the next version is used from now on."""
@@ -160,7 +167,7 @@ def first_state(
     state = SiteState()
     for known in sorted(earlier, key=lambda each: each.counts.n_names, reverse=True):
         if known.site and _fits([lines for lines, _, _ in pages], known.counts):
-            state.begin(learn(pages, known.counts), n_earlier=known.counts.n_names)
+            state.go_on(learn(pages, known.counts), known)
             return state
     state.begin(learn(pages))
     return state

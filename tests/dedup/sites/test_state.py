@@ -75,22 +75,22 @@ def test_a_crawl_goes_on_from_what_an_earlier_one_has_learned() -> None:
     before = earlier.to_bytes()
     found = first_state(pages(*FIRST), [SiteState(), earlier])
     assert earlier.to_bytes() == before
-    assert (found.site.version, found.site.n_names) == (1, 25 + NAMES)
-    for number in range(200, 200 + NAMES):
-        assert found.site_for(0).version == 1
+    assert (found.counts.n_names, found.site.n_names) == (25 + NAMES, NAMES)
+    assert [found.site_for(ahead).version for ahead in (0, 1)] == [1, 2]  # as in one crawl
+    for number in range(200, 202):
         found.add(contribution_of(found.site, parsed(sphinx(number)), number))
-    kept = SiteState.from_bytes(found.to_bytes())  # the next version is made by its own names
-    for each in (found, kept):
-        assert [each.site_for(ahead).version for ahead in (15, 16)] == [1, 2]
+    kept = SiteState.from_bytes(found.to_bytes())
+    for each in (found, kept):  # but for the names of its own, another version is made soon
+        assert [each.site_for(ahead).version for ahead in (15, 16)] == [2, 3]
     assert kept.to_bytes() == found.to_bytes()
 
 
-def test_pages_that_were_counted_before_make_new_versions_later() -> None:
-    body = sphinx(3)
-    found = first_state([(PageLines(parsed(body)), title_of(3), url_of(3))], [state()])
-    assert found.site.n_names == 25
-    found.add(contribution_of(found.site, parsed(sphinx(50)), 50))
-    assert [found.site_for(ahead).version for ahead in (15, 16)] == [1, 2]
+def test_pages_that_were_counted_before_make_no_new_version() -> None:
+    found = first_state(pages(*FIRST), [state()])
+    again = first_state(pages(*FIRST), [found])
+    assert again.counts.n_names == found.counts.n_names
+    assert again.site is found.site
+    assert not again.add(contribution_of(again.site, parsed(FIRST[0]), 100))
 
 
 CHANGED = {
