@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from dedup.changes.furniture import AT_LEAST, Furniture, Template, templates
 from dedup.changes.lines import Difference, difference
 from dedup.changes.rereading import Rereading
-from dedup.sites.learner import read_state
+from dedup.sites.state import read_state
 from dedup.store import JobStore
 from dedup.store.sql.changes import AwayPage, ChangedPage
 from dedup.store.sql.refresh import is_most

@@ -261,7 +261,12 @@ def _assemble(job: Job, crawler: Crawler) -> None:
     """Make the parts of a job, each after those that it needs."""
     config, store, turns = job.config, job.store, job.turns
     is_shared = store.workers.is_shared
-    learner = SiteLearner(store.learned, max_waiting=config.waiting_pages, is_shared=is_shared)
+    learner = SiteLearner(
+        store.learned,
+        max_waiting=config.waiting_pages,
+        is_shared=is_shared,
+        earlier=job.baseline.learned,
+    )
     detection = replace(config.detection, index_folder=job.folder)
     content = ContentIndex(store, detection, learner, job.baseline)
     revisits = Revisits(

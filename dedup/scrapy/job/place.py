@@ -99,7 +99,7 @@ class JobPlace:
             check_name(name)
         else:
             name = name_like(self._made_name)
-        place = f"{self._config.store}#{name}"
+        place = self._place_in_store(name)
         if self._given_name or not self.is_always_new:
             return place
         later = (f"{place}-{number}" for number in count(2))
@@ -264,14 +264,23 @@ class JobPlace:
         """The job name that the user gave. Arguments `job` of other spiders do not count."""
         return (self._own.job if self._own is not None else "") or self._config.job
 
-    @property
+    @cached_property
     def _made_name(self) -> str:
         if self._own is not None:
-            return self._own.job_name
+            former = self._own.former_job_name
+            return former if former and self._is_job(former) else self._own.job_name
         if not self._arguments:
             return self._spider_name
         text = json.dumps(self._arguments, sort_keys=True, default=str)
         return f"{self._spider_name}-{sha256(text.encode()).hexdigest()[:8]}"
+
+    def _is_job(self, name: str) -> bool:
+        if self._config.store:
+            return job_exists(self._place_in_store(name_like(name)))
+        return job_exists(Path(self._config.jobs_dir, file_name(name)))
+
+    def _place_in_store(self, name: str) -> str:
+        return f"{self._config.store}#{name}"
 
     def _check_detectors(self, store: JobStore, settings: BaseSettings) -> None:
         """Check the detectors of the pipelines that are in use.

@@ -6,7 +6,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -44,11 +44,11 @@ def read_sitemap(body: bytes) -> Sitemap:
 
     RSS 2.0 and Atom feeds list the pages that their entries link to.
 
-    A document type declaration is refused: sitemaps have none, and its entities could expand
-    without bound or read files.
+    External entities are not read: an address with one of them is left out. A file that declares
+    entities of its own is refused, as they could expand without bound.
 
     Raises:
-        SitemapError: it is not a sitemap, too large, or has a document type declaration.
+        SitemapError: it is not a sitemap, too large, or declares entities of its own.
     """
     body = _gunzip(body)
     if len(body) > MAX_SIZE_BYTES:
@@ -71,11 +71,11 @@ def read_sitemap(body: bytes) -> Sitemap:
         raise SitemapError(f"not XML: {error}") from None
     if root is None:
         raise SitemapError("not XML")
-    if root.getroottree().docinfo.internalDTD is not None:
-        raise SitemapError("has a document type declaration")
+    if _has_entities(root):
+        raise SitemapError("declares entities of its own")
     name = str(root.tag).rpartition("}")[2]  # not by QName: a namespace may have braces in it
     if name in ("urlset", "sitemapindex"):
-        locations: Iterator[str] = (loc.text or "" for loc in root.iterfind("{*}*/{*}loc"))
+        locations: Iterator[str] = map(_text, root.iterfind("{*}*/{*}loc"))
     elif name == "rss":
         locations = map(_rss_link, root.iterfind("channel/item"))
     elif name == "feed":
@@ -86,16 +86,27 @@ def read_sitemap(body: bytes) -> Sitemap:
     return Sitemap([url for loc in locations if (url := loc.strip())], name == "sitemapindex")
 
 
+def _has_entities(root: etree._Element) -> bool:
+    """Does the document type declare entities other than external ones?"""
+    declared: Any = root.getroottree().docinfo.internalDTD
+    return declared is not None and any(each.system_url is None for each in declared.entities())
+
+
+def _text(element: etree._Element | None) -> str:
+    """The text of an element; "" if something in it, such as an entity, was not read."""
+    return "" if element is None or len(element) else element.text or ""
+
+
 def _rss_link(item: etree._Element) -> str:
     """The link of an entry, or its identifier, unless that is marked as no link.
 
     Source: RSS 2.0 (https://www.rssboard.org/rss-specification), elements of <item>.
     """
-    link = (item.findtext("link") or "").strip()
+    link = _text(item.find("link")).strip()
     guid = item.find("guid")
     if link or guid is None or guid.get("isPermaLink") == "false":
         return link
-    return guid.text or ""
+    return _text(guid)
 
 
 def _atom_links(feed: etree._Element) -> Iterator[str]:

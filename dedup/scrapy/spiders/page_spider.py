@@ -138,6 +138,11 @@ class PageSpider(Spider):
         return "-".join(filter(None, [self.name, host, digest]))
 
     @property
+    def former_job_name(self) -> str:
+        """The default name in earlier releases; "": the same."""
+        return ""
+
+    @property
     def job_arguments(self) -> dict[str, str]:
         """The arguments that identify the job: with others it is another job."""
         return self._arguments
