@@ -38,6 +38,7 @@ from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.job.turns import Turns
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
+from dedup.scrapy.job.visit_order import VisitOrder
 from dedup.scrapy.reading.host_shares import HostShares
 from dedup.scrapy.reading.page_reader import PageReader
 from dedup.sites.learner import SiteLearner
@@ -284,6 +285,10 @@ def _assemble(job: Job, crawler: Crawler) -> None:
                 requests.reload(slot, n_more=n_more)
         duplicate_links = DuplicateLinks.of(crawler, store, requests, content, config)
 
+    visit_order = None
+    if revisits.schedule is not None and not is_shared:
+        limit = job.place.max_visits
+        visit_order = VisitOrder(revisits.schedule, store, requests, limit)
     job.ledger = ledger = Ledger(
         store,
         crawler.stats,
@@ -292,6 +297,7 @@ def _assemble(job: Job, crawler: Crawler) -> None:
         revisits,
         budgets.traps,
         duplicate_links,
+        visit_order,
         add_page=content.add,
         add_duplicate=content.add_duplicate,
     )

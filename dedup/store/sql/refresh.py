@@ -24,6 +24,11 @@ UPDATE urls SET state = {QUEUED}, rank = planned.rank, slot = {{slot}}{{request}
 FROM {{table}} AS found JOIN planned ON planned.url = found.url
 WHERE urls.url = found.url AND urls.state = {DONE}
 """  # noqa: S608 -- constants
+_TAKE_BACK = f"""
+UPDATE urls SET state = {DONE}, request = NULL
+WHERE state = {QUEUED} AND rank BETWEEN 1 AND {_RANK_OF_DUPLICATES}
+AND url IN (SELECT url FROM pages UNION SELECT url FROM duplicates)
+"""  # noqa: S608 -- constants
 _LEAVE_OUT = f"""
 UPDATE urls SET state = {DONE}, request = NULL WHERE state = {QUEUED}
 AND url IN (SELECT url FROM pages UNION SELECT url FROM duplicates
@@ -175,6 +180,13 @@ class Refreshes:
                 _QUEUE_PLANNED.format(slot=self._database.slot, table=table, request=made)
             )
         connection.execute("DROP TABLE planned")
+
+    def reorder(self, order: Sequence[str], in_flight: Sequence[bytes]) -> None:
+        """Queue these visits instead of those that `begin` queued and that are not in flight."""
+        with self._database.unit(weight=0) as connection:
+            kept = f" AND key NOT IN ({', '.join('?' * len(in_flight))})" if in_flight else ""
+            connection.execute(_TAKE_BACK + kept, in_flight)
+            self._queue_planned(connection, order)
 
     def fetched(self) -> int:
         """The number of pages that the current refresh has visited or found."""

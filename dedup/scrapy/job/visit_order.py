@@ -1,0 +1,53 @@
+"""The visits of a refresh with a budget, put into another order by what the first ones find."""
+
+from __future__ import annotations
+
+from dedup.revisits import Schedule
+from dedup.scrapy.frontier.request_queue import RequestQueue
+from dedup.store import JobStore
+
+_PARTS = 10
+"""The order is made anew after each such part of the visits."""
+
+_LEAST_VISITS = 4
+"""In a part: a polite crawl has about as many requests in flight at a host."""
+
+
+class VisitOrder:
+    """Has the pages visited next whose visits are worth most, by what is known now.
+
+    Args:
+        schedule: of the refresh.
+        max_visits: how many pages it visits; 0: no limit.
+    """
+
+    def __init__(
+        self, schedule: Schedule, store: JobStore, requests: RequestQueue, max_visits: int
+    ) -> None:
+        self._schedule = schedule
+        self._store = store
+        self._requests = requests
+        self._max_visits = max_visits
+        self._step = max(_LEAST_VISITS, (max_visits or schedule.n_left) // _PARTS)
+        self._n_noted = 0
+
+    def note(self, url: str, result: str) -> None:
+        """Take the result of a visit, one of `VISIT_RESULTS`."""
+        failed = result.startswith("failed")
+        self._schedule.note(url, has_changed=None if failed else result in ("changed", "back"))
+        self._n_noted += 1
+
+    def renew(self) -> None:
+        """Make the order anew, if enough has been found since it was made."""
+        if self._n_noted < self._step:
+            return
+        self._n_noted = 0
+        in_flight = list(self._requests.frontier.in_flight)
+        known = map(self._store.urls.find, in_flight)
+        asked = {found.url for found in known if found is not None}
+        order = [url for url in self._schedule.order() if url not in asked]
+        if self._max_visits:
+            n_left = self._max_visits - self._store.refreshes.fetched() - len(asked)
+            order = order[: max(n_left, 0)]
+        self._store.refreshes.reorder(order, in_flight)
+        self._requests.reload_all()
