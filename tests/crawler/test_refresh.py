@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dedup.changes import Changes
+from dedup.revisits import Trust
 from dedup.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -295,6 +296,38 @@ def test_a_refresh_with_a_budget_ends_and_the_next_one_goes_on_with_others(
         assert crawled.rows("SELECT count(*) FROM meta WHERE name = 'finished'") == [1]
         visited += site.pages_asked()
     assert len(visited) == len(set(visited)) == 10
+
+
+def test_a_budget_goes_to_the_pages_that_a_sitemap_names_unless_it_lies(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = [f"/{n}" for n in range(30)]
+    site.routes |= {"/": make.page("/", *names), **{name: make.page(name) for name in names}}
+
+    def dated(**dates: str) -> bytes:
+        entry = "<url><loc>{}{}</loc><lastmod>{}</lastmod></url>"
+        entries = (entry.format(site.url, n, dates.get(f"n{n}", "2026-01-01")) for n in range(30))
+        return f"<urlset>{''.join(entries)}</urlset>".encode()
+
+    def refreshed(sitemap: bytes) -> tuple[list[str], Trust]:
+        site.routes["/sitemap.xml"] = make.Answer(sitemap, 200, "application/xml")
+        site.asked.clear()
+        crawled = crawl("site", url=site.url, refresh=1, max_pages=4)
+        assert crawled.status == 0, crawled.output
+        sums = ", ".join(f"sum({name})" for name in Trust._fields)
+        (counts,) = crawled.rows(f"SELECT {sums} FROM lastmods")
+        return [path for path in site.pages_asked() if path != "/sitemap.xml"], Trust(*counts)
+
+    crawl("site", url=site.url)
+    assert len(refreshed(dated())[0]) == 4
+    site.routes |= {each: make.page(each, body="<p>More.</p>") for each in ("/17", "/23")}
+    visited, trust = refreshed(dated(n17="2026-01-02", n23="2026-01-02"))
+    assert {"/17", "/23"} < {*visited}
+    assert (trust.named_changed, trust.named_same, len(visited)) == (2, 0, 4)
+    for day in range(3, 6):
+        _, trust = refreshed(dated(**{f"n{n}": f"2026-01-0{day}" for n in range(30)}))
+    assert trust.named_same > 7
+    assert trust.odds(is_named=True) < 1.5
 
 
 def test_new_pages_count_and_links_that_are_left_wait_for_the_next_refresh(

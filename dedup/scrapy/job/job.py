@@ -101,6 +101,7 @@ class Job:
         store: holds everything stored of the job.
         baseline: the jobs of earlier crawls.
         urls, pages: the parts that work on each.
+        visit_order: of a refresh with a budget that this process has begun alone.
         ledger: records each outcome.
         turns: when this process writes, where others share the job.
         reader: reads pages for a spider of the project's own; None: it has read none.
@@ -122,6 +123,7 @@ class Job:
     urls: UrlSide
     pages: PageSide
     ledger: Ledger
+    visit_order: VisitOrder | None = None
 
     @classmethod
     def of(cls, crawler: Crawler) -> Job:
@@ -288,7 +290,7 @@ def _assemble(job: Job, crawler: Crawler) -> None:
     visit_order = None
     if revisits.schedule is not None and not is_shared:
         limit = job.place.max_visits
-        visit_order = VisitOrder(revisits.schedule, store, requests, limit)
+        job.visit_order = visit_order = VisitOrder(revisits.schedule, store, requests, limit)
     job.ledger = ledger = Ledger(
         store,
         crawler.stats,

@@ -15,6 +15,7 @@ from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page
 from dedup.store.sql.changes import ChangeQueries
 from dedup.store.sql.database import Connection, Database
 from dedup.store.sql.histories import HistoryQueries
+from dedup.store.sql.lastmods import Lastmods
 
 _RANK_OF_DUPLICATES = 1_000_000
 """After the pages, because their originals may have changed by then."""
@@ -119,12 +120,14 @@ class Refreshes:
     Attributes:
         changes: queries of what has changed.
         histories: what the visits of each page have found.
+        lastmods: what sitemaps told of pages.
     """
 
     def __init__(self, database: Database, replace: Replace, workers: Workers) -> None:
         self._database = database
         self.changes = ChangeQueries(database)
         self.histories = HistoryQueries(database)
+        self.lastmods = Lastmods(database)
         self._replace = replace
         self._workers = workers
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dedup.document import Match
+from dedup.revisits import Trust
 from dedup.store import JobStore, Page, open_store
 from dedup.store.records import QUEUED
 
@@ -138,3 +139,16 @@ def test_a_planned_refresh_queues_in_its_order_and_leaves_new_links_at_its_end(
         assert queued == expected
     store.refreshes.leave_out()
     assert [row.url for row in store.urls.first_queued("a.example", 9)] == [SITE + "new"]
+
+
+def test_what_sitemaps_told_at_visits_is_counted_by_host(store: JobStore) -> None:
+    lastmods = store.refreshes.lastmods
+    for path in ("a", "b"):
+        store.add(_page(path, path), {})
+    lastmods.add([(SITE + "a", "2026-01-01"), (SITE + "b", "2026-01-01")])
+    assert list(lastmods.trust().values()) == [Trust()]
+    lastmods.note(SITE + "a", "2026-01-02", is_named=True, has_changed=True)
+    lastmods.note(SITE + "a", "2026-01-02", is_named=False, has_changed=False)
+    lastmods.note(SITE + "b", "2026-01-01", is_named=False, has_changed=True)
+    assert lastmods.known() == {SITE + "a": "2026-01-02", SITE + "b": "2026-01-01"}
+    assert list(lastmods.trust().items()) == [("a.example", Trust(1, 1, 0, 1))]
