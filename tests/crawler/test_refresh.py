@@ -294,7 +294,7 @@ def test_a_refresh_with_a_budget_ends_and_the_next_one_goes_on_with_others(
         crawled = crawl("site", url=site.url, refresh=1, max_pages=2)
         assert crawled.stats["refresh"] == {"number": number, "unchanged": 2}, crawled.output
         assert crawled.rows("SELECT count(*) FROM meta WHERE name = 'finished'") == [1]
-        visited += site.pages_asked()
+        visited += [target for target in site.pages_asked() if target != "/sitemap.xml"]
     assert len(visited) == len(set(visited)) == 10
 
 
@@ -354,7 +354,7 @@ def test_a_refresh_ends_when_its_seconds_are_over(
     site.routes |= {"/": make.page("/", *names), **{name: make.page(name) for name in names}}
     crawl("site", url=site.url)
     slow = ("-s", "DOWNLOAD_DELAY=0.7", "-s", "RANDOMIZE_DOWNLOAD_DELAY=0")
-    crawled = crawl("site", *slow, url=site.url, refresh=1, max_seconds=2)
+    crawled = crawl("site", *slow, url=site.url, refresh=1, max_seconds=4)
     assert 1 <= crawled.stats["refresh"]["unchanged"] < 10, crawled.output
     assert crawled.stats["urls"]["queued"] == 0
     assert crawl("site", url=site.url, refresh=1).stats["refresh"]["number"] == 2
