@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 
 import numpy as np
 
@@ -60,9 +60,9 @@ class Schedule:
         self._before[page] = refresh
 
     @property
-    def n_left(self) -> int:
-        """The number of pages without an answer."""
-        return len(self._left)
+    def left(self) -> KeysView[str]:
+        """The URLs of the pages without an answer."""
+        return self._left.keys()
 
     def hear(self, odds: Mapping[str, float]) -> None:
         """Take what a site says of pages: the factors by which it makes changes more likely."""

@@ -99,7 +99,7 @@ def test_changes_that_a_refresh_finds_bring_the_other_pages_of_their_folder_forw
             schedule.note(f"{SITE}{folder}/{n}", has_changed=folder == "news")
     schedule.note(f"{SITE}news/3", has_changed=None)
     order = schedule.order()
-    assert len(order) == schedule.n_left == 33
+    assert len(order) == len(schedule.left) == 33
     assert all("/news/" in url for url in order[:16])
     later = Schedule(pages, [0.0, DAY, 2 * DAY], [(f"{SITE}news/{n}", 1, True) for n in range(3)])
     assert set(later.order()[:17]) == {f"{SITE}news/{n}" for n in range(3, 20)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from dedup.revisits import Schedule, Trust
 from dedup.scrapy.frontier.request_queue import RequestQueue
@@ -31,15 +31,20 @@ class VisitOrder:
         self._store = store
         self._requests = requests
         self._max_visits = max_visits
-        self._step = max(_LEAST_VISITS, (max_visits or schedule.n_left) // _PARTS)
+        self._step = max(_LEAST_VISITS, (max_visits or len(schedule.left)) // _PARTS)
         self._n_noted = 0
         self._told: dict[str, str] = {}
         """The `lastmod` of pages in sitemaps now."""
         self._named: set[str] = set()
         """Pages whose `lastmod` is another than at their last visit."""
 
+    @property
+    def left(self) -> Container[str]:
+        """The URLs of the pages that may be visited."""
+        return self._schedule.left
+
     def hear(self, lastmods: Mapping[str, str]) -> None:
-        """Take what sitemaps say of pages now."""
+        """Take what sitemaps say now, of pages that are left."""
         stored = self._store.refreshes.lastmods
         known, trust = stored.known(), stored.trust()
         self._told = dict(lastmods)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Container, Iterable
 from contextlib import suppress
 from urllib.parse import urljoin
 
@@ -25,7 +25,9 @@ _MAX_FILES = 50
 Read = Callable[[Response], Awaitable[Sitemap]]
 
 
-async def lastmods(crawler: Crawler, urls: Iterable[str], read: Read) -> dict[str, str]:
+async def lastmods(
+    crawler: Crawler, urls: Iterable[str], pages: Container[str], read: Read
+) -> dict[str, str]:
     """The `lastmod` of pages, by URL, in the sitemaps that the robots.txt of these sites name.
 
     If that names none, /sitemap.xml is tried. What cannot be read is left out.
@@ -41,7 +43,7 @@ async def lastmods(crawler: Crawler, urls: Iterable[str], read: Read) -> dict[st
             sitemap = await _sitemap(crawler, url, read)
             if sitemap is None:
                 continue
-            found |= sitemap.lastmods
+            found |= {page: at for page, at in sitemap.lastmods.items() if page in pages}
             if sitemap.is_index:
                 listed = _joined(url, sitemap.urls[:_MAX_FILES])
                 queue += [each for each in listed if each not in queue]

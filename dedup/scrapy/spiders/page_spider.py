@@ -184,7 +184,9 @@ class PageSpider(Spider):
             frontier.pause(host)
         try:
             async with asyncio.timeout(_SITEMAP_SECONDS):
-                found = await lastmods(self.crawler, self.urls, self._reader.read_sitemap)
+                found = await lastmods(
+                    self.crawler, self.urls, job.visit_order.left, self._reader.read_sitemap
+                )
             job.visit_order.hear(found)
         except TimeoutError:
             self.logger.info("The sitemaps did not arrive in time; the visits begin without")
