@@ -13,8 +13,8 @@ from dedup.document import Document
 from dedup.store.export_columns import EXPORTED_FIELDS
 
 if TYPE_CHECKING:
-    from dedup.store.search import Found, Search
     from dedup.store import JobStore
+    from dedup.store.search import Found, Search
 
 Row = dict[str, Any]
 """A row of an export, by column."""

@@ -115,7 +115,7 @@ DEDUP_HISTORY_DAYS = 365.0
 """How long a job that is refreshed keeps what its pages were, days, 0 or more; 0: for ever. The end
 of a refresh deletes versions of pages that were replaced before, and when pages went, moved and
 came back; `dedup changes --since` reaches as far back. How often a page has changed stays known,
-and the rows of visits that found no change are summed up after 24 refreshes in any case. By
+and the rows of visits that found no change are summed up after 64 refreshes in any case. By
 default, what a page was a year ago can be told; see docs/refresh.md for what that takes. 30 suits a
 site that changes each hour."""
 

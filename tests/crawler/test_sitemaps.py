@@ -85,6 +85,18 @@ READABLE = [
 ]
 
 
+def test_when_pages_changed_is_read_where_a_sitemap_has_it():
+    entry = b"<url><loc> /%s </loc><lastmod>%s</lastmod></url>"
+    body = b"<urlset %s>%s%s<url><loc>/c</loc></url></urlset>" % (
+        NAMESPACE,
+        entry % (b"a", b" 2026-01-01 "),
+        entry % (b"b", b"9" * 99),
+    )
+    assert read_sitemap(body).lastmods == {"/a": "2026-01-01", "/b": "9" * 40}
+    index = b"<sitemapindex><sitemap><loc>/1</loc><lastmod>2026</lastmod></sitemap></sitemapindex>"
+    assert not read_sitemap(index).lastmods
+
+
 @pytest.mark.parametrize(("body", "urls"), READABLE)
 def test_sitemaps_are_read_plain_and_compressed(body, urls):
     urls = ["http://a.example/", "https://b.example/"] if urls is None else urls

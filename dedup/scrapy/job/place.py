@@ -16,7 +16,7 @@ from scrapy.settings import BaseSettings
 
 from dedup.detectors import default_detectors
 from dedup.errors import StateError
-from dedup.revisits import planned
+from dedup.revisits import Schedule
 from dedup.scrapy.config import CrawlConfig, stages_in_use
 from dedup.scrapy.job.baseline import Baseline, open_baseline
 from dedup.scrapy.spiders.own import OwnSpider, is_own
@@ -73,12 +73,21 @@ class JobPlace:
         own = self._own
         return own is not None and own.refresh and bool(own.max_pages or own.max_seconds)
 
-    def begin_refresh(self, store: JobStore) -> int:
-        """Queue the pages of a finished job for a visit; return the number of the refresh."""
+    def begin_refresh(self, store: JobStore) -> Schedule | None:
+        """Queue the pages of a finished job for a visit; return their schedule, if there is one."""
         if self._own is None or not self.has_visit_budget:
-            return store.refreshes.begin()
-        order = planned(store.refreshes.histories.histories(), time.time())
-        return store.refreshes.begin(order[: self._own.max_pages or None])
+            store.refreshes.begin()
+            return None
+        known = store.refreshes.histories
+        began = [*known.began(), time.time()]
+        schedule = Schedule(known.histories(), began, known.visits())
+        store.refreshes.begin(schedule.order()[: self._own.max_pages or None])
+        return schedule
+
+    @property
+    def max_visits(self) -> int:
+        """How many pages a refresh visits; 0: no limit."""
+        return 0 if self._own is None else self._own.max_pages
 
     @property
     def is_always_new(self) -> bool:

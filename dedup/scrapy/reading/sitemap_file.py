@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
@@ -19,13 +19,19 @@ MAX_PARTS = 2_000_000
 twenty languages have fewer."""
 
 _PART_BYTES = 65_536
+_MAX_LASTMOD = 40
+"""Characters; a time to the nanosecond has 35."""
 
 
 class Sitemap(NamedTuple):
-    """The URLs that a sitemap lists: of pages, or (`is_index`) of other sitemaps."""
+    """The URLs that a sitemap lists: of pages, or (`is_index`) of other sitemaps.
+
+    `lastmods`: when pages changed last, as the sitemap has it, by URL; not all have it.
+    """
 
     urls: list[str]
     is_index: bool
+    lastmods: Mapping[str, str] = {}
 
 
 class RawSitemap(NamedTuple):
@@ -83,7 +89,17 @@ def read_sitemap(body: bytes) -> Sitemap:
     else:
         expected = "<urlset>, <sitemapindex>, <rss> or <feed>"
         raise SitemapError(f"expected {expected}, found <{name}>")
-    return Sitemap([url for loc in locations if (url := loc.strip())], name == "sitemapindex")
+    urls = [url for loc in locations if (url := loc.strip())]
+    return Sitemap(urls, name == "sitemapindex", _lastmods(root) if name == "urlset" else {})
+
+
+def _lastmods(urlset: etree._Element) -> dict[str, str]:
+    found = {}
+    for lastmod in urlset.iterfind("{*}url/{*}lastmod"):
+        entry, value = lastmod.getparent(), (lastmod.text or "").strip()
+        if entry is not None and value:
+            found[(entry.findtext("{*}loc") or "").strip()] = value[:_MAX_LASTMOD]
+    return found
 
 
 def _has_entities(root: etree._Element) -> bool:

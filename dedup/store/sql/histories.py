@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from dedup.revisits.freshness import Interval
-from dedup.revisits.histories import PageHistory
+from dedup.revisits import Interval, PageHistory
 from dedup.store.sql.database import Queries
 from dedup.store.sql.retention import ANSWERS, SUMMED_UP
 
@@ -47,26 +46,51 @@ _HISTORIES = """
     LEFT JOIN found AS f ON f.number = k.number
     LEFT JOIN asked AS a ON a.url = k.url
 )
-SELECT url, n_changed, changed, seen, at, due, {false} FROM pages_known
+SELECT url, n_changed, changed, seen, at, first_at, due, {false} FROM pages_known
 UNION ALL
 SELECT d.url, k.n_changed, k.changed, k.seen, coalesce(a.at, s.asked_at, d.fetched_at),
-    k.first_at < k.now_at AND k.now_at > d.fetched_at, {true}
+    d.fetched_at, k.first_at < k.now_at AND k.now_at > d.fetched_at, {true}
 FROM duplicates AS d JOIN pages_known AS k ON k.number = d.original
 LEFT JOIN asked AS a ON a.url = d.url
 LEFT JOIN visited AS s ON s.url = d.url WHERE d.url IS NOT NULL
 """
+_BEGAN = "SELECT refresh, seen_at FROM visits WHERE url = ''"
+
+_VISITS = f"""
+SELECT v.url, v.refresh, CASE WHEN v.outcome IN ('changed', 'back') THEN 1 ELSE 0 END
+FROM visits AS v JOIN pages AS r ON r.url = v.url
+WHERE v.refresh > ? AND v.outcome IN {ANSWERS}
+ORDER BY v.refresh
+"""  # noqa: S608 -- constants
 
 
 class HistoryQueries(Queries):
     """The histories of a job's pages."""
 
+    def began(self) -> list[float]:
+        """When the first crawl began, and each refresh by its number; forgotten ones with it."""
+        started = float(self._database.meta("started") or 0)
+        found = dict(self._database.all(_BEGAN))
+        numbers = range(1, max(found, default=0) + 1)
+        return [started, *(float(found.get(number, started)) for number in numbers)]
+
     def histories(self) -> Iterator[PageHistory]:
         """Of each page and duplicate. A duplicate changes as often as its original."""
-        for url, n_changed, *seconds, is_due, is_duplicate in self._each(_HISTORIES):
-            changed, seen, asked_at = (max(0.0, float(each)) for each in seconds)
+        for url, n_changed, *times, is_due, is_duplicate in self._each(_HISTORIES):
+            changed, seen, asked_at, first_at = (max(0.0, float(each)) for each in times)
             yield PageHistory(
-                url, int(n_changed), changed, seen, asked_at, bool(is_due), bool(is_duplicate)
+                *(url, int(n_changed), changed, seen, asked_at, first_at),
+                is_due=bool(is_due),
+                is_duplicate=bool(is_duplicate),
             )
+
+    def visits(self) -> Iterator[tuple[str, int, bool]]:
+        """The answers of stored pages by refresh: URL, number of the refresh, has it changed?
+
+        Those of which the rows are kept.
+        """
+        for url, refresh, has_changed in self._database.each(_VISITS, (self._summed_up(),)):
+            yield url, int(refresh), bool(has_changed)
 
     def intervals(self) -> Iterator[Interval]:
         """What lies between the visits of pages, of the visits whose rows are kept."""
@@ -74,6 +98,8 @@ class HistoryQueries(Queries):
             yield Interval(url, max(0.0, float(seconds)), bool(is_changed))
 
     def _each(self, query: str) -> Iterator[Any]:
-        summed_up = int(self._database.meta(SUMMED_UP) or 0)
-        values = {"summed_up": summed_up, "false": "(1 = 0)", "true": "(1 = 1)"}
+        values = {"summed_up": self._summed_up(), "false": "(1 = 0)", "true": "(1 = 1)"}
         return self._database.each((_INTERVALS + query).format(**values))
+
+    def _summed_up(self) -> int:
+        return int(self._database.meta(SUMMED_UP) or 0)

@@ -15,6 +15,7 @@ from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page
 from dedup.store.sql.changes import ChangeQueries
 from dedup.store.sql.database import Connection, Database
 from dedup.store.sql.histories import HistoryQueries
+from dedup.store.sql.lastmods import Lastmods
 from dedup.store.sql.retention import Retention
 
 _RANK_OF_DUPLICATES = 1_000_000
@@ -24,6 +25,11 @@ _QUEUE_PLANNED = f"""
 UPDATE urls SET state = {QUEUED}, rank = planned.rank, slot = {{slot}}{{request}}
 FROM {{table}} AS found JOIN planned ON planned.url = found.url
 WHERE urls.url = found.url AND urls.state = {DONE}
+"""  # noqa: S608 -- constants
+_TAKE_BACK = f"""
+UPDATE urls SET state = {DONE}, request = NULL
+WHERE state = {QUEUED} AND rank BETWEEN 1 AND {_RANK_OF_DUPLICATES}
+AND url IN (SELECT url FROM pages UNION SELECT url FROM duplicates)
 """  # noqa: S608 -- constants
 _LEAVE_OUT = f"""
 UPDATE urls SET state = {DONE}, request = NULL WHERE state = {QUEUED}
@@ -118,6 +124,7 @@ class Refreshes:
         changes: queries of what has changed.
         histories: what the visits of each page have found.
         retention: what is kept of old visits.
+        lastmods: what sitemaps told of pages.
     """
 
     def __init__(self, database: Database, replace: Replace, workers: Workers) -> None:
@@ -125,6 +132,7 @@ class Refreshes:
         self.changes = ChangeQueries(database)
         self.histories = HistoryQueries(database)
         self.retention = Retention(database)
+        self.lastmods = Lastmods(database)
         self._replace = replace
         self._workers = workers
 
@@ -180,6 +188,13 @@ class Refreshes:
                 _QUEUE_PLANNED.format(slot=self._database.slot, table=table, request=made)
             )
         connection.execute("DROP TABLE planned")
+
+    def reorder(self, order: Sequence[str], in_flight: Sequence[bytes]) -> None:
+        """Queue these visits instead of those that `begin` queued and that are not in flight."""
+        with self._database.unit(weight=0) as connection:
+            kept = f" AND key NOT IN ({', '.join('?' * len(in_flight))})" if in_flight else ""
+            connection.execute(_TAKE_BACK + kept, in_flight)
+            self._queue_planned(connection, order)
 
     def fetched(self) -> int:
         """The number of pages that the current refresh has visited or found."""

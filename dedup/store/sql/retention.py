@@ -12,8 +12,9 @@ from contextlib import suppress
 from dedup.store.sql.database import Connection, Queries
 from dedup.times import iso_time
 
-WHOLE = 24
-"""A day of hourly visits: freshness is measured over them. 10,000 pages take 20 MB."""
+WHOLE = 64
+"""Freshness is measured over them, and a budget learns from them which folders change (see
+`dedup.revisits.plan`). If each visits 10,000 pages, they take 50 MB."""
 
 ANSWERS = "('unchanged', 'changed', 'template', 'back', 'gone', 'moved')"
 TURNS = "('gone', 'moved', 'back')"

@@ -218,6 +218,17 @@ _ADDED_TABLES = {
     site_version {int},
     text {bytes} NOT NULL             -- zstd, UTF-8
 )""",
+    # What sitemaps told of pages at their last visits, see `dedup.revisits.hints`, and how often
+    # they named pages that had changed or not, or kept silent.
+    "lastmods": """
+(
+    url {text} PRIMARY KEY,
+    value {text} NOT NULL,
+    named_changed {int} NOT NULL,
+    silent_changed {int} NOT NULL,
+    named_same {int} NOT NULL,
+    silent_same {int} NOT NULL
+){flat}""",
     # What dropped pages say of where their text is from, see `dedup.groups`, if their originals are
     # on other hosts.
     "claims": """
