@@ -10,11 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from dedup.cli.console import ERRORS
+from dedup.cli.console import ERRORS, plain
 from dedup.document import Document
 from dedup.extras import load_extra
 from dedup.sites.site import Site
 from dedup.store import Page, job_place
+from dedup.store.postgresql import without_password
 from dedup.urls.parts import host_of
 
 _TOKEN = "DEDUP_SERVE_TOKEN"  # noqa: S105 -- its name
@@ -84,12 +85,14 @@ def execute(options: argparse.Namespace) -> int:
     }
     for number in (signal.SIGTERM, signal.SIGINT):  # the server raises them again when it has ended
         signal.signal(number, lambda *_: None)
-    ERRORS.print(
-        f"Serving {', '.join(jobs)} on http://{options.host}:{options.port}; Ctrl-C ends it"
-    )
+    app = _app(jobs, token)  # of several processes, too: a job that cannot be used is told here
+    shown = f"[{options.host}]" if ":" in options.host else options.host
+    names = plain(", ".join(map(without_password, jobs)))
+    ERRORS.print(f"Serving {names} on http://{shown}:{options.port}; Ctrl-C ends it")
     if options.processes == 1:
-        uvicorn.run(_app(jobs, token), **how)
+        uvicorn.run(app, **how)
     else:
+        app.state.asking.close()
         os.environ[_ARGUMENTS] = json.dumps({"jobs": jobs, "token": token})
         name = f"{__name__}:app_of_process"
         uvicorn.run(name, factory=True, workers=options.processes, **how)
@@ -98,7 +101,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def app_of_process() -> Any:
     """The application of one of several processes."""
-    given = json.loads(os.environ.pop(_ARGUMENTS))
+    given = json.loads(os.environ[_ARGUMENTS])
     return _app(given["jobs"], given["token"])
 
 
@@ -126,6 +129,7 @@ class PageReading:
     def __init__(self, extractor: str) -> None:
         self._extractor = extractor
         self._own = threading.local()
+        self._workers: list[Any] = []
         self._threads = ThreadPoolExecutor(_READERS)
 
     async def read(self, body: bytes, url: str, content_type: str, site: Site | None) -> Document:
@@ -138,6 +142,12 @@ class PageReading:
         return await loop.run_in_executor(
             self._threads, self._read, body, url, content_type, site
         )
+
+    def close(self) -> None:
+        """End the processes, when they have read what was asked for."""
+        self._threads.shutdown()
+        for worker in self._workers:
+            worker.close()
 
     def _read(self, body: bytes, url: str, content_type: str, site: Site | None) -> Document:
         # These modules load no Scrapy.
@@ -158,6 +168,7 @@ class PageReading:
                     cpu_seconds=_READ_CPU_SECONDS,
                 )
             )
+            self._workers.append(self._own.worker)
         raw = RawPage(body, url, content_type, ())
         try:
             found = self._own.worker.read(raw, host_of(url) or None, site)

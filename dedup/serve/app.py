@@ -111,6 +111,7 @@ def make_app(asking: Asking, read_page: ReadPage, *, token: str | None = None) -
         redoc_url=None,
         responses=_REFUSED,
     )
+    app.state.asking = asking
     app.add_middleware(Guard, token=token)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(HTTPException, _http_error)
@@ -225,8 +226,8 @@ async def _given(request: Request, kind: TypeAdapter[_T]) -> _T:
 
 
 def _sentence(error: Any) -> str:
-    place = ".".join(map(str, error["loc"]))
-    return f"{f'{place}: ' if place else ''}{error['msg']}."
+    place = ".".join(map(str, error["loc"])).removeprefix("query.")
+    return f"{f'{place}: ' if place else ''}{error['msg'].removeprefix('Value error, ')}."
 
 
 def _json(data: bytes) -> Response:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -26,9 +26,9 @@ _REOPEN_SECONDS = 5.0
 
 
 class _Question(NamedTuple):
-    """A document, or something else to do for which the jobs are needed."""
+    """A document, or a function that needs the jobs, and is called."""
 
-    asked: Document | Callable[[], Any]
+    asked: Any
     answer: "asyncio.Future[Any]"
     loop: asyncio.AbstractEventLoop
 
@@ -117,13 +117,10 @@ class Asking:
             self._follow()
             documents = [each for each in questions if isinstance(each.asked, Document)]
             if documents:
-                with self._answering(documents):
-                    found = self._find([each.asked for each in documents])  # type: ignore[misc]
-                    _answer(documents, found)
+                self._answer(documents, lambda given: self._find([each.asked for each in given]))
             for each in questions:
                 if not isinstance(each.asked, Document):
-                    with self._answering([each]):
-                        _answer([each], [each.asked()])
+                    self._answer([each], lambda given: [given[0].asked()])
         self._close()
 
     def _open(self) -> None:
@@ -162,7 +159,7 @@ class Asking:
             if self._failure is not None or not all([job.follow() for job in self._jobs]):
                 self._close()
                 self._open()
-        except (StateError, OSError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 -- the thread goes on, and questions get it
             self._fail(error)
 
     def _fail(self, error: Exception) -> None:
@@ -171,12 +168,13 @@ class Asking:
         self._failure = StateError("dedup serve", f"a job cannot be read ({error})", "Ask later")
         self._next_follow = monotonic() + _REOPEN_SECONDS
 
-    @contextlib.contextmanager
-    def _answering(self, questions: Sequence[_Question]) -> Iterator[None]:
+    def _answer(
+        self, questions: list[_Question], find: Callable[[list[_Question]], list[Any]]
+    ) -> None:
         try:
             if self._failure is not None:
                 raise self._failure
-            yield
+            _answer(questions, find(questions))
         except Exception as error:  # noqa: BLE001 -- it is raised where was asked
             if isinstance(error, StateError) and self._failure is None:
                 self._fail(error)
