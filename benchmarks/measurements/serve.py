@@ -40,7 +40,7 @@ async def main() -> None:
         server = subprocess.Popen([sys.executable, "-m", "dedup.cli", *command])
         try:
             await until_ready()
-            print(f"{len(texts):,} texts, {sum(expected):,} of them seen; {options.processes} process(es)")
+            print(f"{len(texts):,} texts, {sum(expected):,} seen; {options.processes} processes")
             for n_connections, n_texts in ((1, 1), (16, 1), (64, 1), (128, 1), (4, 100)):
                 await measure(server.pid, texts, expected, n_connections, n_texts, options.seconds)
         finally:
@@ -72,7 +72,12 @@ async def until_ready() -> None:
 
 
 async def measure(
-    pid: int, texts: list[str], expected: list[bool], n_connections: int, n_texts: int, seconds: float
+    pid: int,
+    texts: list[str],
+    expected: list[bool],
+    n_connections: int,
+    n_texts: int,
+    seconds: float,
 ) -> None:
     """Ask over connections that wait for each answer, and print what was reached."""
     numbers = cycle(range(len(texts)))
@@ -106,7 +111,7 @@ async def measure(
     count = len(times) * n_texts
     p50, p95, p99 = (1000 * times[int(len(times) * share)] for share in (0.5, 0.95, 0.99))
     print(
-        f"{n_connections:>4} connections, {n_texts:>3} texts a request: {count / took:>6,.0f} texts/s,"
+        f"{n_connections:>4} connections, {n_texts:>3} texts each: {count / took:>6,.0f} texts/s,"
         f" p50 {p50:.1f} p95 {p95:.1f} p99 {p99:.1f} ms; CPU per text: server"
         f" {1e3 * (cpu_seconds(pid) - cpu) / count:.2f} ms, client"
         f" {1e3 * (time.process_time() - own) / count:.2f} ms",

@@ -139,9 +139,7 @@ class PageReading:
             ValueError: it cannot be read.
         """
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            self._threads, self._read, body, url, content_type, site
-        )
+        return await loop.run_in_executor(self._threads, self._read, body, url, content_type, site)
 
     def close(self) -> None:
         """End the processes, when they have read what was asked for."""

@@ -1,6 +1,7 @@
 """Has any of several jobs this page? By its URL, or by its content."""
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -93,7 +94,7 @@ class SeenPages:
             bodies=store.body,
             rare_on=lambda host: rare_lines(self.site)(host),
             max_characters=_MAX_COMPARED_CHARACTERS,
-            **({} if is_loaded else {"known": ()}),
+            known=(range(sys.maxsize),) if is_loaded else (),
         )
 
     def find(self, document: Document) -> Seen | None:

@@ -88,6 +88,7 @@ _QUESTION: TypeAdapter[Question] = TypeAdapter(Question)
 _QUESTIONS: TypeAdapter[list[Question]] = TypeAdapter(
     Annotated[list[Question], Field(max_length=MAX_BATCH)]
 )
+_SCHEMA = Question.model_json_schema()
 _REFUSED: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem} for status in (400, 401, 403, 408, 413, 415, 422, 503)
 }
@@ -122,7 +123,7 @@ def make_app(asking: Asking, read_page: ReadPage, *, token: str | None = None) -
     @app.post(
         "/seen",
         response_model=Answer,
-        openapi_extra=_body(_QUESTION, **{"text/plain": _TEXT_BODY, "text/html": _TEXT_BODY}),
+        openapi_extra=_body(_SCHEMA, **{"text/plain": _TEXT_BODY, "text/html": _TEXT_BODY}),
     )
     async def seen(request: Request) -> Response:
         """Has a job this page? A body of text/plain or text/html is the page itself."""
@@ -137,9 +138,13 @@ def make_app(asking: Asking, read_page: ReadPage, *, token: str | None = None) -
     @app.get("/seen", response_model=Answer)
     async def seen_url(url: _Url) -> Response:
         """Has a job fetched this URL?"""
-        return _json(await answers.of(Question(url=url)))
+        return _json(await answers.of(Question.model_validate({"url": url})))
 
-    @app.post("/seen/batch", response_model=list[Answer], openapi_extra=_body(_QUESTIONS))
+    @app.post(
+        "/seen/batch",
+        response_model=list[Answer],
+        openapi_extra=_body({"type": "array", "items": _SCHEMA, "maxItems": MAX_BATCH}),
+    )
     async def seen_batch(request: Request) -> Response:
         """The answers to many questions, in their order."""
         if _kind(request) != "application/json":
@@ -234,8 +239,7 @@ def _json(data: bytes) -> Response:
     return Response(data, media_type="application/json")
 
 
-def _body(kind: TypeAdapter[Any], **others: Any) -> dict[str, Any]:
-    schema = kind.json_schema(ref_template="#/components/schemas/{model}")
+def _body(schema: dict[str, Any], **others: Any) -> dict[str, Any]:
     content = {"application/json": {"schema": schema}, **others}
     return {"requestBody": {"required": True, "content": content}}
 

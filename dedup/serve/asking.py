@@ -156,7 +156,7 @@ class Asking:
             return
         self._next_follow = monotonic() + _FOLLOW_SECONDS
         try:
-            if self._failure is not None or not all([job.follow() for job in self._jobs]):
+            if self._failure is not None or not all(job.follow() for job in self._jobs):
                 self._close()
                 self._open()
         except Exception as error:  # noqa: BLE001 -- the thread goes on, and questions get it

@@ -177,5 +177,3 @@ class BoundedProtocol(HttpToolsProtocol):
     def _stop_waiting(self) -> None:
         if self._head is not None:
             self._head.cancel()
-
-

@@ -125,15 +125,16 @@ class FollowedJob:
             for numbers, signatures in self._store.signatures(stage, after=self._last[stage]):
                 self._take(stage, numbers, signatures)
                 self._last[stage] = int(numbers[-1])
-        numbers, keys = [], []
+        found: list[int] = []
+        keys: list[np.uint32] = []
         for number, url in self._store.explain.urls(after=self._last_url):
             if (key := key_under(self._canonical, url)) is not None:
-                numbers.append(number)
+                found.append(number)
                 keys.append(_short(key)[0])
             self._last_url = number
-        for start in range(0, len(numbers), _URLS_AT_ONCE):
+        for start in range(0, len(found), _URLS_AT_ONCE):
             part = slice(start, start + _URLS_AT_ONCE)
-            self._urls.add_many(np.array(keys[part]), np.array(numbers[part]))
+            self._urls.add_many(np.array(keys[part]), np.array(found[part]))
 
     def _changed(self) -> Iterator[int]:
         """Take up changed signatures, a batch a step; yields 1 with the last one of a stage."""
