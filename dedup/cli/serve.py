@@ -88,7 +88,8 @@ def execute(options: argparse.Namespace) -> int:
     app = _app(jobs, token)  # of several processes, too: a job that cannot be used is told here
     shown = f"[{options.host}]" if ":" in options.host else options.host
     names = plain(", ".join(map(without_password, jobs)))
-    ERRORS.print(f"Serving {names} on http://{shown}:{options.port}; Ctrl-C ends it")
+    where = f"http://{shown}:{options.port}"
+    ERRORS.print(f"Serving {names} on {where}; Ctrl-C ends it", soft_wrap=True)
     if options.processes == 1:
         uvicorn.run(app, **how)
     else:

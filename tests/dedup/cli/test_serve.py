@@ -66,13 +66,16 @@ def test_a_job_is_served_while_it_is_written_until_sigterm(tmp_path: Path) -> No
         store.commit()
         command = [sys.executable, "-m", "dedup.cli", "serve", str(tmp_path), "--port", "18765"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
-            assert server.stderr is not None
-            assert "on http://127.0.0.1:18765" in server.stderr.readline()
-            assert any(_is_seen(_TEXT) for _ in range(100_000))
-            later = _TEXT.replace("word", "later")
-            judge.add(Page(id="", text=later, url="http://a.example/later"))
-            store.commit()  # the reader does not hold it up
-            assert any(_is_seen(later) for _ in range(10_000))
-            server.send_signal(signal.SIGTERM)
-            assert server.wait(timeout=30) == 0
-            assert server.stderr.read() == ""
+            try:
+                assert server.stderr is not None
+                assert "on http://127.0.0.1:18765" in server.stderr.readline()
+                assert any(_is_seen(_TEXT) for _ in range(100_000))
+                later = _TEXT.replace("word", "later")
+                judge.add(Page(id="", text=later, url="http://a.example/later"))
+                store.commit()  # the reader does not hold it up
+                assert any(_is_seen(later) for _ in range(10_000))
+                server.send_signal(signal.SIGTERM)
+                assert server.wait(timeout=30) == 0
+                assert server.stderr.read() == ""
+            finally:
+                server.kill()
