@@ -18,7 +18,7 @@ from dedup.store import Page, job_place
 from dedup.store.postgresql import without_password
 from dedup.urls.parts import host_of
 
-_TOKEN = "DEDUP_SERVE_TOKEN"  # noqa: S105 -- its name
+_TOKEN = "SERVE_TOKEN"  # noqa: S105 -- its name
 _ARGUMENTS = "DEDUP_SERVE_ARGUMENTS"
 _LEAST_TOKEN = 16
 _READERS = 2
