@@ -42,8 +42,8 @@ from dedup import cli
 from dedup.changes import settle
 from dedup.cli import keeping
 from dedup.report.page import write_report
-from dedup.revisits import planned
-from dedup.store import Page, open_store
+from dedup.revisits import Schedule
+from dedup.store import JobStore, Page, open_store
 
 _FORKING = "forking"
 
@@ -348,6 +348,11 @@ def fork_visits() -> None:
     sys.exit(cli.main(sys.argv[2:]))
 
 
+def schedule(store: JobStore, now: float) -> Schedule:
+    known = store.refreshes.histories
+    return Schedule(known.histories(), [*known.began(), now], known.visits())
+
+
 def store_alone(options: argparse.Namespace) -> None:
     """Give a store what hourly visits find, and print what it takes."""
     site, now, numbers = Site(options.pages, options.seed), [1.7e9], {}
@@ -379,7 +384,7 @@ def store_alone(options: argparse.Namespace) -> None:
         for n_visits in range(1, options.visits + 1):
             now[0] += 3_600
             site.change(n_visits)
-            order = planned(store.refreshes.histories.histories(), now[0])[: options.budget]
+            order = schedule(store, now[0]).order()[: options.budget]
             store.refreshes.begin(order)
             new = [number for number in site.versions if number not in numbers]
             for number in [*new, *(int(url.rpartition("/")[2]) for url in order)]:
