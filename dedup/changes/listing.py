@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -90,9 +91,11 @@ class Changes:
     def _difference(self, page: ChangedPage) -> Difference | None:
         """How a page's own text differs, however it is read; None: in one way it does not."""
         furniture, rereading = self._known(page.host)
-        found = difference(page, furniture)
-        for each in () if found is None else rereading(page):
-            if (found := difference(each, furniture)) is None:
+        if difference(page, furniture.has_changed) is None:
+            return None
+        again, found = rereading(page), None
+        for each in (page,) if again is None else (page, *again.texts()):
+            if (found := difference(each, partial(furniture, again))) is None:
                 break
         return found
 
