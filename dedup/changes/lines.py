@@ -11,8 +11,12 @@ from urllib.parse import unquote, urlsplit
 
 from dedup.names import split_title
 from dedup.store.sql.changes import ChangedPage, Version
+from dedup.text.character_kinds import UNSPACED_RANGES
 
-_WORD = re.compile(r"\w+")
+_UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES)
+_WORD = re.compile(rf"[^\W{_UNSPACED}]+|[{_UNSPACED}]")
+"""A character of a script without spaces between words is a word."""
+
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 TITLE = "\0"
 """Before the parts of a title, which are compared as lines of their own."""

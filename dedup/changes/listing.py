@@ -19,6 +19,8 @@ from dedup.store.sql.refresh import is_most
 
 _NOTHING = Template(set(), 0)
 _BATCH = 1_000
+_STEPS = 20
+"""The latest versions of a page in its history."""
 
 
 class Change(NamedTuple):
@@ -81,6 +83,19 @@ class Changes:
         """The pages with a new version, and how their own texts differ; None: not at all."""
         for page in self._store.refreshes.changes.changed(self.since):
             yield page, self._difference(page)
+
+    def history(self, url: str) -> list[Change]:
+        """What each new version of a page has changed, as the stored texts tell, the last first.
+
+        Lines that many pages have today, or have changed since the given time, do not count.
+        """
+        found = []
+        for page in self._store.refreshes.changes.steps(url, _STEPS):
+            own = difference(page, partial(self._known(page.host)[0], None))
+            if own is not None:
+                at = page.now.fetched_at
+                found.append(Change(url, "changed", at, None, own.share, own.came, own.went))
+        return found
 
     def _counted(self) -> Iterator[ChangedPage]:
         """The pages with a new version; they are counted by host."""

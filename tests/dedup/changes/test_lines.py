@@ -30,6 +30,7 @@ _SAME = {
     "white space": ("One two.\nThree.", "One  two.\n\nThree."),
     "lines that end elsewhere": ("One two.\nThree.", "One two. Three."),
     "case and signs": ("One two!", "one – two."),
+    "white space between Chinese words": ("查看所有技术文章", "查看所有 技术文章"),
     "what is not seen": ("A heading", "A heading\u200b"),
 }
 
