@@ -87,7 +87,8 @@ def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | Non
     if old == new:
         return None
     came, went = Counter(after) - Counter(before), Counter(before) - Counter(after)
-    if differing_keys(page) - {line_key(each) for each in (*came, *went)}:  # the template changed
+    other = differing_keys(page) - {line_key(each) for each in (*came, *went)}
+    if other and (came or went):  # the template changed
         came, went = (
             _not_in(lines, _words(others, _RUN))
             for lines, others in zip((came, went), every, strict=True)
