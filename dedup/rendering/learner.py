@@ -159,4 +159,4 @@ class HostTemplates:
 def is_audited(template: int, n_before: int) -> bool:
     """Is this page of a static template rendered, to see whether it still is one?"""
     part, place = divmod(n_before, AUDIT_PAGES)
-    return xxh3_64_intdigest(b"%d %d" % (template, part)) % AUDIT_PAGES == place
+    return xxh3_64_intdigest(b"%d/%d" % (template, part)) % AUDIT_PAGES == place
