@@ -14,10 +14,11 @@ from scrapy import Request
 from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.http import HtmlResponse, Response
 
+from dedup.document import Match
 from dedup.html import parse_page
 from dedup.rendering.sketch import RawTemplate
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.job.outcome import FinishedUrl, Outcome
+from dedup.scrapy.job.outcome import FinishedUrl, Outcome, OutcomeKind
 from dedup.scrapy.reading.content import RawPage
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.rendering.choice import RenderedPages
@@ -128,10 +129,11 @@ def same(url: str) -> str:
     return f"{_TEXT} {url}"
 
 
-def store(job: Job, reading: Reading) -> None:
-    url = reading.page.url or ""
+def store(job: Job, page: Page, match: Match | None = None) -> None:
+    url = page.url or ""
     finishes = (FinishedUrl(url_key(url), url),)
-    job.record(Outcome(kind="unique", url=url, finishes=finishes, page=reading.page))
+    kind: OutcomeKind = "unique" if match is None else "duplicate"
+    job.record(Outcome(kind=kind, url=url, finishes=finishes, page=page, match=match))
 
 
 def test_static_pages_keep_their_raw_form_and_links_of_both(job: Job) -> None:
@@ -166,7 +168,7 @@ def test_failures_store_the_raw_page_and_come_again_by_retry(job: Job) -> None:
 
 def test_duplicates_and_skipped_pages_are_not_rendered(job: Job) -> None:
     played = Played(same)
-    store(job, reading_of(url_of(0), _TEXT))
+    store(job, reading_of(url_of(0), _TEXT).page)
     copy, skipped = reading_of(url_of(1), _TEXT), reading_of(url_of(2), "Text")
     skipped = skipped._replace(html=replace(skipped.html, is_noindex=True))
     for mode in ("auto", "always"):
@@ -189,11 +191,9 @@ def test_template_that_is_turned_over_has_its_pages_queued_again(job: Job) -> No
     pages = rendering(job, played)
     found = read(pages, *(reading_of(url_of(n), same(url_of(n))) for n in range(6)))
     for reading in found[:5]:
-        store(job, reading)
+        store(job, reading.page)
     copy = replace(found[5].page, text=found[3].page.text)
-    match = job.pages.content.find(copy)
-    assert match is not None
-    job.ledger.record(Outcome(kind="duplicate", url=url_of(5), page=copy, match=match))
+    store(job, copy, Match(original=4, stage="text"))
     played.show = lambda url: same(url) + " and what scripts add" * 9
     n = 6
     while how(job, 3)[1] == "static":
