@@ -255,6 +255,7 @@ class PageVisit:
             seconds=seconds,
             n_requests=self._n_requests,
             n_bytes=self._reach.n_bytes,
+            n_own=self._reach.n_own,
             third_parties=self._reach.third_parties,
             refused=self._reach.refused,
             data=tuple(DataAnswer(url, self._data[url]) for url in sorted(self._data)),

@@ -169,7 +169,7 @@ class BrowserRun:
         try:
             for page in context.context.pages:
                 await self._answer(page.close())
-        except Exception:
+        except Exception:  # noqa: BLE001 -- a driver that has ended has errors of its own
             await self._close_context(context)
             return
         context.used = time.monotonic()

@@ -36,8 +36,8 @@ WAYS = {
     "beacon": "<script>navigator.sendBeacon('URL', 'a')</script>",
     "events": "<script>new EventSource('URL')</script>",
     "socket": "<script>new WebSocket('URL'.replace('http', 'ws'))</script>",
-    "worker": "<script>new Worker(URL.createObjectURL(new Blob([\"fetch('URL', {mode: 'no-cors'})\"]"
-    ")))</script>",
+    "worker": "<script>new Worker(URL.createObjectURL(new Blob([\"fetch('URL', {mode: 'no-cors'}"
+    ')"])))</script>',
     "wsworker": "<script>new Worker(URL.createObjectURL(new Blob([\"new WebSocket('URL'.replace("
     "'http', 'ws'))\"])))</script>",
     "srcdoc": "<iframe srcdoc=\"<script src='URL'></script>\"></iframe>",
@@ -149,7 +149,8 @@ TOO_MUCH = {
                 {"crashed", "timeout"}),
     "buffers": ("<script>a = []; while (true) a.push(new Uint8Array(1e8).fill(1))</script>",
                 {"crashed", "timeout"}),
-    "requests": ("<script>for (i = 0; i < 1e3; i++) fetch('/' + i)</script>", {"too_many_requests"}),
+    "requests": ("<script>for (i = 0; i < 1e3; i++) fetch('/' + i)</script>",
+                 {"too_many_requests"}),
     "bytes": ("<script>for (i = 0; i < 9; i++) fetch('/big?' + i)</script>", {"too_large"}),
     "reloads": ("<script>location.reload()</script>", {"failed"}),
     "windows": ("<script>b = document.createElement('iframe'); document.documentElement.append(b);"

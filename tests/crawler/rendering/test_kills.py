@@ -54,7 +54,7 @@ def test_a_page_comes_again_after_a_kill(rendered: Rendered) -> None:
 
 
 def test_the_browser_is_started_again_after_some_pages(rendered: Rendered) -> None:
-    before = {number for number in descendants(os.getpid())}
+    before = set(descendants(os.getpid()))
     run = rendered.browser._run
     assert run is not None
     run.n_pages = 500
