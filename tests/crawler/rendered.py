@@ -54,7 +54,11 @@ class Web:
         return await asyncio.open_connection(*self._server.sockets[0].getsockname())
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.heads.append(await reader.readuntil(b"\r\n\r\n"))
+        try:
+            self.heads.append(await reader.readuntil(b"\r\n\r\n"))
+        except EOFError:
+            writer.close()
+            return
         head = self.heads[-1].decode("latin-1")
         path = head.split(" ")[1]
         host = next(line[6:] for line in head.split("\r\n") if line.lower().startswith("host: "))
