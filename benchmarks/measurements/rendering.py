@@ -5,8 +5,8 @@
 
 BUILT is made by `python -m benchmarks.rendering.build BUILT --data DATA`. Two sites more are made
 here: `turning`, whose template turns to scripts half-way, and `thirtieth`, of whose pages one in
-thirty has most of its text from a script. `crawlee` is its AdaptivePlaywrightCrawler; its texts are
-those of whole pages, so that its precision says nothing.
+thirty has most of its text from a script. `crawlee` is its AdaptivePlaywrightCrawler, which is told
+what to wait for on each site; its texts are those of whole pages, so that its precision says less.
 
 found: of the true pages, those that were kept, or dropped as duplicates
 recall: share of the words of all true texts that is stored, for a rightful duplicate its original's
@@ -47,6 +47,19 @@ _WAYS = ("off", "auto", "always", _CRAWLEE)
 _CONCURRENCY = 8
 _SCRIPT = Path(__file__).parents[1] / "rendering" / "scripts" / "crawlee_adaptive.py"
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+
+_WAITS = {
+    "svelte": "h1",
+    "vitepress": "main h1",
+    "endless": "section:nth-of-type(1) h2, article h1",
+    "reviews": "#review p:first-of-type, article p:nth-of-type(3), main li:first-child",
+    "turning": ".rest p:first-of-type, main li:first-child",
+    "thirtieth": ".rest p:first-of-type, main li:first-child",
+}
+"""The one element of each page that crawlee waits for; without it, it takes shells for pages."""
+
+_WAIT = "article h1, main li:first-child"  # of the other sites
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +120,11 @@ _TURNING = {"turning": _turning, "thirtieth": _thirtieth}
 def _row(name: str, way: str, options: argparse.Namespace) -> dict[str, Any]:
     make = _TURNING.get(name)
     site = make(options.data) if make else BuiltSite(options.built / name)
-    measured = _crawlee(site) if way == _CRAWLEE else _ours(site, way, options.settings)
+    measured = (
+        _crawlee(site, _WAITS.get(name, _WAIT))
+        if way == _CRAWLEE
+        else _ours(site, way, options.settings)
+    )
     return {"site": name, "way": way, **figures(site.pages, measured, options.show)}
 
 
@@ -118,12 +135,12 @@ def _ours(site: TrueSite, way: str, settings: Sequence[str]) -> _Measured:
         return _Measured(crawled, server.log.rendered())
 
 
-def _crawlee(site: TrueSite) -> _Measured:
+def _crawlee(site: TrueSite, selector: str) -> _Measured:
     chromium = next(filter(None, map(shutil.which, _CHROMIUM)), None)
     if chromium is None:
         raise ValueError(f"no {' or '.join(_CHROMIUM)} on the path")
     with LoggedServer(site, "Chrome") as server, TemporaryDirectory(prefix="dedup-crawlee-") as at:
-        script = [str(_SCRIPT), server.url, str(_CONCURRENCY), "pages.jsonl", chromium]
+        script = [str(_SCRIPT), server.url, str(_CONCURRENCY), "pages.jsonl", chromium, selector]
         cost = measure([sys.executable, *script], Path(at))
         if cost["status"]:
             errors = (Path(at) / "errors.txt").read_text(errors="replace")

@@ -103,7 +103,7 @@ def _vue(builder: Builder, site: Path) -> Truth:
 
 def _svelte(builder: Builder, site: Path) -> Truth:
     """A single-page application with one answer of JSON for all pages, and its own `pushState`."""
-    articles = records.news(builder.data, 300, 230)
+    articles = records.news(builder.data, 230, 230)
     _vite(builder, "svelte", site)
     write_json(site / "content.json", [*map(fields, articles)])
     found = {"/": TruePage(scripted=True)}
@@ -114,7 +114,7 @@ def _svelte(builder: Builder, site: Path) -> Truth:
 
 def _next(builder: Builder, site: Path) -> Truth:
     """A static export: all pages are there without scripts."""
-    articles = records.news(builder.data, 600, 230)
+    articles = records.news(builder.data, 460, 230)
     source = builder.source("next")
     write_json(source / "app/articles.json", [*map(fields, articles)])
     builder.tool(source, "next", "build")
@@ -142,7 +142,7 @@ def _vitepress(builder: Builder, site: Path) -> Truth:
 
 def _endless(builder: Builder, site: Path) -> Truth:
     """A list that grows when it is scrolled, by an interface of JSON; its articles are static."""
-    articles = records.news(builder.data, 900, 230)
+    articles = records.news(builder.data, 690, 230)
     _vite(builder, "endless", site)
     for number, part in enumerate(_lists(articles)):
         start = number * _LIST
@@ -202,7 +202,7 @@ BUILDS: dict[str, _Build] = {
 
 
 def _halves(builder: Builder) -> tuple[list[Record], list[Record]]:
-    return records.news(builder.data, 1_200, 120), records.news(builder.data, 1_400, 120)
+    return records.news(builder.data, 890, 120), records.news(builder.data, 1_010, 120)
 
 
 def _static(site: Path, articles: Iterable[Record], links: str) -> dict[str, TruePage]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 _COPIES = 10  # a site's last articles are copies of its first
 _MOST_PARAGRAPHS = 25
-_LEAST_WORDS, _LEAST_CHARACTERS = 120, 600
+_LEAST_WORDS, _LEAST_LINES, _LEAST_CHARACTERS = 120, 5, 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def news(data: Path, start: int, count: int) -> list[Record]:
     found = (
         _record(f"{Path(row['id']).parent.name}-{Path(row['id']).stem}", row["text"], row["id"])
         for row in _rows(data / "bbc.jsonl.xz")
-        if row["id"] not in alike and len(row["text"].split()) >= _LEAST_WORDS
+        if row["id"] not in alike and _is_long(row["text"])
     )
     return _with_copies(_mixed([*found]), start, count)
 
@@ -61,6 +61,11 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 def _record(slug: str, text: str, place: str) -> Record:
     title, *paragraphs = filter(None, map(str.strip, text.splitlines()))
     return Record(slug, title, Path(place).parent.name, tuple(paragraphs[:_MOST_PARAGRAPHS]))
+
+
+def _is_long(text: str) -> bool:
+    lines = list(filter(str.strip, text.splitlines()))
+    return len(text.split()) >= _LEAST_WORDS and len(lines) >= _LEAST_LINES
 
 
 def _mixed(records: list[Record]) -> list[Record]:

@@ -74,7 +74,7 @@ class TurningSite:
             found[f"/page/{slug}.html"] = TruePage(each.title, each.text, scripted)
         return found
 
-    def answer(self, target: str, base: str) -> Answer:
+    def answer(self, target: str, base: str) -> Answer:  # noqa: ARG002 -- links have no host
         path = unquote(urlsplit(target).path)
         if path == "/":
             return _html("Contents", self._contents())
@@ -148,7 +148,8 @@ class LoggedServer(SiteServer):
                 is_document = self.headers.get("Sec-Fetch-Dest") in {"document", "iframe"}
                 by_browser = is_document and browser in (self.headers.get("User-Agent") or "")
                 log.requests.append(Asked(urlsplit(self.path).path, by_browser))
-                return super().answer()
+                found: Answer = super().answer()
+                return found
 
         return Handler
 

@@ -1,6 +1,8 @@
 """Crawlee's AdaptivePlaywrightCrawler: it renders where its prediction or a comparison says so.
 
-Run: python crawlee_adaptive.py URL CONCURRENCY pages.jsonl CHROMIUM
+Run: python crawlee_adaptive.py URL CONCURRENCY pages.jsonl CHROMIUM SELECTOR
+
+SELECTOR is what a page is waited for; where a script makes it, it tells crawlee to render the page.
 """
 
 import asyncio
@@ -10,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 
-async def crawl(url: str, concurrency: int, path: Path, chromium: str) -> None:
+async def crawl(url: str, concurrency: int, path: Path, chromium: str, selector: str) -> None:
     # Here, for those who look at this file without having it.
     from crawlee import ConcurrencySettings
     from crawlee.crawlers import AdaptivePlaywrightCrawler
@@ -32,8 +34,9 @@ async def crawl(url: str, concurrency: int, path: Path, chromium: str) -> None:
 
     @crawler.router.default_handler
     async def take(context: Any) -> None:
+        await context.wait_for_selector(selector)
         # What both ways give is compared by what is pushed: the words, not the markup.
-        pieces = context.parsed_content.xpath(
+        pieces = (await context.parse_with_static_parser()).xpath(
             "//body//text()[not(ancestor::script or ancestor::style or ancestor::noscript)]"
         ).getall()
         text = " ".join(" ".join(pieces).split())
@@ -47,4 +50,4 @@ async def crawl(url: str, concurrency: int, path: Path, chromium: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(crawl(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]))
+    asyncio.run(crawl(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), *sys.argv[4:]))
