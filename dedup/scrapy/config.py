@@ -38,6 +38,7 @@ CANONICAL_LINKS = ("rules", "any", "off")
 
 DuplicateLinksMode = Literal["follow", "defer", "skip"]
 DUPLICATE_LINKS: tuple[str, ...] = get_args(DuplicateLinksMode)
+RENDER = ("off", "auto", "always")
 PROGRESS = ("table", "auto", "live", "plain", "off")
 
 
@@ -252,6 +253,7 @@ class CrawlConfig:
     read_memory_mb: int = _read(SettingValues.whole, "DEDUP_READ_MEMORY_MB", low=200)
     is_robots_meta_obeyed: bool = _read(SettingValues.flag, "DEDUP_ROBOTS_META_OBEY")
     has_tdm_files: bool = _read(SettingValues.flag, "DEDUP_TDM_FILES")
+    render: str = _read(SettingValues.choice, "DEDUP_RENDER", RENDER)
     progress: str = _read(SettingValues.choice, "DEDUP_PROGRESS", PROGRESS)
     prometheus_file: str = _read(_prometheus_file)
     stages: frozenset[str] = _read(_stages)

@@ -188,6 +188,12 @@ DEDUP_TDM_FILES = False
 """Also fetch `/.well-known/tdmrep.json` of each host, one more request, and record what it reserves
 (see docs/export.md). For crawls that obey robots.txt."""
 
+DEDUP_RENDER = "off"
+"""Whether a browser renders pages that scripts make: "off"; "auto": those that need it, learned by
+host and template; "always": every HTML page that is not a duplicate by its raw text. Needs the extra
+`render` and Chromium. "off" by default: a page takes a second or more of CPU. Only for this
+project's own spiders; see docs/rendering.md."""
+
 # --- Content -----------------------------------------------------------------------------------
 
 globals().update({f"DEDUP_{stage.upper()}_ENABLED": True for stage in detectors.STAGES})

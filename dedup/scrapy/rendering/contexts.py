@@ -1,0 +1,159 @@
+"""One run of the browser: its driver, its process, and a context for each host."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import BrowserContext, CDPSession
+from playwright.async_api import Browser as Chromium
+from playwright.async_api import Error as PlaywrightError
+from scrapy.http import Response
+from scrapy_playwright.handler import Config
+from scrapy_playwright.provider import PlaywrightBrowserProvider
+
+from dedup.scrapy.rendering.bounds import Bounds
+from dedup.scrapy.rendering.page import PageVisit
+from dedup.scrapy.rendering.proxy import FilteringProxy
+from dedup.scrapy.rendering.reach import IsInScope, Reach
+from dedup.scrapy.rendering.record import Rendering, RenderingError
+
+_CLOSE_SECONDS = 5.0
+"""To close a tab, a context or the browser in order; after this it is ended."""
+
+_IDLE_SECONDS = 60.0
+"""Without a page, after which a context is closed."""
+
+
+@dataclass(eq=False, slots=True)
+class HostContext:
+    """A browser context: cache, cookies and storage of one host; it shows one page at a time."""
+
+    host: str
+    context: BrowserContext
+    reach: Reach
+    password: str
+    used: float = 0.0
+
+
+class BrowserRun:
+    """Chromium from its start to its end.
+
+    Attributes:
+        n_pages: that were begun.
+        n_open: that are being rendered.
+        is_broken: has it ended, or does it not answer any more?
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        proxy: FilteringProxy,
+        make_reach: Callable[[], Reach],
+        is_in_scope: IsInScope,
+        bounds: Bounds,
+    ) -> None:
+        self._provider = PlaywrightBrowserProvider(config)
+        self._proxy = proxy
+        self._make_reach = make_reach
+        self._is_in_scope = is_in_scope
+        self._bounds = bounds
+        self._browser: Chromium | None = None
+        self.session: CDPSession | None = None
+        self._idle: list[HostContext] = []
+        self.n_pages = self.n_open = 0
+        self.is_broken = False
+
+    async def start(self) -> None:
+        await self._provider.start()
+        self._browser = await self._provider.launch_browser()
+        self._browser.on("disconnected", self._note_end)
+        self.session = await self._browser.new_browser_cdp_session()
+
+    async def render(self, response: Response, host: str) -> tuple[str, str, Rendering]:
+        self.n_pages += 1
+        self.n_open += 1
+        try:
+            context = await self._context(host, response)
+            return await self._render(context, response)
+        finally:
+            self.n_open -= 1
+
+    async def close(self) -> None:
+        """End the browser and its driver, in order if they answer."""
+        self.is_broken = True
+        for context in self._idle:
+            self._proxy.remove(context.password)
+        with suppress(PlaywrightError, TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                if self._browser is not None:
+                    await self._browser.close()
+        with suppress(Exception):  # the driver may have gone, with whatever error
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._provider.close()
+
+    async def _render(self, context: HostContext, response: Response) -> tuple[str, str, Rendering]:
+        visit = PageVisit(
+            context.context, context.reach, context.password, self._is_in_scope, self._bounds
+        )
+        is_sound = False
+        try:
+            rendered = await visit.render(response)
+            is_sound = True
+            return rendered
+        finally:
+            await self._put_back(context, visit, is_sound=is_sound)
+
+    async def _context(self, host: str, response: Response) -> HostContext:
+        for context in reversed(self._idle):
+            if context.host == host:
+                self._idle.remove(context)
+                return context
+        while self._idle and len(self._idle) + self.n_open > self._bounds.max_contexts:
+            await self._close_context(self._idle.pop(0))
+        return await self._new_context(host, response)
+
+    async def _new_context(self, host: str, response: Response) -> HostContext:
+        if self._browser is None:
+            raise RuntimeError("the browser must be started")
+        options: dict[str, Any] = {}
+        if response.request is not None and (agent := response.request.headers.get("User-Agent")):
+            options["user_agent"] = agent.decode("latin-1")
+        made = await self._browser.new_context(
+            accept_downloads=False, service_workers="block", **options
+        )
+        reach = self._make_reach()
+        context = HostContext(host, made, reach, self._proxy.add(reach))
+        visit = PageVisit(made, reach, context.password, self._is_in_scope, self._bounds)
+        await visit.warm_up()
+        return context
+
+    async def _put_back(self, context: HostContext, visit: PageVisit, *, is_sound: bool) -> None:
+        """Keep the context for the host's next page, if its tab can be closed."""
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await visit.close()
+        except (PlaywrightError, TimeoutError):
+            is_sound = False
+        if not is_sound:
+            await self._close_context(context)
+            return
+        context.used = time.monotonic()
+        self._idle.append(context)
+        while context.used - self._idle[0].used > _IDLE_SECONDS:
+            await self._close_context(self._idle.pop(0))
+
+    async def _close_context(self, context: HostContext) -> None:
+        self._proxy.remove(context.password)
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await context.context.close()
+        except (PlaywrightError, TimeoutError):
+            self.is_broken = True
+
+    def _note_end(self, _: object) -> None:
+        self.is_broken = True
