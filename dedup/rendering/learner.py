@@ -130,7 +130,7 @@ class HostTemplates:
         if template.n_other:
             return Choice(template, is_rendered=True, why="template")
         if self.is_static(template) or template.n_failed >= _MAX_FAILURES:
-            is_audit = _is_audited(url)
+            is_audit = is_audited(url)
             return Choice(template, is_rendered=is_audit, why="audit" if is_audit else "static")
         is_first = template.n_same + template.n_open < self._n_needed()
         return Choice(template, is_rendered=True if is_first else None, why="first")
@@ -155,5 +155,6 @@ class HostTemplates:
         return template
 
 
-def _is_audited(url: str) -> bool:
+def is_audited(url: str) -> bool:
+    """Is a page of a static template rendered to see whether it still is one?"""
     return xxh3_64_intdigest(url.encode("utf-8", "replace")) < AUDITED_SHARE * 2**64

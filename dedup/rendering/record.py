@@ -12,6 +12,24 @@ TURNED_OVER, QUEUED_AGAIN = "turned_over", "again"
 FAILED = "failed: "
 """Before the reason why a page could not be rendered."""
 
+_WORDS = {
+    "always": "every page is",
+    "shell": "its text is made by scripts",
+    "template": "pages of its template lack something before scripts run",
+    "first": "one of the first pages of its template, which are read both ways",
+    "audit": "read both ways, to see whether its template still needs no browser",
+    "no_scripts": "it has nothing that changes it in a browser",
+    "static": "pages of its template lack nothing before scripts run",
+    "duplicate": "its text before scripts run is that of another page",
+    TURNED_OVER: "pages of its template need it, as was found later; the crawl fetches it again",
+    QUEUED_AGAIN: "pages of its template need it, as was found later; it is queued for that",
+}
+
+
+def reading_words(why: str) -> str:
+    """Why a page was rendered, or was not, in words."""
+    return _WORDS.get(why, why)
+
 
 class HowRead(NamedTuple):
     """How a page was read.

@@ -190,8 +190,8 @@ DEDUP_TDM_FILES = False
 
 DEDUP_RENDER = "off"
 """Whether a browser renders pages that scripts make: "off"; "auto": those that need it, learned by
-host and template; "always": every HTML page that is not a duplicate by its raw text. Needs the extra
-`render` and Chromium. "off" by default: a page takes a second or more of CPU. Only for this
+host and template; "always": every HTML page that is not a duplicate by its raw text. Needs the
+extra `render` and Chromium. "off" by default: a page takes a second or more of CPU. Only for this
 project's own spiders; see docs/rendering.md."""
 
 # --- Content -----------------------------------------------------------------------------------

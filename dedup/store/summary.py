@@ -14,6 +14,7 @@ from dedup.preferences.uses import labels
 from dedup.store.sql.store import JobStore
 
 _TOP_HOSTS = 1000
+_TOP_TEMPLATES = 20
 
 
 _TOP_PREFERENCES = 100
@@ -50,6 +51,7 @@ def summarise(store: JobStore) -> dict[str, Any]:
         "bytes": parts(1),
         "kept_apart": stats.kept_apart(),
         "needs_rendering": stats.needs_rendering(),
+        "rendering": store.learned.rendering.summary(_TOP_TEMPLATES),
         "failed": stats.failed(),
         "urls": stats.urls(),
         "refresh": stats.refreshed(),

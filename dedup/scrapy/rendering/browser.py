@@ -9,12 +9,11 @@ from urllib.parse import urlsplit
 
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
-from scrapy.settings import BaseSettings
 
 from dedup.extras import load_extra
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.rendering.bounds import Bounds
-from dedup.scrapy.rendering.chromium import find_program, launch_options
+from dedup.scrapy.rendering.chromium import check_settings, launch_options
 from dedup.scrapy.rendering.proxy import FilteringProxy
 from dedup.scrapy.rendering.reach import IsInScope, Reach
 from dedup.scrapy.rendering.record import Rendering, RenderingError
@@ -133,18 +132,6 @@ class Browser:
 
     def _make_reach(self) -> Reach:
         return Reach(self._policy, self._is_in_scope, max_bytes=self._bounds.max_bytes)
-
-
-def check_settings(settings: BaseSettings) -> None:
-    """Raises `ValueError` if the settings name no browser that can be started and bounded."""
-    for name in ("PLAYWRIGHT_CDP_URL", "PLAYWRIGHT_CONNECT_URL"):
-        if settings.get(name):
-            raise ValueError(
-                f"DEDUP_RENDER starts a browser of its own, which {name} rules out; remove {name}"
-            )
-    if settings.get("PLAYWRIGHT_BROWSER_TYPE", "chromium") != "chromium":
-        raise ValueError("PLAYWRIGHT_BROWSER_TYPE must be chromium for DEDUP_RENDER")
-    find_program(settings.getdict("PLAYWRIGHT_LAUNCH_OPTIONS"))
 
 
 def _scope_of(crawler: Crawler) -> IsInScope:

@@ -157,7 +157,7 @@ class RenderedPages:
         is_same: bool | None = None
         began = time.monotonic()
         try:
-            rendered = await self._rendered(response)
+            rendered, seconds = await self._rendered(response)
             links = [each for each in rendered.links if self._is_in_scope(each)]
             is_same = loses_nothing(raw.page, rendered.page, raw.links, links)
         except RenderingError as error:
@@ -168,7 +168,6 @@ class RenderedPages:
             return raw
         finally:
             self._learn(host, choice, is_same=is_same)
-        seconds = time.monotonic() - began
         # A page that lacks nothing is read as the others of its template are.
         is_raw = is_same and choice.why in ("first", "audit")
         done = choice._replace(is_rendered=not is_raw)
@@ -177,7 +176,8 @@ class RenderedPages:
         chosen = raw if is_raw else rendered
         return chosen._replace(links=list(dict.fromkeys([*rendered.links, *raw.links])))
 
-    async def _rendered(self, response: Response) -> Reading:
+    async def _rendered(self, response: Response) -> tuple[Reading, float]:
+        """The page as the browser shows it, and the seconds that it took."""
         self._check_open()
         task = asyncio.ensure_future(self._browser.render(response))
         self._tasks.add(task)
@@ -195,7 +195,7 @@ class RenderedPages:
         if reading is None:
             raise RenderingError("failed", "the rendered page is not HTML")
         links = [*reading.links, record.leads_to] if record.leads_to else reading.links
-        return reading._replace(page=_at(reading, response.url), links=links)
+        return reading._replace(page=_at(reading, response.url), links=links), record.seconds
 
     def _learn(self, host: str, choice: Choice, *, is_same: bool | None) -> None:
         if (template := choice.template) is None:

@@ -41,6 +41,18 @@ _SWITCHES = (
 _NOT_OF_PLAYWRIGHT = ("--disable-popup-blocking",)
 
 
+def check_settings(settings: BaseSettings) -> None:
+    """Raises `ValueError` if the settings name no browser that can be started and bounded."""
+    for name in ("PLAYWRIGHT_CDP_URL", "PLAYWRIGHT_CONNECT_URL"):
+        if settings.get(name):
+            raise ValueError(
+                f"DEDUP_RENDER starts a browser of its own, which {name} rules out; remove {name}"
+            )
+    if settings.get("PLAYWRIGHT_BROWSER_TYPE", "chromium") != "chromium":
+        raise ValueError("PLAYWRIGHT_BROWSER_TYPE must be chromium for DEDUP_RENDER")
+    find_program(settings.getdict("PLAYWRIGHT_LAUNCH_OPTIONS"))
+
+
 def find_program(launch_options: Mapping[str, Any]) -> str | None:
     """The user's choice, the system's Chromium; None: the one that Playwright has installed.
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.async_api import BrowserContext, CDPSession
 from playwright.async_api import Browser as Chromium
+from playwright.async_api import BrowserContext, CDPSession
 from playwright.async_api import Error as PlaywrightError
 from scrapy.http import Response
 from scrapy_playwright.handler import Config
@@ -20,7 +20,7 @@ from dedup.scrapy.rendering.bounds import Bounds
 from dedup.scrapy.rendering.page import PageVisit
 from dedup.scrapy.rendering.proxy import FilteringProxy
 from dedup.scrapy.rendering.reach import IsInScope, Reach
-from dedup.scrapy.rendering.record import Rendering, RenderingError
+from dedup.scrapy.rendering.record import Rendering
 
 _CLOSE_SECONDS = 5.0
 """To close a tab, a context or the browser in order; after this it is ended."""

@@ -19,7 +19,6 @@ from twisted.python.failure import Failure
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY, REVISIT
 from dedup.scrapy.internals.engine import send_items, start_coroutine
-from dedup.scrapy.internals.refusal import refusing
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.failure_reasons import NotSentError
 from dedup.scrapy.job.in_pipelines import item_of
@@ -76,9 +75,6 @@ class PageSpider(Spider):
     follows_links: ClassVar[bool] = False
     always_new: bool = False
 
-    browser: Browser | None = None
-    """Renders pages; None: none are rendered."""
-
     def __init__(
         self,
         url: str = "",
@@ -115,11 +111,7 @@ class PageSpider(Spider):
     def from_crawler(cls, crawler: Crawler, *args: object, **kwargs: object) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider._close_reader, signals.spider_closed)
-        config = CrawlConfig.of(crawler)
-        if config.render != "off" and config.is_enabled:
-            with refusing():
-                spider.browser = Browser.from_crawler(crawler)
-            crawler.signals.connect(spider._open_rendering, signals.spider_opened)
+        crawler.signals.connect(spider._open_rendering, signals.spider_opened)
         if spider.max_seconds:
             crawler.settings.set("CLOSESPIDER_TIMEOUT", spider.max_seconds, priority="spider")
         first_urls = spider.first_urls()
@@ -271,8 +263,8 @@ class PageSpider(Spider):
     async def _close_reader(self) -> None:
         if "_reader" in vars(self):  # a page has been read
             await self._reader.close()
-        if self.browser is not None:
-            await self.browser.close()
+        if self._rendering is not None:
+            await self._rendering.close()
 
     @cached_property
     def _visits(self) -> Visits | None:
@@ -287,14 +279,15 @@ class PageSpider(Spider):
 
     @cached_property
     def _rendering(self) -> RenderedPages | None:
-        if self.browser is None or self.dedup_job is None:
+        mode = CrawlConfig.of(self.crawler).render
+        if mode == "off" or self.dedup_job is None:
             return None
         return RenderedPages(
             self.crawler,
             self.dedup_job,
-            self.browser,
+            Browser.from_crawler(self.crawler),
             self._reader,
-            mode=CrawlConfig.of(self.crawler).render,
+            mode=mode,
             is_skipped=self._reason_to_skip,
             is_in_scope=self.scope.__contains__,
         )
