@@ -13,7 +13,7 @@ recall: share of the words of all true texts that is stored, for a rightful dupl
 precision: share of the words of the stored texts that are the page's own
 wrong, lost: see `benchmarks/sites/verdict.py`
 needed: pages whose text or links are made by scripts
-rendered: pages that a browser was sent to, by the server's log; loads: how often it was
+rendered: pages that the browser was given, by the job's record; for crawlee, by the server's log
 """
 
 import argparse
@@ -64,7 +64,7 @@ _WAIT = "article h1, main li:first-child"  # of the other sites
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """A crawl, and the paths of documents that a browser asked for."""
+    """A crawl, and the paths of pages that a browser was given."""
 
     crawled: Crawled
     rendered: Sequence[str]
@@ -132,7 +132,7 @@ def _ours(site: TrueSite, way: str, settings: Sequence[str]) -> _Measured:
     mode = [] if way == "off" else [f"DEDUP_RENDER={way}"]
     with LoggedServer(site) as server:
         crawled = crawl(Site("", Path(), ""), server.url, settings=[*mode, *settings])
-        return _Measured(crawled, server.log.rendered())
+    return _Measured(crawled, [*crawled.rendered])
 
 
 def _crawlee(site: TrueSite, selector: str) -> _Measured:
@@ -175,7 +175,7 @@ def figures(pages: Mapping[str, TruePage], measured: _Measured, show: int = 0) -
         "needed": len(needed),
         "rendered": len(rendered),
         "rendered_needed": len(rendered & needed),
-        "loads": len(measured.rendered),
+        "why": dict(Counter(crawled.rendered.values())),
         "share": round(len(rendered) / len(needed), 3) if needed else None,
         "pages_a_second": round(len(found) / crawled.seconds, 2),
         "seconds": round(crawled.seconds, 1),

@@ -36,9 +36,11 @@ async def crawl(url: str, concurrency: int, path: Path, chromium: str, selector:
     async def take(context: Any) -> None:
         await context.wait_for_selector(selector)
         # What both ways give is compared by what is pushed: the words, not the markup.
-        pieces = (await context.parse_with_static_parser()).xpath(
-            "//body//text()[not(ancestor::script or ancestor::style or ancestor::noscript)]"
-        ).getall()
+        pieces = (
+            (await context.parse_with_static_parser())
+            .xpath("//body//text()[not(ancestor::script or ancestor::style or ancestor::noscript)]")
+            .getall()
+        )
         text = " ".join(" ".join(pieces).split())
         await context.push_data({"url": context.request.loaded_url, "text": text})
         await context.enqueue_links(strategy="same-origin")
