@@ -228,6 +228,8 @@ _ORIGINS = {
     "landmark": "text of what the page declares as its main content: nothing was known of its site",
     "page": "text by general rules: nothing was known of its site, so it may include what the"
     " site repeats",
+    "state": "text of the data from which scripts make the page: it needs a browser, and is no"
+    " page's duplicate",
     "shell": "text before scripts run: the page needs a browser, and is no page's duplicate",
 }
 

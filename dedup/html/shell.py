@@ -54,7 +54,8 @@ def needs_rendering(page: Bounded, text: str) -> bool:
       asks for JavaScript, is no text;
     - a `<noscript>` that mentions JavaScript, and no such parts;
     - an empty mount point (`#root`, `#app`, `<app-root>` and their like) or main part; then text
-      in `<nav>`, `<header>`, `<footer>` and `<aside>` does not count.
+      in `<nav>`, `<header>`, `<footer>` and `<aside>` does not count, nor does that of links, as
+      menus may be in any box.
 
     `<noscript>` and `<template>` are no text, but what `text` has of them is.
 
@@ -64,13 +65,16 @@ def needs_rendering(page: Bounded, text: str) -> bool:
     """
     tree = page.tree
     body = tree.body
-    if len(text) > _MANY_CHARACTERS or body is None or page.is_flat:
+    if body is None or page.is_flat:
         return False
-    if not _is_short(_text(body, _FURNITURE)):  # what is cheap and true of most pages comes first
-        return False
+    is_long = len(text) > _MANY_CHARACTERS  # what is cheap and true of most pages comes first
+    if is_long or not _is_short(_text(body, _FURNITURE)):
+        if not _is_short(_text(body, _FURNITURE | {"a"})):
+            return False
+        is_long = True
     if tree.css_first(_SCRIPTS) is None:
         return False
-    if _is_short(text):
+    if not is_long and _is_short(text):
         return _is_bare(page, body) or _has_empty_mount(page)
     is_of_data = "articleBody" in page.html or tree.css_first("template") is not None
     return not is_of_data and _has_empty_mount(page)

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from dedup.rendering.sketch import RawTemplate, Sketch, resemblance
+from dedup.rendering.sketch import RawTemplate, Sketch, are_alike
 
 Kind = Literal["full", "thin", "shell"]
 """Of a raw page: with text, with hardly any, or a shell. What scripts do differs between these even
@@ -30,15 +30,16 @@ _KNOWN_TEMPLATES = 3
 """Static templates of a host, and none that is not, after which one page of another is enough: a
 site that needs no browser has many templates of a few pages."""
 
-AUDITED_SHARE = 0.03
-"""Of the pages of static templates. One page in 30 that lacks something is found after some 1,000
-pages by this; after 100 if it is one in three."""
+AUDIT_PAGES = 33
+"""Of so many pages of a static template one is rendered, at a place that its number decides: 3%. So
+what changes half-way is found within 65 pages; one page in 30 that lacks something, after some
+1,000."""
 
 MIN_RESEMBLANCE = 0.5
 """Of the sketches of pages with one template."""
 
 _MAX_TEMPLATES = 200
-"""Of a host; then the nearest one counts."""
+"""Of a host; then the one with the most equal hashes counts."""
 
 _MAX_FAILURES = 3
 """In a row, after which a template's undecided pages are rendered as audits are, not one by one."""
@@ -53,6 +54,7 @@ class Template:
         n_same: pages of which the raw form lacked nothing.
         n_other: pages of which it lacked something.
         n_open: pages that are being rendered to find out.
+        n_static: pages that were not rendered but for an audit.
         n_failed: renderings that have failed since the last that did not.
         is_stored: is its sketch in the job's store?
     """
@@ -63,6 +65,7 @@ class Template:
     n_same: int = 0
     n_other: int = 0
     n_open: int = 0
+    n_static: int = 0
     n_failed: int = 0
     is_stored: bool = False
 
@@ -81,7 +84,7 @@ class Choice(NamedTuple):
 
 
 class HostTemplates:
-    """The templates of a host.
+    """The templates of a host. A page has the first that is like it.
 
     Args:
         known: those of which something is known already.
@@ -90,9 +93,7 @@ class HostTemplates:
     def __init__(self, known: Iterable[Template] = ()) -> None:
         self._templates = {each.number: each for each in known}
 
-    def choose(
-        self, url: str, raw: RawTemplate, kind: Kind, *, is_copy: Callable[[], bool]
-    ) -> Choice:
+    def choose(self, raw: RawTemplate, kind: Kind, *, is_copy: Callable[[], bool]) -> Choice:
         """Choose how a page is read; of one that is rendered, `learn` has to be called.
 
         `is_copy`: has the raw page, which is no shell, an original?
@@ -100,7 +101,7 @@ class HostTemplates:
         if not raw.may_change and kind != "shell":
             return Choice(None, is_rendered=False, why="no_scripts")
         template = self._template(raw.sketch, kind)
-        found = self._choice(template, url)
+        found = self._choice(template)
         if found.why in ("first", "audit") and kind == "full" and is_copy():
             return Choice(template, is_rendered=False, why="duplicate")
         template.n_open += found.is_rendered or 0
@@ -124,13 +125,14 @@ class HostTemplates:
         template.n_other += not is_same
         return not is_same and template.n_other == 1
 
-    def _choice(self, template: Template, url: str) -> Choice:
+    def _choice(self, template: Template) -> Choice:
         if template.kind == "shell":
             return Choice(template, is_rendered=True, why="shell")
         if template.n_other:
             return Choice(template, is_rendered=True, why="template")
         if self.is_static(template) or template.n_failed >= _MAX_FAILURES:
-            is_audit = is_audited(url)
+            is_audit = is_audited(template.number, template.n_static)
+            template.n_static += 1
             return Choice(template, is_rendered=is_audit, why="audit" if is_audit else "static")
         is_first = template.n_same + template.n_open < self._n_needed()
         return Choice(template, is_rendered=True if is_first else None, why="first")
@@ -144,17 +146,17 @@ class HostTemplates:
 
     def _template(self, sketch: Sketch, kind: Kind) -> Template:
         of_kind = [each for each in self._templates.values() if each.kind == kind]
-        nearest = max(of_kind, key=lambda each: resemblance(each.sketch, sketch), default=None)
-        if nearest is not None and (
-            len(self._templates) >= _MAX_TEMPLATES
-            or resemblance(nearest.sketch, sketch) >= MIN_RESEMBLANCE
-        ):
-            return nearest
+        for each in of_kind:
+            if are_alike(each.sketch, sketch, MIN_RESEMBLANCE):
+                return each
+        if of_kind and len(self._templates) >= _MAX_TEMPLATES:
+            return max(of_kind, key=lambda each: len(each.sketch & sketch))
         template = Template(max(self._templates, default=-1) + 1, kind, sketch)
         self._templates[template.number] = template
         return template
 
 
-def is_audited(url: str) -> bool:
-    """Is a page of a static template rendered to see whether it still is one?"""
-    return xxh3_64_intdigest(url.encode("utf-8", "replace")) < AUDITED_SHARE * 2**64
+def is_audited(template: int, n_before: int) -> bool:
+    """Is this page of a static template rendered, to see whether it still is one?"""
+    part, place = divmod(n_before, AUDIT_PAGES)
+    return xxh3_64_intdigest(b"%d/%d" % (template, part)) % AUDIT_PAGES == place

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 from selectolax.lexbor import LexborNode
 from xxhash import xxh3_64_intdigest
 
 from dedup.html.bounds import Bounded
-from dedup.rendering.sketch import SKETCH_HASHES, RawTemplate
+from dedup.rendering.sketch import RawTemplate, sketch_of
 
 _MAX_DEPTH = 8
 _MAX_ELEMENTS = 2_000
@@ -32,8 +31,8 @@ def template_of(page: Bounded) -> RawTemplate:
     tree = page.tree
     may_change = tree.css_first(_RUNS) is not None or _HANDLERS.search(page.html) is not None
     steps = set() if tree.root is None or page.is_flat else _steps(tree.root)
-    hashes = sorted(xxh3_64_intdigest(each.encode("utf-8", "replace")) for each in steps)
-    return RawTemplate(np.array(hashes[:SKETCH_HASHES], dtype=np.uint64), may_change)
+    hashes = (xxh3_64_intdigest(each.encode("utf-8", "replace")) for each in steps)
+    return RawTemplate(sketch_of(hashes), may_change)
 
 
 def _steps(root: LexborNode) -> set[str]:

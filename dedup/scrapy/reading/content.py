@@ -14,6 +14,7 @@ from dedup.detectors import default_signers
 from dedup.html import Bounded, HtmlPage, bounded, decode, parse_page
 from dedup.html.page_text import PageText, page_text
 from dedup.html.shell import needs_rendering
+from dedup.html.structured import state_text
 from dedup.rendering.sketch import RawTemplate
 from dedup.rendering.template import template_of
 from dedup.sites.outline import Box, Line, Outline
@@ -186,7 +187,11 @@ class ContentReader:
         if not needs_rendering(html, found.text):
             return found
         alone = page_text(html, title, extractor=extractor)
-        return replace(alone, source="shell") if needs_rendering(html, alone.text) else alone
+        if not needs_rendering(html, alone.text):
+            return alone
+        if state := state_text(html):
+            return replace(alone, text=f"{alone.text}\n{state}".strip(), source="state")
+        return replace(alone, source="shell")
 
     def _read_document(self, raw: RawPage, site: Site | None) -> Content:
         """Read a document. Nothing is learned from it, as it has no boxes, and no link followed."""

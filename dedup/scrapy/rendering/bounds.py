@@ -33,8 +33,8 @@ class Bounds:
         max_bytes: in both directions. An application's scripts take 1 to 10 MB.
         max_popups: of a page; each is closed at once, and a page with more is given up.
         max_loads: of the page's own URL: pages that set a cookie load themselves once more.
-        renderer_bytes: resident memory of one renderer; one above it is ended. Large pages
-            take 300 MB.
+        process_bytes: resident memory of one of the browser's processes; one above it is ended.
+            Large pages take 300 MB.
         heap_mb: of V8, for one renderer; MiB.
         pages_at_once: that are rendered.
         max_contexts: that are kept, with their cache and cookies, for hosts whose pages may come.
@@ -50,7 +50,7 @@ class Bounds:
     max_bytes: int = 50 * 2**20
     max_popups: int = 3
     max_loads: int = 3
-    renderer_bytes: int = 1024 * 2**20
+    process_bytes: int = 1024 * 2**20
     heap_mb: int = 512
     pages_at_once: int = 2
     max_contexts: int = 16

@@ -3,44 +3,51 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from typing import Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 
 from dedup.extras import load_extra
 from dedup.scrapy.addresses import AddressPolicy
+from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.rendering.bounds import Bounds
-from dedup.scrapy.rendering.chromium import check_settings, launch_options
+from dedup.scrapy.rendering.chromium import check_settings
 from dedup.scrapy.rendering.proxy import FilteringProxy
 from dedup.scrapy.rendering.reach import IsInScope, Reach
 from dedup.scrapy.rendering.record import Rendering, RenderingError
 from dedup.scrapy.spiders.scope import host_key
 
-_TRIES = 2
-"""Of a page that goes down with the browser, which may be another page's doing."""
+if TYPE_CHECKING:
+    from dedup.scrapy.rendering.run import BrowserRun
 
 
 class Browser:
-    """Renders pages within bounds; it is started when the first page comes, and replaced if it dies.
+    """Renders pages within bounds; it starts with the first page, and is replaced if it dies.
 
-    It is scrapy-playwright that starts it, with the user's settings `PLAYWRIGHT_…`. Pages do not pass
-    its download handler: that intercepts each request, which switches the browser's cache off, so
-    that each page of a host would fetch the site's scripts again, and it reads a page's markup
+    scrapy-playwright starts it, with the user's settings `PLAYWRIGHT_…`. Pages do not pass its
+    download handler: that intercepts each request, which switches the browser's cache off, so that
+    each page of a host would fetch the site's scripts again, and it reads the markup of a page
     whatever its size. Requests with `meta={"playwright": True}` remain with that handler.
     """
 
-    def __init__(self, crawler: Crawler, bounds: Bounds | None = None) -> None:
-        self._settings = crawler.settings
-        self._bounds = bounds or Bounds()
+    def __init__(
+        self, crawler: Crawler, bounds: Bounds | None = None, proxy: FilteringProxy | None = None
+    ) -> None:
+        config = CrawlConfig.of(crawler)
+        self._crawler = crawler
+        self._bounds = bounds or Bounds(
+            seconds=config.render_seconds,
+            pages_at_once=config.render_pages,
+            process_bytes=config.render_memory_mb * 2**20,
+        )
+        self._has_third_parties = config.has_render_third_parties
         self._policy = AddressPolicy.of(crawler)
         self._is_in_scope = _scope_of(crawler)
         self._slots = asyncio.Semaphore(self._bounds.pages_at_once)
         self._starting = asyncio.Lock()
-        self._proxy: FilteringProxy | None = None
-        self._run: Any = None
+        self._proxy = proxy or FilteringProxy()
+        self._run: BrowserRun | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Browser:
@@ -66,37 +73,28 @@ class Browser:
             RenderingError: it could not be rendered.
         """
         async with self._slots:
-            for n_left in reversed(range(_TRIES)):
-                try:
-                    return _rendered(response, *await self._try(response))
-                except RenderingError as error:
-                    if error.reason != "crashed" or not n_left:
-                        raise
-        raise AssertionError("unreachable")
+            try:
+                return _rendered(response, *await self._try(response))
+            except RenderingError as error:
+                if error.reason != "crashed":  # which may be another page's doing
+                    raise
+            return _rendered(response, *await self._try(response))
 
     async def close(self) -> None:
         """End the browser."""
         if self._run is not None:
             await self._run.close()
-        if self._proxy is not None:
-            await self._proxy.close()
+        await self._proxy.close()
 
     async def _try(self, response: Response) -> tuple[str, str, Rendering]:
-        from playwright.async_api import Error as PlaywrightError
-
-        run = None
+        run = await self._running()
         try:
-            run = await self._running()
-            return await run.render(response, urlsplit(response.url).netloc)
-        except PlaywrightError as error:
-            if run is not None:
-                run.is_broken = True
-            raise RenderingError("crashed", error.message.partition("\n")[0]) from error
+            return await run.render(response)
         finally:
-            if run is not None and run is not self._run and not run.n_open:
+            if run is not self._run and not run.n_open:
                 await run.close()
 
-    async def _running(self) -> Any:
+    async def _running(self) -> BrowserRun:
         """The browser, started if it does not run; a new one after so many pages."""
         async with self._starting:
             run = self._run
@@ -110,28 +108,23 @@ class Browser:
             self._run = await self._start()
             return self._run
 
-    async def _start(self) -> Any:
-        from scrapy_playwright.handler import Config
+    async def _start(self) -> BrowserRun:
+        from dedup.scrapy.rendering.run import BrowserRun  # needs the extra
 
-        from dedup.scrapy.rendering.contexts import BrowserRun
-
-        if self._proxy is None:
-            self._proxy = FilteringProxy()
-            await self._proxy.start()
-        config = replace(
-            Config.from_settings(self._settings),
-            launch_options=launch_options(self._settings, self._bounds, self._proxy.url),
+        await self._proxy.start()
+        run = BrowserRun(
+            self._crawler.settings, self._bounds, self._proxy, self._make_reach, self._is_in_scope
         )
-        run = BrowserRun(config, self._proxy, self._make_reach, self._is_in_scope, self._bounds)
-        try:
-            await run.start()
-        except BaseException:
-            await run.close()
-            raise
+        await run.start()
         return run
 
     def _make_reach(self) -> Reach:
-        return Reach(self._policy, self._is_in_scope, max_bytes=self._bounds.max_bytes)
+        return Reach(
+            self._policy,
+            self._is_in_scope,
+            max_bytes=self._bounds.max_bytes,
+            has_third_parties=self._has_third_parties,
+        )
 
 
 def _scope_of(crawler: Crawler) -> IsInScope:

@@ -94,7 +94,7 @@ class RenderedPages:
         if raw.raw.format or self._is_skipped(raw):
             return raw
         host = host_of(response.url)
-        choice = await self._choice(host, response.url, raw)
+        choice = await self._choice(host, raw)
         if not choice.is_rendered:
             self._note(host, raw, choice)
             return raw
@@ -114,7 +114,7 @@ class RenderedPages:
 
     # --- Choosing --------------------------------------------------------------------------------
 
-    async def _choice(self, host: str, url: str, raw: Reading) -> Choice:
+    async def _choice(self, host: str, raw: Reading) -> Choice:
         kind = kind_of(raw)
         if self._mode == "always" or raw.template is None:
             if kind == "full" and self._is_copy(raw):
@@ -122,7 +122,7 @@ class RenderedPages:
             return Choice(None, is_rendered=True, why="always")
         templates = self._of_host(host)
         while True:
-            found = templates.choose(url, raw.template, kind, is_copy=lambda: self._is_copy(raw))
+            found = templates.choose(raw.template, kind, is_copy=lambda: self._is_copy(raw))
             if found.is_rendered is not None or found.template is None:
                 return found
             await self._event(host, found.template).wait()

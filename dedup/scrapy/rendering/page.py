@@ -16,7 +16,6 @@ from urllib.parse import urldefrag, urlsplit
 from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Request as BrowserRequest
-from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from scrapy.http import Response
 
 from dedup.scrapy.rendering.bounds import Bounds
@@ -31,6 +30,16 @@ _NOT_PASSED_ON = {
 """Headers of the answer that the crawl got which do not hold for its decoded body."""
 
 _DATA_TYPES = ("xhr", "fetch")
+_QUIET_SECONDS = 0.5
+"""Without a request, after which a page counts as complete, as for Playwright."""
+
+_INTERCEPTED = [
+    {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"},
+    {"urlPattern": "*", "resourceType": "Media", "requestStage": "Request"},
+    {"urlPattern": "*/favicon.ico", "requestStage": "Request"},
+]
+"""Interception of all requests would switch the browser's cache off."""
+
 _READ_SECONDS = 5.0
 """For reading the DOM: one at its bounds takes a second."""
 
@@ -60,9 +69,13 @@ class PageVisit:
         self._page: Page | None = None
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._asked: set[str] = set()
         self._data: dict[str, str] = {}
         self._n_requests = self._n_loads = self._n_popups = 0
         self._leads_to: str | None = None
+        self._parsed = asyncio.Event()
+        self._in_flight: set[BrowserRequest] = set()
+        self._changed = time.monotonic()
 
     async def warm_up(self) -> None:
         """Let the context ask the proxy for its password."""
@@ -86,7 +99,8 @@ class PageVisit:
         rendering = asyncio.ensure_future(self._render(response))
         try:
             async with asyncio.timeout(self._bounds.seconds):
-                await asyncio.wait([rendering, self._failed], return_when=asyncio.FIRST_COMPLETED)
+                waiting: list[asyncio.Future[Any]] = [rendering, self._failed]
+                await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
                 if self._failed.done():
                     self._failed.result()
                 html, url = await rendering
@@ -102,20 +116,12 @@ class PageVisit:
             self._failed.cancel()
         return html, url, self._record(time.monotonic() - began)
 
-    async def close(self) -> None:
-        """Close the tab."""
-        if self._page is not None:
-            await self._page.close()
-
     async def _render(self, response: Response) -> tuple[str, str]:
         page, session = await self._open(response)
         try:
             await page.goto(response.url, wait_until="commit")
-            await page.wait_for_load_state("domcontentloaded")
-            with suppress(PlaywrightTimeoutError):
-                await page.wait_for_load_state(
-                    "networkidle", timeout=self._bounds.idle_seconds * 1000
-                )
+            await self._parsed.wait()
+            await self._settle()
         except PlaywrightError as error:
             if page.is_closed():
                 raise
@@ -124,11 +130,22 @@ class PageVisit:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         return html, self._shown_url(response.url, url)
 
+    async def _settle(self) -> None:
+        """Wait until the page has asked for nothing for a while, for a few seconds at most."""
+        until = time.monotonic() + self._bounds.idle_seconds
+        while (now := time.monotonic()) < until:
+            quiet = now - self._changed if not self._in_flight else 0.0
+            if quiet >= _QUIET_SECONDS:
+                return
+            await asyncio.sleep(min(_QUIET_SECONDS - quiet, until - now))
+
     async def _open(self, response: Response | None) -> tuple[Page, CDPSession]:
+        await self._take_cookies(response)
         page = self._page = await self._context.new_page()
         page.on("crash", lambda _: self._fail("crashed", "the page's process has ended"))
         page.on("request", self._count)
         page.on("requestfinished", self._note_data)
+        page.on("requestfailed", self._note_end)
         session = await self._context.new_cdp_session(page)
         tree = await session.send("Page.getFrameTree")
         frame = tree["frameTree"]["frame"]["id"]
@@ -139,11 +156,22 @@ class PageVisit:
         session.on(
             "Fetch.authRequired", lambda event: self._start(self._authenticate(session, event))
         )
-        # Only documents are intercepted: interception of all requests would switch the cache off.
-        documents = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}
-        await session.send("Fetch.enable", {"handleAuthRequests": True, "patterns": [documents]})
+        session.on("Page.domContentEventFired", lambda _: self._parsed.set())
+        session.on("Page.frameStoppedLoading", lambda event: self._note_stop(event, frame))
+        await session.send("Page.enable")
+        await session.send("Fetch.enable", {"handleAuthRequests": True, "patterns": _INTERCEPTED})
         await session.send("Page.setPrerenderingAllowed", {"isAllowed": False})
         return page, session
+
+    async def _take_cookies(self, response: Response | None) -> None:
+        """Give the browser the cookies that the crawl has sent."""
+        if response is None or response.request is None:
+            return
+        header = (response.request.headers.get("Cookie") or b"").decode("latin-1")
+        pairs = [pair.partition("=") for pair in header.split("; ") if "=" in pair]
+        await self._context.add_cookies(
+            [{"name": name, "value": value, "url": response.url} for name, _, value in pairs]
+        )
 
     async def _decide(
         self, session: CDPSession, event: dict[str, Any], frame: str, response: Response | None
@@ -151,7 +179,9 @@ class PageVisit:
         """Answer the request for a document: the page's own, that of a frame, or another page."""
         request, number = event["request"], {"requestId": event["requestId"]}
         url = request["url"]
-        if event["frameId"] != frame or response is None:
+        if event["resourceType"] != "Document":
+            allowed = False
+        elif event["frameId"] != frame or response is None:
             allowed = urlsplit(url).scheme in ("http", "https", "data", "blob", "about")
         elif request["method"] == "GET" and _same_page(url, response.url):
             self._n_loads += 1
@@ -170,8 +200,11 @@ class PageVisit:
             await session.send("Fetch.failRequest", {**number, "errorReason": "Aborted"})
 
     async def _authenticate(self, session: CDPSession, event: dict[str, Any]) -> None:
+        """Give the proxy its password, once for each request: a second try would fail, too."""
         answer: dict[str, str] = {"response": "CancelAuth"}
-        if event["authChallenge"].get("source") == "Proxy":
+        is_first = event["requestId"] not in self._asked
+        self._asked.add(event["requestId"])
+        if is_first and event["authChallenge"].get("source") == "Proxy":
             answer = {
                 "response": "ProvideCredentials",
                 "username": self._password,
@@ -230,12 +263,23 @@ class PageVisit:
 
     # --- What the page does ----------------------------------------------------------------------
 
-    def _count(self, _: BrowserRequest) -> None:
+    def _note_stop(self, event: dict[str, Any], frame: str) -> None:
+        """Note the end of the markup: a script that leads to another page ends it before its end."""
+        if event["frameId"] == frame and self._leads_to:
+            self._parsed.set()
+
+    def _count(self, request: BrowserRequest) -> None:
+        self._in_flight.add(request)
         self._n_requests += 1
         if self._n_requests > self._bounds.max_requests:
             self._fail("too_many_requests", f"more than {self._bounds.max_requests}")
 
+    def _note_end(self, request: BrowserRequest) -> None:
+        self._in_flight.discard(request)
+        self._changed = time.monotonic()
+
     def _note_data(self, request: BrowserRequest) -> None:
+        self._note_end(request)
         if request.resource_type in _DATA_TYPES and request.method == "GET":
             self._start(self._digest(request))
 

@@ -24,17 +24,17 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 Connect = Callable[[str, int], Awaitable[Streams]]
 
 WARM_UP_URL = "http://warm-up.invalid/"
-"""Answered by the proxy itself: a browser context that has asked for it knows its password. Requests
-of workers and sockets do not ask for one."""
+"""Answered by the proxy itself: a browser context that has asked for it knows its password, for
+which requests of workers and sockets could not ask."""
 
 _CONNECT_SECONDS = 10.0
 _MAX_HEAD_BYTES = 64 * 1024
 _CHUNK_BYTES = 64 * 1024
-_ASK_PASSWORD = 'Proxy-Authenticate: Basic realm="crawl"'
+_ASK_NAME = 'Proxy-Authenticate: Basic realm="crawl"'
 _HOP_BY_HOP = (b"connection:", b"keep-alive:", b"proxy-")
 
 
-class _NotAllowed(Exception):
+class _NotAllowedError(Exception):
     pass
 
 
@@ -50,6 +50,9 @@ class FilteringProxy:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
+        """Start to listen, unless it does already."""
+        if self._server is not None:
+            return
         self._server = await asyncio.start_server(
             self._accept, "127.0.0.1", 0, limit=_MAX_HEAD_BYTES
         )
@@ -103,14 +106,14 @@ class FilteringProxy:
         name = _user_name(head)
         reach = self._users.get(name)
         if reach is None:
-            writer.write(_reply("407 Proxy Authentication Required", _ASK_PASSWORD))
+            writer.write(_reply("407 Proxy Authentication Required", _ASK_NAME))
             return True
-        if target == WARM_UP_URL:
+        if target.startswith(WARM_UP_URL):
             writer.write(_reply("200 OK"))
             return True
         try:
             upstream = await self._open(reach, method, target)
-        except _NotAllowed:
+        except _NotAllowedError:
             writer.write(_reply("403 Forbidden", "Connection: close"))
             return False
         except (OSError, TimeoutError):
@@ -124,15 +127,15 @@ class FilteringProxy:
         url = f"https://{target}/" if method == "CONNECT" else target
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise _NotAllowed
+            raise _NotAllowedError
         host, port = resolved_host(url), parts.port or 80
         if not reach.may_ask(parts.scheme, host, port):
-            raise _NotAllowed
+            raise _NotAllowedError
         async with asyncio.timeout(_CONNECT_SECONDS):
             found = await self._resolve(host, port)
             allowed = [each for each in found if reach.may_use(parts.scheme, host, port, each)]
             if found and not allowed:
-                raise _NotAllowed
+                raise _NotAllowedError
             for address in allowed:
                 with suppress(OSError):
                     return await self._connect(address, port)

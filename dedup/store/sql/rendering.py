@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Any, NamedTuple, cast
 
-import numpy as np
-
 from dedup.rendering.learner import Kind, Template
 from dedup.rendering.record import FAILED, QUEUED_AGAIN, TURNED_OVER, HowRead
+from dedup.rendering.sketch import from_bytes, to_bytes
 from dedup.store.records import storable
 from dedup.store.sql.database import Queries
 
@@ -64,7 +63,7 @@ class RenderingTable(Queries):
 
     def note(self, read: HowRead) -> None:
         """Record how a page was read; it replaces what was recorded of its URL."""
-        sketch = None if read.sketch is None else read.sketch.tobytes()
+        sketch = None if read.sketch is None else to_bytes(read.sketch)
         row = read._replace(url=storable(read.url), sketch=cast("Any", sketch))
         self._database.write(_NOTE, row, weight=1)
 
@@ -74,7 +73,7 @@ class RenderingTable(Queries):
             Template(
                 number,
                 cast("Kind", kind),
-                np.frombuffer(sketch, dtype=np.uint64),
+                from_bytes(sketch),
                 n_same=same,
                 n_other=other,
                 is_stored=True,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dedup.cli import main
-from dedup.rendering.learner import is_audited
+from dedup.rendering.learner import AUDIT_PAGES, FIRST_PAGES, is_audited
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +22,11 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is not installed"),
 ]
+
+_FIRST_TURNED = FIRST_PAGES + 3
+_AUDITED = next(n for n in range(AUDIT_PAGES) if is_audited(0, n))
+_N_PAGES = FIRST_PAGES + _AUDITED + 4
+"""Of pages that are fetched in this order; those before the first audit are left raw at first."""
 
 _APP = b"""<!doctype html><html><head><title>App</title><script src="/app.js" defer></script></head>
 <body><div id="root"></div></body></html>"""
@@ -36,13 +41,13 @@ if (more) more.textContent = more.dataset.more;"""
 
 @pytest.fixture
 def mixed(site: WebSite, make: SimpleNamespace) -> WebSite:
-    """Eight views of an application, and fifteen pages of which the last nine need scripts."""
+    """Eight views of an application, and twenty pages of which most need scripts."""
     script = '<script src="/more.js" defer></script>'
-    audited = (f"t/audited-{n}" for n in range(10_000) if is_audited(f"{site.url}t/audited-{n}"))
-    plain = (f"t/{n}" for n in range(10_000) if not is_audited(f"{site.url}t/{n}"))
-    names = [f"/{next(plain)}" for _ in range(14)] + [f"/{next(audited)}"]
+    names = [f"/t/{n}" for n in range(_N_PAGES)]
     for n, name in enumerate(names):
-        more = f'<div data-more="{make.prose(f"more {n}", 60)}"></div>' if n > 5 else "<div></div>"
+        more = "<div></div>"
+        if n >= _FIRST_TURNED:
+            more = f'<div data-more="{make.prose(f"more {n}", 60)}"></div>'
         site.routes[name] = make.page(f"page {n}", "/", head=script, body=more)
     for n in range(8):
         data = {"title": f"View {n}", "text": make.prose(f"view {n}"), "next": f"/deep/{n}"}
@@ -60,13 +65,17 @@ def mixed(site: WebSite, make: SimpleNamespace) -> WebSite:
 
 
 def test_pages_that_need_a_browser_are_rendered(
-    crawl: Crawler, mixed: WebSite, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    crawl: Crawler,
+    mixed: WebSite,
+    make: SimpleNamespace,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     crawled = crawl("site", "-s", "DEDUP_RENDER=auto", url=mixed.url)
     assert crawled.status == 0, crawled.output
     crawled.check_reconciled()
     assert crawled.stats["needs_rendering"] == 0
-    assert crawled.stats["pages"]["unique"] == 1 + 15 + 8 + 8
+    assert crawled.stats["pages"]["unique"] == 1 + _N_PAGES + 8 + 8
     exported = tmp_path / "pages.jsonl"
     names = "url,title,text,rendered,rendered_why"
     main(["export", str(crawled.folder), "-o", str(exported), "--fields", names])
@@ -77,8 +86,9 @@ def test_pages_that_need_a_browser_are_rendered(
     views = [rows[f"app/{n}"] for n in range(8)]
     assert [row["title"] for row in views] == [f"View {n}" for n in range(8)]
     assert {row["rendered_why"] for row in views} == {"shell"}
-    pages = [row for name, row in rows.items() if name.startswith("t/")]
-    assert sum(row["rendered"] for row in pages) >= 9
+    turned = range(_FIRST_TURNED, _N_PAGES)
+    assert all(rows[f"t/{n}"]["rendered"] for n in turned)
+    assert all(make.prose(f"more {n}", 60) in rows[f"t/{n}"]["text"] for n in turned)
     assert not any(row["rendered"] for name, row in rows.items() if name.startswith("deep/"))
     told = crawled.stats["rendering"]
     assert told["rendered"]["shell"] == 8

@@ -1,29 +1,36 @@
-"""One run of the browser: its driver, its process, and a context for each host."""
+"""One run of the browser: its driver, its processes, and a context for each host."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from playwright.async_api import Browser as Chromium
-from playwright.async_api import BrowserContext, CDPSession
+from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from scrapy_playwright.handler import Config
 from scrapy_playwright.provider import PlaywrightBrowserProvider
 
 from dedup.scrapy.rendering.bounds import Bounds
+from dedup.scrapy.rendering.chromium import launch_options
+from dedup.scrapy.rendering.memory import watch_memory
 from dedup.scrapy.rendering.page import PageVisit
 from dedup.scrapy.rendering.proxy import FilteringProxy
 from dedup.scrapy.rendering.reach import IsInScope, Reach
-from dedup.scrapy.rendering.record import Rendering
+from dedup.scrapy.rendering.record import Rendering, RenderingError
 
-_CLOSE_SECONDS = 5.0
-"""To close a tab, a context or the browser in order; after this it is ended."""
+T = TypeVar("T")
+
+_ANSWER_SECONDS = 10.0
+"""For what the browser does by itself, such as to open or close a context; then it counts as dead.
+It takes up to two seconds on a busy machine."""
 
 _IDLE_SECONDS = 60.0
 """Without a page, after which a context is closed."""
@@ -51,49 +58,70 @@ class BrowserRun:
 
     def __init__(
         self,
-        config: Config,
+        settings: BaseSettings,
+        bounds: Bounds,
         proxy: FilteringProxy,
         make_reach: Callable[[], Reach],
         is_in_scope: IsInScope,
-        bounds: Bounds,
     ) -> None:
+        options = launch_options(settings, bounds, proxy.url)
+        config = replace(Config.from_settings(settings), launch_options=options)
         self._provider = PlaywrightBrowserProvider(config)
+        self._bounds = bounds
         self._proxy = proxy
         self._make_reach = make_reach
         self._is_in_scope = is_in_scope
-        self._bounds = bounds
         self._browser: Chromium | None = None
-        self.session: CDPSession | None = None
         self._idle: list[HostContext] = []
+        self._watch: asyncio.Future[None] | None = None
         self.n_pages = self.n_open = 0
         self.is_broken = False
 
     async def start(self) -> None:
-        await self._provider.start()
-        self._browser = await self._provider.launch_browser()
-        self._browser.on("disconnected", self._note_end)
-        self.session = await self._browser.new_browser_cdp_session()
+        """Start the browser.
 
-    async def render(self, response: Response, host: str) -> tuple[str, str, Rendering]:
+        Raises:
+            RenderingError: it does not start.
+        """
+        try:
+            await self._provider.start()
+            self._browser = await self._provider.launch_browser()
+            self._browser.on("disconnected", self._note_end)
+            session = await self._browser.new_browser_cdp_session()
+        except PlaywrightError as error:
+            await self.close()
+            raise RenderingError("failed", f"Chromium does not start: {error.message}") from error
+        self._watch = asyncio.ensure_future(watch_memory(session, self._bounds.process_bytes))
+
+    async def render(self, response: Response) -> tuple[str, str, Rendering]:
+        """The markup of the rendered page, its URL, and the record of the rendering.
+
+        Raises:
+            RenderingError: see `PageVisit`.
+        """
         self.n_pages += 1
         self.n_open += 1
         try:
-            context = await self._context(host, response)
+            context = await self._answer(self._context(urlsplit(response.url).netloc, response))
             return await self._render(context, response)
+        except PlaywrightError as error:
+            raise RenderingError("crashed", error.message.partition("\n")[0]) from error
         finally:
             self.n_open -= 1
 
     async def close(self) -> None:
         """End the browser and its driver, in order if they answer."""
         self.is_broken = True
+        if self._watch is not None:
+            self._watch.cancel()
         for context in self._idle:
             self._proxy.remove(context.password)
         with suppress(PlaywrightError, TimeoutError):
-            async with asyncio.timeout(_CLOSE_SECONDS):
+            async with asyncio.timeout(_ANSWER_SECONDS):
                 if self._browser is not None:
                     await self._browser.close()
         with suppress(Exception):  # the driver may have gone, with whatever error
-            async with asyncio.timeout(_CLOSE_SECONDS):
+            async with asyncio.timeout(_ANSWER_SECONDS):
                 await self._provider.close()
 
     async def _render(self, context: HostContext, response: Response) -> tuple[str, str, Rendering]:
@@ -106,7 +134,7 @@ class BrowserRun:
             is_sound = True
             return rendered
         finally:
-            await self._put_back(context, visit, is_sound=is_sound)
+            await self._put_back(context, is_sound=is_sound)
 
     async def _context(self, host: str, response: Response) -> HostContext:
         for context in reversed(self._idle):
@@ -132,14 +160,15 @@ class BrowserRun:
         await visit.warm_up()
         return context
 
-    async def _put_back(self, context: HostContext, visit: PageVisit, *, is_sound: bool) -> None:
-        """Keep the context for the host's next page, if its tab can be closed."""
-        try:
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                await visit.close()
-        except (PlaywrightError, TimeoutError):
-            is_sound = False
+    async def _put_back(self, context: HostContext, *, is_sound: bool) -> None:
+        """Keep the context for the host's next page, if its tabs can be closed."""
         if not is_sound:
+            await self._close_context(context)
+            return
+        try:
+            for page in context.context.pages:
+                await self._answer(page.close())
+        except (PlaywrightError, RenderingError):
             await self._close_context(context)
             return
         context.used = time.monotonic()
@@ -149,11 +178,17 @@ class BrowserRun:
 
     async def _close_context(self, context: HostContext) -> None:
         self._proxy.remove(context.password)
+        with suppress(PlaywrightError, RenderingError):
+            await self._answer(context.context.close())
+
+    async def _answer(self, asked: Awaitable[T]) -> T:
+        """What the browser answers; one that does not is broken."""
         try:
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                await context.context.close()
-        except (PlaywrightError, TimeoutError):
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                return await asked
+        except TimeoutError:
             self.is_broken = True
+            raise RenderingError("crashed", "the browser does not answer") from None
 
     def _note_end(self, _: object) -> None:
         self.is_broken = True
