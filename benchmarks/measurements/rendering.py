@@ -63,7 +63,7 @@ _WAIT = "article h1, main li:first-child"  # of the other sites
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class Measured:
     """A crawl, and the paths of pages that a browser was given."""
 
     crawled: Crawled
@@ -128,14 +128,14 @@ def _row(name: str, way: str, options: argparse.Namespace) -> dict[str, Any]:
     return {"site": name, "way": way, **figures(site.pages, measured, options.show)}
 
 
-def _ours(site: TrueSite, way: str, settings: Sequence[str]) -> _Measured:
+def _ours(site: TrueSite, way: str, settings: Sequence[str]) -> Measured:
     mode = [] if way == "off" else [f"DEDUP_RENDER={way}"]
     with LoggedServer(site) as server:
         crawled = crawl(Site("", Path(), ""), server.url, settings=[*mode, *settings])
-    return _Measured(crawled, [*crawled.rendered])
+    return Measured(crawled, [*crawled.rendered])
 
 
-def _crawlee(site: TrueSite, selector: str) -> _Measured:
+def _crawlee(site: TrueSite, selector: str) -> Measured:
     chromium = next(filter(None, map(shutil.which, _CHROMIUM)), None)
     if chromium is None:
         raise ValueError(f"no {' or '.join(_CHROMIUM)} on the path")
@@ -148,10 +148,10 @@ def _crawlee(site: TrueSite, selector: str) -> _Measured:
         with (Path(at) / "pages.jsonl").open(encoding="utf-8") as lines:
             kept = list({row["url"]: row for row in map(json.loads, lines)}.values())
         crawled = Crawled(kept, [], cost["ended"] - cost["began"], cost["cpu_seconds"])
-        return _Measured(crawled, server.log.rendered())
+        return Measured(crawled, server.log.rendered())
 
 
-def figures(pages: Mapping[str, TruePage], measured: _Measured, show: int = 0) -> dict[str, Any]:
+def figures(pages: Mapping[str, TruePage], measured: Measured, show: int = 0) -> dict[str, Any]:
     """A crawl's figures beside a site's truth."""
     crawled = measured.crawled
     truth = {_key(path): page for path, page in pages.items()}
