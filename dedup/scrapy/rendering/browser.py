@@ -11,6 +11,7 @@ from scrapy.http import HtmlResponse, Response
 from dedup.extras import load_extra
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.internals.downloads import count_requests
 from dedup.scrapy.rendering.bounds import Bounds
 from dedup.scrapy.rendering.chromium import check_settings
 from dedup.scrapy.rendering.proxy import FilteringProxy
@@ -20,6 +21,10 @@ from dedup.scrapy.spiders.scope import host_key
 
 if TYPE_CHECKING:
     from dedup.scrapy.rendering.run import BrowserRun
+
+_MAX_COUNTED = 10
+"""Requests of a page to its own host that count for the delay between requests, of one page. The
+first page of a host fetches all scripts of its site; the others have them from the cache."""
 
 
 class Browser:
@@ -89,7 +94,10 @@ class Browser:
     async def _try(self, response: Response) -> tuple[str, str, Rendering]:
         run = await self._running()
         try:
-            return await run.render(response)
+            rendered = await run.render(response)
+            slot = str(response.meta.get("download_slot", "")) if response.request else ""
+            count_requests(self._crawler, slot, min(rendered[-1].n_own, _MAX_COUNTED))
+            return rendered
         finally:
             if run is not self._run and not run.n_open:
                 await run.close()

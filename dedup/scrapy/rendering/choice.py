@@ -26,6 +26,9 @@ from dedup.urls.parts import host_of
 _FEW_SHINGLES = 50
 """A shorter text may lack what scripts add."""
 
+_MAX_THIRD_PARTIES = 100
+"""That are counted by name."""
+
 _QUEUED_AT_ONCE = 1_000
 """Pages that are queued again when nothing else is left."""
 
@@ -81,6 +84,7 @@ class RenderedPages:
         self._decided: dict[tuple[str, int], asyncio.Event] = {}
         """Is set when a page of a template has been rendered, for those that wait for it."""
         self._tasks: set[asyncio.Task[HtmlResponse]] = set()
+        self._third_parties: set[str] = set()
         self._is_abandoned = False
         job.rendering = self
         crawler.signals.connect(self._queue_again, signals.spider_idle)
@@ -191,11 +195,20 @@ class RenderedPages:
         record = made.meta["rendering"]
         self._stats.inc_value("dedup/rendering/requests", record.n_requests)
         self._stats.inc_value("dedup/rendering/bytes", record.n_bytes)
+        for host in record.third_parties:
+            self._note_third_party(host)
         reading = await self._reader.read(made)
         if reading is None:
             raise RenderingError("failed", "the rendered page is not HTML")
         links = [*reading.links, record.leads_to] if record.leads_to else reading.links
         return reading._replace(page=_at(reading, response.url), links=links), record.seconds
+
+    def _note_third_party(self, host: str) -> None:
+        self._third_parties.add(host)
+        if len(self._third_parties) > _MAX_THIRD_PARTIES:  # pages can name hosts without end
+            self._third_parties.discard(host)
+            host = "others"
+        self._stats.inc_value(f"dedup/rendering/third_party/{host}")
 
     def _learn(self, host: str, choice: Choice, *, is_same: bool | None) -> None:
         if (template := choice.template) is None:

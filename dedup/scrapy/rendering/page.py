@@ -123,7 +123,7 @@ class PageVisit:
             await self._parsed.wait()
             await self._settle()
         except PlaywrightError as error:
-            if page.is_closed():
+            if "net::" not in error.message:
                 raise
             raise RenderingError("failed", error.message.partition("\n")[0]) from error
         html, url = await self._read(session)
@@ -255,6 +255,7 @@ class PageVisit:
             seconds=seconds,
             n_requests=self._n_requests,
             n_bytes=self._reach.n_bytes,
+            n_own=self._reach.n_own,
             third_parties=self._reach.third_parties,
             refused=self._reach.refused,
             data=tuple(DataAnswer(url, self._data[url]) for url in sorted(self._data)),
@@ -264,7 +265,7 @@ class PageVisit:
     # --- What the page does ----------------------------------------------------------------------
 
     def _note_stop(self, event: dict[str, Any], frame: str) -> None:
-        """Note the end of the markup: a script that leads to another page ends it before its end."""
+        """Note the end of the markup: a script that leads to another page cuts it off."""
         if event["frameId"] == frame and self._leads_to:
             self._parsed.set()
 

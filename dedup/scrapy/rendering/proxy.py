@@ -71,6 +71,7 @@ class FilteringProxy:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # connections are closed in the next round of the loop
 
     def add(self, reach: Reach) -> str:
         """Make a user of the proxy; return its name, which is its password as well."""

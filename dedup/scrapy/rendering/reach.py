@@ -26,6 +26,7 @@ class Reach:
 
     Attributes:
         n_bytes: that passed in both directions.
+        n_own: requests to hosts in scope, or connections if they are encrypted.
         on_exhausted: is called when the page has passed more bytes than it may; nothing passes
             from then on.
     """
@@ -47,7 +48,7 @@ class Reach:
 
     def begin(self, url: str) -> None:
         """Start to count for a page."""
-        self.n_bytes = 0
+        self.n_bytes = self.n_own = 0
         self._own = _place_of(url)
         self._third_parties: set[str] = set()
         self._refused: set[str] = set()
@@ -80,7 +81,9 @@ class Reach:
         )
         if not allowed:
             self.refuse(host, port)
-        elif not is_own:
+        elif is_own:
+            self.n_own += 1
+        else:
             _add(self._third_parties, host)
         return allowed
 

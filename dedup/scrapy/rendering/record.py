@@ -30,6 +30,7 @@ class Rendering:
         seconds: from the start until the page was read.
         n_requests: that the page made; answers from the browser's cache count, too.
         n_bytes: that passed between the browser and servers, in both directions.
+        n_own: requests that the crawl's own hosts got, or connections, if these are encrypted.
         third_parties: hosts out of the crawl's scope that were connected to, sorted.
         refused: hosts and ports that were not connected to, sorted.
         data: the answers that the page's data came in, by URL.
@@ -40,6 +41,7 @@ class Rendering:
     seconds: float
     n_requests: int
     n_bytes: int
+    n_own: int = 0
     third_parties: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     data: tuple[DataAnswer, ...] = ()

@@ -104,8 +104,11 @@ class BrowserRun:
         try:
             context = await self._answer(self._context(urlsplit(response.url).netloc, response))
             return await self._render(context, response)
-        except PlaywrightError as error:
-            raise RenderingError("crashed", error.message.partition("\n")[0]) from error
+        except RenderingError:
+            raise
+        except Exception as error:  # the error of a driver that has ended has no class of its own
+            self.is_broken = True
+            raise RenderingError("crashed", str(error).partition("\n")[0]) from error
         finally:
             self.n_open -= 1
 
@@ -116,13 +119,11 @@ class BrowserRun:
             self._watch.cancel()
         for context in self._idle:
             self._proxy.remove(context.password)
-        with suppress(PlaywrightError, TimeoutError):
-            async with asyncio.timeout(_ANSWER_SECONDS):
-                if self._browser is not None:
-                    await self._browser.close()
-        with suppress(Exception):  # the driver may have gone, with whatever error
-            async with asyncio.timeout(_ANSWER_SECONDS):
-                await self._provider.close()
+        for close in (self._browser.close if self._browser else None, self._provider.close):
+            with suppress(Exception):  # either may have gone, with whatever error
+                async with asyncio.timeout(_ANSWER_SECONDS):
+                    if close is not None:
+                        await close()
 
     async def _render(self, context: HostContext, response: Response) -> tuple[str, str, Rendering]:
         visit = PageVisit(
@@ -168,7 +169,7 @@ class BrowserRun:
         try:
             for page in context.context.pages:
                 await self._answer(page.close())
-        except (PlaywrightError, RenderingError):
+        except Exception:  # noqa: BLE001 -- a driver that has ended has errors of its own
             await self._close_context(context)
             return
         context.used = time.monotonic()
@@ -178,7 +179,7 @@ class BrowserRun:
 
     async def _close_context(self, context: HostContext) -> None:
         self._proxy.remove(context.password)
-        with suppress(PlaywrightError, RenderingError):
+        with suppress(Exception):
             await self._answer(context.context.close())
 
     async def _answer(self, asked: Awaitable[T]) -> T:

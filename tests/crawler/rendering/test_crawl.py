@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is not installed"),
 ]
 
+_N_VIEWS = 4
 _FIRST_TURNED = FIRST_PAGES + 3
 _AUDITED = next(n for n in range(AUDIT_PAGES) if is_audited(0, n))
 _N_PAGES = FIRST_PAGES + _AUDITED + 4
@@ -41,7 +42,7 @@ if (more) more.textContent = more.dataset.more;"""
 
 @pytest.fixture
 def mixed(site: WebSite, make: SimpleNamespace) -> WebSite:
-    """Eight views of an application, and twenty pages of which most need scripts."""
+    """Four views of an application, and twenty pages of which most need scripts."""
     script = '<script src="/more.js" defer></script>'
     names = [f"/t/{n}" for n in range(_N_PAGES)]
     for n, name in enumerate(names):
@@ -49,7 +50,7 @@ def mixed(site: WebSite, make: SimpleNamespace) -> WebSite:
         if n >= _FIRST_TURNED:
             more = f'<div data-more="{make.prose(f"more {n}", 60)}"></div>'
         site.routes[name] = make.page(f"page {n}", "/", head=script, body=more)
-    for n in range(8):
+    for n in range(_N_VIEWS):
         data = {"title": f"View {n}", "text": make.prose(f"view {n}"), "next": f"/deep/{n}"}
         site.routes[f"/app/{n}"] = _APP
         site.routes[f"/api/app/{n}"] = make.Answer(
@@ -59,7 +60,7 @@ def mixed(site: WebSite, make: SimpleNamespace) -> WebSite:
     site.routes["/copy"] = site.routes["/deep/0"]
     site.routes["/app.js"] = make.Answer(_APP_JS, content_type="text/javascript")
     site.routes["/more.js"] = make.Answer(_MORE_JS, content_type="text/javascript")
-    apps = [f"/app/{n}" for n in range(8)]
+    apps = [f"/app/{n}" for n in range(_N_VIEWS)]
     site.routes["/"] = make.page("start", *names, *apps, "/copy", head=script)
     return site
 
@@ -75,7 +76,7 @@ def test_pages_that_need_a_browser_are_rendered(
     assert crawled.status == 0, crawled.output
     crawled.check_reconciled()
     assert crawled.stats["needs_rendering"] == 0
-    assert crawled.stats["pages"]["unique"] == 1 + _N_PAGES + 8 + 8
+    assert crawled.stats["pages"]["unique"] == 1 + _N_PAGES + 2 * _N_VIEWS
     exported = tmp_path / "pages.jsonl"
     names = "url,title,text,rendered,rendered_why"
     main(["export", str(crawled.folder), "-o", str(exported), "--fields", names])
@@ -83,15 +84,15 @@ def test_pages_that_need_a_browser_are_rendered(
         row["url"].removeprefix(mixed.url): row
         for row in map(json.loads, exported.read_text("utf-8").splitlines())
     }
-    views = [rows[f"app/{n}"] for n in range(8)]
-    assert [row["title"] for row in views] == [f"View {n}" for n in range(8)]
+    views = [rows[f"app/{n}"] for n in range(_N_VIEWS)]
+    assert [row["title"] for row in views] == [f"View {n}" for n in range(_N_VIEWS)]
     assert {row["rendered_why"] for row in views} == {"shell"}
     turned = range(_FIRST_TURNED, _N_PAGES)
     assert all(rows[f"t/{n}"]["rendered"] for n in turned)
     assert all(make.prose(f"more {n}", 60) in rows[f"t/{n}"]["text"] for n in turned)
     assert not any(row["rendered"] for name, row in rows.items() if name.startswith("deep/"))
     told = crawled.stats["rendering"]
-    assert told["rendered"]["shell"] == 8
-    assert told["raw"]["no_scripts"] == 9
-    main(["why", str(crawled.folder), mixed.url + "app/7"])
+    assert told["rendered"]["shell"] == _N_VIEWS
+    assert told["raw"]["no_scripts"] == _N_VIEWS + 1
+    main(["why", str(crawled.folder), mixed.url + "app/3"])
     assert "rendered" in capsys.readouterr().out

@@ -25,7 +25,7 @@ def next_page(data: str) -> str:
             "The keeper wrote  it down.",
         ),
         (next_page('["灯塔看守人每天写下天气的情况", "灯塔"]'), "灯塔看守人每天写下天气的情况"),
-        (next_page('["One two three four five.", "One two three four five."]'), "One two three four five."),
+        (next_page('["One two three four.", "One two three four."]'), "One two three four."),
         (next_page('["Damaged'), ""),
         (next_page("[" * 5_000), ""),
         ("<script type=application/json>{}</script>", ""),
