@@ -21,17 +21,21 @@ if TYPE_CHECKING:
         default_detectors,
     )
     from dedup.document import Document, Match, Verdict
-    from dedup.errors import SchemeError, StateError
+    from dedup.errors import CrawlError, SchemeError, StateError
     from dedup.frames import deduplicate
+    from dedup.jobs.crawling import crawl
+    from dedup.jobs.job import Job, open_job
     from dedup.similarity import containment, resemblance
     from dedup.store.memory import MemoryStore
 
 _MODULES = {
     "BodyDetector": "detectors",
+    "CrawlError": "errors",
     "DedupConfig": "config",
     "Deduplicator": "deduplicator",
     "Detector": "detectors",
     "Document": "document",
+    "Job": "jobs.job",
     "Match": "document",
     "MemoryStore": "store.memory",
     "MinHashDetector": "detectors",
@@ -43,18 +47,22 @@ _MODULES = {
     "TextDetector": "detectors",
     "Verdict": "document",
     "containment": "similarity",
+    "crawl": "jobs.crawling",
     "deduplicate": "frames",
     "default_detectors": "detectors",
+    "open_job": "jobs.job",
     "resemblance": "similarity",
 }
 """Where each public name is defined, below this package."""
 
 __all__ = [
     "BodyDetector",
+    "CrawlError",
     "DedupConfig",
     "Deduplicator",
     "Detector",
     "Document",
+    "Job",
     "Match",
     "MemoryStore",
     "MinHashDetector",
@@ -66,8 +74,10 @@ __all__ = [
     "TextDetector",
     "Verdict",
     "containment",
+    "crawl",
     "deduplicate",
     "default_detectors",
+    "open_job",
     "resemblance",
 ]
 

@@ -314,6 +314,11 @@ class OriginalsCache:
             self._kept_bytes += now - size_bytes
         return document
 
+    def clear(self) -> None:
+        """Forget all originals."""
+        self._kept.clear()
+        self._kept_bytes = 0
+
     def kept(self, number: int) -> Document | None:
         """An original, if it is kept."""
         return self._kept[number][0] if number in self._kept else None

@@ -43,3 +43,17 @@ def wrong_version(path: Path | str, expected: int, found: object) -> StateError:
 
 class SchemeError(StateError):
     """The store was made with different features, weights, widths or rules."""
+
+
+class CrawlError(Exception):
+    """A crawl that a program asked for could not start, or has fetched nothing.
+
+    Attributes:
+        status: the exit status of `dedup crawl`.
+        said: the end of what it printed.
+    """
+
+    def __init__(self, status: int, said: str) -> None:
+        super().__init__(f"the crawl ended with status {status}: {said}")
+        self.status = status
+        self.said = said

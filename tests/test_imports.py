@@ -28,17 +28,19 @@ MAY_IMPORT = {
     "dedup.scrapy": {"dedup", "dedup.scrapy"},
     "dedup.cli.crawl": {"dedup", "dedup.scrapy"},
     "dedup.cli.demo": {"dedup", "dedup.scrapy"},
+    "dedup.cli.serve": {"dedup", "dedup.scrapy"},
     "settings": {"dedup.scrapy", "settings"},
     "crawler": {"dedup", "dedup.scrapy", "crawler"},
     "examples": {"dedup", "dedup.scrapy"},
     "benchmarks": {"dedup", "dedup.scrapy", "crawler", "benchmarks"},
 }
 OPTIONAL = (
-    "pandas prometheus_client psycopg pyarrow pypdfium2 pyspark tokenizers trafilatura warcio"
+    "fastapi pandas prometheus_client psycopg pyarrow pypdfium2 pyspark tokenizers trafilatura"
+    " uvicorn warcio"
 )
 """The packages of the extras: they are imported where they are used, and not before."""
 
-BUILT_ON_THEM = ("dedup.arrow.", "dedup.spark.", "dedup.store.postgresql.")
+BUILT_ON_THEM = ("dedup.arrow.", "dedup.serve.", "dedup.spark.", "dedup.store.postgresql.")
 
 
 def imported(path: Path) -> Iterator[tuple[str, str]]:

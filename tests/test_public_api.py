@@ -61,6 +61,10 @@ match: Match | None = verdict.match
 verdicts: Iterator[Verdict] = deduplicator.process_many([])
 store: JobStore = open_store("job")
 url: str = canonical_url("http://a.example/")
+import dedup
+job: dedup.Job = dedup.crawl("http://a.example/", job="a", max_pages=5)
+rows: Iterator[dict[str, object]] = dedup.open_job("crawls/a").pages("url", "markdown")
+found: str = job.search("words")[0].url
 number: float = resemblance(Document("a", "a").shingles, Document("b", "b").shingles)
 """
 

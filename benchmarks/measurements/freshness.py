@@ -10,12 +10,15 @@ Time counts in commits. After every fourth commit (`--every`) each schedule visi
 pages, and learns only what these visits find. A page is fresh while the words of its container (see
 `benchmarks/sites/container.py`) are those of its last visit. A page that is new is read at the
 next visit, whatever the schedule; it counts from then until it is gone. The figures: the share of
-time that pages were fresh, the mean of all, of the worst twentieth, and of the worst page.
+time that pages were fresh, the mean of all, of the worst twentieth, and of the worst page. Which
+commits are visited is chance, and the figures depend on it by more than schedules differ: each is
+the mean of replays that begin with the first commit, the second, and so on up to `--every`, with
+the way from uniform (0) to the oracle (1), and that of each of these replays.
 
 - uniform: who waited longest comes first.
 - nutch: the rule of Nutch's AdaptiveFetchSchedule, an interval that shrinks to .8 by each change
   that is found and grows to 1.4 without; the page that is most overdue by its interval comes first.
-- dedup: the schedule of a refresh with a budget.
+- dedup: the schedule of a refresh with a budget, whose order is made anew ten times in each.
 - oracle: knows each page's rate of change over the whole history, and visits at the intervals that
   are best for these rates (Cho and Garcia-Molina, Effective page refresh policies, TODS 2003).
 """
@@ -36,10 +39,13 @@ _ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(_ROOT))
 
 from benchmarks.sites.container import Container  # noqa: E402 -- in order
-from dedup.revisits import Histories, PageHistory, Rates, estimate, in_turns, values  # noqa: E402 -- in order
+from dedup.revisits import PageHistory, Schedule  # noqa: E402 -- in order
 
 _DAY = 86_400.0
 """Between two commits."""
+
+_PARTS, _LEAST_VISITS = 10, 4
+"""As `dedup.scrapy.job.visit_order` has them."""
 
 Texts = NDArray[np.uint64]
 """A row for each page, a column for each commit: a number for its text; 0: it is not there."""
@@ -53,29 +59,43 @@ class Replay:
         self.urls = urls
         self.texts = texts
         self.stored = np.zeros(n, dtype=np.uint64)
+        self.first_at = np.zeros(n)
         self.visited_at = np.zeros(n)
         self.n_changed = np.zeros(n)
         self.changed_days = np.zeros(n)
         self.seen_days = np.zeros(n)
         self.interval = np.full(n, 10.0)
+        self.began: list[float] = []
+        """When the first crawl began, and each refresh, in seconds."""
+        self.visits: list[tuple[str, int, bool]] = []
         self.n_fresh = np.zeros(n)
         self.n_counted = np.zeros(n)
 
-    def rates(self) -> Rates:
-        columns = (self.n_changed, self.changed_days * _DAY, self.seen_days * _DAY, self.visited_at)
-        pages = zip(self.urls, *(column.tolist() for column in columns), strict=True)
-        return estimate(Histories.of(PageHistory(*page) for page in pages))
-
-    def visit(self, pages: NDArray[np.int64], now: int) -> None:
-        is_new = self.stored[pages] == 0
+    def visit(self, pages: NDArray[np.int64], now: int) -> list[tuple[str, bool]]:
+        """Visit pages; return their URLs, with whether they have changed."""
         found = self.texts[pages, now]
-        changed = (found != self.stored[pages]) & ~is_new
-        waited = np.where(is_new, 0, now - self.visited_at[pages])
+        changed = found != self.stored[pages]
+        waited = now - self.visited_at[pages]
         self.n_changed[pages] += changed
         self.changed_days[pages] += waited * changed
         self.seen_days[pages] += waited
-        self.interval[pages] *= np.where(is_new, 1, np.where(changed, 0.8, 1.4))
+        self.interval[pages] *= np.where(changed, 0.8, 1.4)
         self.stored[pages], self.visited_at[pages] = found, now
+        told = [(self.urls[page], bool(each)) for page, each in zip(pages, changed, strict=True)]
+        self.visits += [(url, len(self.began) - 1, has_changed) for url, has_changed in told]
+        return told
+
+    def find(self, pages: NDArray[np.int64], now: int) -> None:
+        """Read pages for the first time."""
+        self.stored[pages] = self.texts[pages, now]
+        self.first_at[pages] = self.visited_at[pages] = now
+
+    def schedule(self, pages: NDArray[np.int64]) -> Schedule:
+        columns = (self.n_changed, self.changed_days * _DAY, self.seen_days * _DAY)
+        times = (self.visited_at * _DAY, self.first_at * _DAY)
+        rows = zip(*(column[pages].tolist() for column in (*columns, *times)), strict=True)
+        known = (PageHistory(self.urls[page], *row) for page, row in zip(pages, rows, strict=True))
+        return Schedule(known, self.began, self.visits)
 
     def count(self, now: int) -> None:
         counted = (self.stored != 0) & (self.texts[:, now] != 0)
@@ -89,20 +109,19 @@ class Replay:
         return shares.mean(), shares[: max(1, len(shares) // 20)].mean(), shares[0]
 
 
-Schedule = Callable[[Replay, NDArray[np.float64]], NDArray[np.float64]]
-"""The worth of a visit of each page, by what is known, and the days since the last one."""
+Refresh = Callable[[Replay, NDArray[np.int64], int, int], None]
+"""Visits so many of the pages that are known, now."""
 
 
-def uniform(_: Replay, since: NDArray[np.float64]) -> NDArray[np.float64]:
-    return since
+def by_worth(worth: Callable[[Replay, NDArray[np.float64]], NDArray[np.float64]]) -> Refresh:
+    """A refresh in one order: by what is known, and the days since the last visit."""
 
+    def refresh(replay: Replay, known: NDArray[np.int64], n_visits: int, now: int) -> None:
+        ties = np.random.default_rng(now).random(len(known))
+        values = worth(replay, now - replay.visited_at)[known]
+        replay.visit(known[np.lexsort((ties, -values))[:n_visits]], now)
 
-def nutch(replay: Replay, since: NDArray[np.float64]) -> NDArray[np.float64]:
-    return since / replay.interval
-
-
-def dedup(replay: Replay, since: NDArray[np.float64]) -> NDArray[np.float64]:
-    return values(replay.rates(), since * _DAY)
+    return refresh
 
 
 def oracle(replay: Replay, since: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -115,23 +134,37 @@ def oracle(replay: Replay, since: NDArray[np.float64]) -> NDArray[np.float64]:
     return worth
 
 
+def dedup(replay: Replay, known: NDArray[np.int64], n_visits: int, now: int) -> None:
+    schedule = replay.schedule(known)
+    places = {replay.urls[page]: page for page in known.tolist()}
+    step = max(_LEAST_VISITS, n_visits // _PARTS)
+    for start in range(0, n_visits, step):
+        urls = schedule.order()[: min(step, n_visits - start)]
+        for url, has_changed in replay.visit(np.array([places[url] for url in urls]), now):
+            schedule.note(url, has_changed=has_changed)
+
+
+REFRESHES: dict[str, Refresh] = {
+    "uniform": by_worth(lambda _, since: since),
+    "nutch": by_worth(lambda replay, since: since / replay.interval),
+    "dedup": dedup,
+    "oracle": by_worth(oracle),
+}
+
+
 def replay(
-    urls: list[str], texts: Texts, schedule: Schedule, share: float, every: int
+    urls: list[str], texts: Texts, refresh: Refresh, share: float, every: int
 ) -> tuple[float, float, float]:
     found = Replay(urls, texts)
-    ties = np.random.default_rng(1)
     for now in range(texts.shape[1]):
         if now % every == 0:
+            found.began.append(now * _DAY)
             there = texts[:, now] != 0
             new = np.flatnonzero(there & (found.stored == 0))
             known = np.flatnonzero(there & (found.stored != 0))
-            since = now - found.visited_at
-            if len(known):
-                worth, waited = schedule(found, since)[known], since[known]
-                by_worth = np.lexsort((ties.random(len(known)), -worth))
-                order = in_turns(worth, waited) if schedule is dedup else by_worth
-                found.visit(known[order[: round(share * len(known))]], now)
-            found.visit(new, now)
+            if n_visits := round(share * len(known)):
+                refresh(found, known, n_visits, now)
+            found.find(new, now)
         found.count(now)
     return found.figures()
 
@@ -231,6 +264,7 @@ def main() -> None:
     parser.add_argument("--commits", type=int, default=240)
     parser.add_argument("--every", type=int, default=4, help="commits from visit to visit")
     parser.add_argument("--pages", type=int, default=800, help="a sample of this size")
+    parser.add_argument("--shares", type=float, nargs="+", default=[0.05, 0.1, 0.25, 0.5])
     parser.add_argument("--texts", type=Path, help="keep what was read here, or take it from here")
     options = parser.parse_args()
     if options.texts is not None and options.texts.exists():
@@ -246,11 +280,24 @@ def main() -> None:
     n_changes = ((texts[:, 1:] != texts[:, :-1]) & both).sum(axis=1)
     print(f"{len(urls)} pages, {texts.shape[1]} commits, {n_changes.sum()} changes,", end=" ")
     print(f"{(n_changes > 0).sum()} pages change")
-    print("budget  schedule  mean   worst 5%  worst page")
-    for share in (0.05, 0.1, 0.25, 0.5):
-        for schedule in (uniform, nutch, dedup, oracle):
-            mean, low, worst = replay(urls, texts, schedule, share, options.every)
-            print(f"{share:6.0%}  {schedule.__name__:8}  {mean:.4f} {low:.3f}     {worst:.3f}")
+    print("budget  schedule  mean   worst 5%  worst page  way to the oracle")
+    for share in options.shares:
+        figures = {
+            name: np.array(
+                [
+                    replay(urls, texts[:, start:], refresh, share, options.every)
+                    for start in range(options.every)
+                ]
+            )
+            for name, refresh in REFRESHES.items()
+        }
+        uniform, best = (figures[name][:, 0] for name in ("uniform", "oracle"))
+        for name, found in figures.items():
+            mean, low, worst = found.mean(axis=0)
+            way = (mean - uniform.mean()) / (best.mean() - uniform.mean())
+            each = " ".join(f"{one:+.2f}" for one in (found[:, 0] - uniform) / (best - uniform))
+            line = f"{share:6.0%}  {name:8}  {mean:.4f} {low:.3f}     {worst:.3f}"
+            print(f"{line}       {way:+.2f} ({each})", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """What has changed on the pages of a job since some time."""
 
-from dedup.changes.listing import Change, Changes, settle
+from dedup.changes.listing import Change, Changes, as_row, moment, settle
 
-__all__ = ["Change", "Changes", "settle"]
+__all__ = ["Change", "Changes", "as_row", "moment", "settle"]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dedup.changes.furniture import AT_LEAST, Furniture, Template, templates
 from dedup.changes.lines import Difference, difference
 from dedup.changes.rereading import Rereading
-from dedup.sites.learner import read_state
+from dedup.sites.state import read_state
 from dedup.store import JobStore
 from dedup.store.sql.changes import AwayPage, ChangedPage
 from dedup.store.sql.refresh import is_most
+from dedup.times import iso_time
 
 _NOTHING = Template(set(), 0)
 _BATCH = 1_000
@@ -50,6 +52,9 @@ class Changes:
         since: seconds since 1970; None: since the visit before the last.
         folder: of temporary files.
 
+    Raises:
+        ValueError: what pages were at that time is deleted.
+
     Attributes:
         since: seconds since 1970.
         refreshes: those of the job, the first one first.
@@ -58,7 +63,9 @@ class Changes:
     def __init__(self, store: JobStore, since: float | None, folder: Path) -> None:
         self._store = store
         self.refreshes = store.refreshes.changes.refreshes()
-        if since is None:
+        if since is not None:
+            store.refreshes.retention.check(since)
+        else:
             since = self.refreshes[-1].began if self.refreshes else 0.0
         self.since = since
         self._last: tuple[str, Furniture, Rereading] | None = None
@@ -196,3 +203,31 @@ def _failures(failed: dict[str, int], n_visited: int) -> str:
     reason = name.partition(":")[2].strip() or "nothing that could be read"
     share = sum(failed.values()) / n_visited
     return f"host answered {reason} for {share:.0%} of its pages: they are kept as they were"
+
+
+def moment(store: JobStore, given: str | None, *, name: str = "since") -> float | None:
+    """The time that an ISO 8601 date or time names, or a refresh by its number.
+
+    Raises:
+        ValueError: it is no time and no refresh.
+    """
+    if given is None:
+        return None
+    refreshes = {str(each.number): each.began for each in store.refreshes.changes.refreshes()}
+    if given in refreshes:
+        return refreshes[given]
+    try:
+        found = datetime.fromisoformat(given)
+        if given.isdecimal() and len(given) < len("20260131"):
+            raise ValueError
+    except ValueError:
+        raise ValueError(
+            f"{name} must be an ISO 8601 date or time, or the number of a refresh"
+            f" ({', '.join(refreshes) or 'there was none'}), got {given!r}"
+        ) from None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def as_row(change: Change) -> dict[str, Any]:
+    """A change by column, with its time in ISO 8601."""
+    return {**change._asdict(), "seen_at": iso_time(change.seen_at)}

@@ -20,9 +20,11 @@ COMMANDS = {
     "groups": "list pages that are on several hosts, and guess who was first",
     "report": "write the HTML report of a job, running or not",
     "seen": "tell whether jobs have a page already, by its URL or its content",
+    "serve": "answer over HTTP whether jobs have a page already",
     "why": "explain what happened to a page, and why",
     "pair": "explain why two pages match or not",
     "export": "export a job's unique pages and duplicates",
+    "mcp": "let language models search jobs, and read their pages",
     "retry": "requeue a job's failed URLs",
     "copy": "copy a job into PostgreSQL",
 }

@@ -4,15 +4,13 @@ import argparse
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from dedup.changes import Change, Changes
+from dedup.changes import Change, Changes, as_row, moment
 from dedup.changes.feeds import atom, markdown
 from dedup.cli.arguments import add_job, add_json
 from dedup.cli.console import ERRORS, output_console
@@ -67,11 +65,11 @@ def execute(options: argparse.Namespace) -> None:
         open_store(options.job, read_only=True) as store,
         TemporaryDirectory(prefix="dedup-") as folder,
     ):
-        found = Changes(store, _since(store, options.since), Path(folder))
+        found = Changes(store, moment(store, options.since, name="--since"), Path(folder))
         if options.path is not None:
             _write(options, store, found)
         elif options.json:
-            print(plain_json([_row(each) for each in found.rows()]))
+            print(plain_json([as_row(each) for each in found.rows()]))
         else:
             _print(found.rows())
 
@@ -84,29 +82,6 @@ def _check(options: argparse.Namespace) -> None:
     if options.path.suffix not in _FEEDS and format_to_write(options.path) == "warc":
         raise ValueError(f"-o must end in .jsonl, .csv, .md or .atom, got {str(options.path)!r}")
     check_outputs({"-o": str(options.path)}, {}, overwrite=options.overwrite)
-
-
-def _since(store: JobStore, given: str | None) -> float | None:
-    """The time that --since names.
-
-    Raises:
-        ValueError: it is no time and no refresh.
-    """
-    if given is None:
-        return None
-    refreshes = {str(each.number): each.began for each in store.refreshes.changes.refreshes()}
-    if given in refreshes:
-        return refreshes[given]
-    try:
-        found = datetime.fromisoformat(given)
-        if given.isdecimal() and len(given) < len("20260131"):
-            raise ValueError
-    except ValueError:
-        raise ValueError(
-            "--since must be an ISO 8601 date or time, or the number of a refresh"
-            f" ({', '.join(refreshes) or 'there was none'}), got {given!r}"
-        ) from None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def _write(options: argparse.Namespace, store: JobStore, found: Changes) -> None:
@@ -122,7 +97,7 @@ def _write(options: argparse.Namespace, store: JobStore, found: Changes) -> None
         with replacing(path) as part, part.open("w", encoding="utf-8", errors="replace") as file:
             file.writelines(f"{line}\n" for line in lines)
     else:
-        write_table(path, map(_row, rows), _COLUMNS)
+        write_table(path, map(as_row, rows), _COLUMNS)
     told = ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items())) or "no change"
     ERRORS.print(f"{told} in {path}")
 
@@ -131,10 +106,6 @@ def _counted(rows: Iterable[Change], counts: Counter[str]) -> Iterator[Change]:
     for row in rows:
         counts[row.change] += 1
         yield row
-
-
-def _row(change: Change) -> dict[str, Any]:
-    return {**change._asdict(), "seen_at": iso_time(change.seen_at)}
 
 
 def _print(rows: Iterable[Change]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from dedup.cli import export
 from dedup.cli.console import ERRORS
 from dedup.cli.crawl_arguments import checked_settings, checked_spider
+from dedup.cli.keeping import interval, is_visit, keep
 from dedup.cli.paths import check_paths
 from dedup.collection.formats import ENDINGS, format_to_write
 from dedup.collection.writing.outputs import check_outputs
@@ -76,6 +77,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="visit the pages of a finished job again; with --max-pages or --max-seconds, first"
         " those that have most likely changed",
     )
+    parser.add_argument(
+        "--keep",
+        metavar="TIME",
+        help="stay, and refresh again and again, TIME after each visit: 90s, 30min, 1h or 1d; the"
+        " first crawl fetches all pages, --max-pages and --max-seconds limit visits. SIGHUP: visit"
+        " now",
+    )
+    parser.add_argument(
+        "--log",
+        type=Path,
+        metavar="FILE",
+        help="with --keep: log to this file, which stays below 5 MB, and its predecessor FILE.1",
+    )
     parser.add_argument("--job", dest="name", metavar="NAME", help="the job's name")
     parser.add_argument(
         "-s",
@@ -83,7 +97,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a setting of Scrapy or of this package; may be repeated",
+        help="a setting of Scrapy or of this package; may be repeated; -s @FILE: those of a file,"
+        " one a line",
     )
 
 
@@ -92,9 +107,11 @@ def execute(options: argparse.Namespace) -> int:
     settings = checked_settings(options)
     if options.pages is not None:
         _check_output(options.pages, overwrite=options.overwrite)
+    if options.keep is not None and not is_visit():
+        return keep(interval(options.keep), options.log)
     from dedup.scrapy.standalone import crawl
 
-    crawled = crawl(spider, arguments, settings)
+    crawled = crawl(spider, arguments, settings, first_is_whole=options.keep is not None)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # it was Scrapy's
     if options.pages is not None and crawled.status != _KILLED and not crawled.is_part:
         _export(crawled.place, options)

@@ -1,7 +1,7 @@
 """The arguments of `dedup crawl`, checked before Scrapy is imported: a spider and its arguments."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,6 +19,10 @@ def checked_spider(options: argparse.Namespace) -> tuple[str, dict[str, str]]:
     """
     for url in options.urls:
         _check_url(url)
+    if options.log is not None and options.keep is None:
+        raise ValueError("--log goes with --keep; -s LOG_FILE=FILE logs one crawl")
+    if options.keep is not None and options.pages is not None and not options.overwrite:
+        raise ValueError("-o with --keep needs --overwrite: each visit writes the pages anew")
     arguments = {
         "url": ",".join(options.urls),
         "allow": options.allow or "",
@@ -26,7 +30,7 @@ def checked_spider(options: argparse.Namespace) -> tuple[str, dict[str, str]]:
         "max_pages": _count("--max-pages", options.max_pages, "leave it out for all pages"),
         "max_seconds": _count("--max-seconds", options.max_seconds, "leave it out for no limit"),
         "job": _job_name(options.name),
-        "refresh": "1" if options.refresh else "",
+        "refresh": "1" if options.refresh or options.keep is not None else "",
         "file": _list(options),
     }
     name = "urls" if options.list is not None else "sitemap" if options.sitemap else "site"
@@ -40,10 +44,10 @@ def checked_settings(options: argparse.Namespace) -> dict[str, str]:
         ValueError: an option is wrong.
     """
     settings = {}
-    for given in options.settings:
+    for given in _each_setting(options.settings):
         name, separator, value = given.partition("=")
         if not separator or not name.strip():
-            raise ValueError(f"-s must be NAME=VALUE, got {given!r}")
+            raise ValueError(f"-s must be NAME=VALUE or @FILE with such lines, got {given!r}")
         settings[name.strip()] = value
     if options.render is not None:
         settings["DEDUP_RENDER"] = options.render
@@ -52,6 +56,22 @@ def checked_settings(options: argparse.Namespace) -> dict[str, str]:
         is_auto = given == "auto"
         settings["DEDUP_PROCESSES"] = given if is_auto else _count("--processes", given, _AUTO)
     return settings
+
+
+def _each_setting(given: Iterable[str]) -> Iterator[str]:
+    """The settings, with those of a file in place of `@FILE`.
+
+    Raises:
+        ValueError: a file cannot be read.
+    """
+    for each in given:
+        if not each.startswith("@"):
+            yield each
+            continue
+        try:
+            yield from _lines(Path(each[1:]))
+        except OSError as error:
+            raise ValueError(f"-s {each} cannot be read ({error.strerror})") from None
 
 
 def _check_url(given: str) -> None:

@@ -16,7 +16,8 @@ def add_repeated_argument(parser: argparse.ArgumentParser) -> None:
         type=_share,
         metavar="SHARE",
         help="leave out of texts, and of all that comes from them, each passage that stands on"
-        f" at least this share of its host's stored pages, such as 0.3, and on {MIN_PAGES} pages",
+        " at least this share of its host's stored pages, such as 0.3 or 30%%, and on"
+        f" {MIN_PAGES} pages",
     )
 
 
@@ -40,12 +41,14 @@ def told(found: WithoutRepeated | None) -> str:
 
 
 def _share(text: str) -> float:
+    number = text.removesuffix("%")
     try:
-        share = float(text)
+        share = float(number) / (1 if number == text else 100)
     except ValueError:
         share = 0.0
     if not 0 < share <= 1:
         raise argparse.ArgumentTypeError(
-            f"must be a share of the pages, more than 0 and up to 1, got {text!r}"
+            "must be a share of the pages, more than 0 and up to 1, such as 0.3 or 30%,"
+            f" got {text!r}"
         )
     return share

@@ -16,9 +16,9 @@ from dedup.cli.explained import (
     marked,
     origin_text,
 )
-from dedup.cli.why import document_of, follow
+from dedup.cli.why import document_of
 from dedup.explain.comparison import Comparison, Decision, compare, decide
-from dedup.explain.fate import Fate, find_fate
+from dedup.explain.fate import Fate, find_fate, follow
 from dedup.explain.origin import text_origin
 from dedup.explain.replay import Replay
 from dedup.explain.text_differences import differences

@@ -67,8 +67,9 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _found(stores: list[JobStore], data: bytes, url: str | None) -> Seen | None:
-    pages = SeenPages(stores)
-    return pages.find(_document(data, url, pages))
+    jobs = [SeenPages(store) for store in stores]
+    document = _document(data, url, jobs)
+    return next((found for job in jobs if (found := job.find(document))), None)
 
 
 def _data(name: str) -> bytes:
@@ -82,13 +83,13 @@ def _data(name: str) -> bytes:
     return found
 
 
-def _document(data: bytes, url: str | None, pages: SeenPages) -> Document:
+def _document(data: bytes, url: str | None, jobs: list[SeenPages]) -> Document:
     """The page as a crawl would read it, or the text where it is no markup."""
     text = decode(data).text
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):
         return Document(id="", text=text, url=url)
     host = host_of(url)
-    site = pages.site(host)
+    site = next((site for job in jobs if (site := job.site(host))), None)
     sites = {} if site is None else {host: site}
     return page_document("", Fields(None, url, "", None, text), sites, data)
 

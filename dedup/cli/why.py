@@ -8,7 +8,7 @@ from rich.text import Text
 from dedup.cli.arguments import add_job, add_json
 from dedup.cli.console import output_console
 from dedup.cli.explained import document_line, fate_text, origin_text, stages_table
-from dedup.explain.fate import Fate, find_fate
+from dedup.explain.fate import Fate, follow
 from dedup.explain.origin import TextOrigin, text_origin
 from dedup.explain.replay import OtherItem, Replay, StageReport
 from dedup.store import JobStore, Page, open_store
@@ -48,16 +48,6 @@ def execute(options: argparse.Namespace) -> int:
     else:
         _print(fates, document, origin, reports, other)
     return int(fates[0].outcome == "unknown")
-
-
-def follow(store: JobStore, url: str) -> list[Fate]:
-    """The fate of `url` and, for an alias, of the page that it leads to."""
-    fates = [find_fate(store, url)]
-    asked = {url}
-    while (target := fates[-1].page_url) is not None and target not in asked:
-        asked.add(target)
-        fates.append(find_fate(store, target))
-    return fates
 
 
 def document_of(store: JobStore, fate: Fate) -> Page | None:

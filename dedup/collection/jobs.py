@@ -21,8 +21,8 @@ from dedup.collection.sites import learn_sites, rare_lines, with_markup
 from dedup.collection.sources import Source, find_sources
 from dedup.collection.survivor import FIRST
 from dedup.errors import StateError
-from dedup.sites.learner import SiteState
 from dedup.sites.site import Site
+from dedup.sites.state import SiteState
 from dedup.store import STORE_NAME
 from dedup.store.records import KEY_STAGE
 from dedup.store.sql.store import JobStore

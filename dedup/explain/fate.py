@@ -113,6 +113,16 @@ def find_fate(store: JobStore, url: str) -> Fate:
     return Fate(asked=url, outcome="done", url=known.url)
 
 
+def follow(store: JobStore, url: str) -> list[Fate]:
+    """The fate of `url` and, for an alias, of the page that it leads to."""
+    fates = [find_fate(store, url)]
+    asked = {url}
+    while (target := fates[-1].page_url) is not None and target not in asked:
+        asked.add(target)
+        fates.append(find_fate(store, target))
+    return fates
+
+
 def _waits_for(store: JobStore, key: bytes) -> str:
     rank = store.urls.rank(key) or 0
     if DUPLICATE_LINK_RANK <= rank < DUPLICATE_LINK_END:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from dedup.document import TextSource
 from dedup.rendering.record import HowRead
-from dedup.sites.learner import read_state
 from dedup.sites.left_out import LeftOut, text_place
 from dedup.sites.site import Site, rest_by_itself
+from dedup.sites.state import read_state
 from dedup.sites.stored import outline_of
 from dedup.store import JobStore, Page
 from dedup.urls.parts import host_of

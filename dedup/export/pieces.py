@@ -85,6 +85,7 @@ def piece_rows(
             for name in _ids(options.since):
                 found.add(tuple(Record(name, 0, "", 0, THEN)))
         elif options.since is not None:
+            store.refreshes.retention.check(options.since)
             cutting.add_versions(options.since, selection)
         rows = found
         if options.without_near:

@@ -14,6 +14,8 @@ _MAX_LINES = 20
 _MAX_LINE_CHARACTERS = 300
 _MAX_SOURCES = 10
 _MAX_URL_CHARACTERS = 2_000
+_CUT_AT = 1_000
+"""Characters of a meta element that are kept: a longer address may lack its end."""
 
 _NAMED = re.compile(
     r"""[\W_]{0,10}(?:
@@ -35,7 +37,17 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"'（）()，。、；]+")
 def claims_of(source: PageSource) -> Claims:
     """What a page says; of sources, those on other hosts."""
     published = source.dates.published
-    return Claims(published, source.page.canonical_url, tuple(_sources(source)))
+    canonical = source.page.canonical_url or _own_url(source)
+    return Claims(published, canonical, tuple(_sources(source)))
+
+
+def _own_url(source: PageSource) -> str | None:
+    """The canonical URL of its Open Graph: copies of whole pages often keep it.
+
+    Source: https://ogp.me, basic metadata.
+    """
+    url = source.declared.first("og:url").strip()
+    return url if _ADDRESS.fullmatch(url) and len(url) < _CUT_AT else None
 
 
 def _sources(source: PageSource) -> list[str]:

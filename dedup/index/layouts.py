@@ -24,9 +24,9 @@ Source: Manku, Jain and Das Sarma, WWW 2007, section 3.1 (the four layouts are i
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, combinations, pairwise
 from typing import NamedTuple
 
@@ -136,17 +136,7 @@ class Layout:
 
         k + 1 blocks, 1 equal; k + 2, 2 equal; k + 3, 3 equal; and two levels of k + 1 blocks.
         """
-        _check_distance(n_bits, max_distance)
-        first = max_distance + 1
-        layouts = [
-            cls.from_blocks(n_bits, max_distance, blocks=max_distance + equal, equal=equal)
-            for equal in (1, 2, 3)
-        ]
-        layouts.append(cls.from_levels(n_bits, max_distance, blocks=(first, first)))
-        named: dict[str, Layout] = {}
-        for layout in sorted(layouts, key=lambda layout: layout.n_tables):
-            named.setdefault(layout.name, layout)
-        return named
+        return dict(_standard(n_bits, max_distance))
 
     @classmethod
     def automatic(cls, n_bits: int, max_distance: int, expected_documents: int) -> "Layout":
@@ -253,6 +243,21 @@ class Layout:
             tuple((right + 64 * (last - word), mask, left) for word, right, mask, left in pieces)
             for pieces in self._pieces
         )
+
+
+@lru_cache  # an index is made for each batch
+def _standard(n_bits: int, max_distance: int) -> Mapping[str, Layout]:
+    _check_distance(n_bits, max_distance)
+    first = max_distance + 1
+    layouts = [
+        Layout.from_blocks(n_bits, max_distance, blocks=max_distance + equal, equal=equal)
+        for equal in (1, 2, 3)
+    ]
+    layouts.append(Layout.from_levels(n_bits, max_distance, blocks=(first, first)))
+    named: dict[str, Layout] = {}
+    for layout in sorted(layouts, key=lambda layout: layout.n_tables):
+        named.setdefault(layout.name, layout)
+    return named
 
 
 def directory_bits(key_bits: int, documents: int) -> int:

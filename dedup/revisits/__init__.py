@@ -1,16 +1,24 @@
-"""Which pages of a job to visit again first."""
+"""Which pages of a job to visit again first, and how fresh they are."""
 
+from dedup.revisits.clock import Visit
+from dedup.revisits.freshness import Freshness, Interval, freshness
+from dedup.revisits.hints import Trust
 from dedup.revisits.histories import Histories, PageHistory
-from dedup.revisits.plan import planned
+from dedup.revisits.plan import Schedule
 from dedup.revisits.rates import Rates, estimate
 from dedup.revisits.value import in_turns, values
 
 __all__ = [
+    "Freshness",
     "Histories",
+    "Interval",
     "PageHistory",
     "Rates",
+    "Schedule",
+    "Trust",
+    "Visit",
     "estimate",
+    "freshness",
     "in_turns",
-    "planned",
     "values",
 ]

@@ -19,6 +19,7 @@ class PageHistory(NamedTuple):
         changed_seconds: what lay between these visits and those before them.
         seen_seconds: what lies between its first and its last visit that gave an answer.
         asked_at: when it was visited last, answered or not.
+        first_at: when it was fetched first.
         is_due: is it to be visited in any case? It answered 404 once, or duplicated another text.
         is_duplicate: is it one?
     """
@@ -28,36 +29,56 @@ class PageHistory(NamedTuple):
     changed_seconds: float
     seen_seconds: float
     asked_at: float
+    first_at: float = 0.0
     is_due: bool = False
     is_duplicate: bool = False
 
 
 class Histories(NamedTuple):
-    """The columns of many `PageHistory`, and for each page the numbers of its host and folder."""
+    """The columns of many `PageHistory`, and numbers for what they have in common.
+
+    Attributes:
+        host, section, folder: of each page; see `_groups`.
+        section_of: of each folder.
+    """
 
     n_changed: NDArray[np.float64]
     changed_seconds: NDArray[np.float64]
     seen_seconds: NDArray[np.float64]
     asked_at: NDArray[np.float64]
     host: NDArray[np.int64]
+    section: NDArray[np.int64]
     folder: NDArray[np.int64]
+    section_of: NDArray[np.int64]
 
     @classmethod
     def of(cls, pages: Iterable[PageHistory]) -> Histories:
         hosts: dict[str, int] = {}
+        sections: dict[str, int] = {}
         folders: dict[str, int] = {}
+        section_of: list[int] = []
         rows = []
         for page in pages:
-            host, folder = _groups(page.url)
-            groups = hosts.setdefault(host, len(hosts)), folders.setdefault(folder, len(folders))
-            rows.append((*page[1:5], *groups))
-        columns = np.array(rows, dtype=np.float64).reshape(-1, 6).T
-        return cls(*columns[:4], *columns[4:].astype(np.int64))
+            host, section, folder = _groups(page.url)
+            at = sections.setdefault(section, len(sections))
+            if folder not in folders:
+                folders[folder] = len(folders)
+                section_of.append(at)
+            rows.append((*page[1:5], hosts.setdefault(host, len(hosts)), at, folders[folder]))
+        known = np.array(rows, dtype=np.float64).reshape(-1, 7).T
+        groups = known[4:].astype(np.int64)
+        folder_sections = np.array(section_of, dtype=np.int64)
+        return cls._make((*known[:4], *groups, folder_sections))
 
 
-def _groups(url: str) -> tuple[str, str]:
-    """The host of a URL, and the host with the first folder of the path and the path's depth."""
+def _groups(url: str) -> tuple[str, str, str]:
+    """The host of a URL, its section and its folder.
+
+    Section: the host with the first folder of the path and the path's depth. Folder: the section
+    with all folders.
+    """
     parts = urlsplit(url)
-    path = parts.path.split("/")
+    path = parts.path.removesuffix("index.html").rstrip("/").split("/")
     first = path[1] if len(path) > 2 else ""
-    return parts.netloc, f"{parts.netloc}/{first}/{min(len(path), 4)}"
+    section = f"{parts.netloc}/{first}/{min(len(path), 4)}"
+    return parts.netloc, section, "/".join((section, *path[1:-1]))

@@ -1,25 +1,96 @@
-"""In which order the pages of a job are visited again."""
+"""In which order the pages of a job are visited again, and how that changes during the visits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 
 import numpy as np
 
+from dedup.revisits.clock import Floats, Visit, activity, elapsed
+from dedup.revisits.hints import as_time
 from dedup.revisits.histories import Histories, PageHistory
 from dedup.revisits.rates import estimate
 from dedup.revisits.value import in_turns, values
+
+_MAX_REFRESHES = 64
+"""Of which the activity of folders is known; what was before counts as if it was the first crawl.
+With a budget of 5%, half of the visits go round all pages in 40 refreshes."""
 
 _WORTH_OF_DUPLICATES = 0.25
 """Of what a page is worth: a stored page has the text of a duplicate that has not changed."""
 
 
-def planned(pages: Iterable[PageHistory], now: float) -> list[str]:
-    """The URLs of pages: first those that are due, then by turns, see `in_turns`."""
-    known = list(pages)
-    histories = Histories.of(known)
-    since = np.maximum(now - histories.asked_at, 0)
-    worth = values(estimate(histories), since)
-    worth[[page.is_duplicate for page in known]] *= _WORTH_OF_DUPLICATES
-    order = [known[index] for index in in_turns(worth, since).tolist()]
-    return [page.url for page in sorted(order, key=lambda page: not page.is_due)]
+class Schedule:
+    """The order of the visits of one refresh.
+
+    Args:
+        pages: what is known of each.
+        began: when the first crawl began, and each refresh, this one last.
+        visits: the answers of earlier refreshes, in their order: URL, number of the refresh, had
+            the page changed?
+    """
+
+    def __init__(
+        self,
+        pages: Iterable[PageHistory],
+        began: Sequence[float],
+        visits: Iterable[tuple[str, int, bool]] = (),
+    ) -> None:
+        self._pages = list(pages)
+        self._histories = Histories.of(self._pages)
+        self._rates = estimate(self._histories)
+        self._began = began[-1 - _MAX_REFRESHES :]
+        self._left = {page.url: place for place, page in enumerate(self._pages)}
+        self._waited = np.maximum(began[-1] - self._histories.asked_at, 0)
+        self._is_duplicate = np.array([page.is_duplicate for page in self._pages], dtype=bool)
+        self._odds = np.ones(len(self._pages))
+        self._before = [
+            max(bisect_right(self._began, page.first_at) - 1, 0) for page in self._pages
+        ]
+        self._visits: list[Visit] = []
+        skipped = len(began) - len(self._began)
+        for url, refresh, has_changed in visits:
+            if url in self._left and refresh > skipped:
+                self._answer(self._left[url], refresh - skipped, has_changed=has_changed)
+
+    def _answer(self, page: int, refresh: int, *, has_changed: bool) -> None:
+        before = min(self._before[page], refresh)  # clocks are set back
+        self._visits.append(Visit(page, before, refresh, has_changed))
+        self._before[page] = refresh
+
+    @property
+    def left(self) -> KeysView[str]:
+        """The URLs of the pages without an answer."""
+        return self._left.keys()
+
+    def hear(self, odds: Mapping[str, float]) -> None:
+        """Take what a site says of pages: the factors by which it makes changes more likely."""
+        for url in odds.keys() & self._left.keys():
+            self._odds[self._left[url]] = odds[url]
+
+    def note(self, url: str, *, has_changed: bool | None) -> None:
+        """Take the answer to a visit, which is not repeated; None: it has failed."""
+        page = self._left.pop(url, None)
+        if page is not None and has_changed is not None and not self._is_duplicate[page]:
+            self._answer(page, len(self._began) - 1, has_changed=has_changed)
+
+    def order(self) -> list[str]:
+        """The URLs of the pages that are left: first those that are due, then by turns.
+
+        See `in_turns`.
+        """
+        left = np.fromiter(self._left.values(), np.int64, len(self._left))
+        worth = self._worth()[left]
+        places = left[in_turns(worth, self._waited[left])].tolist()
+        order = [self._pages[place] for place in places]
+        return [page.url for page in sorted(order, key=lambda page: not page.is_due)]
+
+    def _worth(self) -> Floats:
+        folder, section = self._histories.folder, self._histories.section_of
+        mean, seconds = self._rates.shape / self._rates.seconds, np.maximum(np.diff(self._began), 0)
+        clock = elapsed(activity(self._visits, folder, section, mean, seconds), seconds)
+        since = np.maximum(clock[folder, -1] - clock[folder, self._before], 0)
+        worth = values(self._rates, as_time(self._rates, since, self._odds))
+        worth[self._is_duplicate] *= _WORTH_OF_DUPLICATES
+        return worth

@@ -2,7 +2,7 @@
 
 Changes are taken for a Poisson process, of which a visit tells no more than whether there was one
 (Cho and Garcia-Molina, Estimating frequency of change, TOIT 2003). Few visits say little of a
-page, so its rate is a gamma distribution whose mean before the first visit is that of its folder,
+page, so its rate is a gamma distribution whose mean before the first visit is that of its section,
 which in turn begins with that of its host. The number of changes that a visit stands for, and the
 rates, are found by turns (expectation and maximisation), for intervals of any length.
 """
@@ -52,7 +52,7 @@ def estimate(pages: Histories) -> Rates:
 
 def _rates(pages: Histories, changes: Floats) -> Rates:
     mean = np.full(len(changes), 1 / _FIRST_SECONDS)
-    for group in (np.zeros(len(changes), dtype=np.int64), pages.host, pages.folder):
+    for group in (np.zeros(len(changes), dtype=np.int64), pages.host, pages.section):
         mean = _mean_of_groups(group, changes, pages.seen_seconds, mean)
     return Rates(_SHAPE + changes, _SHAPE / mean + pages.seen_seconds)
 

@@ -251,6 +251,7 @@ class CrawlConfig:
     is_private_allowed: bool = _read(SettingValues.flag, "DEDUP_ALLOW_PRIVATE")
     trap_pages: int = _read(SettingValues.whole, "DEDUP_TRAP_PAGES", low=0)
     host_pages: int = _read(SettingValues.whole, "DEDUP_HOST_PAGES", low=0)
+    history_days: float = _read(SettingValues.number, "DEDUP_HISTORY_DAYS", low=0)
     extractor: str = _read(_extractor)
     documents: tuple[str, ...] = _read(_documents)
     item_fields: ItemFields = _read(_item_fields)

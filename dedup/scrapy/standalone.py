@@ -9,16 +9,18 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings, Settings
 
 from dedup.errors import StateError
 from dedup.scrapy import crawl_settings
 from dedup.scrapy.commands.crawl import Command
-from dedup.scrapy.internals.commands import new_process
+from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.internals.commands import load_addons, new_process
 from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.processes.team import own_team
 from dedup.scrapy.wording import use_options, wording
-from dedup.store import job_exists
+from dedup.store import job_exists, open_store
 
 
 class Crawled(NamedTuple):
@@ -35,13 +37,20 @@ class Crawled(NamedTuple):
     is_part: bool
 
 
-def crawl(spider: str, arguments: Mapping[str, str], settings: Mapping[str, str]) -> Crawled:
+def crawl(
+    spider: str,
+    arguments: Mapping[str, str],
+    settings: Mapping[str, str],
+    *,
+    first_is_whole: bool = False,
+) -> Crawled:
     """Crawl as `scrapy crawl` does in a project with `crawl_settings`; resume a job that exists.
 
     Args:
         spider: its name.
         arguments: of the spider.
         settings: they have precedence; values are as on a command line.
+        first_is_whole: do the budgets limit refreshes alone, and not the first crawl of the job?
 
     Raises:
         ValueError: an argument or a setting is wrong.
@@ -60,6 +69,9 @@ def crawl(spider: str, arguments: Mapping[str, str], settings: Mapping[str, str]
     options = parser.parse_args(given)
     command.process_options([spider], options)
     command.crawler_process = new_process(project)
+    if first_is_whole and command.is_first_crawl(spider, options.spargs):
+        for name in ("max_pages", "max_seconds"):
+            options.spargs.pop(name, None)
     command.run([spider], options)
     place = None if command.place is None else command.place.store_place
     return Crawled(command.exitcode, place, is_part=own_team() is not None)
@@ -72,6 +84,19 @@ class _Crawl(Command):
         if isinstance(error, StateError) and error.remedy.endswith(("job name", "new job")):
             raise ValueError(f"{error} ({wording().name})") from None
         raise error
+
+    def is_first_crawl(self, spider: str, arguments: dict[str, str]) -> bool:
+        """Has the job not been crawled to its end yet?"""
+        assert self.crawler_process is not None  # noqa: S101 -- for the type checker
+        crawler = Crawler(self.crawler_process.spider_loader.load(spider), self.settings)
+        crawler.spider = crawler.spidercls(**arguments)
+        load_addons(crawler)
+        config = CrawlConfig.from_settings(crawler.settings)
+        place = JobPlace(config, crawler.spider, arguments)
+        if not job_exists(place.store_place):
+            return True
+        with open_store(place.store_place, read_only=True) as store:
+            return store.meta("finished") is None and not store.refreshes.current()
 
     def check_place(self, place: JobPlace) -> None:
         """Check that a folder that is to hold a new job holds nothing else.

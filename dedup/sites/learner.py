@@ -2,37 +2,28 @@
 
 What is learned, and which knowledge a page is read with, depends only on the order of arrival:
 every decision uses what is in the store, so an interrupted job resumes without a difference.
-The knowledge of a site has versions. The first version is made from ten names, and another one each
-time the number of names has doubled. A version is used from `_LAG` names after it was made, so that
-pages being read at that moment need not be read again.
+What is known of a site, in versions, is a `SiteState`.
 """
 
 from __future__ import annotations
 
-import json
-import logging
 from collections import OrderedDict
-from collections.abc import Collection
-from copy import deepcopy
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError, get_frame_parameters
-
-from dedup.sites.counts import Contribution, SiteCounts
+from dedup.sites.counts import Contribution
 from dedup.sites.outline import Outline
 from dedup.sites.site import (
     FEW_NAMES,
     NAMES,
     PageText,
     Site,
-    learn,
     rest_by_itself,
 )
+from dedup.sites.state import SiteState, first_state, read_state
 from dedup.store.records import Outlined, Page, with_text
 from dedup.store.sql.learned import HostKnowledge
 from dedup.urls.parts import host_of, host_without_port
-
-logger = logging.getLogger(__name__)
 
 POOL_PAGES = 64
 """The maximum of pages of a host that wait."""
@@ -40,8 +31,6 @@ POOL_PAGES = 64
 EARLY_PAGES = 256
 """The maximum of pages of a host that are read again: those stored before the host is settled."""
 
-_GROWTH = 2
-_LAG = 16
 _SITES_IN_MEMORY = 200
 """A full one takes 150 to 230 kB."""
 
@@ -51,8 +40,6 @@ characters. Some hundred pages of a host are in memory while their repetitions a
 
 _LINES_IN_MEMORY = 100_000
 """Lines of outlines; each takes about 230 bytes, and 200 once it has been counted."""
-
-_MAX_STATE_BYTES = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,119 +70,9 @@ class LearningStep:
     reread: list[tuple[int, PageText]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Version:
-    """The knowledge at some time: the counts, as they are stored, and the site made from them."""
-
-    counts: SiteCounts
-    site: Site
-
-
-class SiteState:
-    """What has been learned of a site.
-
-    Args:
-        counts: the counts of its pages.
-        used: the counts of the version in use; None: nothing is known yet.
-        following: the counts of the next version, which is used from `next_from` names on.
-        version: the number of the version in use.
-    """
-
-    def __init__(
-        self,
-        counts: SiteCounts | None = None,
-        used: SiteCounts | None = None,
-        following: SiteCounts | None = None,
-        next_from: int = 0,
-        version: int = 0,
-    ) -> None:
-        self.counts = counts or SiteCounts()
-        self._used = _version(used, version) if used else None
-        self._next = _version(following, version + 1) if following else None
-        self._next_from = next_from
-
-    @property
-    def site(self) -> Site:
-        """The version in use."""
-        return self._used.site if self._used else Site()
-
-    def site_for(self, ahead: int) -> Site:
-        """The version that a page is read with if `ahead` other pages arrive before it."""
-        if self._next and self.counts.n_names + ahead >= self._next_from:
-            return self._next.site
-        return self.site
-
-    def begin(self, counts: SiteCounts) -> None:
-        """Use the first version."""
-        self.counts = counts
-        self._used = _version(counts, 1)
-
-    def add(self, page: Contribution) -> bool:
-        """Count a page; return True if the next version is used from now on."""
-        if self._used is None or not self.counts.add(page):
-            return False
-        n_names = self.counts.n_names
-        if self._next is None:
-            if n_names >= _GROWTH * self._used.counts.n_names:
-                self._next = _version(self.counts, self.site.version + 1)
-                self._next_from = n_names + _LAG
-            return False
-        if n_names < self._next_from:
-            return False
-        self._used, self._next = self._next, None
-        return True
-
-    def to_bytes(self) -> bytes:
-        """Return the state as it is stored."""
-        versions = [each.counts.to_bytes() if each else b"" for each in (self._used, self._next)]
-        parts = [self.counts.to_bytes(), *versions]
-        head = json.dumps([self.site.version, self._next_from, *map(len, parts)]).encode()
-        return ZstdCompressor(level=1).compress(b"".join((head, b"\n", *parts)))
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> SiteState:
-        """Return the state that `to_bytes` has written.
-
-        Raises:
-            ValueError: the bytes are in another format, or damaged.
-        """
-        try:
-            if get_frame_parameters(data).content_size > _MAX_STATE_BYTES:  # so is one not told
-                raise ValueError(f"more than {_MAX_STATE_BYTES:,} bytes")
-            raw = ZstdDecompressor().decompress(data)
-            head, _, rest = raw.partition(b"\n")
-            version, next_from, *lengths = map(int, json.loads(head))
-        except (ZstdError, TypeError, ValueError, RecursionError) as error:
-            raise ValueError(f"what was learned of a site is damaged: {error}") from error
-        found: list[SiteCounts | None] = []
-        for length in lengths:
-            found.append(SiteCounts.from_bytes(rest[:length]) if length else None)
-            rest = rest[length:]
-        counts, used, following = (*found, None, None, None)[:3]
-        return cls(counts or SiteCounts(), used, following, next_from, version)
-
-
-def read_state(host: str, data: bytes | None) -> SiteState:
-    """The stored state of a host; a damaged one is logged, and counts as none."""
-    try:
-        return SiteState() if data is None else SiteState.from_bytes(data)
-    except ValueError as error:
-        logger.warning("%s: %s; it is learned again", host, error)
-        return SiteState()
-
-
 def _size_bytes(outline: Outline) -> int:
     """About how much memory an outline takes."""
     return 200 * outline.size.n_lines + outline.size.n_characters
-
-
-def _version(counts: SiteCounts, version: int) -> _Version:
-    """Make a version, without the lines that only one page has: they carry no information."""
-    found = deepcopy(counts)
-    kept = found.line_counts > 1
-    found.lines, found.line_counts = found.lines[kept], found.line_counts[kept]
-    found.line_seen = found.line_seen[kept] * 0
-    return _Version(found, Site(found, version=version))
 
 
 @dataclass(slots=True)
@@ -230,12 +107,19 @@ class SiteLearner:
         max_waiting: the maximum of waiting pages; 0: no page waits.
         is_shared: other processes learn other hosts; this one learns only those it takes up. Of
             the others it knows in each turn what has been stored before.
+        earlier: gives what earlier crawls have learned of a host.
     """
 
     def __init__(
-        self, learned: HostKnowledge, *, max_waiting: int, is_shared: bool = False
+        self,
+        learned: HostKnowledge,
+        *,
+        max_waiting: int,
+        is_shared: bool = False,
+        earlier: Callable[[str], Iterable[SiteState]] = lambda _: (),
     ) -> None:
         self._learned = learned
+        self._earlier = earlier
         self._max_waiting = max_waiting
         self._states: OrderedDict[str, SiteState] = OrderedDict()
         self._changed: set[str] = set()
@@ -434,8 +318,8 @@ class SiteLearner:
         pages = [*pool.early.values(), *self._still_waiting(host)]
         if self.site(host) or len({page.name for page in pages}) < min_names:
             return False
-        state = self._state(host)
-        state.begin(learn((page.lines, page.title, page.url or "") for page in pages))
+        first = [(page.lines, page.title, page.url or "") for page in pages]
+        state = self._states[host] = first_state(first, self._earlier(host))
         self._changed.add(host)
         self._read_early(host, progress, keep=not state.site.is_settled)
         return True

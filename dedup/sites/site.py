@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import compress
 from math import log
@@ -193,12 +194,15 @@ class Site:
         return text, heading or beside or "", self._own_title(title)
 
 
-def learn(pages: Iterable[tuple[Outline | PageLines, str, str]]) -> SiteCounts:
+def learn(
+    pages: Iterable[tuple[Outline | PageLines, str, str]], known: SiteCounts | None = None
+) -> SiteCounts:
     """Count the first pages of a site, given the outline, title and URL of each.
 
     All lines are counted before the boxes are measured; without that every line would be rare.
+    `known`: the counts of other pages, which are counted on and not changed.
     """
-    counts = SiteCounts()
+    counts = deepcopy(known) if known else SiteCounts()
     new = []
     for page, title, url in pages:
         lines = _lines_of(page)

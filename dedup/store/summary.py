@@ -4,6 +4,7 @@ The rows themselves are counted, so the counts always add up, after any number o
 fetched = unique + duplicates by stage + skipped by reason + waiting.
 """
 
+import time
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from dedup.errors import DamageError
 from dedup.preferences.declarations import from_json
 from dedup.preferences.uses import labels
+from dedup.revisits import freshness
 from dedup.store.sql.store import JobStore
 
 _TOP_HOSTS = 1000
@@ -55,9 +57,18 @@ def summarise(store: JobStore) -> dict[str, Any]:
         "failed": stats.failed(),
         "urls": stats.urls(),
         "refresh": stats.refreshed(),
+        "freshness": _freshness(store),
         "preferences": _preferences(store),
         "hosts": stats.hosts(_TOP_HOSTS),
     }
+
+
+def _freshness(store: JobStore) -> dict[str, float | None]:
+    """How fresh the stored pages are; empty: no refresh has begun."""
+    if not store.refreshes.current():
+        return {}
+    histories = store.refreshes.histories
+    return freshness(histories.histories(), histories.intervals(), time.time())._asdict()
 
 
 def _preferences(store: JobStore) -> dict[str, dict[str, int]]:

@@ -21,6 +21,10 @@ _FORMULA = re.compile(
 """The same after invisible characters: white space, and marks of order and direction."""
 
 
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+"""Control characters other than white space; CSV has no escapes for them."""
+
+
 def plain(text: object, *, lines: bool = False) -> str:
     r"""Return the text with U+FFFD for characters that control a terminal.
 
@@ -46,12 +50,16 @@ def plain_json(value: Any) -> str:
 
 
 def guarded(value: object) -> object:
-    """Put an apostrophe before a text that a spreadsheet would take for a formula.
+    r"""Make a text harmless in a cell of CSV, in a spreadsheet and on a terminal.
 
-    >>> guarded("=1+1"), guarded("1+1"), guarded(-1)
-    ("'=1+1", '1+1', -1)
+    A text that a spreadsheet would take for a formula gets an apostrophe; control characters
+    become U+FFFD.
+
+    >>> guarded("=1+1"), guarded("1+1"), guarded(-1), guarded("a\x1b[31m")
+    ("'=1+1", '1+1', -1, 'a�[31m')
     """
-    is_formula = isinstance(value, str) and (
-        value.startswith(_FORMULA_STARTS) or _FORMULA.match(value) is not None
-    )
-    return f"'{value}" if is_formula else value
+    if not isinstance(value, str):
+        return value
+    is_formula = value.startswith(_FORMULA_STARTS) or _FORMULA.match(value) is not None
+    text = _CONTROL.sub("\ufffd", value)
+    return f"'{text}" if is_formula else text

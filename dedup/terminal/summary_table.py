@@ -137,6 +137,7 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
                 f"{n_failed:,} pages could not be revisited and are unchanged; the next refresh"
                 " tries them again"
             )
+    yield from _freshness(account.get("freshness", {}))
     if "rates" in account:
         rates = account["rates"]
         speed, unit = rates["pages_per_second"], "pages"
@@ -183,6 +184,19 @@ def _rendered(rendering: Mapping[str, Any]) -> Iterator[str]:
     if failed := rendering["failed"]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in failed.items())
         yield f"could not be rendered: {reasons}; dedup retry has them rendered again"
+
+
+def _freshness(found: Mapping[str, Any]) -> Iterator[str]:
+    """How fresh the stored pages are."""
+    if not found or found["estimated"] is None:
+        return
+    hours = found["age_seconds"] / 3_600
+    line = (
+        f"freshness: {found['estimated']:.1%} of the pages are up to date by their rates of change"
+    )
+    if found["measured"] is not None:
+        line += f", {found['measured']:.1%} were on average by the last {found['visits']:,} visits"
+    yield f"{line}; visited {hours:,.1f} h ago on average"
 
 
 def _next_commands(account: Mapping[str, Any], job: Path | str) -> Iterator[str]:

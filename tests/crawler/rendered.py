@@ -34,6 +34,7 @@ class Web:
         self.resolved: list[str] = []
         self.connected: list[str] = []
         self.on_ask: Callable[[str], object] = lambda path: None
+        self._starting = asyncio.Lock()
         self._server: asyncio.Server | None = None
 
     async def resolve(self, host: str, port: int) -> list[str]:
@@ -49,12 +50,17 @@ class Web:
         self.connected.append(address)
         if address != PUBLIC or port != 80:
             raise OSError("there is no server")
-        if self._server is None:
-            self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        async with self._starting:
+            if self._server is None:
+                self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         return await asyncio.open_connection(*self._server.sockets[0].getsockname())
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.heads.append(await reader.readuntil(b"\r\n\r\n"))
+        try:
+            self.heads.append(await reader.readuntil(b"\r\n\r\n"))
+        except EOFError:
+            writer.close()
+            return
         head = self.heads[-1].decode("latin-1")
         path = head.split(" ")[1]
         host = next(line[6:] for line in head.split("\r\n") if line.lower().startswith("host: "))
@@ -103,7 +109,7 @@ class Rendered:
         return found
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(120)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(300)
 
     def close(self) -> None:
         self.run(self.browser.close())

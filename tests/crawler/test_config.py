@@ -62,6 +62,7 @@ def test_numbers_given_on_the_command_line_are_read():
         ("DEDUP_HOST_PAGES", float("inf")),
         ("DEDUP_HOST_PAGES", None),
         ("DEDUP_HOST_WAIT_SECONDS", float("nan")),
+        ("DEDUP_HISTORY_DAYS", -1),
         ("DEDUP_WORKER_LEASE_SECONDS", 4),
         ("DEDUP_READ_CPU_SECONDS", 3601),
         ("DEDUP_NEAR_RESEMBLANCE", 1.01),

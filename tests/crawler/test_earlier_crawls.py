@@ -9,13 +9,17 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dedup.store import open_store
+from dedup.cli import main
+from dedup.store import open_store, summarise
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
@@ -142,6 +146,66 @@ def test_links_on_pages_of_earlier_crawls_are_followed(
     found = crawl("site", *options, url=site.url, job="second")
     assert found.skipped(site) == {"/": "earlier_crawl"}
     assert found.stored(site) == {"/a", "/new"}
+
+
+@pytest.mark.slow
+def test_shared_jobs_have_earlier_crawls_and_are_some(
+    crawl: Crawler,
+    make: SimpleNamespace,
+    new_place: Callable[[], str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By two processes, then in PostgreSQL on top of it, then by two processes on top of both."""
+    place = new_place()
+    address, _, name = place.rpartition("#")
+    jobs = [str(crawl.jobs_dir / "first"), place, str(crawl.jobs_dir / "third")]
+    stores = "DEDUP_PROCESSES=2", f"DEDUP_STORE={address}", "DEDUP_PROCESSES=2"
+    with ExitStack() as stack:
+        hosts = (f"127.0.0.{number + 2}" for number in range(3))
+        sites = [stack.enter_context(make.WebSite(None, host)) for host in hosts]
+        urls = ",".join(site.url for site in sites)
+        for at, texts in enumerate(("ab", "bcd", "ade")):
+            for site in sites:
+                own = f"{site.url} {at // 2}"  # new in the third state
+                site.routes = published(make, {**names(*texts), "/own": own})
+            settings = stores[at], f"DEDUP_BASELINE={','.join(jobs[:at])}", "ROBOTSTXT_OBEY=0"
+            given = [each for setting in settings for each in ("-s", setting)]
+            found = crawl("site", *given, url=urls, job=name if at == 1 else Path(jobs[at]).name)
+            assert (found.status, "Traceback" in found.output) == (0, False), found.output
+    assert outcomes(jobs[0]) == (
+        {"": 3, "a": 1, "b": 1, "own": 3},
+        {("a", None): 2, ("b", None): 2},
+    )
+    assert outcomes(jobs[1]) == (
+        {"": 3, "c": 1, "d": 1},
+        {("b", jobs[0]): 3, ("own", jobs[0]): 3, ("c", None): 2, ("d", None): 2},
+    )
+    assert outcomes(jobs[2]) == (
+        {"": 3, "e": 1, "own": 3},
+        {("a", jobs[0]): 3, ("d", jobs[1]): 3, ("e", None): 2},
+    )
+    with open_store(jobs[2], read_only=True) as store:
+        rows = {row["url"]: row["duplicate_of_url"] for row in store.exports.duplicates()}
+    url = f"{sites[0].url}d"
+    for command_of in (["why", jobs[2], url], ["pair", jobs[2], url, rows[url]]):
+        assert main(command_of) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert "an earlier crawl" in told
+        assert f"#{name}" in told
+
+
+def outcomes(job: str) -> tuple[dict[str, int], dict[tuple[str, str | None], int]]:
+    """How many pages of each path are stored, and how many were dropped for a page of which job."""
+    with open_store(job, read_only=True) as store:
+        stored = Counter(row["url"].rpartition("/")[2] for row in store.exports.pages())
+        dropped = Counter(
+            (row["url"].rpartition("/")[2], row["duplicate_of_job"])
+            for row in store.exports.duplicates()
+        )
+        pages = summarise(store)["pages"]
+    assert pages["unique"] == stored.total()
+    assert pages["fetched"] == stored.total() + dropped.total()
+    return stored, dropped
 
 
 @pytest.mark.slow

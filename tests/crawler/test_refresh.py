@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dedup.changes import Changes
+from dedup.revisits import Trust
 from dedup.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -293,8 +294,40 @@ def test_a_refresh_with_a_budget_ends_and_the_next_one_goes_on_with_others(
         crawled = crawl("site", url=site.url, refresh=1, max_pages=2)
         assert crawled.stats["refresh"] == {"number": number, "unchanged": 2}, crawled.output
         assert crawled.rows("SELECT count(*) FROM meta WHERE name = 'finished'") == [1]
-        visited += site.pages_asked()
+        visited += [target for target in site.pages_asked() if target != "/sitemap.xml"]
     assert len(visited) == len(set(visited)) == 10
+
+
+def test_a_budget_goes_to_the_pages_that_a_sitemap_names_unless_it_lies(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = [f"/{n}" for n in range(30)]
+    site.routes |= {"/": make.page("/", *names), **{name: make.page(name) for name in names}}
+
+    def dated(**dates: str) -> bytes:
+        entry = "<url><loc>{}{}</loc><lastmod>{}</lastmod></url>"
+        entries = (entry.format(site.url, n, dates.get(f"n{n}", "2026-01-01")) for n in range(30))
+        return f"<urlset>{''.join(entries)}</urlset>".encode()
+
+    def refreshed(sitemap: bytes) -> tuple[list[str], Trust]:
+        site.routes["/sitemap.xml"] = make.Answer(sitemap, 200, "application/xml")
+        site.asked.clear()
+        crawled = crawl("site", url=site.url, refresh=1, max_pages=4)
+        assert crawled.status == 0, crawled.output
+        sums = ", ".join(f"sum({name})" for name in Trust._fields)
+        (counts,) = crawled.rows(f"SELECT {sums} FROM lastmods")
+        return [path for path in site.pages_asked() if path != "/sitemap.xml"], Trust(*counts)
+
+    crawl("site", url=site.url)
+    assert len(refreshed(dated())[0]) == 4
+    site.routes |= {each: make.page(each, body="<p>More.</p>") for each in ("/17", "/23")}
+    visited, trust = refreshed(dated(n17="2026-01-02", n23="2026-01-02"))
+    assert {"/17", "/23"} < {*visited}
+    assert (trust.named_changed, trust.named_same, len(visited)) == (2, 0, 4)
+    for day in range(3, 6):
+        _, trust = refreshed(dated(**{f"n{n}": f"2026-01-0{day}" for n in range(30)}))
+    assert trust.named_same > 7
+    assert trust.odds(is_named=True) < 1.5
 
 
 def test_new_pages_count_and_links_that_are_left_wait_for_the_next_refresh(
@@ -321,7 +354,7 @@ def test_a_refresh_ends_when_its_seconds_are_over(
     site.routes |= {"/": make.page("/", *names), **{name: make.page(name) for name in names}}
     crawl("site", url=site.url)
     slow = ("-s", "DOWNLOAD_DELAY=0.7", "-s", "RANDOMIZE_DOWNLOAD_DELAY=0")
-    crawled = crawl("site", *slow, url=site.url, refresh=1, max_seconds=2)
+    crawled = crawl("site", *slow, url=site.url, refresh=1, max_seconds=4)
     assert 1 <= crawled.stats["refresh"]["unchanged"] < 10, crawled.output
     assert crawled.stats["urls"]["queued"] == 0
     assert crawl("site", url=site.url, refresh=1).stats["refresh"]["number"] == 2

@@ -9,11 +9,15 @@ from dedup.revisits import (
     Histories,
     PageHistory,
     Rates,
+    Schedule,
+    Trust,
+    Visit,
     estimate,
     in_turns,
-    planned,
     values,
 )
+from dedup.revisits.clock import activity
+from dedup.revisits.hints import as_time
 
 DAY = 86_400.0
 SITE = "https://a.example/"
@@ -21,7 +25,7 @@ SITE = "https://a.example/"
 
 def _page(path: str, n_changed: int = 0, n_visits: int = 0, **more: bool) -> PageHistory:
     """A page that was visited once a day, the last time at 0."""
-    return PageHistory(SITE + path, n_changed, n_changed * DAY, n_visits * DAY, 0.0, **more)
+    return PageHistory(SITE + path, n_changed, n_changed * DAY, n_visits * DAY, 0.0, 0.0, **more)
 
 
 def test_rates_of_known_pages_are_found_from_visits_that_hide_changes() -> None:
@@ -69,8 +73,68 @@ def test_what_is_due_comes_first_and_duplicates_late() -> None:
         _page("docs/copy", 3, 30, is_duplicate=True),
         _page("docs/due", 0, 30, is_due=True),
     )
-    order = planned([copy, *pages, due], 10 * DAY)
+    order = Schedule([copy, *pages, due], [0.0, 10 * DAY]).order()
     assert order[0] == due.url
     assert order.index(copy.url) > 0
     assert sorted(order) == sorted(page.url for page in [copy, *pages, due])
-    assert planned([], 0.0) == []
+    assert Schedule([], [0.0, 1.0]).order() == []
+
+
+def test_a_folder_is_active_when_more_of_its_pages_changed_than_their_rates_tell() -> None:
+    pages = [_page(f"{folder}/{n}") for folder in "ab" for n in range(10)]
+    known = Histories.of(pages)
+    visits = [Visit(page, 0, 2, page < 10) for page in range(20)]
+    rates, seconds = np.full(20, 0.01 / DAY), np.array([DAY, DAY])
+    found = activity(visits, known.folder, known.section_of, rates, seconds)
+    assert (found[0] > 5).all()
+    assert (found[1] < 0.7).all()
+    assert (activity([], known.folder, known.section_of, rates, seconds) == 1).all()
+
+
+def test_changes_that_a_refresh_finds_bring_the_other_pages_of_their_folder_forward() -> None:
+    pages = [_page(f"{folder}/{n}", 1, 30) for n in range(20) for folder in ("docs", "news")]
+    schedule = Schedule(pages, [0.0, DAY])
+    for folder in ("docs", "news"):
+        for n in range(3):
+            schedule.note(f"{SITE}{folder}/{n}", has_changed=folder == "news")
+    schedule.note(f"{SITE}news/3", has_changed=None)
+    order = schedule.order()
+    assert len(order) == len(schedule.left) == 33
+    assert all("/news/" in url for url in order[:16])
+    later = Schedule(pages, [0.0, DAY, 2 * DAY], [(f"{SITE}news/{n}", 1, True) for n in range(3)])
+    assert set(later.order()[:17]) == {f"{SITE}news/{n}" for n in range(3, 20)}
+
+
+def test_refreshes_of_long_ago_count_as_the_first_crawl() -> None:
+    began = [n * DAY for n in range(200)]
+    visits = [(f"{SITE}a/{n % 5}", n, True) for n in range(1, 199)]
+    assert len(Schedule([_page(f"a/{n}", 9, 30) for n in range(5)], began, visits).order()) == 5
+
+
+@pytest.mark.parametrize("odds", [0.01, 0.5, 3.0, 1e3])
+def test_what_a_site_says_is_expressed_as_time(odds: float) -> None:
+    rates, since = Rates(np.array([0.5, 2.0]), np.array([5.0, 50.0])), np.array([3.0, 7.0])
+    after = [
+        (1 + time / rates.seconds) ** rates.shape - 1
+        for time in (since, as_time(rates, since, np.full(2, odds)))
+    ]
+    assert after[1] == pytest.approx(after[0] * odds)
+    assert as_time(rates, since, np.ones(2)) == pytest.approx(since)
+    assert np.isfinite(
+        as_time(Rates(np.array([1e5]), np.array([1.0])), since[:1], np.array([odds]))
+    )
+
+
+def test_a_site_is_believed_as_far_as_it_told_the_truth() -> None:
+    liar, honest = Trust(20, 0, 200, 0), Trust(20, 1, 2, 200)
+    assert liar.odds(is_named=True) < 1.1
+    assert honest.odds(is_named=True) > 30
+    assert honest.odds(is_named=False) < 0.2
+    assert 1 < Trust().odds(is_named=True) < 10
+
+
+def test_pages_that_their_site_names_come_forward() -> None:
+    pages = [_page(f"a/{n}", 1, 30) for n in range(20)]
+    schedule = Schedule(pages, [0.0, DAY])
+    schedule.hear({f"{SITE}a/17": 50.0, f"{SITE}a/elsewhere": 50.0})
+    assert schedule.order()[0] == f"{SITE}a/17"

@@ -85,6 +85,7 @@ class JobFiles(Extension):
         if job.has_queue and is_over:
             if number:
                 settle(store)
+                store.refreshes.retention.sum_up(job.config.history_days)
             store.set_meta("finished", repr(time.time()))
         store.commit()
 

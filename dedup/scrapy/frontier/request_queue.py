@@ -126,6 +126,11 @@ class RequestQueue:
         self.length += n_more
         self.frontier.reload(slot)
 
+    def reload_all(self) -> None:
+        """Read all slots again: other rows are queued in the store."""
+        self.length = self._store.urls.count_queued()
+        self.frontier.reload_all()
+
     def is_again(self, row: QueuedUrl) -> bool:
         """Was the request that comes next in flight before? Later it is as any other."""
         is_again = row.key in self._again

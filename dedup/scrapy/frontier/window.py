@@ -175,6 +175,11 @@ class Frontier:
         slot = self._late.pop(slot_name, None) or self._slots.get(slot_name)
         self._slots[slot_name] = _Slot(_IN_STORE, held=slot.held if slot else [])
 
+    def reload_all(self) -> None:
+        """Read all slots again: other rows are queued in the store."""
+        for name in (*self._slots, *self._late, *self._urls.slots()):
+            self.reload(name)
+
     def done(self, keys: list[bytes]) -> None:
         """Note that the requests of these keys are no longer in flight."""
         for key in keys:

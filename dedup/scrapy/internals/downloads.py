@@ -88,7 +88,7 @@ def count_requests(crawler: Crawler, name: str, n_requests: int) -> None:
 
     A slot without delay does not wait.
     """
-    slot = None if crawler.engine is None else crawler.engine.downloader.slots.get(name)
+    slot = crawler.engine.downloader.slots.get(name)
     if slot is not None:
         slot.lastseen += n_requests * slot.delay
 

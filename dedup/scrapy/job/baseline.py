@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from dedup.collection.jobs import sites_of_job
@@ -12,6 +12,7 @@ from dedup.detectors.second_check import RareOn
 from dedup.document import Match
 from dedup.errors import SchemeError, StateError
 from dedup.sites.site import Site
+from dedup.sites.state import SiteState, read_state
 from dedup.store import JobStore, Page, open_store, store_path
 from dedup.store.interface import Schemes
 from dedup.store.postgresql import is_address, without_password
@@ -47,6 +48,11 @@ class Baseline:
             known: what this crawl knows of a host.
         """
         return rare_lines(known, *map(sites_of_job, self._stores))
+
+    def learned(self, host: str) -> Iterator[SiteState]:
+        """What each of the earlier crawls has learned of a host."""
+        for store in self._stores:
+            yield read_state(host, store.learned.site(host))
 
     def body(self, number: int) -> bytes | None:
         """The body of a page in `layers`; None: it was not kept."""

@@ -39,6 +39,7 @@ from dedup.scrapy.job.place import JobPlace
 from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.job.turns import Turns
 from dedup.scrapy.job.urls import ResponseUrls, seen_urls
+from dedup.scrapy.job.visit_order import VisitOrder
 from dedup.scrapy.reading.host_shares import HostShares
 from dedup.scrapy.reading.page_reader import PageReader
 from dedup.sites.learner import SiteLearner
@@ -107,6 +108,7 @@ class Job:
         store: holds everything stored of the job.
         baseline: the jobs of earlier crawls.
         urls, pages: the parts that work on each.
+        visit_order: of a refresh with a budget that this process has begun alone.
         ledger: records each outcome.
         turns: when this process writes, where others share the job.
         reader: reads pages for a spider of the project's own; None: it has read none.
@@ -129,6 +131,7 @@ class Job:
     urls: UrlSide
     pages: PageSide
     ledger: Ledger
+    visit_order: VisitOrder | None = None
 
     @classmethod
     def of(cls, crawler: Crawler) -> Job:
@@ -270,7 +273,12 @@ def _assemble(job: Job, crawler: Crawler) -> None:
     """Make the parts of a job, each after those that it needs."""
     config, store, turns = job.config, job.store, job.turns
     is_shared = store.workers.is_shared
-    learner = SiteLearner(store.learned, max_waiting=config.waiting_pages, is_shared=is_shared)
+    learner = SiteLearner(
+        store.learned,
+        max_waiting=config.waiting_pages,
+        is_shared=is_shared,
+        earlier=job.baseline.learned,
+    )
     detection = replace(config.detection, index_folder=job.folder)
     content = ContentIndex(store, detection, learner, job.baseline)
     revisits = Revisits(
@@ -293,6 +301,10 @@ def _assemble(job: Job, crawler: Crawler) -> None:
                 requests.reload(slot, n_more=n_more)
         duplicate_links = DuplicateLinks.of(crawler, store, requests, content, config)
 
+    visit_order = None
+    if revisits.schedule is not None and not is_shared:
+        limit = job.place.max_visits
+        job.visit_order = visit_order = VisitOrder(revisits.schedule, store, requests, limit)
     job.ledger = ledger = Ledger(
         store,
         crawler.stats,
@@ -301,6 +313,7 @@ def _assemble(job: Job, crawler: Crawler) -> None:
         revisits,
         budgets.traps,
         duplicate_links,
+        visit_order,
         add_page=content.add,
         add_duplicate=content.add_duplicate,
     )

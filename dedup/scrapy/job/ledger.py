@@ -12,6 +12,7 @@ from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.job.duplicate_links import DuplicateLinks
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.revisits import Revisits
+from dedup.scrapy.job.visit_order import VisitOrder
 from dedup.store import JobStore, Page
 from dedup.store.records import EARLIER
 from dedup.urls import SeenUrls
@@ -43,6 +44,7 @@ class Ledger:
         revisits: Revisits,
         traps: TrapWatch | None,
         duplicate_links: DuplicateLinks | None,
+        visit_order: VisitOrder | None,
         *,
         add_page: Callable[[Page], int],
         add_duplicate: Callable[[Page, Match], None],
@@ -54,6 +56,7 @@ class Ledger:
         self._revisits = revisits
         self._traps = traps
         self._duplicate_links = duplicate_links
+        self._visit_order = visit_order
         self._add_page = add_page
         self._add_duplicate = add_duplicate
         self.fetched = self.fetched_before = store.stats.fetched()
@@ -83,6 +86,8 @@ class Ledger:
                 keys = [each.key for each in outcome.finishes]
                 self._duplicate_links.judged(keys, is_duplicate=outcome.kind == "duplicate")
         self._count(outcome)
+        if self._visit_order is not None:
+            self._visit_order.renew()
         return number
 
     def _write(self, outcome: Outcome) -> int | None:
@@ -97,11 +102,13 @@ class Ledger:
             case "duplicate" if page is not None and outcome.match is not None:
                 self._add_duplicate(page, outcome.match)
             case "version" if page is not None and outcome.number is not None:
+                self._note_order(outcome.url, "changed")
                 for url in self._revisits.replace(outcome.number, page):
                     if not self._requests.is_waiting(url):
                         self._requests.add_known(url)
             case "visited":
                 store.refreshes.note_visit(outcome.url, outcome.reason)
+                self._note_order(outcome.url, outcome.reason)
                 if outcome.target:
                     store.urls.add_alias(outcome.url, outcome.target, "redirect")
                 if page is not None and outcome.number is not None:
@@ -117,6 +124,10 @@ class Ledger:
                     size_bytes=outcome.size_bytes,
                 )
         return None
+
+    def _note_order(self, url: str, result: str) -> None:
+        if self._visit_order is not None:
+            self._visit_order.note(url, result)
 
     def _finish(self, outcome: Outcome) -> None:
         finishes = outcome.finishes

@@ -16,7 +16,7 @@ from scrapy.settings import BaseSettings
 
 from dedup.detectors import default_detectors
 from dedup.errors import StateError
-from dedup.revisits import planned
+from dedup.revisits import Schedule
 from dedup.scrapy.config import CrawlConfig, stages_in_use
 from dedup.scrapy.job.baseline import Baseline, open_baseline
 from dedup.scrapy.spiders.own import OwnSpider, is_own
@@ -73,12 +73,21 @@ class JobPlace:
         own = self._own
         return own is not None and own.refresh and bool(own.max_pages or own.max_seconds)
 
-    def begin_refresh(self, store: JobStore) -> int:
-        """Queue the pages of a finished job for a visit; return the number of the refresh."""
+    def begin_refresh(self, store: JobStore) -> Schedule | None:
+        """Queue the pages of a finished job for a visit; return their schedule, if there is one."""
         if self._own is None or not self.has_visit_budget:
-            return store.refreshes.begin()
-        order = planned(store.refreshes.histories.histories(), time.time())
-        return store.refreshes.begin(order[: self._own.max_pages or None])
+            store.refreshes.begin()
+            return None
+        known = store.refreshes.histories
+        began = [*known.began(), time.time()]
+        schedule = Schedule(known.histories(), began, known.visits())
+        store.refreshes.begin(schedule.order()[: self._own.max_pages or None])
+        return schedule
+
+    @property
+    def max_visits(self) -> int:
+        """How many pages a refresh visits; 0: no limit."""
+        return 0 if self._own is None else self._own.max_pages
 
     @property
     def is_always_new(self) -> bool:
@@ -99,7 +108,7 @@ class JobPlace:
             check_name(name)
         else:
             name = name_like(self._made_name)
-        place = f"{self._config.store}#{name}"
+        place = self._place_in_store(name)
         if self._given_name or not self.is_always_new:
             return place
         later = (f"{place}-{number}" for number in count(2))
@@ -264,14 +273,23 @@ class JobPlace:
         """The job name that the user gave. Arguments `job` of other spiders do not count."""
         return (self._own.job if self._own is not None else "") or self._config.job
 
-    @property
+    @cached_property
     def _made_name(self) -> str:
         if self._own is not None:
-            return self._own.job_name
+            former = self._own.former_job_name
+            return former if former and self._is_job(former) else self._own.job_name
         if not self._arguments:
             return self._spider_name
         text = json.dumps(self._arguments, sort_keys=True, default=str)
         return f"{self._spider_name}-{sha256(text.encode()).hexdigest()[:8]}"
+
+    def _is_job(self, name: str) -> bool:
+        if self._config.store:
+            return job_exists(self._place_in_store(name_like(name)))
+        return job_exists(Path(self._config.jobs_dir, file_name(name)))
+
+    def _place_in_store(self, name: str) -> str:
+        return f"{self._config.store}#{name}"
 
     def _check_detectors(self, store: JobStore, settings: BaseSettings) -> None:
         """Check the detectors of the pipelines that are in use.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from dedup.document import Document
+from dedup.revisits import Schedule
 from dedup.scrapy.job.doubts import Belief, Doubts
 from dedup.scrapy.job.outcome import Outcome
 from dedup.sites.lines import PageLines
@@ -32,20 +33,22 @@ class Revisits:
 
     Attributes:
         number: of the current refresh; 0: this is the first crawl.
+        schedule: of a refresh with a budget that this process has begun.
     """
 
     def __init__(
         self,
         store: JobStore,
         *,
-        begin: Callable[[JobStore], int] | None,
+        begin: Callable[[JobStore], Schedule | None] | None,
         signatures: Callable[[Page], Mapping[str, bytes]],
         site: Callable[[str], Site],
     ) -> None:
         self._store = store
         self._signatures = signatures
         self._site = site
-        self.number = store.refreshes.current() if begin is None else begin(store)
+        self.schedule = None if begin is None else begin(store)
+        self.number = store.refreshes.current()
         self._doubts = Doubts()
         self._judged: set[str] = set()
         """Duplicates of earlier visits that have been judged again in this run."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -19,13 +19,19 @@ MAX_PARTS = 2_000_000
 twenty languages have fewer."""
 
 _PART_BYTES = 65_536
+_MAX_LASTMOD = 40
+"""Characters; a time to the nanosecond has 35."""
 
 
 class Sitemap(NamedTuple):
-    """The URLs that a sitemap lists: of pages, or (`is_index`) of other sitemaps."""
+    """The URLs that a sitemap lists: of pages, or (`is_index`) of other sitemaps.
+
+    `lastmods`: when pages changed last, as the sitemap has it, by URL; not all have it.
+    """
 
     urls: list[str]
     is_index: bool
+    lastmods: Mapping[str, str] = {}
 
 
 class RawSitemap(NamedTuple):
@@ -44,11 +50,11 @@ def read_sitemap(body: bytes) -> Sitemap:
 
     RSS 2.0 and Atom feeds list the pages that their entries link to.
 
-    A document type declaration is refused: sitemaps have none, and its entities could expand
-    without bound or read files.
+    External entities are not read: an address with one of them is left out. A file that declares
+    entities of its own is refused, as they could expand without bound.
 
     Raises:
-        SitemapError: it is not a sitemap, too large, or has a document type declaration.
+        SitemapError: it is not a sitemap, too large, or declares entities of its own.
     """
     body = _gunzip(body)
     if len(body) > MAX_SIZE_BYTES:
@@ -71,11 +77,11 @@ def read_sitemap(body: bytes) -> Sitemap:
         raise SitemapError(f"not XML: {error}") from None
     if root is None:
         raise SitemapError("not XML")
-    if root.getroottree().docinfo.internalDTD is not None:
-        raise SitemapError("has a document type declaration")
+    if _has_entities(root):
+        raise SitemapError("declares entities of its own")
     name = str(root.tag).rpartition("}")[2]  # not by QName: a namespace may have braces in it
     if name in ("urlset", "sitemapindex"):
-        locations: Iterator[str] = (loc.text or "" for loc in root.iterfind("{*}*/{*}loc"))
+        locations: Iterator[str] = map(_text, root.iterfind("{*}*/{*}loc"))
     elif name == "rss":
         locations = map(_rss_link, root.iterfind("channel/item"))
     elif name == "feed":
@@ -83,7 +89,28 @@ def read_sitemap(body: bytes) -> Sitemap:
     else:
         expected = "<urlset>, <sitemapindex>, <rss> or <feed>"
         raise SitemapError(f"expected {expected}, found <{name}>")
-    return Sitemap([url for loc in locations if (url := loc.strip())], name == "sitemapindex")
+    urls = [url for loc in locations if (url := loc.strip())]
+    return Sitemap(urls, name == "sitemapindex", _lastmods(root) if name == "urlset" else {})
+
+
+def _lastmods(urlset: etree._Element) -> dict[str, str]:
+    found = {}
+    for lastmod in urlset.iterfind("{*}url/{*}lastmod"):
+        entry, value = lastmod.getparent(), (lastmod.text or "").strip()
+        if entry is not None and value:
+            found[(entry.findtext("{*}loc") or "").strip()] = value[:_MAX_LASTMOD]
+    return found
+
+
+def _has_entities(root: etree._Element) -> bool:
+    """Does the document type declare entities other than external ones?"""
+    declared: Any = root.getroottree().docinfo.internalDTD
+    return declared is not None and any(each.system_url is None for each in declared.entities())
+
+
+def _text(element: etree._Element | None) -> str:
+    """The text of an element; "" if something in it, such as an entity, was not read."""
+    return "" if element is None or len(element) else element.text or ""
 
 
 def _rss_link(item: etree._Element) -> str:
@@ -91,11 +118,11 @@ def _rss_link(item: etree._Element) -> str:
 
     Source: RSS 2.0 (https://www.rssboard.org/rss-specification), elements of <item>.
     """
-    link = (item.findtext("link") or "").strip()
+    link = _text(item.find("link")).strip()
     guid = item.find("guid")
     if link or guid is None or guid.get("isPermaLink") == "false":
         return link
-    return guid.text or ""
+    return _text(guid)
 
 
 def _atom_links(feed: etree._Element) -> Iterator[str]:

@@ -95,8 +95,8 @@ class Browser:
         run = await self._running()
         try:
             rendered = await run.render(response)
-            slot = str(response.meta.get("download_slot", "")) if response.request else ""
-            count_requests(self._crawler, slot, min(rendered[-1].n_own, _MAX_COUNTED))
+            if response.request is not None and (slot := response.meta.get("download_slot")):
+                count_requests(self._crawler, slot, min(rendered[-1].n_own, _MAX_COUNTED))
             return rendered
         finally:
             if run is not self._run and not run.n_open:

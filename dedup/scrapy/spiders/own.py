@@ -21,6 +21,8 @@ class OwnSpider(Protocol):
     Attributes:
         name: of the spider.
         job: the name that the user gave to the job; "": the name is made from the arguments.
+        job_name: the default name of the job.
+        former_job_name: the default name that earlier releases gave; "": the same.
         always_new: is each crawl a job of its own?
         max_pages, max_seconds: when the crawl stops; 0: no limit.
     """
@@ -35,6 +37,9 @@ class OwnSpider(Protocol):
 
     @property
     def job_name(self) -> str: ...
+
+    @property
+    def former_job_name(self) -> str: ...
 
     @property
     def job_arguments(self) -> Mapping[str, str]: ...

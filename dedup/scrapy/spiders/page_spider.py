@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
 from functools import cached_property, partial
@@ -31,6 +32,7 @@ from dedup.scrapy.rendering.browser import Browser
 from dedup.scrapy.rendering.choice import RenderedPages
 from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
 from dedup.scrapy.spiders.download_errors import outcome_of_error, outcome_of_visit, request_of
+from dedup.scrapy.spiders.lastmods import lastmods
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.outside_hosts import OutsideHosts
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
@@ -46,6 +48,8 @@ _MAX_REFRESH_CHARACTERS = 500
 
 _QUEUEING_SECONDS = 0.0002
 """CPU time of this process for a link that is queued."""
+
+_SITEMAP_SECONDS = 60.0
 
 _MIN_SKIPPED = 1_000
 _SKIPPED_FOR_A_PAGE = 10
@@ -135,6 +139,11 @@ class PageSpider(Spider):
         return "-".join(filter(None, [self.name, host, digest]))
 
     @property
+    def former_job_name(self) -> str:
+        """The default name in earlier releases; "": the same."""
+        return ""
+
+    @property
     def job_arguments(self) -> dict[str, str]:
         """The arguments that identify the job: with others it is another job."""
         return self._arguments
@@ -162,6 +171,30 @@ class PageSpider(Spider):
             errback=self.failed,
             meta={"depth": depth} if depth else None,
         )
+
+    async def hear_sitemaps(self) -> None:
+        """In a refresh with a budget, have pages come first that sitemaps say have changed.
+
+        Visits wait for that, up to a minute.
+        """
+        job = self.dedup_job
+        if job is None or job.visit_order is None:
+            return
+        frontier = job.urls.requests.frontier
+        hosts = {urlsplit(url).hostname or "" for url in self.urls}
+        for host in hosts:
+            frontier.pause(host)
+        try:
+            async with asyncio.timeout(_SITEMAP_SECONDS):
+                found = await lastmods(
+                    self.crawler, self.urls, job.visit_order.left, self._reader.read_sitemap
+                )
+            job.visit_order.hear(found)
+        except TimeoutError:
+            self.logger.info("The sitemaps did not arrive in time; the visits begin without")
+        finally:
+            for host in hosts:
+                frontier.resume(host)
 
     async def parse(self, response: Response) -> AsyncIterator[Request | PageItem]:
         self._count_visit(response.meta)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import AsyncIterator, Iterator
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,9 @@ from scrapy.exceptions import CloseSpider
 from dedup.scrapy.job.outcome import Outcome
 from dedup.scrapy.spiders.page_spider import PageSpider
 from dedup.urls import canonical_url
+
+_MAX_FILE_NAME = 30
+"""Characters of it in the name of the job, which may have 48 in PostgreSQL."""
 
 
 class UrlsSpider(PageSpider):
@@ -33,7 +39,14 @@ class UrlsSpider(PageSpider):
 
     @property
     def job_name(self) -> str:
-        return f"urls-{self._path.resolve()}"
+        """The name of the file, and a digest of its path."""
+        file = re.sub(r"[^\w.-]+", "-", self._path.name, flags=re.ASCII)[:_MAX_FILE_NAME]
+        digest = sha256(os.fsencode(self._path.resolve())).hexdigest()[:8]
+        return f"{self.name}-{file.strip('.-') or 'list'}-{digest}"
+
+    @property
+    def former_job_name(self) -> str:
+        return f"{self.name}-{self._path.resolve()}"
 
     @property
     def job_arguments(self) -> dict[str, str]:

@@ -15,7 +15,8 @@ from dedup.store.sqlite import SqliteStore
 _TABLES = (
     *("meta", "counters", "urls", "pages", "sites", "encodings", "waiting", "early"),
     *("versions", "visits", "duplicates", "skipped", "aliases", "signatures", "apart"),
-    *("preferences", "host_preferences", "earlier", "claims", "rendering"),
+    *("preferences", "host_preferences", "earlier", "claims", "lastmods"),
+    *("visited", "visit_counts", "rendering"),
 )
 _NUMBERED = {"urls": "id", "waiting": "place"}
 """The tables with generated numbers, and their columns."""

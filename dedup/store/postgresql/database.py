@@ -81,6 +81,9 @@ class Database(database.Database):
                     parameters,
                 )
 
+    def version(self) -> object:
+        return self.value("SELECT mark FROM job")
+
     def matching(self, table: str, pattern: re.Pattern[str]) -> tuple[str, list[object]]:
         query = f"SELECT number, url FROM {table} WHERE url IS NOT NULL"  # noqa: S608 -- our own names
         numbers = [number for number, url in self.each(query) if pattern.search(url)]

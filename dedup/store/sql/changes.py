@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from dedup.store.exchange import split_body
 from dedup.store.records import Page, is_reduced
 from dedup.store.sql.database import Queries
+from dedup.store.sql.retention import SUMMED_UP
 
 _AWAY = ("gone", "moved")
 
@@ -34,9 +35,17 @@ _VERSIONS = """
 SELECT fetched_at, title, text FROM versions WHERE page = ?
 UNION ALL SELECT fetched_at, title, text FROM pages WHERE number = ? ORDER BY fetched_at
 """
+_REFRESHES = """
+SELECT refresh, outcome, count(*), min(seen_at) FROM visits WHERE refresh > ? OR url = ''
+GROUP BY refresh, outcome
+UNION ALL SELECT refresh, outcome, sum(pages), NULL FROM visit_counts GROUP BY refresh, outcome
+ORDER BY 1, 2
+"""
 _ANSWERS = """
 SELECT r.host, v.outcome, count(*) FROM visits AS v JOIN pages AS r ON r.url = v.url
-WHERE v.refresh = ? GROUP BY r.host, v.outcome ORDER BY r.host, v.outcome
+WHERE v.refresh = :refresh AND v.refresh > :summed_up GROUP BY r.host, v.outcome
+UNION ALL SELECT host, outcome, pages FROM visit_counts WHERE refresh = :refresh AND host <> ''
+ORDER BY 1, 2
 """
 _VISITS = "SELECT refresh, outcome, seen_at FROM visits WHERE url = ? ORDER BY refresh"
 
@@ -95,18 +104,15 @@ class ChangeQueries(Queries):
     def refreshes(self) -> list[Refresh]:
         """The refreshes, the first one first."""
         found: dict[int, Refresh] = {}
-        query = (
-            "SELECT refresh, outcome, count(*), min(seen_at) FROM visits"
-            " GROUP BY refresh, outcome ORDER BY refresh, outcome"
-        )
-        for number, outcome, count, seen_at in self._database.all(query):
-            known = found.get(number, Refresh(number, seen_at, {}))
-            counts = known.counts if outcome == "began" else {**known.counts, outcome: count}
-            found[number] = Refresh(number, min(known.began, seen_at), counts)
+        for number, outcome, count, seen_at in self._database.all(_REFRESHES, (self._summed_up,)):
+            began = float("inf") if seen_at is None else seen_at
+            known = found.get(number, Refresh(number, began, {}))
+            counts = known.counts if outcome == "began" else {**known.counts, outcome: int(count)}
+            found[number] = Refresh(number, min(known.began, began), counts)
         return list(found.values())
 
     def visits(self, url: str) -> list[Visit]:
-        """The visits of a page, the first one first."""
+        """The visits of a page whose rows are kept, the first one first."""
         return [Visit(*row) for row in self._database.all(_VISITS, (url,))]
 
     def away(self, until: float) -> dict[str, AwayPage]:
@@ -198,13 +204,18 @@ class ChangeQueries(Queries):
     def answers(self, refresh: int) -> dict[str, dict[str, int]]:
         """The visited pages of each host by outcome."""
         found: dict[str, dict[str, int]] = {}
-        for host, outcome, count in self._database.each(_ANSWERS, (refresh,)):
+        values = {"refresh": refresh, "summed_up": self._summed_up}
+        for host, outcome, count in self._database.all(_ANSWERS, values):
             found.setdefault(host, {})[outcome] = count
         return found
 
     def pages_by_host(self) -> dict[str, int]:
         """How many pages each host has."""
         return self._database.pairs("SELECT host, count(*) FROM pages GROUP BY host")
+
+    @property
+    def _summed_up(self) -> int:
+        return int(self._database.meta(SUMMED_UP) or 0)
 
     def _text(self, number: int, packed: bytes) -> str:
         return self._database.text(number, packed)

@@ -153,6 +153,10 @@ class Database(ABC):
         """Have a reader see the job as it is from now on, and not as it was on opening."""
 
     @abstractmethod
+    def version(self) -> object:
+        """What changes when another connection has written to the job."""
+
+    @abstractmethod
     def matching(self, table: str, pattern: re.Pattern[str]) -> tuple[str, list[object]]:
         """The SQL condition that the URLs of rows `r` of a table match, and its parameters."""
 

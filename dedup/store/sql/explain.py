@@ -30,6 +30,12 @@ UNION ALL SELECT 'duplicate', number, url FROM duplicates WHERE url IS NOT NULL
 UNION ALL SELECT 'skipped', number, url FROM skipped
 UNION ALL SELECT 'waiting', place, url FROM waiting WHERE url IS NOT NULL
 """
+_URLS_AFTER = """
+SELECT number, url FROM pages WHERE number > ? AND url IS NOT NULL
+UNION ALL SELECT number, url FROM duplicates WHERE number > ? AND url IS NOT NULL
+UNION ALL SELECT number, url FROM earlier WHERE number > ? AND url IS NOT NULL
+ORDER BY number
+"""
 _APART = """
 SELECT a.page, p.url, a.original, o.url, a.lines FROM apart AS a
 JOIN pages AS p ON p.number = a.page JOIN pages AS o ON o.number = a.original
@@ -86,6 +92,19 @@ class ExplainQueries(Queries):
         every = self._database.each(_URLS)
         found = [(number, outcome) for outcome, number, url in every if is_same(url)]
         return FoundRecord(*reversed(max(found))) if found else None
+
+    def urls(self, *, after: int) -> Iterator[tuple[int, str]]:
+        """Number and URL of the pages that were fetched: stored, dropped, or in an earlier crawl.
+
+        Args:
+            after: only those with a greater number.
+        """
+        return self._database.each(_URLS_AFTER, (after,) * 3)
+
+    def pages_of_aliases(self, urls: Sequence[str]) -> list[str]:
+        """The URLs of pages to which one of these URLs leads, exactly as recorded."""
+        query = f"SELECT page_url FROM aliases WHERE url IN ({', '.join('?' * len(urls))})"  # noqa: S608 -- marks
+        return [url for (url,) in self._database.all(query, urls)]
 
     def details(self, outcome: Outcome, number: int) -> dict[str, Any]:
         """The details of a record, by the names of `Fate`."""

@@ -16,6 +16,8 @@ from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page
 from dedup.store.sql.changes import ChangeQueries
 from dedup.store.sql.database import Connection, Database
 from dedup.store.sql.histories import HistoryQueries
+from dedup.store.sql.lastmods import Lastmods
+from dedup.store.sql.retention import Retention
 
 _RANK_OF_DUPLICATES = 1_000_000
 """After the pages, because their originals may have changed by then."""
@@ -24,6 +26,11 @@ _QUEUE_PLANNED = f"""
 UPDATE urls SET state = {QUEUED}, rank = planned.rank, slot = {{slot}}{{request}}
 FROM {{table}} AS found JOIN planned ON planned.url = found.url
 WHERE urls.url = found.url AND urls.state = {DONE}
+"""  # noqa: S608 -- constants
+_TAKE_BACK = f"""
+UPDATE urls SET state = {DONE}, request = NULL
+WHERE state = {QUEUED} AND rank BETWEEN 1 AND {_RANK_OF_DUPLICATES}
+AND url IN (SELECT url FROM pages UNION SELECT url FROM duplicates)
 """  # noqa: S608 -- constants
 _LEAVE_OUT = f"""
 UPDATE urls SET state = {DONE}, request = NULL WHERE state = {QUEUED}
@@ -51,10 +58,12 @@ _IS_ANSWER = "outcome <> 'failed' AND substr(v.outcome, 1, 7) <> 'failed:'"
 
 _LAST_ANSWER = f"""
 WITH RECURSIVE earlier(n) AS (
-    SELECT CAST(? AS INTEGER) UNION ALL SELECT n - 1 FROM earlier WHERE n > 1
+    SELECT CAST(:last AS INTEGER)
+    UNION ALL SELECT n - 1 FROM earlier WHERE n - 1 > CAST(:summed_up AS INTEGER)
 )
-SELECT v.outcome FROM earlier JOIN visits AS v ON v.refresh = earlier.n AND v.url = ?
-WHERE v.{_IS_ANSWER} ORDER BY earlier.n DESC LIMIT 1
+SELECT v.refresh, v.outcome FROM earlier JOIN visits AS v ON v.refresh = earlier.n AND v.url = :url
+WHERE v.{_IS_ANSWER} UNION ALL SELECT 0, outcome FROM visited WHERE url = :url
+ORDER BY 1 DESC LIMIT 1
 """  # noqa: S608 -- a constant
 
 _ALL_404 = "failed: http_404"
@@ -121,12 +130,16 @@ class Refreshes:
     Attributes:
         changes: queries of what has changed.
         histories: what the visits of each page have found.
+        retention: what is kept of old visits.
+        lastmods: what sitemaps told of pages.
     """
 
     def __init__(self, database: Database, replace: Replace, workers: Workers) -> None:
         self._database = database
         self.changes = ChangeQueries(database)
         self.histories = HistoryQueries(database)
+        self.retention = Retention(database)
+        self.lastmods = Lastmods(database)
         self._replace = replace
         self._workers = workers
 
@@ -183,6 +196,13 @@ class Refreshes:
             )
         connection.execute("DROP TABLE planned")
 
+    def reorder(self, order: Sequence[str], in_flight: Sequence[bytes]) -> None:
+        """Queue these visits instead of those that `begin` queued and that are not in flight."""
+        with self._database.unit(weight=0) as connection:
+            kept = f" AND key NOT IN ({', '.join('?' * len(in_flight))})" if in_flight else ""
+            connection.execute(_TAKE_BACK + kept, in_flight)
+            self._queue_planned(connection, order)
+
     def fetched(self) -> int:
         """The number of pages that the current refresh has visited or found."""
         number = self.current()
@@ -219,7 +239,9 @@ class Refreshes:
         if not number:  # a page is read once more, to be rendered
             return
         if result in ("missing", "unchanged", "changed") and number > 1:
-            before = self._database.value(_LAST_ANSWER, (number - 1, url))
+            summed_up = self.retention.summed_up()
+            values = {"last": number - 1, "url": url, "summed_up": summed_up}
+            _, before = self._database.first(_LAST_ANSWER, values) or (0, None)
             if result == "missing" and before in ("missing", "gone"):
                 result = "gone"
             elif result != "missing" and before in ("gone", "moved"):

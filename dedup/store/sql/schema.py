@@ -218,6 +218,17 @@ _ADDED_TABLES = {
     site_version {int},
     text {bytes} NOT NULL             -- zstd, UTF-8
 )""",
+    # What sitemaps told of pages at their last visits, see `dedup.revisits.hints`, and how often
+    # they named pages that had changed or not, or kept silent.
+    "lastmods": """
+(
+    url {text} PRIMARY KEY,
+    value {text} NOT NULL,
+    named_changed {int} NOT NULL,
+    silent_changed {int} NOT NULL,
+    named_same {int} NOT NULL,
+    silent_same {int} NOT NULL
+){flat}""",
     # What dropped pages say of where their text is from, see `dedup.groups`, if their originals are
     # on other hosts.
     "claims": """
@@ -227,6 +238,26 @@ _ADDED_TABLES = {
     canonical_url {text},
     sources {text} NOT NULL           -- URLs, one a line
 )""",
+    # What the visits of each page found whose rows are deleted, see `retention`.
+    "visited": """
+(
+    url {text} PRIMARY KEY,
+    outcome {text},                   -- of the last that did not fail
+    asked_at {real},                  -- the last one
+    answered_at {real},               -- the last one that found the page, or where it has gone
+    n_changed {int} NOT NULL,
+    changed_seconds {real} NOT NULL,
+    first_at {real}                   -- when the first version was fetched, if it is deleted
+){flat}""",
+    # How many pages of each host had each outcome, of the same visits.
+    "visit_counts": """
+(
+    refresh {int} NOT NULL,
+    host {text} NOT NULL,
+    outcome {text} NOT NULL,
+    pages {int} NOT NULL,
+    PRIMARY KEY (refresh, host, outcome)
+){flat}""",
     # How each page was read where some are rendered, see `dedup.rendering`.
     "rendering": """
 (

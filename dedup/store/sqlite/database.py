@@ -76,6 +76,11 @@ class Database(database.Database):
         if self._is_read_only and self.connection.in_transaction:
             self.connection.execute("COMMIT")
 
+    def version(self) -> object:
+        with self.reporting():
+            file = self.path.stat()  # a crawl that starts over has another one
+            return self._data_version(), file.st_dev, file.st_ino
+
     def matching(self, table: str, pattern: re.Pattern[str]) -> tuple[str, list[object]]:  # noqa: ARG002 -- SQLite calls the function for each row
         find = pattern.search
         self.connection.create_function(

@@ -77,7 +77,8 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
         if not read_only:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA cache_size = -65536")
+        # A job that is only read, perhaps one of several, is read once and from front to back.
+        connection.execute(f"PRAGMA cache_size = -{8_192 if read_only else 65_536}")
         on_error.pop_all()
     return connection
 

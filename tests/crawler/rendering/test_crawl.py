@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is not installed"),
 ]
 
+_OPTIONS = ("-s", "DEDUP_RENDER=auto", "-s", "DEDUP_RENDER_SECONDS=120")  # on a busy machine
 _N_VIEWS = 4
 _FIRST_TURNED = FIRST_PAGES + 3
 _AUDITED = next(n for n in range(AUDIT_PAGES) if is_audited(0, n))
@@ -72,7 +73,7 @@ def test_pages_that_need_a_browser_are_rendered(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    crawled = crawl("site", "-s", "DEDUP_RENDER=auto", url=mixed.url)
+    crawled = crawl("site", *_OPTIONS, url=mixed.url)
     assert crawled.status == 0, crawled.output
     crawled.check_reconciled()
     assert crawled.stats["needs_rendering"] == 0

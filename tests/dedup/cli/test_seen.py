@@ -83,15 +83,15 @@ def test_the_answer_in_words(jobs: list[str], capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out == "not found\n"
 
 
-def test_jobs_that_cannot_answer_together_are_refused(
+def test_jobs_of_any_settings_are_asked_and_those_without_pages_refused(
     jobs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "page.txt"
-    file.write_text("A text.")
+    file.write_text(_NEW)
     config = DedupConfig(simhash_unspaced_features="segments")
-    other = job(tmp_path / "other", page("old", _OLD), config=config)
-    assert main(["seen", jobs[0], other, str(file)]) == 2
-    assert "Ask about this job alone" in capsys.readouterr().err
+    other = job(tmp_path / "other", page("new", _NEW), config=config)
+    assert main(["seen", jobs[0], other, str(file)]) == 0
+    assert f"page 1 of {other}" in capsys.readouterr().out
     open_store(tmp_path / "empty").close()
     assert main(["seen", str(tmp_path / "empty"), str(file)]) == 2
     assert "its crawl has not fetched any page yet" in capsys.readouterr().err

@@ -11,8 +11,8 @@ from dedup import Deduplicator
 from dedup.cli import main
 from dedup.document import TextSource
 from dedup.explain.origin import text_origin
-from dedup.sites.learner import SiteState
 from dedup.sites.site import learn
+from dedup.sites.state import SiteState
 from dedup.store import Page, SqliteStore
 from tests.dedup.sites.conftest import learned, parsed, read, sphinx, title_of, url_of
 

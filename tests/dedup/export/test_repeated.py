@@ -79,7 +79,7 @@ def test_pages_that_are_not_exported_count(job: Path) -> None:
 
 def test_each_host_is_counted_by_itself(tmp_path: Path) -> None:
     pages = [page(number, host=f"{'ab'[number % 2]}.example") for number in range(9)]
-    rows = exported(job_of(tmp_path, pages), "--without-repeated", "0.3")
+    rows = exported(job_of(tmp_path, pages), "--without-repeated", "30%")
     assert [NOTE in row["text"] for row in rows] == [number % 2 == 1 for number in range(9)]
 
 
@@ -130,10 +130,12 @@ def test_what_cannot_be_done_is_refused(
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize("share", ["0", "1.01", "nan", "30%"])
+@pytest.mark.parametrize("share", ["0", "1.01", "nan", "130%", "%"])
 def test_other_shares_are_refused(
     job: Path, share: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["export", str(job), "--without-repeated", share])
-    assert f"more than 0 and up to 1, got '{share}'" in " ".join(capsys.readouterr().err.split())
+    assert f"and up to 1, such as 0.3 or 30%, got '{share}'" in " ".join(
+        capsys.readouterr().err.split()
+    )

@@ -157,3 +157,9 @@ def test_formulas_after_invisible_characters_are_escaped(before, sign):
     value = f"{before}{sign}1+1"
     assert guarded(value) == f"'{value}"
     assert guarded(f"{before}1+1") == f"{before}1+1"
+
+
+def test_control_characters_in_csv_do_not_reach_a_terminal(tmp_path):
+    path = tmp_path / "p.csv"
+    write_table(path, [{"title": "a\x1b]0;b\x07\x9b\x7f\0\tc\nd\u202e"}], ["title"])
+    assert path.read_bytes().decode() == 'title\r\n"a�]0;b����\tc\nd\u202e"\r\n'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dedup.fields.page_source import PageSource, Reduced, reduced
@@ -67,3 +69,21 @@ def test_sources_are_bounded() -> None:
     lines = [f"Source: http://{n}.example/" for n in range(100)]
     found = claims_of(PageSource(page("", "\n".join(lines))))
     assert len(found.sources) == 10
+
+
+@pytest.mark.parametrize(
+    ("head", "canonical"),
+    [
+        (f'<meta property="og:url" content=" {THERE}">', THERE),
+        (f'<link rel=canonical href=/y><meta property="og:url" content="{THERE}">', "/y"),
+        ('<meta property="og:url" content="/x">', None),
+        (f'<meta property="og:url" content="{THERE}{"x" * 2000}">', None),
+    ],
+)
+def test_address_in_open_graph_is_canonical_where_no_link_is(
+    head: str, canonical: str | None
+) -> None:
+    source = page("", "The harbour", head)
+    if "rel=canonical" in head:
+        source = replace(source, canonical_url="/y")
+    assert claims_of(PageSource(source)).canonical_url == canonical

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from dedup.report.data import report_data
-from dedup.sites.learner import SiteState
 from dedup.sites.site import learn
+from dedup.sites.state import SiteState
 from dedup.store import Page, SqliteStore
 from tests.dedup.sites.conftest import learned, parsed, read, sphinx, title_of, url_of
 

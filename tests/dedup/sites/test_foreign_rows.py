@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from dedup import StateError
 from dedup.sites.counts import Contribution, SiteCounts
-from dedup.sites.learner import SiteLearner, SiteState
+from dedup.sites.learner import SiteLearner
 from dedup.sites.outline import Box, Line, Outline
+from dedup.sites.state import SiteState
 from dedup.store import SqliteStore
 from dedup.store.records import Page
 from dedup.store.sql.learned import HostKnowledge

@@ -7,23 +7,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from zstandard import ZstdCompressor
 
-from dedup.sites.counts import SiteCounts
 from dedup.sites.learner import (
     EARLY_PAGES,
     POOL_PAGES,
     LearningStep,
     SiteLearner,
-    SiteState,
 )
 from dedup.sites.outline import Outline
 from dedup.sites.site import NAMES, SETTLED_NAMES, learn, name_key
+from dedup.sites.state import SiteState
 from dedup.store import Page, SqliteStore, open_store
 from tests.dedup.sites.conftest import (
     FOOTER,
     blog_post,
-    contribution_of,
     flat,
     parsed,
     prose,
@@ -487,42 +484,6 @@ def test_damaged_state_is_learned_again(
     assert learning.site(HOST)
     store.commit()
     assert SiteState.from_bytes(store.learned.site(HOST) or b"").site.version == 1
-
-
-def state() -> SiteState:
-    found = SiteState()
-    found.begin(learn((parsed(sphinx(n)), title_of(n), url_of(n)) for n in range(NAMES)))
-    for number in range(NAMES, 25):
-        found.add(contribution_of(found.site, parsed(sphinx(number)), number))
-    return found
-
-
-def test_a_state_comes_back() -> None:
-    kept = state()
-    found = SiteState.from_bytes(kept.to_bytes())
-    assert found.to_bytes() == kept.to_bytes()
-    assert (found.site.version, found.counts.n_names) == (1, 25)
-    assert [found.site_for(ahead).version for ahead in (10, 11)] == [1, 2]
-    empty = SiteState.from_bytes(SiteState().to_bytes())
-    assert (empty.site.version, empty.counts.n_names) == (0, 0)
-
-
-def test_every_damage_of_a_state_is_a_value_error() -> None:
-    data = state().to_bytes()
-    for place in range(0, len(data), 37):
-        for damaged in (data[:place], data[:place] + b"\xff\0\xff" + data[place + 3 :]):
-            try:
-                found = SiteState.from_bytes(damaged)
-            except ValueError as error:
-                assert "what was learned of a site is damaged" in str(error)  # noqa: PT017
-            else:
-                assert isinstance(found.counts, SiteCounts)
-
-
-def test_oversized_state_is_refused() -> None:
-    bomb = ZstdCompressor().compress(bytes(50_000_000))
-    with pytest.raises(ValueError, match="is damaged"):
-        SiteState.from_bytes(bomb)
 
 
 def test_states_in_memory_are_bounded(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dedup.document import Match
+from dedup.revisits import Trust
 from dedup.store import JobStore, Page, open_store
 from dedup.store.records import QUEUED
 
@@ -110,7 +111,11 @@ def test_what_visits_found_is_the_history_of_a_page(store: JobStore) -> None:
     assert 0 <= found["a"].changed_seconds < 60
     assert found["a"].seen_seconds == pytest.approx(found["a"].asked_at - 100)
     assert found["c"].asked_at == 100
+    assert {page.first_at for page in found.values()} == {100.0}
     assert {path for path, page in found.items() if page.is_due} == {"b", "copy"}
+    visits = [(SITE + "a", 1, False), (SITE + "a", 2, True), (SITE + "a", 3, False)]
+    assert list(store.refreshes.histories.visits()) == visits
+    assert len(store.refreshes.histories.began()) == 5
     assert {path for path, page in found.items() if page.is_duplicate} == {"copy"}
 
 
@@ -127,5 +132,23 @@ def test_a_planned_refresh_queues_in_its_order_and_leaves_new_links_at_its_end(
     assert queued == ["new", "c", "a"]
     store.refreshes.note_visit(SITE + "c", "unchanged")
     assert store.refreshes.fetched() == 1
+    store.urls.finish([(bytes([2] * 16), SITE + "c")])
+    for in_flight, expected in (([], ["new", "b"]), ([bytes([1] * 16)], ["new", "b", "a"])):
+        store.refreshes.reorder([SITE + path for path in expected[1:]], in_flight)
+        queued = [row.url.removeprefix(SITE) for row in store.urls.first_queued("a.example", 9)]
+        assert queued == expected
     store.refreshes.leave_out()
     assert [row.url for row in store.urls.first_queued("a.example", 9)] == [SITE + "new"]
+
+
+def test_what_sitemaps_told_at_visits_is_counted_by_host(store: JobStore) -> None:
+    lastmods = store.refreshes.lastmods
+    for path in ("a", "b"):
+        store.add(_page(path, path), {})
+    lastmods.add([(SITE + "a", "2026-01-01"), (SITE + "b", "2026-01-01")])
+    assert list(lastmods.trust().values()) == [Trust()]
+    lastmods.note(SITE + "a", "2026-01-02", is_named=True, has_changed=True)
+    lastmods.note(SITE + "a", "2026-01-02", is_named=False, has_changed=False)
+    lastmods.note(SITE + "b", "2026-01-01", is_named=False, has_changed=True)
+    assert lastmods.known() == {SITE + "a": "2026-01-02", SITE + "b": "2026-01-01"}
+    assert list(lastmods.trust().items()) == [("a.example", Trust(1, 1, 0, 1))]

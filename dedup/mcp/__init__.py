@@ -1,0 +1,1 @@
+"""`dedup mcp`: jobs for language models, by the Model Context Protocol. Jobs are only read."""

@@ -1,0 +1,41 @@
+"""What sitemaps told of pages when these were visited last, and how often it was true."""
+
+from collections.abc import Iterable
+
+from dedup.revisits import Trust
+from dedup.store.sql.database import Queries
+
+_COUNTS = tuple(Trust._fields)
+
+_ADDED = ", ".join(f"{name} = lastmods.{name} + excluded.{name}" for name in _COUNTS)
+_NOTE = (
+    "INSERT INTO lastmods VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 -- constants
+    f" ON CONFLICT (url) DO UPDATE SET value = excluded.value, {_ADDED}"
+)
+_TRUST = (
+    f"SELECT r.host, {', '.join(f'sum(l.{name})' for name in _COUNTS)}"  # noqa: S608 -- constants
+    " FROM lastmods AS l JOIN pages AS r ON r.url = l.url GROUP BY r.host"
+)
+
+
+class Lastmods(Queries):
+    """The `lastmod` of pages, each as it was at the page's last visit."""
+
+    def known(self) -> dict[str, str]:
+        """The values by URL."""
+        return dict(self._database.all("SELECT url, value FROM lastmods"))
+
+    def trust(self) -> dict[str, Trust]:
+        """What hosts told at visits, by host."""
+        rows = self._database.all(_TRUST)
+        return {host: Trust(*map(float, counts)) for host, *counts in rows}
+
+    def add(self, values: Iterable[tuple[str, str]]) -> None:
+        """Record values that are told for the first time."""
+        self._database.write_many(_NOTE, [(url, value, 0, 0, 0, 0) for url, value in values])
+
+    def note(self, url: str, value: str, *, is_named: bool, has_changed: bool) -> None:
+        """Record the value of a page that was visited, and whether it told the truth."""
+        counts = [0] * len(_COUNTS)
+        counts[2 * (not has_changed) + (not is_named)] = 1
+        self._database.write(_NOTE, (url, value, *counts), weight=1)
