@@ -111,13 +111,13 @@ recorded as `host_pages`; after raising the setting, `dedup retry --reason host_
 them. Pages revisited by a refresh do not count. 0: no limit, as most sites are finite; 100,000 is
 a useful limit for unattended crawls of many hosts."""
 
-DEDUP_HISTORY_DAYS = 365.0
+DEDUP_HISTORY_DAYS = 0.0
 """How long a job that is refreshed keeps what its pages were, days, 0 or more; 0: for ever. The end
 of a refresh deletes versions of pages that were replaced before, and when pages went, moved and
 came back; `dedup changes --since` reaches as far back. How often a page has changed stays known,
 and the rows of visits that found no change are summed up after 64 refreshes in any case. By
-default, what a page was a year ago can be told; see docs/refresh.md for what that takes. 30 suits a
-site that changes each hour."""
+default nothing is deleted that was a page's text; docs/refresh.md has what that takes. A crawl that
+stays for years needs a limit: 365, or 30 for a site that changes each hour."""
 
 DEDUP_ALLOW_PRIVATE = True
 """Whether links, redirects and sitemaps of public hosts may lead to private, loopback and
@@ -195,6 +195,30 @@ own links, set 0 to follow them."""
 DEDUP_TDM_FILES = False
 """Also fetch `/.well-known/tdmrep.json` of each host, one more request, and record what it reserves
 (see docs/export.md). For crawls that obey robots.txt."""
+
+# --- Rendering ---------------------------------------------------------------------------------
+
+DEDUP_RENDER = "off"
+"""Whether a browser renders pages that scripts make: "off"; "auto": those that need it, learned by
+host and template; "always": every HTML page that is not a duplicate by its raw text. Needs the
+extra `render` and Chromium. "off" by default: a page takes a second or more of CPU. Only for this
+project's own spiders; see docs/rendering.md."""
+
+DEDUP_RENDER_SECONDS = 15.0
+"""Seconds for which a page may keep the browser busy, 1 to 300. Most pages take one to three; a
+page that has not even been read after 15 rarely comes."""
+
+DEDUP_RENDER_PAGES = 4
+"""Pages that are rendered at the same time, 1 to 64. A page computes for a third of a second and
+waits for half a second or longer, so that four keep two cores busy. Each takes 100 to 300 MB."""
+
+DEDUP_RENDER_MEMORY_MB = 1024
+"""Memory of each of the browser's processes, MB (MiB), 256 or more; one that takes more is ended,
+and the page that it shows is not rendered. On Linux."""
+
+DEDUP_RENDER_THIRD_PARTIES = True
+"""May pages that are rendered ask hosts out of the crawl's scope, for example for their scripts? If
+not, pages whose scripts or data come from elsewhere remain incomplete."""
 
 # --- Content -----------------------------------------------------------------------------------
 
