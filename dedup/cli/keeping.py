@@ -86,6 +86,8 @@ def keep(seconds: float, log: Path | None) -> int:
             visit = _Visit(command, None if log is None else write)
             status = visit.wait(signals)
             if visit.n_stops:
+                if -status in _STOPS:  # it did not listen yet
+                    return 0
                 return status if status >= 0 else 1
             if is_first and status == _NOT_STARTED:
                 return status
