@@ -40,6 +40,9 @@ dedup keeps each page and each document once.
 """
 """Shown without arguments."""
 
+_QUIETER = ("crawl", "demo", "run", "changes", "groups", "report", "export", "retry", "copy")
+"""Commands that write something, and tell what: with --quiet they do not."""
+
 _ENDED_BY_SIGPIPE = 141
 
 
@@ -49,11 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     It is 1 if the command has no answer, and 141 if the reader of its output has closed the pipe.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy starts them; nothing here uses them
+    if "_ARGCOMPLETE" in os.environ:
+        _complete()
     given = sys.argv[1:] if arguments is None else list(arguments)
     if not given:
         print(_FIRST, end="")
         return 0
     options = _parser(given).parse_args(given)
+    if hasattr(options, "quiet"):
+        from dedup.cli.console import ERRORS
+
+        ERRORS.quiet = options.quiet
     try:
         with _checking_jobs(options):
             status = options.execute(options) or 0
@@ -88,6 +97,15 @@ def _checking_jobs(options: argparse.Namespace) -> Iterator[None]:
         raise
 
 
+def _complete() -> None:
+    """Answer a shell that asks for completions, and end."""
+    import argcomplete
+    from argcomplete.lexers import split_line
+
+    words = split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))[3]
+    argcomplete.autocomplete(_parser(words[1:]))
+
+
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version  # takes longer than the rest of the parser
@@ -107,5 +125,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         if name == asked:
             module = import_module(f"dedup.cli.{name}")
             module.add_arguments(command)
+            if name in _QUIETER:
+                command.add_argument("--quiet", action="store_true", help="print errors only")
             command.set_defaults(execute=module.execute)
     return parser
