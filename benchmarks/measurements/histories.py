@@ -8,31 +8,36 @@ after the other at one address: the first is crawled, the others are visited wit
 What is told of each visit is judged by the words of the content container (see
 `benchmarks/sites/container.py`) in the commits themselves, over the pages that the job knows:
 
-- changed: a page's words, or its name, differ between two states. A page that was told and is the
+- changed: a page's words, or its title, differ between two states. A page that was told and is the
   same by both counts against precision; "rebuilt" are pages whose file differs, and neither does.
 - new: a stored page whose file was not there in the state before.
-- gone: a page without a file, told one visit later, as `gone` or, with the URL of a page of the
-  same text, as `moved`; what vanishes in the last state does not count.
+- gone: a page without a file, or with one that only redirects, told one visit later, as `gone` or,
+  with the other URL, as `moved` by then; what vanishes in the last state does not count.
+
+A heading at the top of the container that repeats the title counts with the title, not with the
+words: some themes print it, some leave it to the text.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(_ROOT))
 
-from benchmarks.sites.container import Container  # noqa: E402 -- in order
+from benchmarks.sites.container import WORDS, Container, Content, decoded  # noqa: E402 -- in order
 from benchmarks.sites.folder import SiteFolder  # noqa: E402 -- in order
 from benchmarks.sites.server import SiteServer  # noqa: E402 -- in order
 from dedup.changes import Change, Changes  # noqa: E402 -- in order
@@ -42,6 +47,11 @@ _SETTINGS = ("DEDUP_PROGRESS=off", "LOG_LEVEL=ERROR", "RETRY_ENABLED=0")
 
 _SITE_NAME = 3
 """Pages whose names change by the same words: the site's name is part of theirs."""
+
+_TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title")
+_PARTS = re.compile(r"\s[|\u2013\u2014·•:-]\s")
+_REDIRECT = re.compile(rb"(?i)<meta[^>]+http-equiv=[\"']?refresh")
+"""A page that is only a redirect: it is away, as one without a file is."""
 
 State = dict[str, tuple[bytes, tuple[str, ...], str]]
 """The pages of a state by URL: their bodies, the words of their containers, and their names."""
@@ -81,9 +91,26 @@ def read_state(job: Path, server: SiteServer, container: Container) -> tuple[Sta
         stored = {url for url in store.exports.page_urls().values() if url is not None}
         urls = stored.union(store.refreshes.duplicates())
     bodies = {url: server.page(url) for url in sorted(urls)}
+    bodies = {url: body for url, body in bodies.items() if not _REDIRECT.search(body)}
     found = {url: (body, container.read(body)) for url, body in bodies.items() if body}
-    state = {url: (body, tuple(read.words or ()), read.name) for url, (body, read) in found.items()}
+    state = {url: (body, own_words(read, body), read.name) for url, (body, read) in found.items()}
     return state, stored
+
+
+def own_words(content: Content, body: bytes) -> tuple[str, ...]:
+    """The words of the container, without a heading at its top that repeats the title."""
+    words = tuple(content.words or ())
+    title, heading = _TITLE.search(decoded(body)), content.name.partition(" | ")[2]
+    for part in _PARTS.split(unescape(title[1]).strip() if title else ""):
+        repeated = tuple(WORDS.findall(part.lower()))
+        is_heading = _without_numbers(repeated) == _without_numbers(heading.split())
+        if is_heading and words[: len(repeated)] == repeated:
+            return words[len(repeated) :]
+    return words
+
+
+def _without_numbers(words: Iterable[str]) -> list[str]:
+    return [word for word in words if not any(map(str.isdigit, word))]
 
 
 class Judge:
@@ -96,6 +123,8 @@ class Judge:
         """Of each page the state when it was last there."""
         self._missing: set[str] = set()
         self._gone: set[str] = set()
+        self._moved: set[str] = set()
+        """Pages told as moved so far."""
 
     def add(self, now: State, stored: set[str], told: Mapping[str, Change]) -> None:
         """Judge a visit; `stored`: the pages that the job has now, without duplicates."""
@@ -108,7 +137,8 @@ class Judge:
         self._compare("new", now.keys() & stored - self._last.keys(), self._of(told, "new"))
         missing = stored - now.keys()
         gone = missing & self._missing
-        away = self._of(told, "gone") | (self._of(told, "moved") & gone)
+        self._moved |= self._of(told, "moved")
+        away = self._of(told, "gone") | (self._moved & gone - self._gone)
         self._compare("gone", gone - self._gone, away)
         self._missing, self._gone = missing, gone
         self._last |= now
@@ -120,7 +150,8 @@ class Judge:
         """The pages with another name; not those of a site that changes its own part of names."""
         found: defaultdict[tuple[frozenset[str], frozenset[str]], set[str]] = defaultdict(set)
         for url in urls:
-            before, after = (frozenset(state[url][2].split()) for state in (self._last, now))
+            titles = (state[url][2].partition(" | ")[0] for state in (self._last, now))
+            before, after = (frozenset(title.split()) for title in titles)
             if before != after:
                 found[after - before, before - after].add(url)
         return set().union(*(each for each in found.values() if len(each) < _SITE_NAME))
@@ -164,6 +195,7 @@ def main() -> None:
     parser.add_argument("--remove", default="")
     parser.add_argument("--states", type=int, default=20)
     parser.add_argument("--last", type=int, default=200, help="of so many commits")
+    parser.add_argument("--root", default="", help="the folder of the repository that is served")
     parser.add_argument("--start", default="")
     parser.add_argument("--hosts", default="", help="links to these lead into the site")
     parser.add_argument("--allow", default="", help="URLs to crawl, as `-a allow`")
@@ -176,7 +208,7 @@ def main() -> None:
         found = commits(options.repository, options.branch, options.states, options.last)
         check_out(options.repository, found[0], root)
         hosts = [each for each in options.hosts.split(",") if each]
-        with SiteServer(SiteFolder(root, hosts)) as server:
+        with SiteServer(SiteFolder(root / options.root, hosts)) as server:
             url = server.url + options.start
             more = ("-a", f"allow={options.allow}") if options.allow else ()
             crawl(url, job, *more)

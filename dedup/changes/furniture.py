@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dedup.changes.lines import TITLE, differing_keys, line_key
+from dedup.changes.rereading import Reread
 from dedup.pieces.runs import SortedRows
 from dedup.sites.lines import words_of
 from dedup.sites.site import Site
@@ -73,20 +74,25 @@ class Furniture:
     def __init__(self, template: Template, site: Site) -> None:
         self._template, self._site = template, site
 
-    def __call__(self, lines: Sequence[str]) -> list[bool]:
-        """Which of the lines belong to the template? Those that many pages have, or have changed.
+    def has_changed(self, lines: Sequence[str]) -> list[bool]:
+        """Which of the lines have many pages changed?"""
+        return [line_key(line) in self._template.keys for line in lines]
 
-        Of a title, only what many pages have changed.
+    def __call__(self, again: Reread | None, lines: Sequence[str]) -> list[bool]:
+        """Which of the lines are not the page's own? Those that many pages have, or have changed.
+
+        A line that many pages have is the page's own if the whole page has it once more, or once
+        less: its menu has it, too. Of a title, only what many pages have changed is not.
         """
         keys = words_of([line.translate(_ENDS) for line in lines]).line_hashes().astype(np.uint32)
         counts = np.maximum(
             self._site.line_counts(keys | _ONE), self._site.line_counts(keys & ~_ONE)
         )
         is_common = counts >= _enough(self._site.n_names)
-        return [
-            line_key(line) in self._template.keys or (common and not line.startswith(TITLE))
-            for line, common in zip(lines, is_common.tolist(), strict=True)
-        ]
+        if again is not None:
+            is_common &= ~np.isin(keys & ~_ONE, again.moved)
+        both = zip(lines, self.has_changed(lines), is_common.tolist(), strict=True)
+        return [out or (common and not line.startswith(TITLE)) for line, out, common in both]
 
 
 def _enough(n_pages: int) -> int:

@@ -11,8 +11,14 @@ from urllib.parse import unquote, urlsplit
 
 from dedup.names import split_title
 from dedup.store.sql.changes import ChangedPage, Version
+from dedup.text.character_kinds import UNSPACED_RANGES
 
-_WORD = re.compile(r"\w+")
+_UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES)
+_WORD = re.compile(rf"[^\W{_UNSPACED}]+|[{_UNSPACED}]")
+"""A character of a script without spaces between words is a word."""
+
+_RUN = re.compile(r"\w+")
+
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 TITLE = "\0"
 """Before the parts of a title, which are compared as lines of their own."""
@@ -81,8 +87,12 @@ def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | Non
     if old == new:
         return None
     came, went = Counter(after) - Counter(before), Counter(before) - Counter(after)
-    if differing_keys(page) - {line_key(each) for each in (*came, *went)}:  # the template changed
-        came, went = _not_in(came, _words(every[0])), _not_in(went, _words(every[1]))
+    other = differing_keys(page) - {line_key(each) for each in (*came, *went)}
+    if other and (came or went):  # the template changed
+        came, went = (
+            _not_in(lines, _words(others, _RUN))
+            for lines, others in zip((came, went), every, strict=True)
+        )
         if not (came or went):
             return None
     shared = (Counter(old.split()) & Counter(new.split())).total()
@@ -95,9 +105,9 @@ def _own(lines: Sequence[str], is_furniture: IsFurniture) -> list[str]:
     return [line for line, is_out in zip(lines, is_furniture(lines), strict=True) if not is_out]
 
 
-def _words(lines: Iterable[str]) -> str:
+def _words(lines: Iterable[str], word: re.Pattern[str] = _WORD) -> str:
     """The words, with a space around each."""
-    return f" {' '.join(_WORD.findall(_joined(lines)))} "
+    return f" {' '.join(word.findall(_joined(lines)))} "
 
 
 def _joined(lines: Iterable[str]) -> str:
@@ -109,7 +119,9 @@ def _not_in(lines: Iterable[str], words: str) -> Counter[str]:
 
     In another template, headings are repeated in a table of contents, and lines end elsewhere.
     """
-    return Counter(each for each in lines if (own := _words([each])).strip() and own not in words)
+    return Counter(
+        each for each in lines if (own := _words([each], _RUN)).strip() and own not in words
+    )
 
 
 def passages(lines: Iterable[str], others: Collection[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ from dedup.times import iso_time
 
 _NOTHING = Template(set(), 0)
 _BATCH = 1_000
+_STEPS = 20
+"""The latest versions of a page in its history."""
 
 
 class Change(NamedTuple):
@@ -88,6 +91,19 @@ class Changes:
         for page in self._store.refreshes.changes.changed(self.since):
             yield page, self._difference(page)
 
+    def history(self, url: str) -> list[Change]:
+        """What each new version of a page has changed, as the stored texts tell, the last first.
+
+        Lines that many pages have today, or have changed since the given time, do not count.
+        """
+        found = []
+        for page in self._store.refreshes.changes.steps(url, _STEPS):
+            own = difference(page, partial(self._known(page.host)[0], None))
+            if own is not None:
+                at = page.now.fetched_at
+                found.append(Change(url, "changed", at, None, own.share, own.came, own.went))
+        return found
+
     def _counted(self) -> Iterator[ChangedPage]:
         """The pages with a new version; they are counted by host."""
         for page in self._store.refreshes.changes.changed(self.since):
@@ -97,9 +113,11 @@ class Changes:
     def _difference(self, page: ChangedPage) -> Difference | None:
         """How a page's own text differs, however it is read; None: in one way it does not."""
         furniture, rereading = self._known(page.host)
-        found = difference(page, furniture)
-        for each in () if found is None else rereading(page):
-            if (found := difference(each, furniture)) is None:
+        if difference(page, furniture.has_changed) is None:
+            return None
+        again, found = rereading(page), None
+        for each in (page,) if again is None else (page, *again.texts()):
+            if (found := difference(each, partial(furniture, again))) is None:
                 break
         return found
 

@@ -1,18 +1,29 @@
 """Changed pages read once more: both versions by the same knowledge, or each by that of its time.
 
 The stored text of a version was read with what was known of its host at that moment. More may be
-known since, or the host may have another template: then the two texts differ in menus.
+known since, or the host may have another template: then the two texts differ in menus. Only the
+bodies tell which lines are links, and how often the whole page has a line.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
+from dedup.changes.navigation import (
+    are_most,
+    link_lists,
+    without_lists,
+    without_pagers,
+)
 from dedup.sites.learner import MAX_OUTLINE_BYTES
-from dedup.sites.lines import PageLines
-from dedup.sites.outline import Line, Outline
+from dedup.sites.lines import Keys, PageLines, words_of
+from dedup.sites.outline import Outline
 from dedup.sites.site import FEW_NAMES, Site, learn, name_key
 from dedup.sites.stored import outline_of
 from dedup.store.records import Page
@@ -24,9 +35,8 @@ _MAX_BYTES = 500_000
 _SAMPLE = 128
 """The pages of a host from which each of its templates is learned."""
 
-_PAGER = re.compile(r"(?i)pager|pagina|(?<![a-z])(?:prev|previous|next|older|newer)(?![a-z])")
-_MAX_PAGER_WORDS = 40
-_WORD = re.compile(r"\w+")
+_NO_LINK = np.uint32(0xFFFFFFFE)
+"""The bits of a line's key without the one that tells whether it is mostly links."""
 
 
 class Rereading:
@@ -57,38 +67,80 @@ class Rereading:
             then, now = (_learned(each) for each in zip(*sample, strict=True))
             self._pairs.append((then, now))
 
-    def __call__(self, page: ChangedPage) -> Iterator[ChangedPage]:
-        """The page as it is read in each way; nothing: its bodies were not kept."""
+    def __call__(self, page: ChangedPage) -> Reread | None:
+        """The page's two versions; None: their bodies were not kept."""
         bodies = self._queries.bodies(page.number, self._since)
-        then, now = (_Reader.of(body) for body in bodies)
+        both = page.then, page.now
+        then, now = (_Body.of(body, own.text) for body, own in zip(bodies, both, strict=True))
         if then is None or now is None:
-            return
-        for old_site, new_site in self._pairs:
-            old, new = then.text(old_site), now.text(new_site)
+            return None
+        return Reread(page, then, now, self._pairs)
+
+
+@dataclass
+class Reread:
+    """Both versions of a changed page, from their bodies."""
+
+    page: ChangedPage
+    then: _Body
+    now: _Body
+    pairs: list[tuple[Site, Site]]
+
+    def texts(self) -> Iterator[ChangedPage]:
+        """The page as it is read in each way, without lists of links unless it is one."""
+        page, both = self.page, (self.then, self.now)
+        is_list = any(each.is_list for each in both)
+        then, now = (each.own_lines(is_list=is_list) for each in both)
+        for old_site, new_site in self.pairs:
+            old, new = self.then.text(then, old_site), self.now.text(now, new_site)
             if old is not None and new is not None:
                 yield page._replace(
                     then=page.then._replace(text=old), now=page.now._replace(text=new)
                 )
 
+    @cached_property
+    def moved(self) -> Keys:
+        """The keys of lines that both versions have, one of them more often, without a last bit."""
+        then, now = (each.line_counts() for each in (self.then, self.now))
+        found = [key for key in then.keys() & now.keys() if then[key] != now[key]]
+        return np.array(found, np.uint32)
 
-class _Reader(NamedTuple):
-    """A page whose text can be read; `name`: see `name_key`."""
 
-    lines: PageLines
+class _Body(NamedTuple):
+    """A version of a page whose body can be read.
+
+    Attributes:
+        name: see `name_key`.
+        stored: its stored text.
+    """
+
+    outline: Outline
     name: int
     title: str
+    stored: str
 
     @classmethod
-    def of(cls, page: Page) -> _Reader | None:
-        """None: its body was not kept, is too large, or has no outline."""
+    def of(cls, page: Page, stored: str) -> _Body | None:
+        """None: the body was not kept, is too large, or has no outline."""
         if len(page.body or b"") > _MAX_BYTES or (outline := outline_of(page)) is None:
             return None
-        name = name_key(outline, page.title, page.url or "")
-        return cls(PageLines(without_pagers(outline)), name, page.title)
+        return cls(outline, name_key(outline, page.title, page.url or ""), page.title, stored)
 
-    def text(self, site: Site) -> str | None:
-        found = site.read_again(self.lines, self.name, self.title)
+    @property
+    def is_list(self) -> bool:
+        return are_most(link_lists(self.outline), self.outline, self.stored)
+
+    def own_lines(self, *, is_list: bool) -> PageLines:
+        page = without_pagers(self.outline)
+        return PageLines(page if is_list else without_lists(page))
+
+    def text(self, lines: PageLines, site: Site) -> str | None:
+        found = site.read_again(lines, self.name, self.title)
         return None if found is None else found.text
+
+    def line_counts(self) -> Counter[int]:
+        words = words_of([line.text for line in self.outline.lines])
+        return Counter((words.line_hashes().astype(np.uint32) & _NO_LINK).tolist())
 
 
 def _learned(pages: Iterable[Page]) -> Site:
@@ -100,34 +152,3 @@ def _learned(pages: Iterable[Page]) -> Site:
             found.append((outline, page.title, page.url or ""))
     counts = learn(found)
     return Site(counts, version=1) if counts.n_names >= FEW_NAMES else Site()
-
-
-def without_pagers(page: Outline) -> Outline:
-    """The page without links to the previous and next pages, which change with those."""
-    outer = _pagers(page)
-    lines: dict[int, list[Line]] = {}
-    for line in page.lines:
-        lines.setdefault(outer[line.box], []).append(line)
-    found = {box for box, own in lines.items() if box >= 0 and _is_pager(own)}
-    kept = [line for line in page.lines if outer[line.box] not in found]
-    return Outline(page.boxes, kept) if found and kept else page
-
-
-def _pagers(page: Outline) -> list[int]:
-    """For each box, the outermost one around it that is named as a pager; -1: none is."""
-    found: list[int] = []
-    for number, box in enumerate(page.boxes):
-        around = found[box.parent] if box.parent >= 0 else -1
-        if around < 0 and any(map(_PAGER.search, box.names)):
-            around = number
-        found.append(around)
-    return found
-
-
-def _is_pager(lines: Sequence[Line]) -> bool:
-    """Are these few words, most of them in links?"""
-    n_words, n_plain = (
-        sum(len(_WORD.findall(text)) for text in texts)
-        for texts in ([line.text for line in lines], [line.plain for line in lines])
-    )
-    return n_words <= _MAX_PAGER_WORDS and 2 * n_plain <= n_words

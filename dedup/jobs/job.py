@@ -111,7 +111,7 @@ class Job:
         from dedup.times import iso_time
 
         with self._open() as store:
-            found = SeenPages([store]).find(Document(id="", text=text, title=title))
+            found = SeenPages(store).find(Document(id="", text=text, title=title))
         return None if found is None else {**found._asdict(), "fetched_at": iso_time(found[-1])}
 
     def stats(self) -> Row:

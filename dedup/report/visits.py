@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from dedup.changes import Changes
+from dedup.changes import Change, Changes
 from dedup.store import JobStore
 
 _LISTED = 50
@@ -20,9 +20,16 @@ def visits(store: JobStore) -> dict[str, Any]:
     if not refreshes:
         return {}
     with TemporaryDirectory(prefix="dedup-") as folder:
-        rows = list(islice(Changes(store, None, Path(folder)).rows(), _LISTED + 1))
+        found = Changes(store, None, Path(folder))
+        rows = list(islice(found.rows(), _LISTED + 1))
+        listed = [{**each._asdict(), "history": _earlier(found, each)} for each in rows[:_LISTED]]
     return {
         "refreshes": [each._asdict() for each in refreshes[-_VISITS:]],
-        "changes": [each._asdict() for each in rows[:_LISTED]],
+        "changes": listed,
         "has_more": len(rows) > _LISTED,
     }
+
+
+def _earlier(found: Changes, change: Change) -> list[dict[str, Any]]:
+    """What earlier visits found of a page; of a host, nothing."""
+    return [each._asdict() for each in found.history(change.url) if each.seen_at < change.seen_at]

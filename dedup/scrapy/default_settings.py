@@ -111,13 +111,13 @@ recorded as `host_pages`; after raising the setting, `dedup retry --reason host_
 them. Pages revisited by a refresh do not count. 0: no limit, as most sites are finite; 100,000 is
 a useful limit for unattended crawls of many hosts."""
 
-DEDUP_HISTORY_DAYS = 365.0
+DEDUP_HISTORY_DAYS = 0.0
 """How long a job that is refreshed keeps what its pages were, days, 0 or more; 0: for ever. The end
 of a refresh deletes versions of pages that were replaced before, and when pages went, moved and
 came back; `dedup changes --since` reaches as far back. How often a page has changed stays known,
 and the rows of visits that found no change are summed up after 64 refreshes in any case. By
-default, what a page was a year ago can be told; see docs/refresh.md for what that takes. 30 suits a
-site that changes each hour."""
+default nothing is deleted that was a page's text; docs/refresh.md has what that takes. A crawl that
+stays for years needs a limit: 365, or 30 for a site that changes each hour."""
 
 DEDUP_ALLOW_PRIVATE = True
 """Whether links, redirects and sitemaps of public hosts may lead to private, loopback and

@@ -156,6 +156,21 @@ def test_postponed_requests_come_after_all_hosts(urls):
     assert not frontier
 
 
+def test_a_row_that_waits_comes_once_what_it_waits_for_is_done(urls):
+    frontier = Frontier(urls)
+    for number in (1, 2, 3):
+        queue(urls, frontier, number)
+    page, copy = frontier.pop(idle), frontier.pop(idle)
+    frontier.wait(copy, page.key)
+    assert numbers(frontier) == [3]
+    frontier.push("a", page)  # it is fetched again
+    assert sorted(numbers(frontier)) == [1, 2]
+    frontier.wait(copy, page.key)
+    frontier.done([copy.key])  # as the page of another URL
+    frontier.done([page.key])
+    assert numbers(frontier) == []
+
+
 def test_urls_without_a_host_have_their_turn(urls):
     """`file:` URLs, which are recorded as what is not fetched; their slot has no name."""
     tested = Frontier(urls)

@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -218,10 +219,18 @@ def test_a_rewritten_page_and_its_duplicate_stay_one(
 ) -> None:
     site.routes.update(_articles(make))
     crawl("site", url=site.url)
-    new = make.page("another article")
-    site.routes.update({"/page-5": new, "/print-5": new})
-    # Else the last two visits may be in flight at once, and the duplicate be judged first.
-    again = crawl("site", "-s", "CONCURRENT_REQUESTS=1", url=site.url, refresh=1)
+    new, is_asked = make.page("another article"), Event()
+
+    def slow(handler: Any) -> bytes:
+        is_asked.wait(0.2)  # the visit of the duplicate would come now, and be judged first
+        return new
+
+    def copy(handler: Any) -> bytes:
+        is_asked.set()
+        return new
+
+    site.routes.update({"/page-5": slow, "/print-5": copy})
+    again = crawl("site", url=site.url, refresh=1)
     assert again.stats["refresh"]["changed"] == 1
     assert again.rows("SELECT count(*) FROM pages") == [9]
     assert again.rows("SELECT count(*) FROM duplicates") == [3]

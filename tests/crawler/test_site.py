@@ -57,7 +57,8 @@ def routes(make: SimpleNamespace) -> dict[str, Any]:
         "/old/doc": page("/old/doc", head=_canonical("/current/doc")),
         "/current/doc": page("/current/doc"),  # not linked: the canonical link is no link
         "/broken-canonical": page("/broken-canonical", head=_canonical("http://[")),
-        "/signpost": b'<meta http-equiv=refresh content="0; url=/behind-signpost"><p>Moved.',
+        "/signpost": b"<meta name=robots content=noindex>"
+        b'<meta http-equiv=refresh content="0; url=/behind-signpost"><p>Moved.',
         "/behind-signpost": page("/behind-signpost"),
         "/article-that-refreshes": page("/live", head=_refresh("/next-article")),
         "/next-article": page("/next-article"),

@@ -102,6 +102,14 @@ class RequestQueue:
         """Is the page queued or in flight?"""
         return self._store.urls.is_queued(self._key(own_spider(self._crawler).page_request(url)))
 
+    def waits_for(self, row: QueuedUrl, url: str) -> bool:
+        """Is another page in flight? Then the row is handed out again once that is done."""
+        key = self._key(own_spider(self._crawler).page_request(url))
+        if key not in self.frontier.in_flight:
+            return False
+        self.frontier.wait(row, key)
+        return True
+
     def add_known(self, url: str) -> None:
         """Queue a page that is recorded, so that it is fetched once more."""
         request = own_spider(self._crawler).page_request(url)

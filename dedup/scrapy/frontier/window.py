@@ -80,6 +80,8 @@ class Frontier:
         self._n_held = 0
         self.in_flight: dict[bytes, str] = {}
         self._paused: Counter[str] = Counter()
+        self._after: dict[bytes, list[QueuedUrl]] = {}
+        """Rows that wait for a request in flight, by its key; they count as in flight."""
 
     def pause(self, slot_name: str) -> None:
         """Let `pop` return no request of a slot until `resume` is called as often as this."""
@@ -120,7 +122,7 @@ class Frontier:
 
     def push(self, slot_name: str, row: QueuedUrl) -> None:
         """Add a row that is queued in the store."""
-        self.in_flight.pop(row.key, None)
+        self._land(row.key)
         slot = self._slot(slot_name, row.rank)
         if slot.last is not None and (row.rank, row.id) > slot.last:
             return  # it is read from the store later
@@ -133,7 +135,7 @@ class Frontier:
     def hold(self, slot_name: str, rank: int, key: bytes | None, request: Request) -> None:
         """Queue a request in memory, not in the store."""
         if key is not None:
-            self.in_flight.pop(key, None)
+            self._land(key)
         heappush(self._slot(slot_name, rank).held, (rank, next(self._order), key, request))
         self._n_held += 1
 
@@ -183,7 +185,17 @@ class Frontier:
     def done(self, keys: list[bytes]) -> None:
         """Note that the requests of these keys are no longer in flight."""
         for key in keys:
-            self.in_flight.pop(key, None)
+            self._land(key)
+
+    def wait(self, row: QueuedUrl, key: bytes) -> None:
+        """Hand out a row, which `pop` has returned, once the request of a key is not in flight."""
+        self._after.setdefault(key, []).append(row)
+
+    def _land(self, key: bytes) -> None:
+        self.in_flight.pop(key, None)
+        for row in self._after.pop(key, ()):
+            if (slot_name := self.in_flight.get(row.key)) is not None:
+                self.push(slot_name, row)
 
     def _slot(self, name: str, rank: int) -> _Slot:
         """The slot of that name, which gets a request of a rank."""

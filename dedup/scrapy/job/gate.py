@@ -11,6 +11,7 @@ from dedup.scrapy.frontier.request_queue import RequestQueue, is_revisit
 from dedup.scrapy.job.budgets import UrlBudgets
 from dedup.scrapy.job.duplicate_links import DuplicateLinks
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
+from dedup.scrapy.job.revisits import Revisits
 from dedup.scrapy.reading.host_shares import HostShares
 from dedup.store.records import DUPLICATE_LINK, QueuedUrl
 from dedup.urls import SeenUrls
@@ -34,6 +35,7 @@ class Gate:
         shares: HostShares,
         budgets: UrlBudgets,
         duplicate_links: DuplicateLinks | None,
+        revisits: Revisits,
         record: Callable[[Outcome], None],
     ) -> None:
         self._requests = requests
@@ -41,6 +43,7 @@ class Gate:
         self._shares = shares
         self._budgets = budgets
         self._duplicate_links = duplicate_links
+        self._revisits = revisits
         self._record = record
 
     def next(self, n_active: Callable[[str], int]) -> Request | None:
@@ -52,6 +55,9 @@ class Gate:
         return None
 
     def _request_of(self, row: QueuedUrl) -> Request | None:
+        original = self._revisits.original_of(row.url)
+        if original is not None and self._requests.waits_for(row, original):
+            return None  # it is compared with what its original is now
         if self._requests.is_shared:
             self._seen.mark([row.key])
         if not (self._requests.is_again(row) or is_revisit(row)):

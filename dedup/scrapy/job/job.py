@@ -308,7 +308,7 @@ def _assemble(job: Job, crawler: Crawler) -> None:
         add_page=content.add,
         add_duplicate=content.add_duplicate,
     )
-    gate = Gate(requests, seen, shares, budgets, duplicate_links, job.record)
+    gate = Gate(requests, seen, shares, budgets, duplicate_links, revisits, job.record)
     of_responses = ResponseUrls(crawler, config.url_canonical)
     job.urls = UrlSide(
         seen, requests, shares, gate, of_responses, budgets, revisits, duplicate_links

@@ -58,6 +58,11 @@ class Revisits:
         """Is the URL recorded as a duplicate that is to be judged again?"""
         return url in self._to_judge
 
+    def original_of(self, url: str) -> str | None:
+        """The URL of the original of a duplicate that is to be judged again; None: it is none."""
+        number = self._to_judge.get(url)
+        return None if number is None else self._store.refreshes.original_of(number)
+
     def forget(self, url: str, page: int | None = None) -> None:
         """Delete the record of a duplicate whose URL is recorded again in the same unit.
 

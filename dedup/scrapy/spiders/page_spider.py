@@ -468,10 +468,10 @@ class PageSpider(Spider):
         return found
 
     def _reason_to_skip(self, reading: Reading) -> str:
+        if reading.html.refresh_url and len(reading.page.text) < _MAX_REFRESH_CHARACTERS:
+            return "refresh"  # generators mark such pages as noindex, too
         if self._is_robots_meta_obeyed and reading.html.is_noindex:
             return "noindex"
-        if reading.html.refresh_url and len(reading.page.text) < _MAX_REFRESH_CHARACTERS:
-            return "refresh"
         return ""
 
     def _skip(self, response: Response, reason: str, detail: str) -> None:

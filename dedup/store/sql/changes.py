@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from dedup.store.exchange import split_body
@@ -32,8 +33,10 @@ SELECT number, url, title, fetched_at FROM pages WHERE fetched_at > ? AND url IS
 AND number NOT IN (SELECT page FROM versions WHERE fetched_at <= ?)
 """
 _VERSIONS = """
-SELECT fetched_at, title, text FROM versions WHERE page = ?
-UNION ALL SELECT fetched_at, title, text FROM pages WHERE number = ? ORDER BY fetched_at
+SELECT r.number, r.host, v.fetched_at, v.title, v.text
+FROM versions AS v JOIN pages AS r ON r.number = v.page WHERE r.url = ?
+UNION ALL SELECT number, host, fetched_at, title, text FROM pages WHERE url = ?
+ORDER BY fetched_at DESC LIMIT ?
 """
 _REFRESHES = """
 SELECT refresh, outcome, count(*), min(seen_at) FROM visits WHERE refresh > ? OR url = ''
@@ -182,10 +185,12 @@ class ChangeQueries(Queries):
         """The pages that were stored after a time, and were no duplicates before."""
         return map(NewPage._make, self._database.each(_NEW, (since, since)))
 
-    def versions(self, number: int) -> list[Version]:
-        """The versions of a page, the oldest first, the present one last."""
-        rows = self._database.all(_VERSIONS, (number, number))
-        return [Version(at, title, self._text(number, text)) for at, title, text in rows]
+    def steps(self, url: str, limit: int) -> Iterator[ChangedPage]:
+        """A page from each version to the next, the latest `limit` steps, the last one first."""
+        rows = self._database.all(_VERSIONS, (url, url, limit + 1))
+        for (number, host, *now), (_, _, *then) in pairwise(rows):
+            both = (Version(at, title, self._text(number, text)) for at, title, text in (then, now))
+            yield ChangedPage(number, url, host, *both)
 
     def copies(self, since: float) -> Iterator[tuple[str, str]]:
         """The URLs of pages and of their duplicates that were found after a time."""

@@ -279,6 +279,15 @@ class Refreshes:
             query += f" UNION ALL SELECT url, number FROM skipped WHERE reason = '{EARLIER}'"  # noqa: S608 -- a constant
         return self._database.pairs(query, values)
 
+    def original_of(self, number: int) -> str | None:
+        """The URL of a duplicate's original; None: it is not known."""
+        query = (
+            "SELECT p.url FROM duplicates AS d JOIN pages AS p ON p.number = d.original"
+            " WHERE d.number = ?"
+        )
+        found: str | None = self._database.value(query, (number,))
+        return found
+
     def texts_of_duplicate(self, number: int) -> tuple[int, list[str]] | None:
         """The number of a duplicate's original, and the texts of both; None: it is not known."""
         row = self._database.first(_TEXTS_OF_DUPLICATE, (number,))

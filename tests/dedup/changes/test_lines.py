@@ -30,6 +30,7 @@ _SAME = {
     "white space": ("One two.\nThree.", "One  two.\n\nThree."),
     "lines that end elsewhere": ("One two.\nThree.", "One two. Three."),
     "case and signs": ("One two!", "one – two."),
+    "white space between Chinese words": ("查看所有技术文章", "查看所有 技术文章"),
     "what is not seen": ("A heading", "A heading\u200b"),
 }
 
@@ -63,6 +64,9 @@ def test_another_template_may_repeat_headings_and_break_lines_elsewhere() -> Non
     then = "One heading\nText of it.\tA cell.\nTwo headings"
     now = "\n".join([*_MENU, "One heading", "Two headings", *then.replace("\t", "\n").split("\n")])
     assert difference(_page(then, now), _is_menu) is None
+    assert (
+        difference(_page("One.\nTwo.", "\n".join([*_MENU, "Two.", "One."])), _is_menu) is not None
+    )
     found = difference(_page(then, f"{now}\nA third."), _is_menu)
     assert found is not None
     assert (found.came, found.went) == (["A third."], [])

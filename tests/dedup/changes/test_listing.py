@@ -9,6 +9,7 @@ import pytest
 
 from dedup.changes import Change, Changes, settle
 from dedup.document import Match
+from dedup.report.visits import visits
 from dedup.store import JobStore, Page, open_store
 
 SITE = "http://a.example/"
@@ -98,6 +99,20 @@ def test_since_compares_with_what_was_then(new_job: Callable[..., Job]) -> None:
         "unchanged",
         "changed",
     ]
+
+
+def test_the_history_of_a_page_has_each_change_of_it(new_job: Callable[..., Job]) -> None:
+    job = new_job(a="One text of a.", b="Another one of b.")
+    for text in ("A second text.", "A  second, text.", "The third text."):
+        job.visit(a=text)
+    found = Changes(job.store, None, job._folder).history(SITE + "a")
+    assert [(each.went, each.came) for each in found] == [
+        (["A  second, text."], ["The third text."]),
+        (["One text of a."], ["A second text."]),
+    ]
+    assert Changes(job.store, None, job._folder).history(SITE + "b") == []
+    (listed,) = visits(job.store)["changes"]
+    assert [each["came"] for each in listed["history"]] == [["A second text."]]
 
 
 def test_gone_needs_two_visits_and_failures_do_not_count(new_job: Callable[..., Job]) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from dedup.changes import Changes, settle
-from dedup.changes.rereading import without_pagers
-from dedup.html import bounded
-from dedup.html.unfolding import page_outline
+from dedup.sites.learner import SiteState
 from dedup.sites.outline import Outline
+from dedup.sites.site import learn
+from dedup.sites.stored import outline_of
 from dedup.store import JobStore, Page, open_store
 
 SITE = "http://a.example/"
@@ -90,32 +90,31 @@ def test_menus_that_got_into_the_text_with_a_new_template_are_not_told(
     assert not set(_menu("e")) & set(told[f"{SITE}e"].came)
 
 
-def _outline(body: str) -> Outline:
-    found = page_outline(bounded(f"<html><body>{body}</body></html>"))
-    assert found is not None
-    return found
+def test_entries_of_a_list_are_told_although_a_menu_has_them_too(
+    store: JobStore, tmp_path: Path, clock: Iterator[float]
+) -> None:
+    def body(topic: str, *entries: str) -> str:
+        menu = "".join(f"<li><a href=/{each}>About {each}</a></li>" for each in _TOPICS)
+        own = "".join(f"<p>{line}</p>" for line in _own(topic))
+        listed = "".join(f"<h2><a href=/{each}>About {each}</a></h2>" for each in entries)
+        return f"<nav><ul>{menu}</ul></nav><main>{own}{listed}</main>"
 
+    def page(topic: str, at: float, *entries: str) -> Page:
+        text = [*_own(topic), *(f"About {each}" for each in entries)]
+        return _page(topic, body(topic, *entries), text, at)
 
-def test_links_to_the_pages_before_and_after_are_left_out() -> None:
-    links = (
-        "<ul class=pager><li><a href=/a>Older: forks</a></li><li><a href=/b>Knives</a></li></ul>"
-    )
-    kept = without_pagers(_outline(f"<div><p>All about spoons.</p>{links}</div>"))
-    assert [line.text for line in kept.lines] == ["All about spoons."]
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "<div class=next><p>What comes next is told here, without links.</p></div>",
-        "<ul class=list><li><a href=/a>Forks</a></li><li><a href=/b>Knives</a></li></ul>",
-        "<nav class=pagination><a href=/a>All of the page</a></nav>",
-        f"<div class=prev-next><a href=/a>{'A long list of links. ' * 20}</a></div><p>Text.</p>",
-    ],
-)
-def test_what_is_no_pager_stays(body: str) -> None:
-    page = _outline(body)
-    assert without_pagers(page).lines == page.lines
+    learned = [(page(topic, 0.0), topic) for topic in _TOPICS]
+    for each, _ in learned:
+        store.add(each, {})
+    state = SiteState()
+    state.begin(learn((outline_of(each) or Outline(), topic, topic) for each, topic in learned))
+    store.learned.set_site("a.example", state.to_bytes())
+    number = store.add(page("list", 500.0, "a", "b"), {})
+    store.set_meta("finished", "1.0")
+    store.refreshes.begin()
+    store.refreshes.replace_page(number, page("list", next(clock), "b", "c"), {})
+    (told,) = Changes(store, None, tmp_path).rows()
+    assert (told.came, told.went) == (["About c"], ["About a"])
 
 
 def test_counters_that_show_the_path_of_their_page_belong_to_the_template(

@@ -1,0 +1,86 @@
+"""What of a page only leads to others, or to its own parts: it changes with those."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from dedup.sites.outline import Line, Outline
+
+_PAGER = re.compile(r"(?i)pager|pagina|(?<![a-z])(?:prev|previous|next|older|newer)(?![a-z])")
+_MAX_PAGER_WORDS = 40
+_WORD = re.compile(r"\w+")
+_LEAST_LINKS, _LABEL_CHARACTERS = 2, 40
+_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
+
+
+def without_lists(page: Outline) -> Outline:
+    """The page without lists of links: contents, neighbours, a menu that got into the text."""
+    lists = set(link_lists(page))
+    kept = [line for place, line in enumerate(page.lines) if place not in lists]
+    return Outline(page.boxes, kept) if kept else page
+
+
+def are_most(lists: Iterable[int], page: Outline, text: str) -> bool:
+    """Are lists of links more than half of a page's text? Then the page is one itself."""
+    linked = {page.lines[place].text for place in lists}
+    n_linked = sum(len(line) for line in text.split("\n") if line in linked)
+    return 2 * n_linked > len(text)
+
+
+def link_lists(page: Outline) -> Iterator[int]:
+    """The lines of boxes that have nothing but links, and fewer short lines between them.
+
+    Headings that are links are of no such list: those of posts are.
+    """
+    first, end = [len(page.lines)] * len(page.boxes), [0] * len(page.boxes)
+    for place, line in enumerate(page.lines):
+        box = line.box
+        while box >= 0:
+            first[box], end[box] = min(first[box], place), max(end[box], place + 1)
+            box = page.boxes[box].parent
+    at = 0
+    for box in range(1, len(page.boxes)):
+        if first[box] >= at and _is_list(page.lines[first[box] : end[box]]):
+            yield from range(first[box], end[box])
+            at = end[box]
+
+
+def _is_list(lines: Sequence[Line]) -> bool:
+    others = [line for line in lines if line.plain]
+    if 2 * len(others) > len(lines) or len(lines) - len(others) < _LEAST_LINKS:
+        return False
+    return all(len(line.text) <= _LABEL_CHARACTERS for line in others) and not any(
+        line.block in _HEADINGS and not line.plain for line in lines
+    )
+
+
+def without_pagers(page: Outline) -> Outline:
+    """The page without links to the previous and next pages, which change with those."""
+    outer = _pagers(page)
+    lines: dict[int, list[Line]] = {}
+    for line in page.lines:
+        lines.setdefault(outer[line.box], []).append(line)
+    found = {box for box, own in lines.items() if box >= 0 and _is_pager(own)}
+    kept = [line for line in page.lines if outer[line.box] not in found]
+    return Outline(page.boxes, kept) if found and kept else page
+
+
+def _pagers(page: Outline) -> list[int]:
+    """For each box, the outermost one around it that is named as a pager; -1: none is."""
+    found: list[int] = []
+    for number, box in enumerate(page.boxes):
+        around = found[box.parent] if box.parent >= 0 else -1
+        if around < 0 and any(map(_PAGER.search, box.names)):
+            around = number
+        found.append(around)
+    return found
+
+
+def _is_pager(lines: Sequence[Line]) -> bool:
+    """Are these few words, most of them in links?"""
+    n_words, n_plain = (
+        sum(len(_WORD.findall(text)) for text in texts)
+        for texts in ([line.text for line in lines], [line.plain for line in lines])
+    )
+    return n_words <= _MAX_PAGER_WORDS and 2 * n_plain <= n_words

@@ -1,0 +1,75 @@
+"""What of a page only leads to others."""
+
+from __future__ import annotations
+
+import pytest
+
+from dedup.changes.navigation import are_most, link_lists, without_lists, without_pagers
+from dedup.html import bounded
+from dedup.html.unfolding import page_outline
+from dedup.sites.outline import Outline
+
+
+def _outline(body: str) -> Outline:
+    found = page_outline(bounded(f"<html><body>{body}</body></html>"))
+    assert found is not None
+    return found
+
+
+def test_links_to_the_pages_before_and_after_are_left_out() -> None:
+    links = (
+        "<ul class=pager><li><a href=/a>Older: forks</a></li><li><a href=/b>Knives</a></li></ul>"
+    )
+    kept = without_pagers(_outline(f"<div><p>All about spoons.</p>{links}</div>"))
+    assert [line.text for line in kept.lines] == ["All about spoons."]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<div class=next><p>What comes next is told here, without links.</p></div>",
+        "<ul class=list><li><a href=/a>Forks</a></li><li><a href=/b>Knives</a></li></ul>",
+        "<nav class=pagination><a href=/a>All of the page</a></nav>",
+        f"<div class=prev-next><a href=/a>{'A long list of links. ' * 20}</a></div><p>Text.</p>",
+    ],
+)
+def test_what_is_no_pager_stays(body: str) -> None:
+    page = _outline(body)
+    assert without_pagers(page).lines == page.lines
+
+
+_LINKS = "<li><a href=/a>Forks</a></li><li><a href=/b>Knives</a></li>"
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        f"<ul>{_LINKS}</ul>",
+        f"<nav><div>Of this series</div><ul>{_LINKS}</ul></nav>",
+        "<ul><li><a href=#a>Forms</a><ul><li><a href=#b>Old</a></li></ul></li></ul>",
+    ],
+)
+def test_lists_of_links_are_left_out(links: str) -> None:
+    kept = without_lists(_outline(f"<h1>Spoons</h1><div>{links}</div><p>All about spoons.</p>"))
+    assert [line.text for line in kept.lines] == ["Spoons", "All about spoons."]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<ul>{_LINKS}<li>A spoon is neither of these, as is told here at length.</li></ul>",
+        "<ul><li><a href=/a>Forks</a></li></ul>",  # one link
+        "<ul><li>Forks</li><li>Knives</li><li><a href=/a>Spoons</a></li></ul>",
+        "<div><h2><a href=/a>Forks</a></h2>May 3<h2><a href=/b>Knives</a></h2></div>",  # posts
+        f"<ul>{_LINKS}</ul>",  # nothing else
+    ],
+)
+def test_what_is_no_list_of_links_stays(body: str) -> None:
+    page = _outline(body)
+    assert without_lists(page).lines == page.lines
+
+
+@pytest.mark.parametrize(("text", "is_list"), [("Forks\nKnives\nAll", True), ("Much text.", False)])
+def test_a_page_that_is_mostly_links_is_a_list_itself(text: str, is_list: bool) -> None:
+    page = _outline(f"<ul>{_LINKS}</ul><p>All</p>")
+    assert are_most(link_lists(page), page, text) is is_list
