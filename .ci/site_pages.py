@@ -99,6 +99,7 @@ _READ = {
     "text": "its text",
     "markup": "its markup",
     "preferences": "what it and its host declare",
+    "rendering": "how the page was read",
 }
 
 

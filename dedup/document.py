@@ -25,7 +25,7 @@ _ENOUGH_WORDS = 50
 
 _TEXTS = ("text", "title", "heading", "key")
 
-TextSource = Literal["given", "box", "document", "landmark", "page", "shell"]
+TextSource = Literal["given", "box", "document", "landmark", "page", "shell", "state"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,8 @@ class Document:
             document's own; `box`: a learned content box; `document`: a document that is not
             HTML; `landmark`: what the page itself declares to be its article or main part; `page`:
             rules, or all that is visible. In these two there may be text that all pages of the
-            site have. `shell`: the page has no text of its own before its scripts run.
+            site have. `shell`: the page has no text of its own before its scripts run; `state`:
+            neither has this one, and its text is from the data from which scripts make it.
         key: the document's other fields, see `dedup.keys.key_of`: documents with different keys are
             never duplicates.
         rest: what is rare on the page around the text; None: there is no page around it.
@@ -93,7 +94,7 @@ class Document:
     @property
     def needs_rendering(self) -> bool:
         """Does the page show its text only in a browser? Then no detector looks at it."""
-        return self.source == "shell"
+        return self.source in ("shell", "state")
 
     @cached_property
     def normal_text(self) -> str:

@@ -1,9 +1,11 @@
 """A crawl of a served site by the project's own spider, and what it recorded."""
 
 import random
+import sqlite3
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,16 +27,23 @@ class Crawled:
     Attributes:
         seconds: of the whole process.
         cpu_seconds: of the process and its children.
+        rendered: URLs of pages that the browser was given, whatever came of it, and why.
     """
 
     kept: Sequence[Mapping[str, Any]]
     dropped: Sequence[Mapping[str, Any]]
     seconds: float
     cpu_seconds: float
+    rendered: Mapping[str, str] = field(default_factory=dict)
 
 
 def crawl(
-    site: Site, url: str, *, settings: Sequence[str] = (), seed: int | None = None
+    site: Site,
+    url: str,
+    *,
+    settings: Sequence[str] = (),
+    seed: int | None = None,
+    most: int | None = None,
 ) -> Crawled:
     """Crawl a site that is served at `url`, in a process and a temporary folder of its own.
 
@@ -43,23 +52,32 @@ def crawl(
         url: where.
         settings: of Scrapy, as NAME=VALUE.
         seed: shuffles the site's list; without it, the list is in order.
+        most: pages of the list.
 
     Raises:
         ValueError: the crawl failed, or kept nothing.
     """
     with TemporaryDirectory(prefix="dedup-site-") as name:
         folder = Path(name)
-        cost = measure(_command(site, url, folder, settings, seed), folder)
+        cost = measure(_command(site, url, folder, settings, seed, most), folder)
         errors = (folder / "errors.txt").read_text(errors="replace").strip()
         if cost["status"]:
             raise ValueError(f"the crawl of {site.name} failed: {errors or cost['status']}")
         with open_store(folder / _JOB, read_only=True) as store:
             kept, dropped = list(store.exports.pages()), list(store.exports.duplicates())
+        rendered = _rendered(folder / _JOB)
     if not kept:
         raise ValueError(
             f"the crawl of {site.name} kept no page: {errors or 'are its starts there?'}"
         )
-    return Crawled(kept, dropped, cost["ended"] - cost["began"], cost["cpu_seconds"])
+    seconds = cost["ended"] - cost["began"]
+    return Crawled(kept, dropped, seconds, cost["cpu_seconds"], rendered)
+
+
+def _rendered(job: Path) -> dict[str, str]:
+    place = f"file:{job / 'crawl.sqlite'}?mode=ro"
+    with closing(sqlite3.connect(place, uri=True)) as connection:
+        return dict(connection.execute("SELECT url, why FROM rendering WHERE seconds > 0"))
 
 
 def listed(site: Site, url: str, seed: int | None) -> list[str]:
@@ -74,10 +92,10 @@ def listed(site: Site, url: str, seed: int | None) -> list[str]:
 
 
 def _command(
-    site: Site, url: str, folder: Path, settings: Sequence[str], seed: int | None
+    site: Site, url: str, folder: Path, settings: Sequence[str], seed: int | None, most: int | None
 ) -> list[str]:
     if site.lists:
-        (folder / _URLS).write_text("\n".join(listed(site, url, seed)), encoding="utf-8")
+        (folder / _URLS).write_text("\n".join(listed(site, url, seed)[:most]), encoding="utf-8")
         what = ["urls", "-a", f"file={_URLS}"]
     elif seed is None:
         what = ["site", "-a", f"url={','.join(url + start for start in site.starts)}"]

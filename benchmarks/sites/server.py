@@ -2,16 +2,20 @@
 
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Self
+from typing import Protocol, Self
 from urllib.parse import urlsplit
 
-from benchmarks.sites.folder import Answer, SiteFolder
+from benchmarks.sites.folder import Answer
+
+
+class Answers(Protocol):
+    def answer(self, target: str, base: str) -> Answer: ...
 
 
 class SiteServer:
-    """Serves `folder` on a free port while the `with` block runs."""
+    """Serves `folder`, or a site that makes its answers, while the `with` block runs."""
 
-    def __init__(self, folder: SiteFolder) -> None:
+    def __init__(self, folder: Answers) -> None:
         self._folder = folder
         self._server = _Server(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}/"

@@ -72,7 +72,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _ENDED_BY_SIGPIPE
     except (StateError, ValueError, OSError, ImportError) as error:
-        print(f"dedup: {plain(error, lines=True)}", file=sys.stderr)
+        more = ""
+        if isinstance(error, StateError):
+            from dedup.cli.mistakes import known_jobs
+
+            more = known_jobs(error)
+        print(f"dedup: {plain(f'{error}{more}', lines=True)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
@@ -120,6 +125,10 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     asked = next((each for each in arguments if not each.startswith("-")), None)
+    if asked is not None and asked not in COMMANDS:
+        from dedup.cli.mistakes import unknown_command
+
+        parser.error(unknown_command(asked, list(COMMANDS)))
     for name, text in COMMANDS.items():
         command = commands.add_parser(name, help=text)
         if name == asked:

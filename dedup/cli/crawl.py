@@ -73,6 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--processes", metavar="N", help="crawl with N processes, or auto, for several hosts"
     )
     parser.add_argument(
+        "--render",
+        choices=("off", "auto", "always"),
+        help="have a browser make pages: those that need it, or all (default: off)",
+    )
+    parser.add_argument(
         "--refresh",
         action="store_true",
         help="visit the pages of a finished job again; with --max-pages or --max-seconds, first"

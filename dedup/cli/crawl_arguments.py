@@ -49,6 +49,8 @@ def checked_settings(options: argparse.Namespace) -> dict[str, str]:
         if not separator or not name.strip():
             raise ValueError(f"-s must be NAME=VALUE or @FILE with such lines, got {given!r}")
         settings[name.strip()] = value
+    if options.render is not None:
+        settings["DEDUP_RENDER"] = options.render
     if options.processes is not None:
         given = options.processes
         is_auto = given == "auto"

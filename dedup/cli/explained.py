@@ -16,6 +16,7 @@ from dedup.explain.origin import TextOrigin
 from dedup.explain.reasons import LEFT_OUT, reason_words, remedy
 from dedup.explain.replay import Candidate, StageReport
 from dedup.explain.text_differences import Part
+from dedup.rendering.record import HowRead, reading_words
 
 _SHOWN_CANDIDATES = 3
 _SHOWN_BOXES = 12
@@ -208,7 +209,16 @@ def origin_text(origin: TextOrigin) -> Text:
                 "left out elsewhere, outside boxes of several lines:"
                 f" {origin.words_elsewhere:,} words"
             )
+    lines += _rendering(origin.how_read)
     return Text("\n".join(f"  {line}" for line in lines), overflow="fold")
+
+
+def _rendering(read: HowRead | None) -> Iterator[str]:
+    if read is None:
+        return
+    why = reading_words(read.why)
+    took = f", in {read.seconds:.1f} s" if read.seconds else ""
+    yield f"{'rendered' if read.is_rendered else 'not rendered'}{took}: {plain(why)}"
 
 
 _ORIGINS = {
@@ -218,6 +228,8 @@ _ORIGINS = {
     "landmark": "text of what the page declares as its main content: nothing was known of its site",
     "page": "text by general rules: nothing was known of its site, so it may include what the"
     " site repeats",
+    "state": "text of the data from which scripts make the page: it needs a browser, and is no"
+    " page's duplicate",
     "shell": "text before scripts run: the page needs a browser, and is no page's duplicate",
 }
 

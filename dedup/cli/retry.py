@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> None:
     with open_store(options.job, must_exist=True) as store:
         queued = store.urls.queue_failed(options.reason)
+        queued += store.learned.rendering.turn_over_failed(options.reason)
     if queued:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(queued.items()))
         ERRORS.print(

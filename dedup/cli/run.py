@@ -7,6 +7,7 @@ from typing import Any
 
 from dedup.cli import run_spark
 from dedup.cli.arguments import add_json
+from dedup.cli.console import ERRORS
 from dedup.cli.paths import check_paths
 from dedup.cli.run_here import CollectionRun, execute_here
 from dedup.collection.columns import Columns
@@ -236,6 +237,8 @@ def execute(options: argparse.Namespace) -> None:
     else:
         check_paths({"--job": options.job})
         execute_here(run)
+    if not run.outputs and run.job is None:
+        ERRORS.print("no file was written: -o OUT writes the rows that stay", soft_wrap=True)
 
 
 def _names(given: str | None) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dedup.document import TextSource
+from dedup.rendering.record import HowRead
 from dedup.sites.left_out import LeftOut, text_place
 from dedup.sites.site import Site, rest_by_itself
 from dedup.sites.state import read_state
@@ -25,6 +26,7 @@ class TextOrigin:
         left_out: boxes that are not part of the text.
         own_share: the share of the page's rare words that is in its text, 0 to 1.
         words_elsewhere: words outside the text and these boxes, as in a box of one or two lines.
+        how_read: was the page rendered, and why? None: pages were not rendered then.
         is_as_read: would the current knowledge give the stored text? If not, the page was read
             when less was known, and the boxes are those of a text read now.
     """
@@ -35,11 +37,17 @@ class TextOrigin:
     left_out: tuple[LeftOut, ...] = ()
     own_share: float | None = None
     words_elsewhere: int = 0
+    how_read: HowRead | None = None
     is_as_read: bool = True
 
 
 def text_origin(store: JobStore, page: Page) -> TextOrigin:
     """Find where the text of a page of the job comes from."""
+    how_read = store.learned.rendering.of_page(host_of(page.url), page.url or "")
+    return replace(_text_origin(store, page), how_read=how_read)
+
+
+def _text_origin(store: JobStore, page: Page) -> TextOrigin:
     site = site_of(store, host_of(page.url))
     if page.source != "box" or not site:
         return TextOrigin(source=page.source)

@@ -12,6 +12,7 @@ from dedup.store import JobStore, Page
 from dedup.store.export_columns import EXPORTED_FIELDS
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.times import iso_time
+from dedup.urls.parts import host_of
 
 _Numbered = tuple[int, PageSource]
 _STORED = [name for name in EXPORTED_FIELDS if name != "id"]
@@ -40,6 +41,8 @@ def page_rows(
         found = ((number, change(source)) for number, source in found)
     if reads(names, "preferences"):
         found = _with_preferences(store, found)
+    if reads(names, "rendering"):
+        found = _with_rendering(store, found)
     return (values(source, names) for _, source in found)
 
 
@@ -71,6 +74,12 @@ def _with_preferences(store: JobStore, found: Iterable[_Numbered]) -> Iterator[_
     for number, source in found:
         stored = store.learned.preferences.of_page(number)
         source.preferences = preferences.of(source.page.url, stored)
+        yield number, source
+
+
+def _with_rendering(store: JobStore, found: Iterable[_Numbered]) -> Iterator[_Numbered]:
+    for number, source in found:
+        source.how_read = store.learned.rendering.of_page(host_of(source.url), source.url)
         yield number, source
 
 

@@ -2,7 +2,9 @@
 
 Each unique page is a `response` record, with the `request` record that belongs to it if headers
 were stored, see `dedup.export.http_heads`; each duplicate is a `revisit` record that refers to it.
-Bodies are decompressed. A page without a stored body is a `resource` record of its main text.
+Bodies are decompressed. A page without a stored body is a `resource` record of its main text. So is
+a rendered page, of its DOM: no server has sent that, and the standard has `response` records for
+what was sent (6.3) and `resource` records for content without a protocol's response (6.4).
 
 The standard on duplicates (6.7): a revisit record says that the content is "a complete or
 substantial duplicate" of an archived one, and its profile defines the details. The profile
@@ -35,6 +37,7 @@ from dedup.store import JobStore, Page
 from dedup.store.exchange import Exchange
 from dedup.store.query_results import DuplicateRow
 from dedup.store.selection import EVERYTHING, Selection
+from dedup.urls.parts import host_of
 
 NEAR_DUPLICATE_PROFILE = "urn:x-scrapy-dedup:revisit:near-duplicate"
 IDENTICAL_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -48,6 +51,7 @@ ABOUT = {
 }
 """What the first record of an archive tells."""
 
+_RENDERED = "text/html; charset=utf-8"
 _CACHED_ORIGINALS = 10_000
 
 
@@ -108,6 +112,12 @@ class _Records:
         headers = _identity(number, page.url, page.fetched_at)
         if page.body is None:
             self._archive.add_text(uri, page.text, headers)
+            return
+        rendered = self._store.learned.rendering.of_page(host_of(page.url), page.url or "")
+        if rendered is not None and rendered.is_rendered:
+            self._archive.add_new(
+                "resource", uri, page.body, headers=headers, warc_content_type=_RENDERED
+            )
             return
         exchange = self._exchange(number, page)
         if exchange is None:

@@ -24,6 +24,7 @@ from dedup.fields.people import author_of
 from dedup.html import Bounded, bounded, decode
 from dedup.html.unfolding import page_outline
 from dedup.preferences.declarations import Declaration
+from dedup.rendering.record import HowRead
 from dedup.sites.outline import Outline
 from dedup.store.records import Page
 
@@ -71,6 +72,9 @@ class PageSource:
         reduced: what was kept in place of the body; None: nothing.
         name: the id as it is exported: the caller's, or else the page's number.
         preferences: what is declared of its use, by the page and by its host.
+
+    Attributes:
+        how_read: was it rendered, and why? None: pages were not rendered then.
     """
 
     def __init__(
@@ -85,6 +89,7 @@ class PageSource:
         self.id = page.id if name is None else name
         self._reduced = reduced
         self.preferences = preferences
+        self.how_read: HowRead | None = None
 
     @property
     def text(self) -> str:
@@ -102,9 +107,11 @@ class PageSource:
     def with_text(self, text: str) -> PageSource:
         """The same page with some lines of its text: its fields are those of these lines."""
         reduced = self._reduced and replace(self._reduced, is_whole=True)
-        return PageSource(
+        source = PageSource(
             replace(self.page, text=text), reduced, name=self.id, preferences=self.preferences
         )
+        source.how_read = self.how_read
+        return source
 
     @property
     def outline(self) -> Outline | None:

@@ -26,7 +26,7 @@ class Field(NamedTuple):
         kind: its type in Parquet.
         of: its value; None: it is not known.
         reads: what it is computed from: "row" (what is stored in columns), "text", "markup" (the
-            body, or what was kept in its place), or "preferences".
+            body, or what was kept in its place), "preferences", or "rendering".
         module: that it needs of an optional package; "": none.
         extra: the extra with that package.
     """
@@ -45,6 +45,10 @@ def _stored(name: str, kind: Kind = "string") -> Field:
 def _of_markup(read: Callable[[str, PageSource], Any]) -> Callable[[PageSource], Any]:
     """A field that is read from the markup of the page's own text."""
     return lambda source: None if source.markup is None else read(source.markup, source)
+
+
+def _of_rendering(name: str, kind: Kind) -> Field:
+    return Field(kind, lambda source: getattr(source.how_read, name, None), "rendering")
 
 
 _HEADING: Kind = {"level": "int32", "text": "string", "anchor": "string"}
@@ -66,6 +70,13 @@ FIELDS: Mapping[str, Field] = {
     "fetched_at": Field(TIMESTAMP, lambda source: iso_time(source.page.fetched_at)),
     "depth": _stored("depth", "int32"),
     "needs_rendering": _stored("needs_rendering", "bool"),
+    "rendered": Field(
+        "bool",
+        lambda source: source.how_read is not None and source.how_read.is_rendered,
+        "rendering",
+    ),
+    "rendered_why": _of_rendering("why", "string"),
+    "rendering_seconds": _of_rendering("seconds", "float64"),
     "etag": _stored("etag"),
     "last_modified": _stored("last_modified"),
     "published": Field("string", lambda source: source.dates.published, "markup"),

@@ -31,6 +31,9 @@ _PARTS = "form, input, textarea, select, table, li, article, iframe, frame, vide
 _CONTENT = f"a[href], embed, {_PARTS}"
 """What a page may have instead of text. Images are in logos, too."""
 
+_NO_MENU = "h2, pre, blockquote, td, dd, article, p + p"
+"""What a page with a text of its own has, and a menu has not."""
+
 _UNSHOWN = frozenset(["script", "style", "noscript", "template"])
 _FURNITURE = _UNSHOWN | {"nav", "header", "footer", "aside"}
 
@@ -54,7 +57,8 @@ def needs_rendering(page: Bounded, text: str) -> bool:
       asks for JavaScript, is no text;
     - a `<noscript>` that mentions JavaScript, and no such parts;
     - an empty mount point (`#root`, `#app`, `<app-root>` and their like) or main part; then text
-      in `<nav>`, `<header>`, `<footer>` and `<aside>` does not count.
+      in `<nav>`, `<header>`, `<footer>` and `<aside>` does not count, nor does that of links, as
+      menus may be in any box.
 
     `<noscript>` and `<template>` are no text, but what `text` has of them is.
 
@@ -64,16 +68,24 @@ def needs_rendering(page: Bounded, text: str) -> bool:
     """
     tree = page.tree
     body = tree.body
-    if len(text) > _MANY_CHARACTERS or body is None or page.is_flat:
+    if body is None or page.is_flat:
         return False
-    if not _is_short(_text(body, _FURNITURE)):  # what is cheap and true of most pages comes first
-        return False
+    # What is cheap and true of most pages comes first.
+    if len(text) > _MANY_CHARACTERS or not _is_short(_text(body, _FURNITURE)):
+        if body.css_first(_NO_MENU) is not None or tree.css_first(_SCRIPTS) is None:
+            return False
+        is_shell = _has_empty_mount(page) and _is_short(_text(body, _FURNITURE | {"a"}))
+        return is_shell and not _has_data(page)
     if tree.css_first(_SCRIPTS) is None:
         return False
     if _is_short(text):
         return _is_bare(page, body) or _has_empty_mount(page)
-    is_of_data = "articleBody" in page.html or tree.css_first("template") is not None
-    return not is_of_data and _has_empty_mount(page)
+    return not _has_data(page) and _has_empty_mount(page)
+
+
+def _has_data(page: Bounded) -> bool:
+    """Is the page's text in data that is read?"""
+    return "articleBody" in page.html or page.tree.css_first("template") is not None
 
 
 def _is_bare(page: Bounded, body: LexborNode) -> bool:
@@ -95,9 +107,10 @@ def _has_empty_mount(page: Bounded) -> bool:
 
 
 def _is_empty(mount: LexborNode) -> bool:
+    if mount.css_first(_CONTENT) is not None:
+        return False
     text = _text(mount, _UNSHOWN)
-    is_notice = not text or _is_loading(text) or (_is_short(text) and _asks(text))
-    return is_notice and mount.css_first(_CONTENT) is None
+    return not text or _is_loading(text) or (_is_short(text) and _asks(text))
 
 
 def _is_loading(text: str) -> bool:

@@ -148,7 +148,8 @@ def _of_shells(summary: Mapping[str, Any]) -> Iterator[Sign]:
         yield Sign(
             f"{pages} no text before scripts run.",
             "Each is stored, and compared with no other page; to read them takes a browser."
-            " dedup export JOB --fields url,needs_rendering tells which.",
+            " dedup export JOB --fields url,needs_rendering tells which; a crawl with"
+            " -s DEDUP_RENDER=auto renders such pages.",
         )
 
 

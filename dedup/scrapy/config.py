@@ -23,6 +23,7 @@ from dedup.scrapy.internals.commands import components
 from dedup.scrapy.item_fields import ItemFields
 from dedup.scrapy.processes.team import Team, own_team
 from dedup.scrapy.removed_settings import REMOVED_SETTINGS
+from dedup.scrapy.rendering.chromium import check_settings
 from dedup.scrapy.setting_values import SettingValues
 from dedup.scrapy.wording import wording
 from dedup.store.postgresql import is_address, without_password
@@ -38,6 +39,7 @@ CANONICAL_LINKS = ("rules", "any", "off")
 
 DuplicateLinksMode = Literal["follow", "defer", "skip"]
 DUPLICATE_LINKS: tuple[str, ...] = get_args(DuplicateLinksMode)
+RENDER = ("off", "auto", "always")
 PROGRESS = ("table", "auto", "live", "plain", "off")
 
 
@@ -192,6 +194,14 @@ def _documents(values: SettingValues) -> tuple[str, ...]:
     return names
 
 
+def _render(values: SettingValues) -> str:
+    mode = values.choice("DEDUP_RENDER", RENDER)
+    if mode != "off":
+        _load("scrapy_playwright.handler", extra="render", purpose=f"DEDUP_RENDER={mode}")
+        check_settings(values.settings)
+    return mode
+
+
 def _prometheus_file(values: SettingValues) -> str:
     name = "DEDUP_PROMETHEUS_FILE"
     file = values.file_name(name, ".prom")
@@ -251,8 +261,13 @@ class CrawlConfig:
         SettingValues.number, "DEDUP_READ_CPU_SECONDS", low=0.1, high=3600
     )
     read_memory_mb: int = _read(SettingValues.whole, "DEDUP_READ_MEMORY_MB", low=200)
+    render_seconds: float = _read(SettingValues.number, "DEDUP_RENDER_SECONDS", low=1, high=300)
+    render_pages: int = _read(SettingValues.whole, "DEDUP_RENDER_PAGES", low=1, high=64)
+    render_memory_mb: int = _read(SettingValues.whole, "DEDUP_RENDER_MEMORY_MB", low=256)
+    has_render_third_parties: bool = _read(SettingValues.flag, "DEDUP_RENDER_THIRD_PARTIES")
     is_robots_meta_obeyed: bool = _read(SettingValues.flag, "DEDUP_ROBOTS_META_OBEY")
     has_tdm_files: bool = _read(SettingValues.flag, "DEDUP_TDM_FILES")
+    render: str = _read(_render)
     progress: str = _read(SettingValues.choice, "DEDUP_PROGRESS", PROGRESS)
     prometheus_file: str = _read(_prometheus_file)
     stages: frozenset[str] = _read(_stages)

@@ -196,6 +196,30 @@ DEDUP_TDM_FILES = False
 """Also fetch `/.well-known/tdmrep.json` of each host, one more request, and record what it reserves
 (see docs/export.md). For crawls that obey robots.txt."""
 
+# --- Rendering ---------------------------------------------------------------------------------
+
+DEDUP_RENDER = "off"
+"""Whether a browser renders pages that scripts make: "off"; "auto": those that need it, learned by
+host and template; "always": every HTML page that is not a duplicate by its raw text. Needs the
+extra `render` and Chromium. "off" by default: a page takes a second or more of CPU. Only for this
+project's own spiders; see docs/rendering.md."""
+
+DEDUP_RENDER_SECONDS = 15.0
+"""Seconds for which a page may keep the browser busy, 1 to 300. Most pages take one to three; a
+page that has not even been read after 15 rarely comes."""
+
+DEDUP_RENDER_PAGES = 4
+"""Pages that are rendered at the same time, 1 to 64. A page computes for a third of a second and
+waits for half a second or longer, so that four keep two cores busy. Each takes 100 to 300 MB."""
+
+DEDUP_RENDER_MEMORY_MB = 1024
+"""Memory of each of the browser's processes, MB (MiB), 256 or more; one that takes more is ended,
+and the page that it shows is not rendered. On Linux."""
+
+DEDUP_RENDER_THIRD_PARTIES = True
+"""May pages that are rendered ask hosts out of the crawl's scope, for example for their scripts? If
+not, pages whose scripts or data come from elsewhere remain incomplete."""
+
 # --- Content -----------------------------------------------------------------------------------
 
 globals().update({f"DEDUP_{stage.upper()}_ENABLED": True for stage in detectors.STAGES})

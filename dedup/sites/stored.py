@@ -10,7 +10,7 @@ from dedup.store.records import Page
 
 def outline_of(page: Page) -> Outline | None:
     """Return the outline of a page; None: its body was not kept, or has no outline."""
-    if not page.body or page.source in ("document", "shell"):
+    if not page.body or page.source in ("document", "shell", "state"):
         return None
     html = decode(page.body, page.content_type or None, host_encoding=page.encoding or None).text
     return page_outline(bounded(html))

@@ -16,6 +16,7 @@ from dedup.revisits import freshness
 from dedup.store.sql.store import JobStore
 
 _TOP_HOSTS = 1000
+_TOP_TEMPLATES = 20
 
 
 _TOP_PREFERENCES = 100
@@ -52,6 +53,7 @@ def summarise(store: JobStore) -> dict[str, Any]:
         "bytes": parts(1),
         "kept_apart": stats.kept_apart(),
         "needs_rendering": stats.needs_rendering(),
+        "rendering": store.learned.rendering.summary(_TOP_TEMPLATES),
         "failed": stats.failed(),
         "urls": stats.urls(),
         "refresh": stats.refreshed(),

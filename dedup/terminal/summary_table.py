@@ -105,6 +105,7 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
         yield from _item_lines(items)
     if kept := account.get("kept_apart"):
         yield f"kept by the second look for their own lines: {kept:,} of the unique pages"
+    yield from _rendered(account.get("rendering") or {})
     yield from _shells(account, job)
     if account["failed"]:
         reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in account["failed"].items())
@@ -162,6 +163,27 @@ def _shells(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]
             command = f"{shell_command('dedup')} export {quote(str(job))}"
             line += f"; {command} --fields url,needs_rendering tells which"
         yield line
+        if not account.get("rendering"):
+            yield "a new crawl with -s DEDUP_RENDER=auto (dedup crawl --render auto) renders them"
+
+
+def _rendered(rendering: Mapping[str, Any]) -> Iterator[str]:
+    """How many pages were rendered, and why others were not."""
+    if not rendering:
+        return
+    parts = [
+        f"{name} {count:,}"
+        for kind in ("rendered", "raw")
+        for name, count in rendering[kind].items()
+    ]
+    n_rendered = sum(rendering["rendered"].values())
+    yield (
+        f"rendered: {n_rendered:,} pages, {rendering['compared']:,} read both ways,"
+        f" {rendering['seconds']:,.1f} s ({', '.join(parts)})"
+    )
+    if failed := rendering["failed"]:
+        reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in failed.items())
+        yield f"could not be rendered: {reasons}; dedup retry has them rendered again"
 
 
 def _freshness(found: Mapping[str, Any]) -> Iterator[str]:

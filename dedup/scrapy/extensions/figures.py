@@ -53,6 +53,7 @@ class Snapshot:
         failed: URLs that could not be fetched.
         megabytes_per_second: received, compressed as on the wire.
         hosts: those with the most responses in this run, and their number.
+        rendered: pages that a browser has rendered in this run.
         last: the last duplicates, the latest first.
         index_bytes: memory of the detectors' index.
         error_rate: estimate of the Bloom filter's, if the store did not confirm its answers.
@@ -69,6 +70,7 @@ class Snapshot:
     waiting: int
     failed: int
     filtered: int
+    rendered: int
     queued: int
     seen: int
     pages_per_second: float
@@ -113,6 +115,7 @@ class CrawlFigures:
             waiting=job.pages.arrivals.n_unjudged,
             failed=sum(_sum(before.failed, self._by_name("dedup/pages/failed/")).values()),
             filtered=before.filtered + self._stat("dedup/url/filtered"),
+            rendered=sum(self._by_name("dedup/rendering/rendered/").values()),
             queued=job.urls.requests.length,
             seen=job.urls.seen.count,
             pages_per_second=pages_per_second,

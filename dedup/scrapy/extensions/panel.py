@@ -89,6 +89,8 @@ def _rates(snapshot: Snapshot) -> RenderableType:
         "queued": f"{snapshot.queued:,}",
         "links filtered": f"{snapshot.filtered:,}",
     }
+    if snapshot.rendered:
+        figures["rendered"] = f"{snapshot.rendered:,}"
     parts = (Text.assemble((value, "bold"), f" {name}") for name, value in figures.items())
     return Columns(parts, padding=(0, 3))
 

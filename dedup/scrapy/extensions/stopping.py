@@ -54,6 +54,7 @@ class Stopping(Extension):
         seconds = 0 if job.failure else STOP_SECONDS
         if time.monotonic() - self._closing_since >= seconds:
             forget_requests(crawler)
-            if job.reader is not None:
-                job.reader.abandon()
+            for each in (job.reader, job.rendering):
+                if each is not None:
+                    each.abandon()
         close_if_no_requests(crawler)

@@ -110,16 +110,20 @@ class RequestQueue:
         self.frontier.wait(row, key)
         return True
 
-    def add_known(self, url: str) -> None:
-        """Queue a page that is recorded, so that it is fetched once more."""
+    def add_known(self, url: str, page: int | None = None) -> None:
+        """Queue a page that is recorded, so that it is fetched once more.
+
+        `page`: its number, if it is stored; the visit then gives a new version.
+        """
         request = own_spider(self._crawler).page_request(url)
-        self._write(self._key(request), request, is_again=True)
+        stored = None if page is None else _revisit(page)
+        self._write(self._key(request), request, is_again=True, stored=stored)
         self.length += 1
 
     def visit_later(self, request: Request) -> None:
         """Queue a visit, which is in flight, after all others; those of stored pages first."""
         key, number = request.meta[KEY], request.meta.get(REVISIT)
-        stored = None if number is None else b'{"revisit": %d}' % number
+        stored = None if number is None else _revisit(number)
         rank = _LATER_RANK if stored else 2 * _LATER_RANK
         (url, *_) = request.meta.get("redirect_urls") or [request.url]
         first = own_spider(self._crawler).page_request(url, depth=request.meta.get("depth", 0))
@@ -301,6 +305,10 @@ def is_repeat(key: bytes) -> bool:
 def is_revisit(row: QueuedUrl) -> bool:
     """Is this the visit of a stored page?"""
     return isinstance(row.request, bytes) and row.request.startswith(_REVISIT)
+
+
+def _revisit(page: int) -> bytes:
+    return b'{"revisit": %d}' % page
 
 
 def _slot_of(request: Request) -> str:

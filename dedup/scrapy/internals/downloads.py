@@ -83,6 +83,16 @@ def postpone(crawler: Crawler, name: str, seconds: float, *, min_delay_seconds: 
     slot.lastseen += seconds
 
 
+def count_requests(crawler: Crawler, name: str, n_requests: int) -> None:
+    """Have a slot wait for its next request as if it had just sent a number of further ones.
+
+    A slot without delay does not wait.
+    """
+    slot = crawler.engine.downloader.slots.get(name)
+    if slot is not None:
+        slot.lastseen += n_requests * slot.delay
+
+
 def raise_delay(crawler: Crawler, request: Request, min_seconds: float) -> None:
     """Have the slot of a request wait at least `min_seconds` between two requests.
 

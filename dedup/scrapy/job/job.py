@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -51,6 +52,12 @@ logger = logging.getLogger(__name__)
 
 _ATTRIBUTE = "dedup_job"
 """Of the crawler. The job and the crawler refer to each other, and are freed together."""
+
+
+class Abandoned(Protocol):
+    """What a crawl that stops does not wait for."""
+
+    def abandon(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +112,7 @@ class Job:
         ledger: records each outcome.
         turns: when this process writes, where others share the job.
         reader: reads pages for a spider of the project's own; None: it has read none.
+        rendering: has pages rendered for a spider of the project's own; None: none are.
         is_kept: can a later crawl resume it?
         has_queue: are URLs queued in its store, and not by the project's own scheduler?
         is_resumed: did an earlier process start it?
@@ -161,6 +169,7 @@ class Job:
         self.failure: StateError | None = None
         self.troubles: list[str] = []
         self.reader: PageReader | None = None
+        self.rendering: Abandoned | None = None
         self.store = self.place.open_store()
         if config.store:  # else it is in the folder
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -52,7 +52,11 @@ class Revisits:
         self._doubts = Doubts()
         self._judged: set[str] = set()
         """Duplicates of earlier visits that have been judged again in this run."""
-        self._to_judge = store.refreshes.duplicates() if self.number else {}
+        self._to_judge = (
+            store.refreshes.duplicates()
+            if self.number
+            else store.learned.rendering.duplicates_again()
+        )
 
     def is_to_judge(self, url: str) -> bool:
         """Is the URL recorded as a duplicate that is to be judged again?"""
@@ -63,6 +67,10 @@ class Revisits:
         number = self._to_judge.get(url)
         return None if number is None else self._store.refreshes.original_of(number)
 
+    def judge_again(self, url: str, duplicate: int) -> None:
+        """Judge a duplicate again when it has been fetched; it stays on record until then."""
+        self._to_judge[url] = duplicate
+
     def forget(self, url: str, page: int | None = None) -> None:
         """Delete the record of a duplicate whose URL is recorded again in the same unit.
 
@@ -71,7 +79,7 @@ class Revisits:
         number = self._to_judge.pop(url, None)
         if number is None:
             return
-        if page is not None:
+        if page is not None and self.number:
             was_before = url in self._judged
             self._store.refreshes.keep_duplicate(number, page, was_before=was_before)
         self._judged.add(url)
@@ -94,7 +102,8 @@ class Revisits:
         if self._is_as_stored(self._store.document(number), page):  # it was read once more since
             refreshes.note_visit(page.url or "", "unchanged")
             return []
-        refreshes.replace_page(number, page, self._signatures(page))
+        keeps_old = self.number > 0  # else it is only read in another way
+        refreshes.replace_page(number, page, self._signatures(page), keeps_old=keeps_old)
         refreshes.note_visit(page.url or "", "changed")
         duplicates = refreshes.duplicates(number)
         self._to_judge.update(duplicates)

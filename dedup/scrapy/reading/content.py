@@ -14,6 +14,9 @@ from dedup.detectors import default_signers
 from dedup.html import Bounded, HtmlPage, bounded, decode, parse_page
 from dedup.html.page_text import PageText, page_text
 from dedup.html.shell import needs_rendering
+from dedup.html.structured import state_text
+from dedup.rendering.sketch import RawTemplate
+from dedup.rendering.template import template_of
 from dedup.sites.outline import Box, Line, Outline
 from dedup.sites.second_look import Rest
 from dedup.sites.site import Site, rest_by_itself
@@ -71,6 +74,7 @@ class Wanted:
         stages: of the detectors that judge the page; none: the crawl's process computes features
             when a detector asks for them.
         detection: the settings of the detectors.
+        templates: are some pages rendered, depending on their templates?
         cpu_seconds: CPU time that a reading process may take for one page.
         memory_mb: memory that a reading process may take.
     """
@@ -81,6 +85,7 @@ class Wanted:
     bodies: bool
     stages: frozenset[str]
     detection: DedupConfig
+    templates: bool = False
     cpu_seconds: float = 5.0
     memory_mb: int = 1000
 
@@ -107,6 +112,7 @@ class Content(NamedTuple):
         encoding: of its bytes; "": it is a document.
         is_encoding_sure: see `Decoded`.
         site_version: of what was known of its site.
+        template: None: it is not wanted.
     """
 
     page: HtmlPage
@@ -118,6 +124,7 @@ class Content(NamedTuple):
     n_links_left: int
     features: Features | None
     site_version: int
+    template: RawTemplate | None = None
 
     def complete(self, page: Page) -> Page:
         """A page of which the response's own facts are known, with what was read from it."""
@@ -170,6 +177,7 @@ class ContentReader:
             n_links_left=n_links_left,
             features=self._features(raw, page, extracted),
             site_version=site.version if site is not None else 0,
+            template=template_of(html) if self._wanted.templates else None,
         )
 
     def _text(self, html: Bounded, title: str, url: str, site: Site | None) -> PageText:
@@ -179,7 +187,11 @@ class ContentReader:
         if not needs_rendering(html, found.text):
             return found
         alone = page_text(html, title, extractor=extractor)
-        return replace(alone, source="shell") if needs_rendering(html, alone.text) else alone
+        if not needs_rendering(html, alone.text):
+            return alone
+        if state := state_text(html):
+            return replace(alone, text=f"{alone.text}\n{state}".strip(), source="state")
+        return replace(alone, source="shell")
 
     def _read_document(self, raw: RawPage, site: Site | None) -> Content:
         """Read a document. Nothing is learned from it, as it has no boxes, and no link followed."""

@@ -9,6 +9,7 @@ from scrapy.http import Response
 
 from dedup.html import HtmlPage
 from dedup.preferences.declarations import of_headers, of_meta, to_json
+from dedup.rendering.sketch import RawTemplate
 from dedup.scrapy.reading.content import Content, RawPage
 from dedup.sites.counts import Contribution
 from dedup.sites.outline import Outline
@@ -30,6 +31,7 @@ class Reading(NamedTuple):
         raw: the page as received.
         is_encoding_sure: see `Decoded`.
         site_version: of what was known of its site when it was read.
+        template: of its markup; None: it is not asked for.
     """
 
     page: Page
@@ -41,6 +43,7 @@ class Reading(NamedTuple):
     raw: RawPage
     is_encoding_sure: bool
     site_version: int
+    template: RawTemplate | None = None
 
 
 def header(response: Response, name: str) -> str:
@@ -79,6 +82,7 @@ def reading_of(
         raw=raw,
         is_encoding_sure=content.is_encoding_sure,
         site_version=content.site_version,
+        template=content.template,
     )
 
 

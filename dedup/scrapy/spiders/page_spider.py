@@ -24,24 +24,20 @@ from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.failure_reasons import NotSentError
 from dedup.scrapy.job.in_pipelines import item_of
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.job.outcome import Outcome
 from dedup.scrapy.job.urls import first_url
 from dedup.scrapy.middlewares.redirect import NotFollowed
 from dedup.scrapy.reading.reading import Reading, header
 from dedup.scrapy.reading.worker_protocol import ReadingError
+from dedup.scrapy.rendering.browser import Browser
+from dedup.scrapy.rendering.choice import RenderedPages
 from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
-from dedup.scrapy.spiders.download_errors import (
-    outcome_of_error,
-    outcome_of_move,
-    outcome_of_visit,
-    request_of,
-)
+from dedup.scrapy.spiders.download_errors import outcome_of_error, outcome_of_visit, request_of
 from dedup.scrapy.spiders.lastmods import lastmods
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.outside_hosts import OutsideHosts
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
 from dedup.scrapy.spiders.site_reader import SiteReader
-from dedup.store import Page
+from dedup.scrapy.spiders.visits import Visits
 from dedup.store.records import DUPLICATE_LINK_RANK, TRAP_RANK
 from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.parts import remove_dot_segments, with_ascii_host
@@ -119,6 +115,7 @@ class PageSpider(Spider):
     def from_crawler(cls, crawler: Crawler, *args: object, **kwargs: object) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider._close_reader, signals.spider_closed)
+        crawler.signals.connect(spider._open_rendering, signals.spider_opened)
         if spider.max_seconds:
             crawler.settings.set("CLOSESPIDER_TIMEOUT", spider.max_seconds, priority="spider")
         first_urls = spider.first_urls()
@@ -204,6 +201,8 @@ class PageSpider(Spider):
         try:
             reading = await self._reader.read(response)
             self._take(reading, response)
+            if reading is not None and self._rendering is not None:
+                reading = await self._rendering.read(response, reading)
             is_duplicate = reading is not None and self._is_duplicate(reading, response)
             links = [] if reading is None else self._links_of(reading, response, is_duplicate)
         except CloseSpider:
@@ -225,7 +224,7 @@ class PageSpider(Spider):
             self._skip(response, "empty", "")
         elif reading is None:
             self._skip(response, "not_html", header(response, "Content-Type"))
-        elif self._is_visited(reading, response):
+        elif self._visits is not None and self._visits.is_recorded(reading, response):
             pass
         elif reason := self._reason_to_skip(reading):
             self._skip(response, reason, reading.html.refresh_url or "")
@@ -257,79 +256,6 @@ class PageSpider(Spider):
         if job is None or job.urls.duplicate_links is None or KEY not in response.meta:
             return False
         return not self._reason_to_skip(reading) and job.urls.duplicate_links.is_duplicate(reading)
-
-    def _is_visited(self, reading: Reading, response: Response) -> bool:
-        """Is this the visit of a recorded page that gave no new version? Record what it gave.
-
-        Of one that has moved, the page that it leads to is judged as any other, unless most pages
-        of the host lead to it.
-        """
-        number = response.meta.get(REVISIT)
-        if self.dedup_job is None or KEY not in response.meta:
-            return False
-        revisits = self.dedup_job.urls.revisits
-        if not revisits.number:
-            return False
-        if "redirect_urls" in response.meta:
-            return self._is_moved(reading, response)
-        is_duplicate = number is None and revisits.is_to_judge(response.url)
-        if (number is None and not is_duplicate) or self._reason_to_skip(reading):
-            return False
-        belief = (
-            revisits.belief_in_duplicate(response.url, reading.page)
-            if number is None
-            else revisits.belief(number, reading.page)
-        )
-        if belief == "later" and response.request is not None:
-            self._put_off(response.request, reading)
-        elif belief == "unchanged":
-            self._visited(response, "unchanged", reading.page)
-        elif belief == "fail":
-            self._visited(response, "failed: other_text")
-        return belief != "store"
-
-    def _put_off(self, request: Request, reading: Reading) -> None:
-        """Fetch a page that has been counted once more, after the visits of all others."""
-        if self.dedup_job is not None:
-            self.dedup_job.urls.requests.visit_later(request)
-        if self.max_pages and REVISIT not in request.meta:
-            self._n_pages -= not self._reason_to_skip(reading)
-
-    def _is_moved(self, reading: Reading, response: Response) -> bool:
-        """Is this a redirect, in a refresh, whose target is not judged now?"""
-        request = response.request
-        if self.dedup_job is None or request is None:
-            return False
-        url, is_page = first_url(request), REVISIT in response.meta
-        revisits = self.dedup_job.urls.revisits
-        belief = revisits.belief_in_move(url, response.url, is_page=is_page)
-        if belief == "later":
-            self._put_off(request, reading)
-        elif belief == "fail":
-            self.dedup_job.record(outcome_of_move(request, is_page=is_page))
-        elif is_page:
-            self._note_moved(url, response.url)
-        return belief != "store"
-
-    def _note_moved(self, url: str, target: str) -> None:
-        if self.dedup_job is not None:
-            outcome = Outcome(kind="visited", url=url, reason="moved", target=target)
-            self.dedup_job.record(outcome)
-
-    def _visited(self, response: Response, result: str, page: Page | None = None) -> None:
-        """Record the visit of a stored page; `page`: as it was read, if it has not changed."""
-        if self.dedup_job is None:
-            return
-        self.dedup_job.record(
-            Outcome(
-                kind="visited",
-                url=response.url,
-                finishes=self.dedup_job.urls.of_responses.finished(response),
-                page=page,
-                number=response.meta.get(REVISIT),
-                reason=result,
-            )
-        )
 
     def failed(self, failure: Failure) -> None:
         """Record a URL whose request ended with an error."""
@@ -370,6 +296,37 @@ class PageSpider(Spider):
     async def _close_reader(self) -> None:
         if "_reader" in vars(self):  # a page has been read
             await self._reader.close()
+        if self._rendering is not None:
+            await self._rendering.close()
+
+    @cached_property
+    def _visits(self) -> Visits | None:
+        if self.dedup_job is None:
+            return None
+        return Visits(self.dedup_job, is_skipped=self._reason_to_skip, take_back=self._take_back)
+
+    def _take_back(self, n_pages: int) -> None:
+        """Count pages no more that are fetched once more later."""
+        if self.max_pages:
+            self._n_pages -= n_pages
+
+    @cached_property
+    def _rendering(self) -> RenderedPages | None:
+        mode = CrawlConfig.of(self.crawler).render
+        if mode == "off" or self.dedup_job is None:
+            return None
+        return RenderedPages(
+            self.crawler,
+            self.dedup_job,
+            Browser.from_crawler(self.crawler),
+            self._reader,
+            mode=mode,
+            is_skipped=self._reason_to_skip,
+            is_in_scope=self.scope.__contains__,
+        )
+
+    def _open_rendering(self) -> None:
+        _ = self._rendering  # pages may be left to render, though none is fetched
 
     @cached_property
     def _links(self) -> LinkFilter:
@@ -480,9 +437,8 @@ class PageSpider(Spider):
         The stored page stays as it is.
         """
         if REVISIT in response.meta and "redirect_urls" not in response.meta:
-            if reason == "refresh":
-                self._note_moved(response.url, detail)
-            self._visited(response, "moved" if reason == "refresh" else f"failed: {reason}")
+            if self._visits is not None:
+                self._visits.note_skipped(response, reason, detail)
         elif self.dedup_job is not None:
             self.dedup_job.record_skipped(response, reason, detail)
 

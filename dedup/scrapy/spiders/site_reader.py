@@ -35,6 +35,7 @@ class SiteReader:
             bodies=job is not None and job.needs_bodies,
             stages=frozenset(stages),
             detection=config.detection,
+            templates=config.render == "auto",
             cpu_seconds=config.read_cpu_seconds,
             memory_mb=config.read_memory_mb,
         )

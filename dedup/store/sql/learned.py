@@ -21,6 +21,7 @@ from dedup.store.records import (
 )
 from dedup.store.sql.database import Database, Queries, inserting
 from dedup.store.sql.preferences import Preferences
+from dedup.store.sql.rendering import RenderingTable
 from dedup.urls.parts import host_of
 
 _FIELDS = tuple(name for name in PAGE_FIELDS if name not in ("own_title", "site_version"))
@@ -37,11 +38,13 @@ class HostKnowledge(Queries):
 
     Attributes:
         preferences: what pages and hosts declare of the use of pages.
+        rendering: which pages were rendered, and why.
     """
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self.preferences = Preferences(database)
+        self.rendering = RenderingTable(database)
         self._encodings: dict[str, str | None] = {}
         self._n_early: dict[str, int] = {}
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from dedup.rendering.record import QUEUED_AGAIN
 from dedup.store.interface import Workers
 from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page
 from dedup.store.sql.changes import ChangeQueries
@@ -101,6 +102,12 @@ WHERE d.number = ?
 
 MIN_VANISHED = 3
 """Fewer pages that vanish at once say nothing of their host."""
+
+_VALIDATORS = f"""
+SELECT etag, last_modified FROM pages AS p WHERE number = ? AND NOT EXISTS (
+    SELECT 1 FROM rendering AS r WHERE r.host = p.host AND r.url = p.url
+    AND (r.is_rendered OR r.why = '{QUEUED_AGAIN}'))
+"""  # noqa: S608 -- a constant
 
 Replace = Callable[..., None]
 
@@ -209,10 +216,11 @@ class Refreshes:
         self._database.write(_LEAVE_OUT)
 
     def validators(self, number: int) -> dict[str, str]:
-        """The headers for a conditional request of a page; empty: its server sent no validators."""
-        row = self._database.first(
-            "SELECT etag, last_modified FROM pages WHERE number = ?", (number,)
-        )
+        """The headers for a conditional request of a page; empty: its server sent no validators.
+
+        Nor do they tell whether a page that scripts make is the same.
+        """
+        row = self._database.first(_VALIDATORS, (number,))
         names = ("If-None-Match", "If-Modified-Since")
         return {name: value for name, value in zip(names, row or (), strict=False) if value}
 
@@ -228,6 +236,8 @@ class Refreshes:
         if result.partition(":")[0] not in VISIT_RESULTS:
             raise ValueError(f"result must be one of {', '.join(VISIT_RESULTS)}, got {result!r}")
         number = self.current()
+        if not number:  # a page is read once more, to be rendered
+            return
         if result in ("missing", "unchanged", "changed") and number > 1:
             summed_up = self.retention.summed_up()
             values = {"last": number - 1, "url": url, "summed_up": summed_up}
@@ -316,8 +326,10 @@ class Refreshes:
         values = {"page": page, "number": number, "refresh": refresh}
         self._database.write(_AS_BEFORE, values, weight=1)
 
-    def replace_page(self, number: int, page: Page, signatures: Mapping[str, bytes]) -> None:
-        """Replace a page by a new version, and keep the old one.
+    def replace_page(
+        self, number: int, page: Page, signatures: Mapping[str, bytes], *, keeps_old: bool = True
+    ) -> None:
+        """Replace a page by a new version, and keep the old one, unless told otherwise.
 
         Duplicates that share its text keep the old text.
         """
@@ -327,10 +339,11 @@ class Refreshes:
                 " WHERE original = :number AND text IS NULL",
                 {"number": number},
             )
-            connection.execute(
-                "INSERT INTO versions SELECT number, fetched_at, title, text, body FROM pages"
-                " WHERE number = ?",
-                (number,),
-            )
+            if keeps_old:
+                connection.execute(
+                    "INSERT INTO versions SELECT number, fetched_at, title, text, body FROM pages"
+                    " WHERE number = ?",
+                    (number,),
+                )
             connection.execute("DELETE FROM signatures WHERE page = ?", (number,))
             self._replace(number, page, signatures, is_new=False)

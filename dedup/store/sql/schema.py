@@ -258,6 +258,20 @@ _ADDED_TABLES = {
     pages {int} NOT NULL,
     PRIMARY KEY (refresh, host, outcome)
 ){flat}""",
+    # How each page was read where some are rendered, see `dedup.rendering`.
+    "rendering": """
+(
+    host {text} NOT NULL,
+    url {text} NOT NULL,
+    template {int},                   -- of the host; NULL: it was not asked for
+    kind {text} NOT NULL,             -- of the raw page: full, thin or shell
+    is_rendered {bool} NOT NULL,
+    why {text} NOT NULL,
+    seconds {real} NOT NULL,          -- that the browser took
+    is_same {bool},                   -- did the raw page lack nothing? NULL: not compared
+    sketch {bytes},                   -- of the first page of a template
+    PRIMARY KEY (host, url)
+){flat}""",
 }
 
 

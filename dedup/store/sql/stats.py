@@ -68,7 +68,9 @@ class StatsQueries(Queries):
 
     def needs_rendering(self) -> int:
         """Stored pages whose text a browser has to make."""
-        return int(self._database.value("SELECT count(*) FROM pages WHERE source = 'shell'"))
+        return int(
+            self._database.value("SELECT count(*) FROM pages WHERE source IN ('shell', 'state')")
+        )
 
     def urls(self) -> dict[str, int]:
         """URLs by outcome, as in `stats.json`. Those that are too deep do not count as seen."""

@@ -27,6 +27,7 @@ SNAPSHOT = Snapshot(
     waiting=12,
     failed=7,
     filtered=98_765,
+    rendered=42,
     queued=4_321,
     seen=17_000,
     pages_per_second=123.45,

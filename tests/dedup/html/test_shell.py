@@ -26,10 +26,16 @@ SHELLS = {
     "no element": '<body><script src="bootstrap.js" async></script></body>',
     "loading": f"<head>{_MODULE}</head><body><div><img src=l.svg><p>Loading…</p></div></body>",
     "asks": f"<head>{_MODULE}</head><body><p>请启用 JavaScript 后继续</p></body>",
+    "long menu": f"<head>{_MODULE}</head><body><div class=menu><ul>"
+    + "".join(f"<li><a href=/{n}>Lighthouses of the coast of {n} seas</a>" for n in range(60))
+    + '</ul></div><main id="app"></main></body>',
     "menu": f"<head>{_MODULE}</head><body><nav><ul><li><a href=/a>Home</a></ul></nav>"
     '<div id="app"></div></body>',
 }
 PAGES = {
+    "list of links": f"<head>{_MODULE}</head><body><main><ul>"
+    + "".join(f"<li><a href=/{n}>Lighthouses of the coast of {n} seas</a>" for n in range(60))
+    + "</ul></main></body>",
     "empty": "<body></body>",
     "short": "<head><script src=https://a.example/x.js></script></head><body><p>Sold out.</body>",
     "log-in": f"<head>{_MODULE}</head><body><noscript>Please enable JavaScript</noscript>"

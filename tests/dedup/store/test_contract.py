@@ -22,6 +22,7 @@ from dedup.errors import StateError
 from dedup.html import bounded
 from dedup.html.page_text import page_text
 from dedup.keys import key_of
+from dedup.rendering.record import HowRead
 from dedup.sites.outline import Outline
 from dedup.sites.second_look import Rest
 from dedup.sites.site import Site
@@ -553,3 +554,34 @@ def test_a_page_of_an_earlier_crawl_is_named_and_judged_again(job: JobStore) -> 
     assert not list(job.exports.duplicates())
     assert job.exports.count("earlier") == 0
     assert job.stats.skipped() == {}
+
+
+def test_how_pages_were_read_is_kept_and_turned_over(job: JobStore) -> None:
+    table, host = job.learned.rendering, "a.example"
+    sketch: frozenset[int] | None = frozenset({1, 2**64 - 1})
+    job.add(Page("", "A text.", url="http://a.example/1", etag="e"), {})
+    job.add_duplicate(Page("", "A text.", url="http://a.example/2"), Match(1, "text"))
+    for n, why, is_same in ((0, "first", True), (1, "static", None), (2, "duplicate", None)):
+        url = f"http://a.example/{n}"
+        table.note(HowRead(host, url, 4, "full", False, why, 1.5 * n, is_same, sketch))
+        sketch = None
+    table.note(HowRead(host, "http://a.example/3", 4, "full", True, "audit", 1.0, is_same=False))
+    table.note(HowRead(host, "http://a.example/4", None, "shell", False, "failed: timeout"))
+    (template,) = table.templates(host)
+    assert (template.number, template.n_same, template.n_other) == (4, 1, 1)
+    assert template.sketch == {1, 2**64 - 1}
+    assert table.of_page(host, "http://a.example/9") is None
+    told = table.summary(1)
+    assert (told["rendered"], told["failed"]) == ({"audit": 1}, {"timeout": 1})
+    assert (told["compared"], told["seconds"]) == (2, 5.5)
+    assert job.refreshes.validators(1)
+    table.turn_over(host, 4)
+    assert table.hosts_to_render() == [host]
+    found = table.to_render(host, 9)
+    assert {each.url[-1]: each[1:] for each in found} == {"1": (1, None), "2": (None, 2)}
+    for each in found:
+        table.note_queued(host, each.url)
+    assert table.duplicates_again() == {"http://a.example/2": 2}
+    assert not job.refreshes.validators(1)  # its server knows nothing of what scripts add
+    assert table.turn_over_failed(["rendering_timeout"]) == {"rendering_timeout": 1}
+    assert table.turn_over_failed() == {}

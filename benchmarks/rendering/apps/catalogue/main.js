@@ -1,0 +1,4 @@
+import { createApp } from "vue";
+import Catalogue from "./Catalogue.vue";
+
+createApp(Catalogue).mount("#catalogue");

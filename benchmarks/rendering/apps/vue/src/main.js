@@ -1,0 +1,13 @@
+import { createApp } from "vue";
+import { createRouter, createWebHistory } from "vue-router";
+import App from "./App.vue";
+import Law from "./Law.vue";
+import List from "./List.vue";
+
+const routes = [
+  { path: "/", redirect: "/list/1" },
+  { path: "/list/:page", component: List, props: true },
+  { path: "/law/:part/:slug", component: Law, props: true },
+];
+
+createApp(App).use(createRouter({ history: createWebHistory(), routes })).mount("#app");

@@ -1,0 +1,1 @@
+"""Pages as a browser shows them: Chromium, and the bounds within which it renders a page."""

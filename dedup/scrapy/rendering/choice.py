@@ -1,0 +1,291 @@
+"""Which pages of a crawl are rendered: chosen, rendered, compared, learned of, and recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from copy import copy
+from typing import Protocol
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider, DontCloseSpider
+from scrapy.http import HtmlResponse, Response
+
+from dedup.rendering.comparison import loses_nothing
+from dedup.rendering.learner import Choice, HostTemplates, Kind, Template
+from dedup.rendering.record import FAILED, HowRead
+from dedup.scrapy.job.job import Job
+from dedup.scrapy.reading.reading import Reading
+from dedup.scrapy.rendering.record import RenderingError
+from dedup.scrapy.spiders.site_reader import SiteReader
+from dedup.store import Page
+from dedup.urls.parts import host_of
+
+_FEW_SHINGLES = 50
+"""A shorter text may lack what scripts add."""
+
+_MAX_THIRD_PARTIES = 100
+"""That are counted by name."""
+
+_QUEUED_AT_ONCE = 1_000
+"""Pages that are queued again when nothing else is left."""
+
+
+class RendersPages(Protocol):
+    """A browser, as `dedup.scrapy.rendering.browser.Browser`."""
+
+    async def render(self, response: Response) -> HtmlResponse:
+        """The page of a response, as it is after its scripts have run."""
+
+    async def close(self) -> None:
+        """End the browser."""
+
+
+class RenderedPages:
+    """Reads pages once more as a browser shows them, where that is needed.
+
+    A page stays in flight meanwhile. The first pages of a template are rendered at the same time,
+    others wait for what is found. If the raw page lacks nothing, it is the one that is stored, so
+    that all pages of its template are read alike; links of both are followed. Where rendering
+    fails, the raw page is stored, and nothing is learned.
+
+    What is known of a host's templates is loaded from the job with its first page. Of processes
+    that share a job, each learns of the hosts that it fetches from.
+
+    Args:
+        mode: "auto" or "always".
+        is_skipped: is a page not to be stored, for what it declares?
+        is_in_scope: is a link to be compared?
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        job: Job,
+        browser: RendersPages,
+        reader: SiteReader,
+        *,
+        mode: str,
+        is_skipped: Callable[[Reading], object],
+        is_in_scope: Callable[[str], bool],
+    ) -> None:
+        self._crawler = crawler
+        self._stats = crawler.stats
+        self._job = job
+        self._table = job.store.learned.rendering
+        self._browser = browser
+        self._reader = reader
+        self._mode = mode
+        self._is_skipped = is_skipped
+        self._is_in_scope = is_in_scope
+        self._hosts: dict[str, HostTemplates] = {}
+        self._decided: dict[tuple[str, int], asyncio.Event] = {}
+        """Is set when a page of a template has been rendered, for those that wait for it."""
+        self._tasks: set[asyncio.Task[HtmlResponse]] = set()
+        self._third_parties: set[str] = set()
+        self._is_abandoned = False
+        job.rendering = self
+        crawler.signals.connect(self._queue_again, signals.spider_idle)
+
+    async def read(self, response: Response, raw: Reading) -> Reading:
+        """The page as it is to be stored, and the links to follow.
+
+        Raises:
+            CloseSpider: `abandon` has been called; the page stays queued.
+        """
+        if raw.raw.format or self._is_skipped(raw):
+            return raw
+        host = host_of(response.url)
+        choice = await self._choice(host, raw)
+        if not choice.is_rendered:
+            self._note(host, raw, choice)
+            return raw
+        return await self._both_ways(host, response, raw, choice)
+
+    def abandon(self) -> None:
+        """Stop rendering; nothing waits for it any more."""
+        self._is_abandoned = True
+        for task in self._tasks:
+            task.cancel()
+        for event in self._decided.values():
+            event.set()
+
+    async def close(self) -> None:
+        """End the browser."""
+        await self._browser.close()
+
+    # --- Choosing --------------------------------------------------------------------------------
+
+    async def _choice(self, host: str, raw: Reading) -> Choice:
+        kind = kind_of(raw)
+        if self._mode == "always" or raw.template is None:
+            if kind == "full" and self._is_copy(raw):
+                return Choice(None, is_rendered=False, why="duplicate")
+            return Choice(None, is_rendered=True, why="always")
+        templates = self._of_host(host)
+        while True:
+            found = templates.choose(raw.template, kind, is_copy=lambda: self._is_copy(raw))
+            if found.is_rendered is not None or found.template is None:
+                return found
+            await self._event(host, found.template).wait()
+            self._check_open()
+
+    def _of_host(self, host: str) -> HostTemplates:
+        if host not in self._hosts:
+            self._hosts[host] = HostTemplates(self._table.templates(host))
+        return self._hosts[host]
+
+    def _is_copy(self, raw: Reading) -> bool:
+        """Has the raw page, which has a text of its own, an original that is recorded?
+
+        While nothing is known of its site, only an equal body counts.
+        """
+        is_unknown = raw.outline is not None and raw.contribution is None
+        stages = ("body",) if is_unknown else ("body", "text")
+        return self._job.pages.content.find(raw.page, stages) is not None
+
+    def _event(self, host: str, template: Template) -> asyncio.Event:
+        return self._decided.setdefault((host, template.number), asyncio.Event())
+
+    def _check_open(self) -> None:
+        if self._is_abandoned:
+            raise CloseSpider("shutdown")
+
+    # --- Rendering -------------------------------------------------------------------------------
+
+    async def _both_ways(
+        self, host: str, response: Response, raw: Reading, choice: Choice
+    ) -> Reading:
+        is_same: bool | None = None
+        began = time.monotonic()
+        try:
+            rendered, seconds = await self._rendered(response)
+            links = [each for each in rendered.links if self._is_in_scope(each)]
+            is_same = loses_nothing(raw.page, rendered.page, raw.links, links)
+        except RenderingError as error:
+            self._stats.inc_value(f"dedup/rendering/failed/{error.reason}")
+            seconds = time.monotonic() - began
+            failed = choice._replace(is_rendered=False)
+            self._note(host, raw, failed, why=f"{FAILED}{error.reason}", seconds=seconds)
+            return raw
+        finally:
+            self._learn(host, choice, is_same=is_same)
+        # A page that lacks nothing is read as the others of its template are.
+        is_raw = is_same and choice.why in ("first", "audit")
+        done = choice._replace(is_rendered=not is_raw)
+        self._note(host, raw, done, seconds=seconds, is_same=is_same)
+        self._stats.inc_value(f"dedup/rendering/rendered/{choice.why}")
+        chosen = raw if is_raw else rendered
+        return chosen._replace(links=list(dict.fromkeys([*rendered.links, *raw.links])))
+
+    async def _rendered(self, response: Response) -> tuple[Reading, float]:
+        """The page as the browser shows it, and the seconds that it took."""
+        self._check_open()
+        task = asyncio.ensure_future(self._browser.render(response))
+        self._tasks.add(task)
+        try:
+            made = await task
+        except asyncio.CancelledError:
+            self._check_open()
+            raise
+        finally:
+            self._tasks.discard(task)
+        record = made.meta["rendering"]
+        self._stats.inc_value("dedup/rendering/requests", record.n_requests)
+        self._stats.inc_value("dedup/rendering/bytes", record.n_bytes)
+        for host in record.third_parties:
+            self._note_third_party(host)
+        reading = await self._reader.read(made)
+        if reading is None:
+            raise RenderingError("failed", "the rendered page is not HTML")
+        links = [*reading.links, record.leads_to] if record.leads_to else reading.links
+        return reading._replace(page=_at(reading, response.url), links=links), record.seconds
+
+    def _note_third_party(self, host: str) -> None:
+        self._third_parties.add(host)
+        if len(self._third_parties) > _MAX_THIRD_PARTIES:  # pages can name hosts without end
+            self._third_parties.discard(host)
+            host = "others"
+        self._stats.inc_value(f"dedup/rendering/third_party/{host}")
+
+    def _learn(self, host: str, choice: Choice, *, is_same: bool | None) -> None:
+        if (template := choice.template) is None:
+            return
+        is_turned = self._of_host(host).learn(template, is_same=is_same)
+        if (event := self._decided.pop((host, template.number), None)) is not None:
+            event.set()
+        if is_turned:
+            self._stats.inc_value("dedup/rendering/turned_over", int(choice.why == "audit"))
+            number = template.number
+            self._job.turns.call(
+                ("turn over", host, number), lambda: self._table.turn_over(host, number)
+            )
+
+    def _note(
+        self,
+        host: str,
+        raw: Reading,
+        choice: Choice,
+        *,
+        why: str = "",
+        seconds: float = 0.0,
+        is_same: bool | None = None,
+    ) -> None:
+        template, sketch = choice.template, None
+        if template is not None and not template.is_stored:
+            template.is_stored, sketch = True, template.sketch
+        read = HowRead(
+            host,
+            raw.page.url or "",
+            None if template is None else template.number,
+            kind_of(raw),
+            bool(choice.is_rendered),
+            why or choice.why,
+            seconds,
+            is_same,
+            sketch,
+        )
+        self._job.turns.call(("how read", host, read.url), lambda: self._table.note(read))
+
+    # --- Pages that were not rendered and should have been ---------------------------------------
+
+    def _queue_again(self) -> None:
+        """Queue pages of templates that turned out to need rendering, when nothing else is left."""
+        if self._is_abandoned or self._job.failure is not None:
+            return
+        requests, revisits = self._job.urls.requests, self._job.urls.revisits
+        hosts: Iterable[str] = filter(requests.is_ours, self._table.hosts_to_render())
+        found = [
+            (host, each) for host in hosts for each in self._table.to_render(host, _QUEUED_AT_ONCE)
+        ]
+
+        def queue() -> None:
+            with self._job.store.unit():
+                for host, (url, page, duplicate) in found:
+                    if page is None and duplicate is not None:
+                        revisits.judge_again(url, duplicate)
+                    requests.add_known(url, page)
+                    self._table.note_queued(host, url)
+
+        if found:
+            self._stats.inc_value("dedup/rendering/again", len(found))
+            self._job.turns.call("queue again", queue)
+            raise DontCloseSpider
+
+
+def kind_of(raw: Reading) -> Kind:
+    """The kind of a raw page, see `dedup.rendering.learner`."""
+    if raw.page.needs_rendering:
+        return "shell"
+    return "full" if len(raw.page.shingles) >= _FEW_SHINGLES else "thin"
+
+
+def _at(reading: Reading, url: str) -> Page:
+    """The page at the URL that was fetched; a script may have changed what the browser shows."""
+    if reading.page.url == url:
+        return reading.page
+    page = copy(reading.page)  # with what has been computed of it
+    vars(page)["url"] = url
+    return page

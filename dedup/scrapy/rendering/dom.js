@@ -1,0 +1,64 @@
+// The page's markup as it is shown: shadow roots in the place of their hosts' children, and the
+// frames whose documents can be read. It runs in a world of its own, where the page's scripts can
+// change none of what it calls, and builds the markup in a document without scripts.
+(bounds) => {
+  const inert = document.implementation.createHTMLDocument("");
+  let nodes = 0;
+  let characters = 0;
+
+  const count = (node, depth) => {
+    nodes += 1;
+    if (node.nodeType === Node.ELEMENT_NODE) {
+      characters += node.localName.length;
+      for (const { name, value } of node.attributes) characters += name.length + value.length;
+    } else {
+      characters += node.data?.length ?? 0;
+    }
+    if (nodes > bounds.nodes) throw `more than ${bounds.nodes} nodes`;
+    if (characters > bounds.characters) throw `more than ${bounds.characters} characters`;
+    if (depth > bounds.depth) throw `deeper than ${bounds.depth} elements`;
+  };
+
+  const shownChildren = (node) => {
+    if (node.shadowRoot) return node.shadowRoot.childNodes;
+    if (node.localName === "slot") {
+      const assigned = node.assignedNodes();
+      if (assigned.length) return assigned;
+    }
+    if (node.localName === "template") return node.content.childNodes;
+    return node.childNodes;
+  };
+
+  const frameBody = (node) => {
+    if (node.localName !== "iframe" && node.localName !== "frame") return null;
+    try {
+      return node.contentDocument?.body ?? null;
+    } catch {
+      return null;
+    }
+  };
+
+  const copy = (node, depth) => {
+    count(node, depth);
+    const body = frameBody(node);
+    if (body) {
+      const shown = inert.createElement("div");
+      shown.setAttribute("data-frame", node.src);
+      for (const child of body.childNodes) shown.append(copy(child, depth + 1));
+      return shown;
+    }
+    const made = inert.importNode(node, false);
+    const target = node.localName === "template" ? made.content : made;
+    for (const child of shownChildren(node)) target.append(copy(child, depth + 1));
+    return made;
+  };
+
+  try {
+    const root = document.documentElement;
+    if (!root) return { html: "" };
+    const type = document.doctype ? "<!DOCTYPE html>\n" : "";
+    return { html: (type + copy(root, 1).outerHTML).toWellFormed(), url: location.href };
+  } catch (error) {
+    return { tooLarge: String(error) };
+  }
+}

@@ -1,0 +1,343 @@
+"""Rendering one page: its markup comes from the crawl, everything else by the proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import time
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urldefrag, urlsplit
+
+from playwright.async_api import BrowserContext, CDPSession, Page
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Request as BrowserRequest
+from scrapy.http import Response
+
+from dedup.scrapy.rendering.bounds import Bounds
+from dedup.scrapy.rendering.proxy import WARM_UP_URL
+from dedup.scrapy.rendering.reach import IsInScope, Reach
+from dedup.scrapy.rendering.record import DataAnswer, Reason, Rendering, RenderingError
+
+_NOT_PASSED_ON = {
+    "connection", "content-disposition", "content-encoding", "content-length", "keep-alive",
+    "transfer-encoding",
+}  # fmt: skip
+"""Headers of the answer that the crawl got which do not hold for its decoded body."""
+
+_DATA_TYPES = ("xhr", "fetch")
+_QUIET_SECONDS = 0.5
+"""Without a request, after which a page counts as complete, as for Playwright."""
+
+_INTERCEPTED = [
+    {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"},
+    {"urlPattern": "*", "resourceType": "Media", "requestStage": "Request"},
+    {"urlPattern": "*/favicon.ico", "requestStage": "Request"},
+]
+"""Interception of all requests would switch the browser's cache off."""
+
+_READ_SECONDS = 5.0
+"""For reading the DOM: one at its bounds takes a second."""
+
+
+class PageVisit:
+    """One page in a tab of its own, in the browser context of its host.
+
+    The browser shows the bytes that the crawl has fetched, so that the page is asked for once, and
+    both readings are of the same version. Only this document may be the tab's: when a script, a
+    form or a refresh would lead to another page, this is noted and not done, since whether that
+    page may be fetched (robots.txt, scope, seen before) is for the crawl to decide.
+    """
+
+    def __init__(
+        self,
+        context: BrowserContext,
+        reach: Reach,
+        password: str,
+        is_in_scope: IsInScope,
+        bounds: Bounds,
+    ) -> None:
+        self._context = context
+        self._reach = reach
+        self._password = password
+        self._is_in_scope = is_in_scope
+        self._bounds = bounds
+        self._page: Page | None = None
+        self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._asked: set[str] = set()
+        self._data: dict[str, str] = {}
+        self._n_requests = self._n_loads = self._n_popups = 0
+        self._leads_to: str | None = None
+        self._parsed = asyncio.Event()
+        self._in_flight: set[BrowserRequest] = set()
+        self._changed = time.monotonic()
+
+    async def warm_up(self) -> None:
+        """Let the context ask the proxy for its password."""
+        page, _ = await self._open(None)
+        await page.goto(WARM_UP_URL)
+        await page.close()
+
+    async def render(self, response: Response) -> tuple[str, str, Rendering]:
+        """The markup of the rendered page, its URL, and the record of the rendering.
+
+        Raises:
+            RenderingError: a bound was reached, or the page cannot be shown.
+            PlaywrightError: the browser has gone.
+        """
+        began = time.monotonic()
+        self._reach.begin(response.url)
+        self._reach.on_exhausted = lambda: self._fail(
+            "too_large", f"more than {self._bounds.max_bytes} bytes passed"
+        )
+        self._context.on("page", self._close_popup)
+        rendering = asyncio.ensure_future(self._render(response))
+        try:
+            async with asyncio.timeout(self._bounds.seconds):
+                waiting: list[asyncio.Future[Any]] = [rendering, self._failed]
+                await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                if self._failed.done():
+                    self._failed.result()
+                html, url = await rendering
+        except TimeoutError:
+            raise RenderingError("timeout", f"{self._bounds.seconds:g} seconds") from None
+        finally:
+            rendering.cancel()
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(rendering, *self._tasks, return_exceptions=True)
+            self._context.remove_listener("page", self._close_popup)
+            self._reach.on_exhausted = None
+            self._failed.cancel()
+        return html, url, self._record(time.monotonic() - began)
+
+    async def _render(self, response: Response) -> tuple[str, str]:
+        page, session = await self._open(response)
+        try:
+            await page.goto(response.url, wait_until="commit")
+            await self._parsed.wait()
+            await self._settle()
+        except PlaywrightError as error:
+            if "net::" not in error.message:
+                raise
+            raise RenderingError("failed", error.message.partition("\n")[0]) from error
+        html, url = await self._read(session)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        return html, self._shown_url(response.url, url)
+
+    async def _settle(self) -> None:
+        """Wait until the page has asked for nothing for a while, for a few seconds at most."""
+        until = time.monotonic() + self._bounds.idle_seconds
+        while (now := time.monotonic()) < until:
+            quiet = now - self._changed if not self._in_flight else 0.0
+            if quiet >= _QUIET_SECONDS:
+                return
+            await asyncio.sleep(min(_QUIET_SECONDS - quiet, until - now))
+
+    async def _open(self, response: Response | None) -> tuple[Page, CDPSession]:
+        await self._take_cookies(response)
+        page = self._page = await self._context.new_page()
+        page.on("crash", lambda _: self._fail("crashed", "the page's process has ended"))
+        page.on("request", self._count)
+        page.on("requestfinished", self._note_data)
+        page.on("requestfailed", self._note_end)
+        session = await self._context.new_cdp_session(page)
+        tree = await session.send("Page.getFrameTree")
+        frame = tree["frameTree"]["frame"]["id"]
+        session.on(
+            "Fetch.requestPaused",
+            lambda event: self._start(self._decide(session, event, frame, response)),
+        )
+        session.on(
+            "Fetch.authRequired", lambda event: self._start(self._authenticate(session, event))
+        )
+        session.on("Page.domContentEventFired", lambda _: self._parsed.set())
+        session.on("Page.frameStoppedLoading", lambda event: self._note_stop(event, frame))
+        await session.send("Page.enable")
+        await session.send("Fetch.enable", {"handleAuthRequests": True, "patterns": _INTERCEPTED})
+        await session.send("Page.setPrerenderingAllowed", {"isAllowed": False})
+        return page, session
+
+    async def _take_cookies(self, response: Response | None) -> None:
+        """Give the browser the cookies that the crawl has sent."""
+        if response is None or response.request is None:
+            return
+        header = (response.request.headers.get("Cookie") or b"").decode("latin-1")
+        pairs = [pair.partition("=") for pair in header.split("; ") if "=" in pair]
+        await self._context.add_cookies(
+            [{"name": name, "value": value, "url": response.url} for name, _, value in pairs]
+        )
+
+    async def _decide(
+        self, session: CDPSession, event: dict[str, Any], frame: str, response: Response | None
+    ) -> None:
+        """Answer the request for a document: the page's own, that of a frame, or another page."""
+        request, number = event["request"], {"requestId": event["requestId"]}
+        url = request["url"]
+        if event["resourceType"] != "Document":
+            allowed = False
+        elif event["frameId"] != frame or response is None:
+            allowed = urlsplit(url).scheme in ("http", "https", "data", "blob", "about")
+        elif request["method"] == "GET" and _same_page(url, response.url):
+            self._n_loads += 1
+            if self._n_loads > self._bounds.max_loads:
+                self._fail("failed", "the page loads itself again and again")
+            else:
+                await session.send("Fetch.fulfillRequest", {**number, **_as_fulfilled(response)})
+                return
+            allowed = False
+        else:
+            self._leads_to = self._leads_to or url
+            allowed = False
+        if allowed:
+            await session.send("Fetch.continueRequest", number)
+        else:  # "Aborted" leaves the document that is shown
+            await session.send("Fetch.failRequest", {**number, "errorReason": "Aborted"})
+
+    async def _authenticate(self, session: CDPSession, event: dict[str, Any]) -> None:
+        """Give the proxy its password, once for each request: a second try would fail, too."""
+        answer: dict[str, str] = {"response": "CancelAuth"}
+        is_first = event["requestId"] not in self._asked
+        self._asked.add(event["requestId"])
+        if is_first and event["authChallenge"].get("source") == "Proxy":
+            answer = {
+                "response": "ProvideCredentials",
+                "username": self._password,
+                "password": self._password,
+            }
+        await session.send(
+            "Fetch.continueWithAuth",
+            {"requestId": event["requestId"], "authChallengeResponse": answer},
+        )
+
+    async def _read(self, session: CDPSession) -> tuple[str, str]:
+        tree = await session.send("Page.getFrameTree")
+        world = await session.send(
+            "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]}
+        )
+        limits = {
+            "nodes": self._bounds.max_nodes,
+            "characters": self._bounds.max_characters,
+            "depth": self._bounds.max_depth,
+        }
+        answer = await session.send(
+            "Runtime.evaluate",
+            {
+                "expression": f"({_script()})({json.dumps(limits)})",
+                "contextId": world["executionContextId"],
+                "returnByValue": True,
+                "timeout": _READ_SECONDS * 1000,
+            },
+        )
+        found = answer["result"].get("value")
+        if not found:
+            details = answer.get("exceptionDetails", {}).get("exception", {})
+            raise RenderingError("failed", str(details.get("description", "cannot be read")))
+        if "tooLarge" in found:
+            raise RenderingError("too_large", found["tooLarge"])
+        return found["html"], found["url"]
+
+    def _shown_url(self, url: str, shown: str) -> str:
+        """The page's URL; another one, if a script has named one of the same site for its state."""
+        if _same_page(shown, url) and ("#!" in url or "#!" not in shown):
+            return url
+        if not self._is_in_scope(shown):
+            raise RenderingError("refused", f"the page calls itself {shown}")
+        return shown
+
+    def _record(self, seconds: float) -> Rendering:
+        return Rendering(
+            seconds=seconds,
+            n_requests=self._n_requests,
+            n_bytes=self._reach.n_bytes,
+            n_own=self._reach.n_own,
+            third_parties=self._reach.third_parties,
+            refused=self._reach.refused,
+            data=tuple(DataAnswer(url, self._data[url]) for url in sorted(self._data)),
+            leads_to=self._leads_to,
+        )
+
+    # --- What the page does ----------------------------------------------------------------------
+
+    def _note_stop(self, event: dict[str, Any], frame: str) -> None:
+        """Note the end of the markup: a script that leads to another page cuts it off."""
+        if event["frameId"] == frame and self._leads_to:
+            self._parsed.set()
+
+    def _count(self, request: BrowserRequest) -> None:
+        self._in_flight.add(request)
+        self._n_requests += 1
+        if self._n_requests > self._bounds.max_requests:
+            self._fail("too_many_requests", f"more than {self._bounds.max_requests}")
+
+    def _note_end(self, request: BrowserRequest) -> None:
+        self._in_flight.discard(request)
+        self._changed = time.monotonic()
+
+    def _note_data(self, request: BrowserRequest) -> None:
+        self._note_end(request)
+        if request.resource_type in _DATA_TYPES and request.method == "GET":
+            self._start(self._digest(request))
+
+    async def _digest(self, request: BrowserRequest) -> None:
+        answer = await request.response()
+        if answer is not None and answer.ok:
+            self._data[request.url] = sha256(await answer.body()).hexdigest()[:32]
+
+    def _close_popup(self, page: Page) -> None:
+        if page is self._page or self._page is None:
+            return
+        self._n_popups += 1
+        if self._n_popups > self._bounds.max_popups:
+            self._fail("failed", f"more than {self._bounds.max_popups} windows were opened")
+        self._start(_close(page))
+
+    def _fail(self, reason: Reason, detail: str) -> None:
+        if not self._failed.done():
+            self._failed.set_exception(RenderingError(reason, detail))
+
+    def _start(self, coroutine: Any) -> None:
+        """Run what an event asks for; a page that closes meanwhile needs no answer."""
+        task = asyncio.ensure_future(_unless_closed(coroutine))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def _unless_closed(coroutine: Any) -> None:
+    with suppress(PlaywrightError):
+        await coroutine
+
+
+async def _close(page: Page) -> None:
+    await page.close()
+
+
+def _same_page(url: str, other: str) -> bool:
+    return urldefrag(url).url == urldefrag(other).url
+
+
+def _as_fulfilled(response: Response) -> dict[str, Any]:
+    """The answer that the crawl got, for the browser."""
+    headers = [
+        {"name": name.decode("latin-1"), "value": value.decode("latin-1")}
+        for name, values in response.headers.items()
+        for value in values
+        if name.decode("latin-1").lower() not in _NOT_PASSED_ON
+    ]
+    if "Content-Type" not in response.headers:
+        headers.append({"name": "Content-Type", "value": "text/html"})
+    return {
+        "responseCode": 200,
+        "responseHeaders": headers,
+        "body": base64.b64encode(response.body).decode("ascii"),
+    }
+
+
+@cache
+def _script() -> str:
+    return files("dedup.scrapy.rendering").joinpath("dom.js").read_text("utf-8")

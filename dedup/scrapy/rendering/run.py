@@ -1,0 +1,195 @@
+"""One run of the browser: its driver, its processes, and a context for each host."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from playwright.async_api import Browser as Chromium
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+from scrapy_playwright.handler import Config
+from scrapy_playwright.provider import PlaywrightBrowserProvider
+
+from dedup.scrapy.rendering.bounds import Bounds
+from dedup.scrapy.rendering.chromium import launch_options
+from dedup.scrapy.rendering.memory import watch_memory
+from dedup.scrapy.rendering.page import PageVisit
+from dedup.scrapy.rendering.proxy import FilteringProxy
+from dedup.scrapy.rendering.reach import IsInScope, Reach
+from dedup.scrapy.rendering.record import Rendering, RenderingError
+
+T = TypeVar("T")
+
+_ANSWER_SECONDS = 10.0
+"""For what the browser does by itself, such as to open or close a context; then it counts as dead.
+It takes up to two seconds on a busy machine."""
+
+_IDLE_SECONDS = 60.0
+"""Without a page, after which a context is closed."""
+
+
+@dataclass(eq=False, slots=True)
+class HostContext:
+    """A browser context: cache, cookies and storage of one host; it shows one page at a time."""
+
+    host: str
+    context: BrowserContext
+    reach: Reach
+    password: str
+    used: float = 0.0
+
+
+class BrowserRun:
+    """Chromium from its start to its end.
+
+    Attributes:
+        n_pages: that were begun.
+        n_open: that are being rendered.
+        is_broken: has it ended, or does it not answer any more?
+    """
+
+    def __init__(
+        self,
+        settings: BaseSettings,
+        bounds: Bounds,
+        proxy: FilteringProxy,
+        make_reach: Callable[[], Reach],
+        is_in_scope: IsInScope,
+    ) -> None:
+        options = launch_options(settings, bounds, proxy.url)
+        config = replace(Config.from_settings(settings), launch_options=options)
+        self._provider = PlaywrightBrowserProvider(config)
+        self._bounds = bounds
+        self._proxy = proxy
+        self._make_reach = make_reach
+        self._is_in_scope = is_in_scope
+        self._browser: Chromium | None = None
+        self._idle: list[HostContext] = []
+        self._watch: asyncio.Future[None] | None = None
+        self.n_pages = self.n_open = 0
+        self.is_broken = False
+
+    async def start(self) -> None:
+        """Start the browser.
+
+        Raises:
+            RenderingError: it does not start.
+        """
+        try:
+            await self._provider.start()
+            self._browser = await self._provider.launch_browser()
+            self._browser.on("disconnected", self._note_end)
+            session = await self._browser.new_browser_cdp_session()
+        except PlaywrightError as error:
+            await self.close()
+            raise RenderingError("failed", f"Chromium does not start: {error.message}") from error
+        self._watch = asyncio.ensure_future(watch_memory(session, self._bounds.process_bytes))
+
+    async def render(self, response: Response) -> tuple[str, str, Rendering]:
+        """The markup of the rendered page, its URL, and the record of the rendering.
+
+        Raises:
+            RenderingError: see `PageVisit`.
+        """
+        self.n_pages += 1
+        self.n_open += 1
+        try:
+            context = await self._answer(self._context(urlsplit(response.url).netloc, response))
+            return await self._render(context, response)
+        except RenderingError:
+            raise
+        except Exception as error:  # the error of a driver that has ended has no class of its own
+            self.is_broken = True
+            raise RenderingError("crashed", str(error).partition("\n")[0]) from error
+        finally:
+            self.n_open -= 1
+
+    async def close(self) -> None:
+        """End the browser and its driver, in order if they answer."""
+        self.is_broken = True
+        if self._watch is not None:
+            self._watch.cancel()
+        for context in self._idle:
+            self._proxy.remove(context.password)
+        for close in (self._browser.close if self._browser else None, self._provider.close):
+            with suppress(Exception):  # either may have gone, with whatever error
+                async with asyncio.timeout(_ANSWER_SECONDS):
+                    if close is not None:
+                        await close()
+
+    async def _render(self, context: HostContext, response: Response) -> tuple[str, str, Rendering]:
+        visit = PageVisit(
+            context.context, context.reach, context.password, self._is_in_scope, self._bounds
+        )
+        is_sound = False
+        try:
+            rendered = await visit.render(response)
+            is_sound = True
+            return rendered
+        finally:
+            await self._put_back(context, is_sound=is_sound)
+
+    async def _context(self, host: str, response: Response) -> HostContext:
+        for context in reversed(self._idle):
+            if context.host == host:
+                self._idle.remove(context)
+                return context
+        while self._idle and len(self._idle) + self.n_open > self._bounds.max_contexts:
+            await self._close_context(self._idle.pop(0))
+        return await self._new_context(host, response)
+
+    async def _new_context(self, host: str, response: Response) -> HostContext:
+        if self._browser is None:
+            raise RuntimeError("the browser must be started")
+        options: dict[str, Any] = {}
+        if response.request is not None and (agent := response.request.headers.get("User-Agent")):
+            options["user_agent"] = agent.decode("latin-1")
+        made = await self._browser.new_context(
+            accept_downloads=False, service_workers="block", **options
+        )
+        reach = self._make_reach()
+        context = HostContext(host, made, reach, self._proxy.add(reach))
+        visit = PageVisit(made, reach, context.password, self._is_in_scope, self._bounds)
+        await visit.warm_up()
+        return context
+
+    async def _put_back(self, context: HostContext, *, is_sound: bool) -> None:
+        """Keep the context for the host's next page, if its tabs can be closed."""
+        if not is_sound:
+            await self._close_context(context)
+            return
+        try:
+            for page in context.context.pages:
+                await self._answer(page.close())
+        except Exception:  # noqa: BLE001 -- a driver that has ended has errors of its own
+            await self._close_context(context)
+            return
+        context.used = time.monotonic()
+        self._idle.append(context)
+        while context.used - self._idle[0].used > _IDLE_SECONDS:
+            await self._close_context(self._idle.pop(0))
+
+    async def _close_context(self, context: HostContext) -> None:
+        self._proxy.remove(context.password)
+        with suppress(Exception):
+            await self._answer(context.context.close())
+
+    async def _answer(self, asked: Awaitable[T]) -> T:
+        """What the browser answers; one that does not is broken."""
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                return await asked
+        except TimeoutError:
+            self.is_broken = True
+            raise RenderingError("crashed", "the browser does not answer") from None
+
+    def _note_end(self, _: object) -> None:
+        self.is_broken = True

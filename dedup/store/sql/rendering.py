@@ -1,0 +1,158 @@
+"""How the pages of a job were read, and what is known of their templates."""
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any, NamedTuple, cast
+
+from dedup.rendering.learner import Kind, Template
+from dedup.rendering.record import FAILED, QUEUED_AGAIN, TURNED_OVER, HowRead
+from dedup.rendering.sketch import from_bytes, to_bytes
+from dedup.store.records import storable
+from dedup.store.sql.database import Queries
+
+_COLUMNS = ", ".join(HowRead._fields)
+_NOTE = (
+    f"INSERT INTO rendering ({_COLUMNS}) VALUES ({', '.join('?' * len(HowRead._fields))})"  # noqa: S608 -- our own names
+    " ON CONFLICT (host, url) DO UPDATE SET template = excluded.template, kind = excluded.kind,"
+    " is_rendered = excluded.is_rendered, why = excluded.why, seconds = excluded.seconds,"
+    " is_same = excluded.is_same, sketch = coalesce(excluded.sketch, rendering.sketch)"
+)
+_TEMPLATES = """
+SELECT template, kind, sketch,
+    (SELECT count(*) FROM rendering AS o
+        WHERE o.host = r.host AND o.template = r.template AND o.is_same),
+    (SELECT count(*) FROM rendering AS o
+        WHERE o.host = r.host AND o.template = r.template AND NOT o.is_same)
+FROM rendering AS r WHERE host = ? AND sketch IS NOT NULL ORDER BY template
+"""
+_TURN_OVER = f"""
+UPDATE rendering SET why = '{TURNED_OVER}'
+WHERE host = ? AND template = ? AND why IN ('static', 'duplicate')
+"""  # noqa: S608 -- a constant
+_TO_RENDER = """
+SELECT r.url, p.number, d.number FROM rendering AS r
+LEFT JOIN pages AS p ON p.url = r.url AND p.host = r.host
+LEFT JOIN duplicates AS d ON d.url = r.url AND d.host = r.host
+WHERE r.host = ? AND r.why = ? AND (p.number IS NOT NULL OR d.number IS NOT NULL) LIMIT ?
+"""
+_DUPLICATES_AGAIN = f"""
+SELECT d.url, d.number FROM rendering AS r
+JOIN duplicates AS d ON d.url = r.url AND d.host = r.host WHERE r.why = '{QUEUED_AGAIN}'
+"""  # noqa: S608 -- a constant
+_COUNTS = """
+SELECT why, is_rendered, count(*), sum(seconds), sum(CASE WHEN is_same IS NULL THEN 0 ELSE 1 END)
+FROM rendering GROUP BY why, is_rendered
+"""
+_SLOWEST = """
+SELECT host, template, kind, count(*), sum(seconds),
+    sum(CASE WHEN is_rendered THEN 1 ELSE 0 END)
+FROM rendering GROUP BY host, template, kind HAVING sum(seconds) > 0 ORDER BY 5 DESC LIMIT ?
+"""
+
+
+class ToRender(NamedTuple):
+    """A recorded page that has to be rendered: its number, or that of its record as a duplicate."""
+
+    url: str
+    page: int | None
+    duplicate: int | None
+
+
+class RenderingTable(Queries):
+    """A row for each page that was read while pages were rendered; by host and URL."""
+
+    def note(self, read: HowRead) -> None:
+        """Record how a page was read; it replaces what was recorded of its URL."""
+        sketch = None if read.sketch is None else to_bytes(read.sketch)
+        row = read._replace(url=storable(read.url), sketch=cast("Any", sketch))
+        self._database.write(_NOTE, row, weight=1)
+
+    def templates(self, host: str) -> list[Template]:
+        """What is known of the templates of a host."""
+        return [
+            Template(
+                number,
+                cast("Kind", kind),
+                from_bytes(sketch),
+                n_same=same,
+                n_other=other,
+                is_stored=True,
+            )
+            for number, kind, sketch, same, other in self._database.all(_TEMPLATES, (host,))
+        ]
+
+    def of_page(self, host: str, url: str) -> HowRead | None:
+        """How a page was read last; None: pages were not rendered then."""
+        query = f"SELECT {_COLUMNS} FROM rendering WHERE host = ? AND url = ?"  # noqa: S608 -- our own names
+        row = self._database.first(query, (host, url))
+        return None if row is None else HowRead(*row)._replace(is_rendered=bool(row[4]))
+
+    # --- Pages that have to be rendered after all ------------------------------------------------
+
+    def turn_over(self, host: str, template: int) -> None:
+        """Have the pages of a template rendered that were not, see `to_render`."""
+        self._database.write(_TURN_OVER, (host, template))
+
+    def turn_over_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
+        """Have pages rendered that could not be; return how many, by reason.
+
+        `reasons`: such as `rendering_timeout`; empty: all.
+        """
+        counts: Counter[str] = Counter()
+        with self._database.unit() as connection:
+            query = "SELECT why, count(*) FROM rendering WHERE why LIKE ? GROUP BY why"
+            for why, count in self._database.all(query, (f"{FAILED}%",)):
+                reason = f"rendering_{why.removeprefix(FAILED)}"
+                if not reasons or reason in reasons:
+                    change = "UPDATE rendering SET why = ? WHERE why = ?"
+                    connection.execute(change, (TURNED_OVER, why))
+                    counts[reason] = count
+            if counts:
+                connection.execute("DELETE FROM meta WHERE name = 'finished'")
+        return counts
+
+    def hosts_to_render(self) -> list[str]:
+        """The hosts with pages that have to be rendered and are not queued for that."""
+        query = "SELECT DISTINCT host FROM rendering WHERE why = ? ORDER BY host"
+        return [host for (host,) in self._database.all(query, (TURNED_OVER,))]
+
+    def to_render(self, host: str, limit: int) -> list[ToRender]:
+        """Some recorded pages of a host that have to be rendered and are not queued for that."""
+        return list(map(ToRender._make, self._database.all(_TO_RENDER, (host, TURNED_OVER, limit))))
+
+    def note_queued(self, host: str, url: str) -> None:
+        """Note that a page is queued to be rendered."""
+        query = "UPDATE rendering SET why = ? WHERE host = ? AND url = ?"
+        self._database.write(query, (QUEUED_AGAIN, host, url), weight=1)
+
+    def duplicates_again(self) -> dict[str, int]:
+        """The numbers of duplicates that are queued to be rendered, by URL."""
+        return self._database.pairs(_DUPLICATES_AGAIN)
+
+    # --- Counts ----------------------------------------------------------------------------------
+
+    def summary(self, n_templates: int) -> dict[str, Any]:
+        """Pages by reason, seconds, and the templates that took most of them; {}: no pages."""
+        rendered: Counter[str] = Counter()
+        raw: Counter[str] = Counter()
+        failed: Counter[str] = Counter()
+        seconds, n_both = 0.0, 0
+        for why, is_rendered, count, its_seconds, its_both in self._database.all(_COUNTS):
+            kind, _, reason = why.partition(": ")
+            (failed if reason else rendered if is_rendered else raw)[reason or kind] += count
+            seconds += its_seconds
+            n_both += its_both
+        if not (rendered or raw or failed):
+            return {}
+        names = ("host", "template", "kind", "pages", "seconds", "rendered")
+        return {
+            "rendered": dict(rendered),
+            "raw": dict(raw),
+            "failed": dict(failed),
+            "compared": n_both,
+            "seconds": round(seconds, 3),
+            "templates": [
+                dict(zip(names, row, strict=True))
+                for row in self._database.all(_SLOWEST, (n_templates,))
+            ],
+        }
