@@ -21,6 +21,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import FrameType
 
+from dedup.cli.console import ERRORS
+
 Write = Callable[[str], object]
 
 _VARIABLE = "DEDUP_VISIT"
@@ -197,7 +199,7 @@ class _Visit:
 def _writing(log: Path | None) -> Iterator[Write]:
     """What writes a line, to the log or to standard error."""
     if log is None:
-        yield lambda line: print(line, file=sys.stderr, flush=True)
+        yield lambda line: ERRORS.print(line, soft_wrap=True)
         return
     with closing(RotatingFileHandler(log, "a", _LOG_BYTES, 1, "utf-8")) as handler:
         yield lambda line: handler.handle(logging.makeLogRecord({"msg": line}))
