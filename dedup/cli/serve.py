@@ -5,6 +5,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -85,6 +86,7 @@ def execute(options: argparse.Namespace) -> int:
     }
     for number in (signal.SIGTERM, signal.SIGINT):  # the server raises them again when it has ended
         signal.signal(number, lambda *_: None)
+    _check_port(options.host, options.port)
     app = _app(jobs, token)  # of several processes, too: a job that cannot be used is told here
     shown = f"[{options.host}]" if ":" in options.host else options.host
     names = plain(", ".join(map(without_password, jobs)))
@@ -98,6 +100,17 @@ def execute(options: argparse.Namespace) -> int:
         name = f"{__name__}:app_of_process"
         uvicorn.run(name, factory=True, workers=options.processes, **how)
     return 0
+
+
+def _check_port(host: str, port: int) -> None:
+    """Raise ValueError if the port cannot be opened: the server itself tells it late."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        raise ValueError(
+            f"port {port} of {host} cannot be opened ({error.strerror}): --port takes another"
+        ) from None
 
 
 def app_of_process() -> Any:

@@ -92,10 +92,11 @@ class Guard:
             if not (is_right and kind.lower() == "bearer"):
                 raise Refused(401, "Authorization must be Bearer and the token of this server.")
             return
-        origin = request.headers.get("origin")
-        if not _names_loopback(f"//{request.headers.get('host', '')}"):
+        headers = request.headers
+        if not all(map(_names_loopback, headers.getlist("host") or [""])):
             raise Refused(403, "Host must be 127.0.0.1, localhost or [::1].")
-        if origin is not None and not _names_loopback(origin):
+        is_own = headers.get("origin", (own := f"http://{headers['host']}")) == own
+        if not is_own or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             raise Refused(403, "Pages of other origins may not ask.")
 
     def _may_read(self, size_bytes: int) -> bool:
@@ -103,10 +104,12 @@ class Guard:
         return self._read_bytes <= _MAX_READ_BYTES
 
 
-def _names_loopback(address: str) -> bool:
+def _names_loopback(host: str) -> bool:
+    """Is a `Host` header this machine's, with a port or without?"""
     try:
-        return is_loopback(urlsplit(address).hostname or "")
-    except ValueError:
+        parts = urlsplit(f"//{host}")
+        return parts.netloc == host and parts.port != 0 and is_loopback(parts.hostname or "")
+    except ValueError:  # no port, or no address
         return False
 
 
