@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import pytest
 from scrapy.utils.test import get_crawler
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class PlayedRun:
     """A run that breaks with its first page, while others are shown."""
 
-    open_runs: list[PlayedRun] = []
+    open_runs: ClassVar[list[PlayedRun]] = []
 
     def __init__(self, *, breaks: bool) -> None:
         self.breaks, self.is_broken = breaks, False
