@@ -99,6 +99,7 @@ class BrowserRun:
             await self.close()
             raise RenderingError("failed", f"Chromium does not start: {error.message}") from error
         self._watch = asyncio.ensure_future(watch_memory(session, self._bounds.process_bytes))
+        self._watch.add_done_callback(self._note_watch)
 
     async def render(self, response: Response) -> tuple[str, str, Rendering]:
         """The markup of the rendered page, its URL, and the record of the rendering.
@@ -207,6 +208,11 @@ class BrowserRun:
         except TimeoutError:
             self.is_broken = True
             raise RenderingError("crashed", "the browser does not answer") from None
+
+    def _note_watch(self, watch: asyncio.Future[None]) -> None:
+        """Note the end of the driver, which only those learn that ask it for something."""
+        if not watch.cancelled() and watch.exception() is not None:
+            self._note_end(watch)
 
     def _note_end(self, _: object) -> None:
         self.is_broken = True

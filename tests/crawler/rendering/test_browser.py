@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 from scrapy.utils.test import get_crawler
@@ -67,6 +67,6 @@ def test_pages_of_a_broken_browser_end_before_another_starts(
         pages = [response("", f"http://{n}.example/") for n in range(3)]
         return await asyncio.gather(*map(browser.render, pages))
 
-    found = cast("list[Any]", asyncio.run(render()))
+    found = asyncio.run(render())
     assert [each.text for each in found] == ["<p>fine"] * 3
     assert len(runs) == 2
