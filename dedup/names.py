@@ -27,6 +27,9 @@ _REMEMBERED_NAMES = 4_096
 _REMEMBERED_CHARACTERS = 200
 """Names that are remembered: a site's part is in all titles, and names are compared repeatedly."""
 
+_MOST_PARTS = 4
+"""Parts of a title that are told apart where it is not known which the site's are."""
+
 _ENDING = re.compile(r"\.[a-z]{2,5}$", re.IGNORECASE)
 
 
@@ -60,6 +63,18 @@ def own_title(title: str, site_parts: Collection[str]) -> str:
     pieces = [piece.strip() for piece in _BETWEEN_PARTS.split(title)]
     own = [piece for piece in pieces if piece and _site_part(piece) not in site_parts]
     return " - ".join(own)
+
+
+def possible_own_titles(title: str) -> list[str]:
+    """What `own_title` may give for a site whose part stands before or after the page's own.
+
+    >>> possible_own_titles("Tea | Plants - Museum")
+    ['Tea', 'Tea - Plants', 'Plants', 'Plants - Museum', 'Museum', '']
+    """
+    pieces = [piece for part in _BETWEEN_PARTS.split(title, _MOST_PARTS) if (piece := part.strip())]
+    n_pieces = len(pieces)
+    runs = (range(first, last + 1) for first in range(n_pieces) for last in range(first, n_pieces))
+    return [" - ".join(pieces[n] for n in run) for run in runs if len(run) < n_pieces] + [""]
 
 
 def _site_part(part: str) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import unquote
 
 import pytest
 
-from dedup.cli import COMMANDS, _parser, main
+from dedup.cli import COMMANDS, _parser
 from dedup.fields.registry import FIELDS
 from dedup.scrapy import default_settings
 
@@ -136,18 +134,3 @@ def test_pictures_of_the_report_are_modest() -> None:
         assert int.from_bytes(data[16:20]) == 1160
         assert len(data) < 200_000
     assert "(docs/images/report.png)" in TEXTS["README.md"]
-
-
-@pytest.mark.slow
-def test_recipes_run_on_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but the crawls, each of which would take seconds: their jobs are the demo's."""
-    program = [sys.executable, "-m", "dedup.cli", "demo"]
-    subprocess.run(program, cwd=tmp_path, check=True, capture_output=True, timeout=240)
-    (tmp_path / "eval.jsonl").write_text('{"text": "What is asked of models"}\n')
-    monkeypatch.chdir(tmp_path)
-    for arguments in commands(TEXTS["docs/recipes.md"]):
-        if arguments[0] == "crawl" or "-" in arguments:  # the latter reads a pipe
-            continue
-        given = [re.sub(r"^crawls/\w+", "crawls/demo", each) for each in arguments]
-        assert main([each for each in given if each not in ("--host", "tech.example.cn")]) == 0
-    assert {"posts.jsonl", "pieces.jsonl", "marked.jsonl"} <= {p.name for p in tmp_path.iterdir()}

@@ -13,7 +13,11 @@ and `dedup changes` must tell exactly what the server knows to be new, changed a
 ends it early. Most of a short visit's CPU time is the start of Python and Scrapy: with `--forked`,
 visits are forked from a process that has imported them, and are otherwise the same. With `--store`,
 nothing is fetched: the store alone gets what hourly visits find, with the same choice of pages, the
-end of each refresh, and what is summed up and deleted; the clock is the replay's.
+end of each refresh, and what is summed up and deleted; the clock is the replay's. Pages change at
+random moments between visits there, and `fresh_true` is the share of time in which they were as
+stored, since the first of the visits that `fresh_measured` counts. A crawl's pages change right
+after each visit, which no visit can tell: its `fresh_measured` is too high, as changes count as if
+they came at any time.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import math
 import os
 import random
 import signal
@@ -42,8 +47,9 @@ from dedup import cli
 from dedup.changes import settle
 from dedup.cli import keeping
 from dedup.report.page import write_report
-from dedup.revisits import planned
-from dedup.store import Page, open_store
+from dedup.revisits import Schedule
+from dedup.store import JobStore, Page, open_store, summarise
+from dedup.store.sql.retention import WHOLE
 
 _FORKING = "forking"
 
@@ -348,6 +354,11 @@ def fork_visits() -> None:
     sys.exit(cli.main(sys.argv[2:]))
 
 
+def schedule(store: JobStore, now: float) -> Schedule:
+    known = store.refreshes.histories
+    return Schedule(known.histories(), [*known.began(), now], known.visits())
+
+
 def store_alone(options: argparse.Namespace) -> None:
     """Give a store what hourly visits find, and print what it takes."""
     site, now, numbers = Site(options.pages, options.seed), [1.7e9], {}
@@ -376,10 +387,14 @@ def store_alone(options: argparse.Namespace) -> None:
 
         for number in [*site.versions]:
             note(number)
+        fresh, chosen = [], random.Random(options.seed)
         for n_visits in range(1, options.visits + 1):
             now[0] += 3_600
+            before = dict(site.versions)
             site.change(n_visits)
-            order = planned(store.refreshes.histories.histories(), now[0])[: options.budget]
+            stored = {number: version for number, (_, version) in numbers.items()}
+            fresh = [*fresh, fresh_share(stored, before, site.versions, chosen)][-WHOLE:]
+            order = schedule(store, now[0]).order()[: options.budget]
             store.refreshes.begin(order)
             new = [number for number in site.versions if number not in numbers]
             for number in [*new, *(int(url.rpartition("/")[2]) for url in order)]:
@@ -393,7 +408,24 @@ def store_alone(options: argparse.Namespace) -> None:
                 began = time.process_time()
                 write_report(Path(name))
                 report = time.process_time() - began
-                print(json.dumps(_of_store(Path(name), n_visits, seconds, report)), flush=True)
+                found = _of_store(Path(name), n_visits, seconds, report)
+                found["fresh_true"] = round(sum(fresh) / len(fresh), 3)
+                found["fresh_measured"] = round(summarise(store)["freshness"]["measured"], 3)
+                print(json.dumps(found), flush=True)
+
+
+def fresh_share(
+    stored: dict[int, int], before: dict[int, int], now: dict[int, int], chosen: random.Random
+) -> float:
+    """The share of time in which pages were as stored, from one visit to the next."""
+    shares = []
+    for page in stored.keys() & now.keys():
+        share = float(before.get(page) == stored[page])
+        if share and now[page] != stored[page]:  # the moment of the first change
+            changes = _CHANGES[page % len(_CHANGES)]
+            share = math.log1p(-chosen.random() * changes) / math.log1p(-changes)
+        shares.append(share)
+    return sum(shares) / len(shares)
 
 
 def _of_store(folder: Path, n_visits: int, seconds: float, report: float) -> dict[str, float]:

@@ -1,10 +1,8 @@
 """A crawl of a served site by the project's own spider, and what it recorded."""
 
 import random
-import sqlite3
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +13,7 @@ from benchmarks.crawl.contenders import SETTINGS
 from benchmarks.crawl.run import measure
 from benchmarks.sites.catalogue import Site
 from dedup.store import open_store
+from dedup.urls.parts import host_of
 
 _JOB, _URLS = "job", "urls.txt"
 _OURS = {"DEDUP_JOBS_DIR": ".", "DEDUP_PROGRESS": "off"}
@@ -65,19 +64,17 @@ def crawl(
             raise ValueError(f"the crawl of {site.name} failed: {errors or cost['status']}")
         with open_store(folder / _JOB, read_only=True) as store:
             kept, dropped = list(store.exports.pages()), list(store.exports.duplicates())
-        rendered = _rendered(folder / _JOB)
+            read = store.learned.rendering.of_page
+            urls = [row["url"] for row in (*kept, *dropped)]
+            rendered = {
+                each: how.why for each in urls if (how := read(host_of(each), each)) and how.seconds
+            }
     if not kept:
         raise ValueError(
             f"the crawl of {site.name} kept no page: {errors or 'are its starts there?'}"
         )
     seconds = cost["ended"] - cost["began"]
     return Crawled(kept, dropped, seconds, cost["cpu_seconds"], rendered)
-
-
-def _rendered(job: Path) -> dict[str, str]:
-    place = f"file:{job / 'crawl.sqlite'}?mode=ro"
-    with closing(sqlite3.connect(place, uri=True)) as connection:
-        return dict(connection.execute("SELECT url, why FROM rendering WHERE seconds > 0"))
 
 
 def listed(site: Site, url: str, seed: int | None) -> list[str]:

@@ -40,6 +40,9 @@ dedup keeps each page and each document once.
 """
 """Shown without arguments."""
 
+_QUIETER = ("crawl", "demo", "run", "changes", "groups", "report", "export", "retry", "copy")
+"""Commands that write something, and tell what: with --quiet they do not."""
+
 _ENDED_BY_SIGPIPE = 141
 
 
@@ -49,11 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     It is 1 if the command has no answer, and 141 if the reader of its output has closed the pipe.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy starts them; nothing here uses them
+    if "_ARGCOMPLETE" in os.environ:
+        _complete()
     given = sys.argv[1:] if arguments is None else list(arguments)
     if not given:
         print(_FIRST, end="")
         return 0
     options = _parser(given).parse_args(given)
+    if hasattr(options, "quiet"):
+        from dedup.cli.console import ERRORS
+
+        ERRORS.quiet = options.quiet
     try:
         with _checking_jobs(options):
             status = options.execute(options) or 0
@@ -63,7 +72,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _ENDED_BY_SIGPIPE
     except (StateError, ValueError, OSError, ImportError) as error:
-        print(f"dedup: {plain(error, lines=True)}", file=sys.stderr)
+        more = ""
+        if isinstance(error, StateError):
+            from dedup.cli.mistakes import known_jobs
+
+            more = known_jobs(error)
+        print(f"dedup: {plain(f'{error}{more}', lines=True)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
@@ -88,6 +102,15 @@ def _checking_jobs(options: argparse.Namespace) -> Iterator[None]:
         raise
 
 
+def _complete() -> None:
+    """Answer a shell that asks for completions, and end."""
+    import argcomplete
+    from argcomplete.lexers import split_line
+
+    words = split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))[3]
+    argcomplete.autocomplete(_parser(words[1:]))
+
+
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version  # takes longer than the rest of the parser
@@ -102,10 +125,16 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     asked = next((each for each in arguments if not each.startswith("-")), None)
+    if asked is not None and asked not in COMMANDS:
+        from dedup.cli.mistakes import unknown_command
+
+        parser.error(unknown_command(asked, list(COMMANDS)))
     for name, text in COMMANDS.items():
         command = commands.add_parser(name, help=text)
         if name == asked:
             module = import_module(f"dedup.cli.{name}")
             module.add_arguments(command)
+            if name in _QUIETER:
+                command.add_argument("--quiet", action="store_true", help="print errors only")
             command.set_defaults(execute=module.execute)
     return parser

@@ -1,6 +1,7 @@
 """Arguments of several commands."""
 
 import argparse
+from typing import Any
 
 from dedup.store import job_place
 
@@ -14,5 +15,6 @@ def add_job(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="JSON output")
+def add_json(parser: Any, what: str = "JSON output") -> None:
+    """Add `--json` to a parser or a group."""
+    parser.add_argument("--json", action="store_true", help=what)

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from dedup.cli.console import ERRORS
 from dedup.errors import StateError
 from dedup.extras import require_extra
 from dedup.store import SqliteStore, job_exists, store_path
@@ -25,9 +26,9 @@ def execute(options: argparse.Namespace) -> None:
     place = parse_place(options.target)
     if not job_exists(options.folder):
         raise StateError(options.folder, "job not found", "Check the name of the job")
-    with SqliteStore(store_path(options.folder)) as store:
+    with SqliteStore(store_path(options.folder)) as store, ERRORS.status("Copying the job …"):
         counts = copy_job(store, place)
     rows = (
         f"{counts['pages']:,} pages, {counts['duplicates']:,} duplicates, {counts['urls']:,} URLs"
     )
-    print(f"{rows} copied to {without_password(options.target)}")
+    ERRORS.print(f"{rows} copied to {without_password(options.target)}", soft_wrap=True)

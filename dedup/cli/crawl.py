@@ -2,7 +2,9 @@
 
 import argparse
 import signal
+import sys
 from pathlib import Path
+from shlex import quote
 
 from dedup.cli import export
 from dedup.cli.console import ERRORS
@@ -21,6 +23,10 @@ _WRITERS = {
 }
 """By format: what writes it, and the extra with that package."""
 
+QUIET = {"DEDUP_PROGRESS": "off", "LOG_LEVEL": "ERROR"}
+"""Settings of a crawl that prints errors only."""
+
+_UNSOUND = 1
 _KILLED = 130
 _STOPPED = "shutdown"
 """Scrapy's reason for a crawl that was asked to stop."""
@@ -105,6 +111,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     spider, arguments = checked_spider(options)
     settings = checked_settings(options)
+    if options.quiet:
+        settings = QUIET | settings
     if options.pages is not None:
         _check_output(options.pages, overwrite=options.overwrite)
     if options.keep is not None and not is_visit():
@@ -113,6 +121,9 @@ def execute(options: argparse.Namespace) -> int:
 
     crawled = crawl(spider, arguments, settings, first_is_whole=options.keep is not None)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # it was Scrapy's
+    if options.quiet and crawled.status == _UNSOUND:
+        job = f": dedup stats {quote(str(crawled.place))}" if crawled.place else ""
+        print(f"dedup: the crawl needs attention{job}", file=sys.stderr)
     if options.pages is not None and crawled.status != _KILLED and not crawled.is_part:
         _export(crawled.place, options)
     return crawled.status

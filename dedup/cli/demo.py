@@ -2,6 +2,8 @@
 
 import argparse
 
+from dedup.cli.crawl import QUIET
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
@@ -10,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def execute(options: argparse.Namespace) -> int:  # noqa: ARG001 -- as of all commands
+def execute(options: argparse.Namespace) -> int:
     from dedup.scrapy.standalone import crawl
 
-    return crawl("demo", {}, {}).status
+    return crawl("demo", {}, QUIET if options.quiet else {}).status

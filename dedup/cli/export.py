@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from dedup.cli.arguments import add_job
 from dedup.cli.console import ERRORS
 from dedup.cli.export_folders import (
@@ -21,6 +19,7 @@ from dedup.cli.export_folders import (
 )
 from dedup.cli.export_pieces import add_piece_arguments, asks_for_pieces, export_pieces
 from dedup.cli.export_repeated import add_repeated_argument, left_out, told
+from dedup.cli.progress import counting, showing_progress
 from dedup.cli.targets import Target, check_targets, target, written
 from dedup.collection.formats import ENDINGS, format_to_write
 from dedup.explain.failures import failed_urls
@@ -214,18 +213,16 @@ def _write(
     totals = {table: store.exports.count(table, chosen) for table in tables}
     if found != "warc" and "duplicates" in totals:
         totals["duplicates"] += store.exports.count("earlier", chosen)
-    bar = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    is_hidden = not ERRORS.is_terminal
     change = None
     if tables == ("pages",):
         change = left_out(store, options.without_repeated, chosen)
-    with Progress(*bar, console=ERRORS, transient=True, disable=is_hidden) as progress:
-        task = progress.add_task(" and ".join(tables), total=sum(totals.values()))
+    what = " and ".join(tables)
+    with showing_progress(what, sum(totals.values()), counting(what)) as show:
 
         def counted(rows: Iterable[Any]) -> Iterable[Any]:
-            for row in rows:
+            for done, row in enumerate(rows, 1):
                 yield row
-                progress.advance(task)
+                show(done)
 
         if found in FOLDERS:
             write_folder(

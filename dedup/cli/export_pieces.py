@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from dedup.cli.console import ERRORS
 from dedup.cli.export_repeated import left_out, told
+from dedup.cli.progress import counting, showing_progress
 from dedup.cli.targets import Target, check_targets, written
 from dedup.collection.formats import format_to_write
 from dedup.collection.sources import Source, find_sources
@@ -100,7 +100,7 @@ def export_pieces(store: JobStore, options: argparse.Namespace, chosen: Selectio
     if format_to_write(path) == "warc":
         raise ValueError(f"pieces cannot be written to a WARC file, got {path}")
     is_own = options.pages is None and isinstance(options.job, Path)  # a file of the job's folder
-    count = count_words if options.tokens is None else count_tokens(options.tokens)
+    measure = count_words if options.tokens is None else count_tokens(options.tokens)
     with TemporaryDirectory(prefix="dedup-") as folder:
         since = None if options.pieces_since is None else _since(options.pieces_since, Path(folder))
         if isinstance(since, float) and options.without_repeated is not None:
@@ -116,7 +116,7 @@ def export_pieces(store: JobStore, options: argparse.Namespace, chosen: Selectio
         read = {"--pieces-since": [since.path]} if isinstance(since, Source) else {}
         check_targets({"-o": path}, read, overwrite=options.overwrite or is_own)
         change = left_out(store, options.without_repeated, chosen)
-        how = PieceOptions(options.pieces, count, options.without_near, since, change)
+        how = PieceOptions(options.pieces, measure, options.without_near, since, change)
         counts = Counter[str]()
         with _progress(store.exports.count("pages", chosen)) as advance:
             rows = piece_rows(store, how, Path(folder), chosen, on_page=advance)
@@ -147,11 +147,9 @@ def count_tokens(path: Path) -> Count:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[], object]]:
-    bar = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    is_hidden = not ERRORS.is_terminal
-    with Progress(*bar, console=ERRORS, transient=True, disable=is_hidden) as progress:
-        task = progress.add_task("pages", total=total)
-        yield lambda: progress.advance(task)
+    done = count(1)
+    with showing_progress("pages", total, counting("pages")) as show:
+        yield lambda: show(next(done))
 
 
 def _counted(rows: Iterable[dict[str, Any]], counts: Counter[str]) -> Iterator[dict[str, Any]]:

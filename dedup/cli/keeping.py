@@ -21,6 +21,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import FrameType
 
+from dedup.cli.console import ERRORS
+
 Write = Callable[[str], object]
 
 _VARIABLE = "DEDUP_VISIT"
@@ -86,6 +88,8 @@ def keep(seconds: float, log: Path | None) -> int:
             visit = _Visit(command, None if log is None else write)
             status = visit.wait(signals)
             if visit.n_stops:
+                if -status in _STOPS:  # it did not listen yet
+                    return 0
                 return status if status >= 0 else 1
             if is_first and status == _NOT_STARTED:
                 return status
@@ -195,7 +199,7 @@ class _Visit:
 def _writing(log: Path | None) -> Iterator[Write]:
     """What writes a line, to the log or to standard error."""
     if log is None:
-        yield lambda line: print(line, file=sys.stderr, flush=True)
+        yield lambda line: ERRORS.print(line, soft_wrap=True)
         return
     with closing(RotatingFileHandler(log, "a", _LOG_BYTES, 1, "utf-8")) as handler:
         yield lambda line: handler.handle(logging.makeLogRecord({"msg": line}))

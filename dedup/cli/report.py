@@ -21,5 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> None:
     from dedup.report.page import write_report  # Jinja takes 40 ms to import
 
-    path = write_report(options.job, options.path)
+    with ERRORS.status("Writing the report …"):
+        path = write_report(options.job, options.path)
     ERRORS.print(f"{path} ({path.stat().st_size / 1e6:,.1f} MB)", soft_wrap=True)

@@ -3,6 +3,7 @@
 import argparse
 
 from dedup.cli.arguments import add_job
+from dedup.cli.console import ERRORS
 from dedup.store import open_store
 
 
@@ -24,6 +25,9 @@ def execute(options: argparse.Namespace) -> None:
         queued += store.learned.rendering.turn_over_failed(options.reason)
     if queued:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(queued.items()))
-        print(f"{queued.total():,} URLs requeued ({reasons}); rerun the crawl to fetch them")
+        ERRORS.print(
+            f"{queued.total():,} URLs requeued ({reasons}); rerun the crawl to fetch them",
+            soft_wrap=True,
+        )
     else:
-        print("No failed URLs to retry")
+        ERRORS.print("No failed URLs to retry")

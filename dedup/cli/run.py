@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from dedup.cli import run_spark
+from dedup.cli.arguments import add_json
+from dedup.cli.console import ERRORS
 from dedup.cli.paths import check_paths
 from dedup.cli.run_here import CollectionRun, execute_here
 from dedup.collection.columns import Columns
 from dedup.collection.rules import Rules, read_stages
+from dedup.collection.writing.outputs import STANDARD_OUTPUT
 from dedup.detectors import STAGES
 
 _EPILOG = (
@@ -103,6 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run locally or on Spark; on Spark, IN, OUT and DUPLICATES may be on any file system"
         " it supports, and OUT and DUPLICATES are written as folders",
     )
+    add_json(group, "print the closing counts as JSON to standard output")
     group.add_argument(
         "--master",
         metavar="URL",
@@ -222,7 +226,10 @@ def execute(options: argparse.Namespace) -> None:
         processes=_processes(options.processes),
         job=None if options.job is None else Path(options.job),
         max_broken=_max_broken(options.max_broken),
+        json=options.json,
     )
+    if run.json and STANDARD_OUTPUT in run.outputs.values():
+        raise ValueError("--json writes to standard output, and so does an output named -")
     if options.engine == "spark":
         run_spark.execute_on_spark(run, options.master)
     elif options.master is not None:
@@ -230,6 +237,8 @@ def execute(options: argparse.Namespace) -> None:
     else:
         check_paths({"--job": options.job})
         execute_here(run)
+    if not run.outputs and run.job is None:
+        ERRORS.print("no file was written: -o OUT writes the rows that stay", soft_wrap=True)
 
 
 def _names(given: str | None) -> tuple[str, ...]:

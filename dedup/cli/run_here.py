@@ -18,7 +18,8 @@ from xxhash import xxh3_64_intdigest
 
 from dedup.cli.broken_rows import BrokenRows, check_number
 from dedup.cli.console import ERRORS, plain
-from dedup.cli.run_progress import Counts, closing_table, showing_progress, tell_too_short
+from dedup.cli.progress import rate, showing_progress
+from dedup.cli.run_progress import Counts, tell_counts, tell_too_short
 from dedup.collection import Broken, Columns, Source, find_sources, learn_sites, read_rows
 from dedup.collection.account import FileAccount
 from dedup.collection.clusters import NAMES, cluster_record
@@ -88,6 +89,7 @@ class CollectionRun:
     processes: int | None
     job: Path | None
     max_broken: int | None = None
+    json: bool = False
 
     @property
     def outputs(self) -> dict[str, str]:
@@ -210,7 +212,7 @@ def execute_here(run: CollectionRun) -> None:
         ERRORS.print(
             f"{repeated:,} rows share an id with another row, so `duplicate_of` may be ambiguous"
         )
-    ERRORS.print(closing_table(counts, run.stages, time.monotonic() - began))
+    tell_counts(counts, run.stages, time.monotonic() - began, as_json=run.json)
     if evaluation is not None:
         tell_too_short(evaluation)
     if decider.limit_reached:
@@ -345,7 +347,11 @@ def _read(
     sources: list[Source], run: CollectionRun, what: str, counts: Counts | None = None
 ) -> Iterator[tuple[int, Any]]:
     """Read all files, and show progress. Yields the number of the file and the row."""
-    with showing_progress(what, sum(each.size_bytes for each in sources), counts) as show:
+
+    def words(_: int, seconds: float) -> str:
+        return "" if counts is None else rate(counts.total, "rows", seconds)
+
+    with showing_progress(what, sum(each.size_bytes for each in sources), words) as show:
         before = 0
         for number, source in enumerate(sources):
             start = before

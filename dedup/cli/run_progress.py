@@ -1,17 +1,17 @@
-"""Progress and results of `dedup run`."""
+"""Counts and results of `dedup run`."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from dedup.cli.console import ERRORS
 from dedup.collection.evaluation import Evaluation
 from dedup.collection.passages import PassageCounts
+from dedup.terminal.plain import plain_json
 from dedup.terminal.summary_table import counts_table
 
 
@@ -37,33 +37,27 @@ class Counts:
         return self.unique + self.duplicates.total() + self.broken + self.without_text
 
 
-@contextmanager
-def showing_progress(
-    what: str, total_bytes: int, counts: Counts | None
-) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar on a terminal: share of bytes, rows per second, time left.
+def tell_counts(
+    counts: Counts, stages: Sequence[str], seconds: float, *, as_json: bool = False
+) -> None:
+    """Print the closing table to standard error or, as JSON, the counts to standard output."""
+    if as_json:
+        print(plain_json(_account(counts, seconds)))
+    else:
+        ERRORS.print(closing_table(counts, stages, seconds))
 
-    Yields a function to call with the number of bytes read.
-    """
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[rate]}", markup=False),
-        TimeRemainingColumn(),
-    )
-    is_hidden = not ERRORS.is_terminal
-    with Progress(*columns, console=ERRORS, transient=True, disable=is_hidden) as bar:
-        task = bar.add_task(what, total=max(total_bytes, 1), rate="")
 
-        def show(position: int) -> None:
-            rate = ""
-            if counts is not None:
-                seconds = bar.tasks[0].elapsed
-                rate = f"{counts.total:,} rows, {counts.total / seconds if seconds else 0:,.0f}/s"
-            bar.update(task, completed=position, rate=rate)
-
-        yield show
+def _account(counts: Counts, seconds: float) -> dict[str, Any]:
+    passages = counts.passages
+    return {
+        "rows": counts.total,
+        "unique": counts.unique,
+        "duplicates": dict(counts.duplicates),
+        "without_text": counts.without_text,
+        "broken": counts.broken,
+        "passages": None if passages is None else passages.passages,
+        "seconds": round(seconds, 3),
+    }
 
 
 def closing_table(counts: Counts, stages: Sequence[str], seconds: float) -> RenderableType:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dedup.cli.broken_rows import check_number
 from dedup.cli.console import ERRORS, plain
 from dedup.cli.run_here import CollectionRun
-from dedup.cli.run_progress import Counts, closing_table, tell_too_short
+from dedup.cli.run_progress import Counts, tell_counts, tell_too_short
 from dedup.collection.evaluation import Evaluation, rows_of_job
 from dedup.collection.formats import known_format
 from dedup.collection.jobs import columns_of_baseline, is_job, rules_of_baseline
@@ -87,7 +87,7 @@ def execute_on_spark(run: CollectionRun, master: str | None) -> None:
         without_text=account.without_text,
         passages=account.passages,
     )
-    ERRORS.print(closing_table(counts, run.stages, time.monotonic() - began))
+    tell_counts(counts, run.stages, time.monotonic() - began, as_json=run.json)
     if evaluation is not None:
         tell_too_short(evaluation)
 

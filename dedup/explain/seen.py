@@ -16,7 +16,9 @@ from dedup.document import Document, Match
 from dedup.errors import StateError
 from dedup.explain.fate import find_fate
 from dedup.explain.replay import config_of
+from dedup.names import comparable_name, possible_own_titles
 from dedup.store import JobStore
+from dedup.urls.parts import host_of
 
 BY_URL = "url"
 
@@ -99,14 +101,35 @@ class SeenPages:
 
     def find(self, document: Document) -> Seen | None:
         """The page that a document duplicates; None: the job has none."""
-        return self._seen(self.judge.find(document))
+        return self._seen(self.judge.find(document) or self._find_by_name(document))
 
     def find_many(self, documents: Sequence[Document]) -> list[Seen | None]:
         """What `find` returns for each document, several times as fast for many of them."""
         if len(documents) < _FEW:
             return list(map(self.find, documents))
         judge = BatchJudge(self.judge.detectors, self.judge.check, Batch(documents))
-        return [self._seen(judge.find(place)) for place in range(len(documents))]
+        return [
+            self._seen(judge.find(place) or self._find_by_name(document))
+            for place, document in enumerate(documents)
+        ]
+
+    def _find_by_name(self, document: Document) -> Match | None:
+        """Find a short text under its title as a crawl compares it: without the site's part.
+
+        Where the job did not know the site yet, or does not, the whole title must be the page's.
+        """
+        title = document.title
+        if not title or document.own_title is not None or not self.judge.check.is_short(document):
+            return None
+        site = self.site(host_of(document.url)) if document.url else None
+        known = [] if site is None else [site.own_title(title)]
+        for name in (*known, *possible_own_titles(title)):
+            match = self.judge.find(replace(document, own_title=name), stages=["text"])
+            if match is not None:
+                whole = self.judge.original(match.original).title
+                if name in known or comparable_name(whole) == comparable_name(title):
+                    return match
+        return None
 
     def _seen(self, match: Match | None) -> Seen | None:
         if match is None:

@@ -33,6 +33,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _JobName = Annotated[str, Field(description="name of the job; empty: the first one")]
+_Title = Annotated[str, Field(description="of the page; short texts are found only with it")]
 _Url = Annotated[str, Field(description="of the page, in any spelling")]
 
 
@@ -120,9 +121,9 @@ class _Tools:
         """List up to 100 pages that are new, changed, gone, back or moved, with what changed."""
         return self._job(job).changes(since or None)[:_MAX_ROWS]
 
-    def seen(self, text: str, job: _JobName = "") -> dict[str, Any]:
+    def seen(self, text: str, job: _JobName = "", title: _Title = "") -> dict[str, Any]:
         """Tell whether a job has a page with this text, or nearly this text, and which."""
-        found = self._job(job).seen(text)
+        found = self._job(job).seen(text, title=title)
         return {"seen": False} if found is None else {"seen": True, **found}
 
     def stats(self, job: _JobName = "") -> dict[str, Any]:

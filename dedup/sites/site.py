@@ -103,6 +103,11 @@ class Site:
     def __bool__(self) -> bool:
         return self.version > 0
 
+    def own_title(self, title: str) -> str:
+        """The title without the site's part; "" if many pages share all parts of the rest."""
+        own = own_title(title, self._parts)
+        return "" if all(part in self._no_names for part in split_title(own)) else own
+
     def read(self, page: Outline, title: str, url: str) -> PageText | None:
         """Read a page's own text; None: nothing is known, or the page has no text."""
         if not self or not page.lines:
@@ -167,11 +172,6 @@ class Site:
                 found[is_common] = 1.0
         return found
 
-    def _own_title(self, title: str) -> str:
-        """The title without the site's part; "" if many pages share all parts of the rest."""
-        own = own_title(title, self._parts)
-        return "" if all(part in self._no_names for part in split_title(own)) else own
-
     def _text(
         self, page: PageLines, is_own: Mask, counts: Numbers, title: str
     ) -> tuple[str, str, str]:
@@ -191,7 +191,7 @@ class Site:
         text = page.text_of(is_own)
         if beside:
             text = f"{beside}\n{text}"
-        return text, heading or beside or "", self._own_title(title)
+        return text, heading or beside or "", self.own_title(title)
 
 
 def learn(

@@ -64,11 +64,13 @@ def summarise(store: JobStore) -> dict[str, Any]:
 
 
 def _freshness(store: JobStore) -> dict[str, float | None]:
-    """How fresh the stored pages are; empty: no refresh has begun."""
+    """How fresh the stored pages are that their sites still have; empty: no refresh has begun."""
     if not store.refreshes.current():
         return {}
-    histories = store.refreshes.histories
-    return freshness(histories.histories(), histories.intervals(), time.time())._asdict()
+    histories, now = store.refreshes.histories, time.time()
+    away = store.refreshes.changes.away(now)
+    pages = (page for page in histories.histories() if page.url not in away)
+    return freshness(pages, histories.intervals(), now)._asdict()
 
 
 def _preferences(store: JobStore) -> dict[str, dict[str, int]]:

@@ -100,6 +100,13 @@ def test_table_ends_with_the_next_commands(dedup: Dedup, three: WebSite) -> None
     assert shown.endswith(f"next: dedup report {job}\n      dedup export {job} -o pages.jsonl\n")
 
 
+def test_quiet_crawl_tells_only_what_is_wrong(dedup: Dedup, three: WebSite) -> None:
+    assert dedup("crawl", three.url, "--job", "three", "--quiet", *_IN_ORDER) == Said(0, "")
+    three.routes = {}
+    said = dedup("crawl", three.url, "--job", "none", "--quiet")
+    said.check(1, "dedup: the crawl needs attention: dedup stats crawls/none")
+
+
 @pytest.mark.parametrize(
     ("options", "pages"),
     [

@@ -49,7 +49,7 @@ class Progress(Extension):
         if mode == "off" or (mode == "table" and not crawler.settings.getbool("LOG_ENABLED")):
             raise NotConfigured  # `--nolog`: nothing is to be shown
         super().__init__(crawler)
-        is_live = mode in {"auto", "live"} and self._console.is_terminal
+        is_live = mode in {"auto", "live"} and self._console.can_show_panel
         self._mode = "live" if is_live else "table" if mode == "table" else "plain"
         self._live: Live | None = None
         self._width = 0

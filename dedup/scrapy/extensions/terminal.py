@@ -12,6 +12,11 @@ class TerminalConsole(Console):
     Rich would end the process at once, and the crawl would not be closed properly.
     """
 
+    @property
+    def can_show_panel(self) -> bool:
+        """Is it a terminal that can erase what is on it?"""
+        return self.is_terminal and not self.is_dumb_terminal
+
     def on_broken_pipe(self) -> None:
         self.quiet = True
 

@@ -41,13 +41,13 @@ class SqliteStore(JobStore):
 
     def __init__(
         self,
-        path: Path,
+        path: str | Path,
         *,
         lease_seconds: float = 60.0,
         keep_bodies: bool = True,
         **options: Unpack[Options],
     ) -> None:
-        database = Database(path, **options)
+        database = Database(Path(path), **options)
         is_shared = options.get("is_shared", False)
         try:
             database.last_number = int(database.value(LAST_NUMBER))

@@ -18,7 +18,7 @@ with open(path, "a") as file:
 number = os.path.getsize(path)
 print("visit", number, os.environ["DEDUP_VISIT"])
 if number == 3:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(STATUS))
+    signal.signal(signal.SIGTERM, HANDLER)
     os.kill(os.getppid(), signal.SIGTERM)
     while True:
         signal.pause()
@@ -52,12 +52,19 @@ def test_pauses_grow_after_the_second_failure_in_a_row(n_failed: int, hours: flo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("status", [0, 130])
+@pytest.mark.parametrize(
+    ("handler", "status"),
+    [
+        ("lambda *_: sys.exit(0)", 0),
+        ("lambda *_: sys.exit(130)", 130),
+        ("signal.SIG_DFL", 0),  # it does not listen yet
+    ],
+)
 def test_failed_and_killed_visits_are_followed_by_others_until_asked_to_stop(
-    status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    handler: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    command = ["python", "-c", _VISIT.replace("STATUS", str(status))]
+    command = ["python", "-c", _VISIT.replace("HANDLER", handler)]
     monkeypatch.setattr(sys, "orig_argv", command)
     log = tmp_path / "log"
     assert keep(3_600, log) == status

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from socket import create_connection
 from urllib.request import Request, urlopen
 
 import pytest
@@ -17,6 +18,10 @@ from dedup.cli import main
 from dedup.store import Page, open_store
 
 _TEXT = " ".join(f"word{n}" for n in range(200))
+_HEAD = (
+    b"POST /seen HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
+    b"Content-Length: %d\r\n\r\n" % len(_TEXT)
+)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +79,12 @@ def test_a_job_is_served_while_it_is_written_until_sigterm(tmp_path: Path) -> No
                 judge.add(Page(id="", text=later, url="http://a.example/later"))
                 store.commit()  # the reader does not hold it up
                 assert any(_is_seen(later) for _ in range(10_000))
-                server.send_signal(signal.SIGTERM)
+                with create_connection(("127.0.0.1", 18765)) as asked:
+                    asked.sendall(_HEAD)
+                    assert _is_seen(later)  # so the head has been read
+                    server.send_signal(signal.SIGTERM)
+                    asked.sendall(_TEXT.encode())
+                    assert asked.makefile("rb").readline() == b"HTTP/1.1 200 OK\r\n"
                 assert server.wait(timeout=30) == 0
                 assert server.stderr.read() == ""
             finally:

@@ -10,7 +10,7 @@ import pytest
 
 from dedup.document import Match
 from dedup.revisits import Trust
-from dedup.store import JobStore, Page, open_store
+from dedup.store import JobStore, Page, open_store, summarise
 from dedup.store.records import QUEUED
 
 STORES: dict[str, Callable[[pytest.FixtureRequest, Path], JobStore]] = {
@@ -37,6 +37,22 @@ def test_a_job_has_no_refresh_until_one_begins(store: JobStore) -> None:
     assert [store.refreshes.begin(), store.refreshes.begin()] == [1, 2]
     assert store.refreshes.current() == 2
     assert store.meta("finished") is None
+
+
+def test_pages_that_are_gone_say_nothing_of_freshness(
+    store: JobStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = iter(range(10**9, 10**10, 3_600))
+    monkeypatch.setattr("time.time", lambda: float(next(now)))
+    for name in "ab":
+        store.add(replace(_page("A text.", name), fetched_at=1e9), {})
+    for outcome in ("missing", "gone", "gone", "gone"):
+        store.refreshes.begin()
+        store.refreshes.note_visit(SITE + "a", "changed")
+        store.refreshes.note_visit(SITE + "b", outcome)
+    found = summarise(store)["freshness"]
+    assert found["visits"] == 4
+    assert found["measured"] < 0.6
 
 
 def test_pages_are_queued_by_their_numbers_and_duplicates_after_them(store: JobStore) -> None:

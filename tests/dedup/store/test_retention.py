@@ -12,6 +12,7 @@ import pytest
 from dedup.changes import Changes
 from dedup.document import Match
 from dedup.errors import StateError
+from dedup.revisits import plan
 from dedup.store import JobStore, Page, open_store
 from dedup.store.sql import retention
 
@@ -167,3 +168,24 @@ def test_what_fails_is_undone_as_a_whole(
     with pytest.raises(StateError, match="nothing"):
         store.refreshes.retention.sum_up(1)
     assert _answers(store) == before
+
+
+def test_a_budget_chooses_as_if_nothing_was_summed_up_or_deleted(
+    new_store: Callable[[], JobStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "_MAX_REFRESHES", 3)  # as many as the rows that are kept tell of
+    whole, cut = _both(new_store, monkeypatch, 4 * HOUR / 86_400)
+    assert len(cut.refreshes.changes.refreshes()) < 24  # when earlier ones began is deleted
+    known = [store.refreshes.histories for store in (whole, cut)]
+    began = [each.began() for each in known]
+    assert len(began[0]) == len(began[1]) == 25
+    assert began[1][-4:] == pytest.approx(began[0][-4:], abs=25)
+    kept = [visit for visit in known[0].visits() if visit[1] > 21]
+    assert sorted(known[1].visits()) == sorted(kept)
+    assert {refresh for _, refresh, _ in kept} == {22, 23, 24}
+    orders = [
+        plan.Schedule(each.histories(), [*times, times[-1] + HOUR], each.visits()).order()
+        for each, times in zip(known, began, strict=True)
+    ]
+    assert orders[0] == orders[1]
+    assert len(orders[0]) == 7

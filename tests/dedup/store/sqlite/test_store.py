@@ -35,6 +35,12 @@ def text_page(text="text", **fields):
     return Page(**{"id": "", "text": text, "url": "http://example.org/", **fields})
 
 
+def test_a_path_may_be_text(path):
+    with SqliteStore(str(path)) as store:
+        store.add(text_page(), {})
+    assert path.is_file()
+
+
 def test_a_page_comes_back_as_it_was(store, path):
     page = Page(
         id="name",
