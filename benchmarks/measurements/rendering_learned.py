@@ -72,21 +72,22 @@ def _row(every: int, count: int, orders: int) -> dict[str, object]:
 def _run(every: int, count: int, seed: int) -> _Run:
     pages = _raw_pages(every, count, seed)
     templates = HostTemplates()
-    rendered, unseen, is_found = 0, 0, False
-    read_raw = {True: 0, False: 0}
+    rendered, unseen = 0, None
+    read_raw: list[tuple[int, bool]] = []
     for raw, is_scripted in pages:
         choice = templates.choose(raw, "full", is_copy=lambda: False)
         if not choice.is_rendered or choice.template is None:
-            read_raw[is_scripted] += 1
+            read_raw.append((choice.period, is_scripted))
             continue
         rendered += 1
-        if templates.learn(choice.template, is_same=not is_scripted) and not is_found:
-            is_found, unseen = True, read_raw[True]
-    if is_found:  # all that were read without a browser are fetched again
-        rendered += sum(read_raw.values())
+        if templates.learn(choice, is_same=not is_scripted):
+            if unseen is None:
+                unseen = sum(scripted for _, scripted in read_raw)
+            kept = [each for each in read_raw if each[0] < choice.template.since]
+            rendered += len(read_raw) - len(kept)  # which are fetched again
+            read_raw = kept
     needed = sum(is_scripted for _, is_scripted in pages)
-    incomplete = 0 if is_found else read_raw[True]
-    return _Run(needed, unseen if is_found else None, incomplete, rendered)
+    return _Run(needed, unseen, sum(scripted for _, scripted in read_raw), rendered)
 
 
 def _raw_pages(every: int, count: int, seed: int) -> list[tuple[RawTemplate, bool]]:

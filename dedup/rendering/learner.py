@@ -2,8 +2,10 @@
 
 The first pages of a template are read both ways: raw, and rendered. If the raw pages lack nothing,
 the template is static: its other pages are not rendered, but some are, as audits. One page that
-lacks something is enough for all pages of the template to be rendered from then on, and for those
-that were not, to be fetched again. A rendering that fails teaches nothing.
+lacks something is enough for the pages of the template to be rendered from then on, and for those
+that were read since the last audit that found nothing, to be fetched again. If enough rendered
+pages in a row lack nothing after that, audits are enough once more, at a higher rate. A rendering
+that fails teaches nothing.
 """
 
 from __future__ import annotations
@@ -32,8 +34,17 @@ site that needs no browser has many templates of a few pages."""
 
 AUDIT_PAGES = 33
 """Of so many pages of a static template one is rendered, at a place that its number decides: 3%. So
-what changes half-way is found within 65 pages; one page in 30 that lacks something, after some
-1,000."""
+what changes half-way is found within 65 pages."""
+
+CLOSE_AUDIT_PAGES = 8
+"""The same for a template of which a page lacked something before."""
+
+_CALM_PAGES = 6
+"""Rendered pages in a row that lack nothing, after which audits are enough again. Half of a
+template's pages lacking something, this is chance once in 64 pages; so it takes twice as many after
+each further page that lacks something, up to `_MOST_CALM_PAGES`."""
+
+_MOST_CALM_PAGES = 24
 
 MIN_RESEMBLANCE = 0.5
 """Of the sketches of pages with one template."""
@@ -55,6 +66,11 @@ class Template:
         n_other: pages of which it lacked something.
         n_open: pages that are being rendered to find out.
         n_static: pages that were not rendered but for an audit.
+        n_calm: rendered pages that lacked nothing, since the last that lacked something.
+        n_turns: times that pages had to be rendered from then on.
+        period: audits so far; a page belongs to the period in which it was read.
+        since: the period that the last audit that found nothing began, so that earlier pages need
+            not be rendered.
         n_failed: renderings that have failed since the last that did not.
         is_stored: is its sketch in the job's store?
     """
@@ -67,7 +83,19 @@ class Template:
     n_open: int = 0
     n_static: int = 0
     n_failed: int = 0
+    n_calm: int = 0
+    n_turns: int = 0
+    period: int = 0
+    since: int = 0
     is_stored: bool = False
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Are all of its pages rendered now?"""
+        if not self.n_other:
+            return False
+        needed = min(_CALM_PAGES << max(self.n_turns - 1, 0), _MOST_CALM_PAGES)
+        return self.n_calm < needed
 
 
 class Choice(NamedTuple):
@@ -76,11 +104,13 @@ class Choice(NamedTuple):
     Attributes:
         template: None: it is not asked for.
         is_rendered: None: it has to wait until more is known of its template.
+        period: see `Template`.
     """
 
     template: Template | None
     is_rendered: bool | None
     why: Why
+    period: int = 0
 
 
 class HostTemplates:
@@ -101,37 +131,58 @@ class HostTemplates:
         if not raw.may_change and kind != "shell":
             return Choice(None, is_rendered=False, why="no_scripts")
         template = self._template(raw.sketch, kind)
-        found = self._choice(template)
+        found = self._choice(template)._replace(period=template.period)
         if found.why in ("first", "audit") and kind == "full" and is_copy():
-            return Choice(template, is_rendered=False, why="duplicate")
+            return found._replace(is_rendered=False, why="duplicate")
         template.n_open += found.is_rendered or 0
+        if found.why == "audit":
+            template.period += 1
+            found = found._replace(period=template.period)
         return found
+
+    def forget_failures(self) -> None:
+        """Find out by the next pages of those templates, too, whose renderings have failed."""
+        for each in self._templates.values():
+            each.n_failed = 0
 
     def is_static(self, template: Template) -> bool:
         """Do its pages not have to be rendered?"""
         return not template.n_other and template.n_same >= self._n_needed()
 
-    def learn(self, template: Template, *, is_same: bool | None) -> bool:
+    def learn(self, choice: Choice, *, is_same: bool | None) -> bool:
         """Learn from a page that was rendered; None: it could not be.
 
-        Returns: is it only known now that the template's pages have to be rendered?
+        Returns: is it only known now that the template's pages have to be rendered? Then those of
+        its period `since` and later that were not have to be, too.
         """
+        if (template := choice.template) is None:
+            return False
         template.n_open -= 1
         if is_same is None:
             template.n_failed += 1
             return False
         template.n_failed = 0
-        template.n_same += is_same
-        template.n_other += not is_same
-        return not is_same and template.n_other == 1
+        if is_same:
+            template.n_same += 1
+            template.n_calm += 1
+            if choice.why == "audit":
+                template.since = max(template.since, choice.period)
+            return False
+        is_turned = not template.is_dynamic
+        template.n_other += 1
+        template.n_calm = 0
+        template.n_turns += is_turned
+        return is_turned
 
     def _choice(self, template: Template) -> Choice:
         if template.kind == "shell":
             return Choice(template, is_rendered=True, why="shell")
-        if template.n_other:
+        if template.is_dynamic:
             return Choice(template, is_rendered=True, why="template")
-        if self.is_static(template) or template.n_failed >= _MAX_FAILURES:
-            is_audit = is_audited(template.number, template.n_static)
+        is_known = template.n_other or self.is_static(template)
+        if is_known or template.n_failed >= _MAX_FAILURES:
+            every = CLOSE_AUDIT_PAGES if template.n_other else AUDIT_PAGES
+            is_audit = is_audited(template.number, template.n_static, every)
             template.n_static += 1
             return Choice(template, is_rendered=is_audit, why="audit" if is_audit else "static")
         is_first = template.n_same + template.n_open < self._n_needed()
@@ -156,7 +207,7 @@ class HostTemplates:
         return template
 
 
-def is_audited(template: int, n_before: int) -> bool:
+def is_audited(template: int, n_before: int, every: int = AUDIT_PAGES) -> bool:
     """Is this page of a static template rendered, to see whether it still is one?"""
-    part, place = divmod(n_before, AUDIT_PAGES)
-    return xxh3_64_intdigest(b"%d/%d" % (template, part)) % AUDIT_PAGES == place
+    part, place = divmod(n_before, every)
+    return xxh3_64_intdigest(b"%d/%d" % (template, part)) % every == place

@@ -12,6 +12,10 @@ TURNED_OVER, QUEUED_AGAIN = "turned_over", "again"
 FAILED = "failed: "
 """Before the reason why a page could not be rendered."""
 
+LATER, LAST = "later: ", "last: "
+"""Instead of `FAILED`: pages that are rendered once more when nothing else is left; and those that
+are queued for that."""
+
 _WORDS = {
     "always": "every page is",
     "shell": "its text is made by scripts",
@@ -28,6 +32,9 @@ _WORDS = {
 
 def reading_words(why: str) -> str:
     """Why a page was rendered, or was not, in words."""
+    for before in (LATER, LAST):
+        if why.startswith(before):
+            return f"{FAILED}{why.removeprefix(before)}; it is rendered again when nothing is left"
     return _WORDS.get(why, why)
 
 
@@ -43,6 +50,7 @@ class HowRead(NamedTuple):
         seconds: that rendering took; 0: it was not tried.
         is_same: did its raw form lack nothing? None: they were not compared.
         sketch: of the template's first page.
+        period: see `dedup.rendering.learner.Template`.
     """
 
     host: str
@@ -54,3 +62,4 @@ class HowRead(NamedTuple):
     seconds: float = 0.0
     is_same: bool | None = None
     sketch: Sketch | None = None
+    period: int = 0

@@ -201,16 +201,16 @@ DEDUP_TDM_FILES = False
 DEDUP_RENDER = "off"
 """Whether a browser renders pages that scripts make: "off"; "auto": those that need it, learned by
 host and template; "always": every HTML page that is not a duplicate by its raw text. Needs the
-extra `render` and Chromium. "off" by default: a page takes a second or more of CPU. Only for this
-project's own spiders; see docs/rendering.md."""
+extra `render` and Chromium. "off" by default: a page takes .8 s of CPU, as measured on two of the
+sites in docs/rendering.md. Only for this project's own spiders."""
 
 DEDUP_RENDER_SECONDS = 15.0
-"""Seconds for which a page may keep the browser busy, 1 to 300. Most pages take one to three; a
-page that has not even been read after 15 rarely comes."""
+"""Seconds for which a page may keep the browser busy, 1 to 300. Most pages take one to three (an
+estimate). One that takes longer comes again at the end of the crawl, when nothing else runs."""
 
 DEDUP_RENDER_PAGES = 4
-"""Pages that are rendered at the same time, 1 to 64. A page computes for a third of a second and
-waits for half a second or longer, so that four keep two cores busy. Each takes 100 to 300 MB."""
+"""Pages that are rendered at the same time, 1 to 64. Estimated for two cores: a page computes for
+.8 s and waits for half a second or longer. The estimate of its memory is 100 MB or more."""
 
 DEDUP_RENDER_MEMORY_MB = 1024
 """Memory of each of the browser's processes, MB (MiB), 256 or more; one that takes more is ended,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,9 +135,10 @@ def descendants(process: int) -> dict[int, str]:
     """The command lines of the processes that a process has started, and theirs, by number."""
     found = {}
     for children in Path(f"/proc/{process}/task").glob("*/children"):
-        for child in map(int, children.read_text().split()):
-            found[child] = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
-            found |= descendants(child)
+        with suppress(OSError):  # it has just ended
+            for child in map(int, children.read_text().split()):
+                found[child] = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
+                found |= descendants(child)
     return found
 
 

@@ -67,7 +67,14 @@ def forget_requests(crawler: Crawler) -> None:
     """Let a spider that is closing wait for none of the requests under way."""
     slot = _slot_of(crawler)
     if slot is not None:
-        slot.inprogress.clear()
+        slot.inprogress = _Forgotten()
+
+
+class _Forgotten(set[Request]):
+    """No requests: those that end after all may be removed from it."""
+
+    def remove(self, request: Request) -> None:
+        self.discard(request)
 
 
 def close_if_no_requests(crawler: Crawler) -> None:

@@ -21,8 +21,11 @@ them, and a crawl is no visit."""
 class Bounds:
     """The bounds of one page, and of the browser.
 
+    The reasons are estimates, where they give no measurement.
+
     Attributes:
         seconds: for all of a page. Pages take one to three seconds; servers of data may be slow.
+            Pages that exceed them come again at the end of the crawl, when nothing else runs.
         idle_seconds: to wait for a page that never stops asking, from when its markup is read.
         max_nodes: elements and texts of the DOM. The specification of HTML, on one page, has
             400,000.
@@ -52,6 +55,6 @@ class Bounds:
     max_loads: int = 3
     process_bytes: int = 1024 * 2**20
     heap_mb: int = 512
-    pages_at_once: int = 2
+    pages_at_once: int = 4
     max_contexts: int = 16
     pages_per_browser: int = 500

@@ -93,26 +93,25 @@ class Browser:
 
     async def _try(self, response: Response) -> tuple[str, str, Rendering]:
         run = await self._running()
-        try:
-            rendered = await run.render(response)
-            if response.request is not None and (slot := response.meta.get("download_slot")):
-                count_requests(self._crawler, slot, min(rendered[-1].n_own, _MAX_COUNTED))
-            return rendered
-        finally:
-            if run is not self._run and not run.n_open:
-                await run.close()
+        rendered = await run.render(response)
+        if response.request is not None and (slot := response.meta.get("download_slot")):
+            count_requests(self._crawler, slot, min(rendered[-1].n_own, _MAX_COUNTED))
+        return rendered
 
     async def _running(self) -> BrowserRun:
-        """The browser, started if it does not run; a new one after so many pages."""
+        """The browser, started if it does not run; a new one after so many pages.
+
+        The pages of the old one end first: two browsers would starve each other of the processor.
+        """
         async with self._starting:
             run = self._run
             if run is not None and not (
                 run.is_broken or run.n_pages >= self._bounds.pages_per_browser
             ):
                 return run
-            self._run = None
-            if run is not None and not run.n_open:
-                await run.close()
+            if run is not None:
+                await run.close_unused()
+                self._run = None
             self._run = await self._start()
             return self._run
 

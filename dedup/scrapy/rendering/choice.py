@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Protocol
@@ -15,12 +16,13 @@ from scrapy.http import HtmlResponse, Response
 
 from dedup.rendering.comparison import loses_nothing
 from dedup.rendering.learner import Choice, HostTemplates, Kind, Template
-from dedup.rendering.record import FAILED, HowRead
+from dedup.rendering.record import FAILED, LAST, LATER, TURNED_OVER, HowRead
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.rendering.record import RenderingError
 from dedup.scrapy.spiders.site_reader import SiteReader
 from dedup.store import Page
+from dedup.store.sql.rendering import ToRender
 from dedup.urls.parts import host_of
 
 _FEW_SHINGLES = 50
@@ -28,6 +30,13 @@ _FEW_SHINGLES = 50
 
 _MAX_THIRD_PARTIES = 100
 """That are counted by name."""
+
+_COMES_AGAIN = ("timeout", "crashed")
+"""Failures that may be the doing of a busy machine, or of another page."""
+
+_MAX_LAST_FAILURES = 3
+"""Of a host in a row, when pages come again at the end; the others are not tried any more: each
+takes all of its seconds while nothing else is done."""
 
 _QUEUED_AT_ONCE = 1_000
 """Pages that are queued again when nothing else is left."""
@@ -49,7 +58,8 @@ class RenderedPages:
     A page stays in flight meanwhile. The first pages of a template are rendered at the same time,
     others wait for what is found. If the raw page lacks nothing, it is the one that is stored, so
     that all pages of its template are read alike; links of both are followed. Where rendering
-    fails, the raw page is stored, and nothing is learned.
+    fails, the raw page is stored, and nothing is learned. If the browser may have lacked time, the
+    page comes again when nothing else is left, and is rendered with no other beside it.
 
     What is known of a host's templates is loaded from the job with its first page. Of processes
     that share a job, each learns of the hosts that it fetches from.
@@ -85,6 +95,8 @@ class RenderedPages:
         """Is set when a page of a template has been rendered, for those that wait for it."""
         self._tasks: set[asyncio.Task[HtmlResponse]] = set()
         self._third_parties: set[str] = set()
+        self._alone = asyncio.Lock()
+        self._last_failures: Counter[str] = Counter()
         self._is_abandoned = False
         job.rendering = self
         crawler.signals.connect(self._queue_again, signals.spider_idle)
@@ -102,7 +114,11 @@ class RenderedPages:
         if not choice.is_rendered:
             self._note(host, raw, choice)
             return raw
-        return await self._both_ways(host, response, raw, choice)
+        read = self._table.of_page(host, raw.page.url or "")
+        if read is None or not read.why.startswith(LAST):
+            return await self._both_ways(host, response, raw, choice, failed=LATER)
+        async with self._alone:
+            return await self._last(host, response, raw, choice, read.why.removeprefix(LAST))
 
     def abandon(self) -> None:
         """Stop rendering; nothing waits for it any more."""
@@ -155,9 +171,21 @@ class RenderedPages:
 
     # --- Rendering -------------------------------------------------------------------------------
 
-    async def _both_ways(
-        self, host: str, response: Response, raw: Reading, choice: Choice
+    async def _last(
+        self, host: str, response: Response, raw: Reading, choice: Choice, reason: str
     ) -> Reading:
+        """Render a page that has failed before, unless too many of its host have failed again."""
+        self._check_open()
+        if self._last_failures[host] < _MAX_LAST_FAILURES:
+            return await self._both_ways(host, response, raw, choice, failed=FAILED)
+        self._learn(host, choice, is_same=None)
+        self._note(host, raw, choice._replace(is_rendered=False), why=f"{FAILED}{reason}")
+        return raw
+
+    async def _both_ways(
+        self, host: str, response: Response, raw: Reading, choice: Choice, *, failed: str
+    ) -> Reading:
+        """Read a page raw and rendered; `failed`: what is noted if it may come again."""
         is_same: bool | None = None
         began = time.monotonic()
         try:
@@ -167,11 +195,15 @@ class RenderedPages:
         except RenderingError as error:
             self._stats.inc_value(f"dedup/rendering/failed/{error.reason}")
             seconds = time.monotonic() - began
-            failed = choice._replace(is_rendered=False)
-            self._note(host, raw, failed, why=f"{FAILED}{error.reason}", seconds=seconds)
+            kind = failed if error.reason in _COMES_AGAIN else FAILED
+            self._last_failures[host] += failed == FAILED
+            done = choice._replace(is_rendered=False)
+            self._note(host, raw, done, why=f"{kind}{error.reason}", seconds=seconds)
             return raw
         finally:
             self._learn(host, choice, is_same=is_same)
+        if failed == FAILED:
+            self._last_failures[host] = 0
         # A page that lacks nothing is read as the others of its template are.
         is_raw = is_same and choice.why in ("first", "audit")
         done = choice._replace(is_rendered=not is_raw)
@@ -213,14 +245,14 @@ class RenderedPages:
     def _learn(self, host: str, choice: Choice, *, is_same: bool | None) -> None:
         if (template := choice.template) is None:
             return
-        is_turned = self._of_host(host).learn(template, is_same=is_same)
+        is_turned = self._of_host(host).learn(choice, is_same=is_same)
         if (event := self._decided.pop((host, template.number), None)) is not None:
             event.set()
         if is_turned:
             self._stats.inc_value("dedup/rendering/turned_over", int(choice.why == "audit"))
-            number = template.number
+            number, since = template.number, template.since
             self._job.turns.call(
-                ("turn over", host, number), lambda: self._table.turn_over(host, number)
+                ("turn over", host, number), lambda: self._table.turn_over(host, number, since)
             )
 
     def _note(
@@ -246,20 +278,24 @@ class RenderedPages:
             seconds,
             is_same,
             sketch,
+            choice.period,
         )
         self._job.turns.call(("how read", host, read.url), lambda: self._table.note(read))
 
     # --- Pages that were not rendered and should have been ---------------------------------------
 
     def _queue_again(self) -> None:
-        """Queue pages of templates that turned out to need rendering, when nothing else is left."""
+        """Queue pages to be rendered, when nothing else is left.
+
+        Those of templates that turned out to need it come first, then those that have failed.
+        """
         if self._is_abandoned or self._job.failure is not None:
             return
         requests, revisits = self._job.urls.requests, self._job.urls.revisits
-        hosts: Iterable[str] = filter(requests.is_ours, self._table.hosts_to_render())
-        found = [
-            (host, each) for host in hosts for each in self._table.to_render(host, _QUEUED_AT_ONCE)
-        ]
+        found = self._to_render(TURNED_OVER)
+        if not found and (found := self._to_render(LATER)):
+            for host in {host for host, _ in found}:
+                self._of_host(host).forget_failures()
 
         def queue() -> None:
             with self._job.store.unit():
@@ -273,6 +309,16 @@ class RenderedPages:
             self._stats.inc_value("dedup/rendering/again", len(found))
             self._job.turns.call("queue again", queue)
             raise DontCloseSpider
+
+    def _to_render(self, why: str) -> list[tuple[str, ToRender]]:
+        hosts: Iterable[str] = filter(
+            self._job.urls.requests.is_ours, self._table.hosts_to_render(why)
+        )
+        return [
+            (host, each)
+            for host in hosts
+            for each in self._table.to_render(host, _QUEUED_AT_ONCE, why)
+        ]
 
 
 def kind_of(raw: Reading) -> Kind:

@@ -92,7 +92,7 @@ class PageVisit:
         """
         began = time.monotonic()
         self._reach.begin(response.url)
-        self._reach.on_exhausted = lambda: self._fail(
+        self._reach.on_exhausted = lambda: self.fail(
             "too_large", f"more than {self._bounds.max_bytes} bytes passed"
         )
         self._context.on("page", self._close_popup)
@@ -142,7 +142,7 @@ class PageVisit:
     async def _open(self, response: Response | None) -> tuple[Page, CDPSession]:
         await self._take_cookies(response)
         page = self._page = await self._context.new_page()
-        page.on("crash", lambda _: self._fail("crashed", "the page's process has ended"))
+        page.on("crash", lambda _: self.fail("crashed", "the page's process has ended"))
         page.on("request", self._count)
         page.on("requestfinished", self._note_data)
         page.on("requestfailed", self._note_end)
@@ -186,7 +186,7 @@ class PageVisit:
         elif request["method"] == "GET" and _same_page(url, response.url):
             self._n_loads += 1
             if self._n_loads > self._bounds.max_loads:
-                self._fail("failed", "the page loads itself again and again")
+                self.fail("failed", "the page loads itself again and again")
             else:
                 await session.send("Fetch.fulfillRequest", {**number, **_as_fulfilled(response)})
                 return
@@ -273,7 +273,7 @@ class PageVisit:
         self._in_flight.add(request)
         self._n_requests += 1
         if self._n_requests > self._bounds.max_requests:
-            self._fail("too_many_requests", f"more than {self._bounds.max_requests}")
+            self.fail("too_many_requests", f"more than {self._bounds.max_requests}")
 
     def _note_end(self, request: BrowserRequest) -> None:
         self._in_flight.discard(request)
@@ -294,10 +294,11 @@ class PageVisit:
             return
         self._n_popups += 1
         if self._n_popups > self._bounds.max_popups:
-            self._fail("failed", f"more than {self._bounds.max_popups} windows were opened")
+            self.fail("failed", f"more than {self._bounds.max_popups} windows were opened")
         self._start(_close(page))
 
-    def _fail(self, reason: Reason, detail: str) -> None:
+    def fail(self, reason: Reason, detail: str) -> None:
+        """Let the rendering end with an error."""
         if not self._failed.done():
             self._failed.set_exception(RenderingError(reason, detail))
 

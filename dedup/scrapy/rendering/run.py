@@ -28,9 +28,13 @@ from dedup.scrapy.rendering.record import Rendering, RenderingError
 
 T = TypeVar("T")
 
-_ANSWER_SECONDS = 10.0
+_ANSWER_SECONDS = 60.0
 """For what the browser does by itself, such as to open or close a context; then it counts as dead.
-It takes up to two seconds on a busy machine."""
+It takes up to two seconds on a busy machine, and more than ten on one with a load of fifteen for
+each processor, where another browser beside it would make things worse."""
+
+_CLOSE_SECONDS = 10.0
+"""For a browser to end in order; and for the answers of one that counts as dead."""
 
 _IDLE_SECONDS = 60.0
 """Without a page, after which a context is closed."""
@@ -73,7 +77,10 @@ class BrowserRun:
         self._is_in_scope = is_in_scope
         self._browser: Chromium | None = None
         self._idle: list[HostContext] = []
+        self._visits: set[PageVisit] = set()
         self._watch: asyncio.Future[None] | None = None
+        self._is_unused = asyncio.Event()
+        self._is_unused.set()
         self.n_pages = self.n_open = 0
         self.is_broken = False
 
@@ -92,6 +99,7 @@ class BrowserRun:
             await self.close()
             raise RenderingError("failed", f"Chromium does not start: {error.message}") from error
         self._watch = asyncio.ensure_future(watch_memory(session, self._bounds.process_bytes))
+        self._watch.add_done_callback(self._note_watch)
 
     async def render(self, response: Response) -> tuple[str, str, Rendering]:
         """The markup of the rendered page, its URL, and the record of the rendering.
@@ -101,6 +109,7 @@ class BrowserRun:
         """
         self.n_pages += 1
         self.n_open += 1
+        self._is_unused.clear()
         try:
             context = await self._answer(self._context(urlsplit(response.url).netloc, response))
             return await self._render(context, response)
@@ -111,6 +120,13 @@ class BrowserRun:
             raise RenderingError("crashed", str(error).partition("\n")[0]) from error
         finally:
             self.n_open -= 1
+            if not self.n_open:
+                self._is_unused.set()
+
+    async def close_unused(self) -> None:
+        """End the browser when the pages that it renders now have ended."""
+        await self._is_unused.wait()
+        await self.close()
 
     async def close(self) -> None:
         """End the browser and its driver, in order if they answer."""
@@ -121,7 +137,7 @@ class BrowserRun:
             self._proxy.remove(context.password)
         for close in (self._browser.close if self._browser else None, self._provider.close):
             with suppress(Exception):  # either may have gone, with whatever error
-                async with asyncio.timeout(_ANSWER_SECONDS):
+                async with asyncio.timeout(_CLOSE_SECONDS):
                     if close is not None:
                         await close()
 
@@ -130,11 +146,13 @@ class BrowserRun:
             context.context, context.reach, context.password, self._is_in_scope, self._bounds
         )
         is_sound = False
+        self._visits.add(visit)
         try:
             rendered = await visit.render(response)
             is_sound = True
             return rendered
         finally:
+            self._visits.discard(visit)
             await self._put_back(context, is_sound=is_sound)
 
     async def _context(self, host: str, response: Response) -> HostContext:
@@ -185,11 +203,18 @@ class BrowserRun:
     async def _answer(self, asked: Awaitable[T]) -> T:
         """What the browser answers; one that does not is broken."""
         try:
-            async with asyncio.timeout(_ANSWER_SECONDS):
+            async with asyncio.timeout(_CLOSE_SECONDS if self.is_broken else _ANSWER_SECONDS):
                 return await asked
         except TimeoutError:
             self.is_broken = True
             raise RenderingError("crashed", "the browser does not answer") from None
 
+    def _note_watch(self, watch: asyncio.Future[None]) -> None:
+        """Note the end of the driver, which only those learn that ask it for something."""
+        if not watch.cancelled() and watch.exception() is not None:
+            self._note_end(watch)
+
     def _note_end(self, _: object) -> None:
         self.is_broken = True
+        for visit in self._visits:
+            visit.fail("crashed", "the browser has ended")

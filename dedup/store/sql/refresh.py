@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from dedup.rendering.record import QUEUED_AGAIN
+from dedup.rendering.record import LAST, QUEUED_AGAIN
 from dedup.store.interface import Workers
 from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page
 from dedup.store.sql.changes import ChangeQueries
@@ -106,8 +106,8 @@ MIN_VANISHED = 3
 _VALIDATORS = f"""
 SELECT etag, last_modified FROM pages AS p WHERE number = ? AND NOT EXISTS (
     SELECT 1 FROM rendering AS r WHERE r.host = p.host AND r.url = p.url
-    AND (r.is_rendered OR r.why = '{QUEUED_AGAIN}'))
-"""  # noqa: S608 -- a constant
+    AND (r.is_rendered OR r.why = '{QUEUED_AGAIN}' OR r.why LIKE '{LAST}%'))
+"""  # noqa: S608 -- constants
 
 Replace = Callable[..., None]
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple, cast
 
 from dedup.rendering.learner import Kind, Template
-from dedup.rendering.record import FAILED, QUEUED_AGAIN, TURNED_OVER, HowRead
+from dedup.rendering.record import FAILED, LAST, LATER, QUEUED_AGAIN, TURNED_OVER, HowRead
 from dedup.rendering.sketch import from_bytes, to_bytes
 from dedup.store.records import storable
 from dedup.store.sql.database import Queries
@@ -15,29 +15,35 @@ _NOTE = (
     f"INSERT INTO rendering ({_COLUMNS}) VALUES ({', '.join('?' * len(HowRead._fields))})"  # noqa: S608 -- our own names
     " ON CONFLICT (host, url) DO UPDATE SET template = excluded.template, kind = excluded.kind,"
     " is_rendered = excluded.is_rendered, why = excluded.why, seconds = excluded.seconds,"
-    " is_same = excluded.is_same, sketch = coalesce(excluded.sketch, rendering.sketch)"
+    " is_same = excluded.is_same, sketch = coalesce(excluded.sketch, rendering.sketch),"
+    " period = excluded.period"
 )
 _TEMPLATES = """
 SELECT template, kind, sketch,
     (SELECT count(*) FROM rendering AS o
         WHERE o.host = r.host AND o.template = r.template AND o.is_same),
     (SELECT count(*) FROM rendering AS o
-        WHERE o.host = r.host AND o.template = r.template AND NOT o.is_same)
+        WHERE o.host = r.host AND o.template = r.template AND NOT o.is_same),
+    (SELECT max(period) FROM rendering AS o
+        WHERE o.host = r.host AND o.template = r.template),
+    (SELECT coalesce(max(period), 0) FROM rendering AS o
+        WHERE o.host = r.host AND o.template = r.template AND o.is_same AND o.why = 'audit')
 FROM rendering AS r WHERE host = ? AND sketch IS NOT NULL ORDER BY template
 """
 _TURN_OVER = f"""
 UPDATE rendering SET why = '{TURNED_OVER}'
-WHERE host = ? AND template = ? AND why IN ('static', 'duplicate')
+WHERE host = ? AND template = ? AND period >= ? AND why IN ('static', 'duplicate')
 """  # noqa: S608 -- a constant
 _TO_RENDER = """
 SELECT r.url, p.number, d.number FROM rendering AS r
 LEFT JOIN pages AS p ON p.url = r.url AND p.host = r.host
 LEFT JOIN duplicates AS d ON d.url = r.url AND d.host = r.host
-WHERE r.host = ? AND r.why = ? AND (p.number IS NOT NULL OR d.number IS NOT NULL) LIMIT ?
+WHERE r.host = ? AND r.why LIKE ? AND (p.number IS NOT NULL OR d.number IS NOT NULL) LIMIT ?
 """
 _DUPLICATES_AGAIN = f"""
 SELECT d.url, d.number FROM rendering AS r
-JOIN duplicates AS d ON d.url = r.url AND d.host = r.host WHERE r.why = '{QUEUED_AGAIN}'
+JOIN duplicates AS d ON d.url = r.url AND d.host = r.host
+WHERE r.why = '{QUEUED_AGAIN}' OR r.why LIKE '{LAST}%'
 """  # noqa: S608 -- a constant
 _COUNTS = """
 SELECT why, is_rendered, count(*), sum(seconds), sum(CASE WHEN is_same IS NULL THEN 0 ELSE 1 END)
@@ -76,9 +82,13 @@ class RenderingTable(Queries):
                 from_bytes(sketch),
                 n_same=same,
                 n_other=other,
+                period=period,
+                since=since,
                 is_stored=True,
             )
-            for number, kind, sketch, same, other in self._database.all(_TEMPLATES, (host,))
+            for number, kind, sketch, same, other, period, since in self._database.all(
+                _TEMPLATES, (host,)
+            )
         ]
 
     def of_page(self, host: str, url: str) -> HowRead | None:
@@ -89,9 +99,9 @@ class RenderingTable(Queries):
 
     # --- Pages that have to be rendered after all ------------------------------------------------
 
-    def turn_over(self, host: str, template: int) -> None:
-        """Have the pages of a template rendered that were not, see `to_render`."""
-        self._database.write(_TURN_OVER, (host, template))
+    def turn_over(self, host: str, template: int, since: int) -> None:
+        """Have the pages of a template, from a period on, rendered that were not."""
+        self._database.write(_TURN_OVER, (host, template, since))
 
     def turn_over_failed(self, reasons: Collection[str] = ()) -> Counter[str]:
         """Have pages rendered that could not be; return how many, by reason.
@@ -100,30 +110,39 @@ class RenderingTable(Queries):
         """
         counts: Counter[str] = Counter()
         with self._database.unit() as connection:
-            query = "SELECT why, count(*) FROM rendering WHERE why LIKE ? GROUP BY why"
-            for why, count in self._database.all(query, (f"{FAILED}%",)):
-                reason = f"rendering_{why.removeprefix(FAILED)}"
+            query = (
+                "SELECT why, count(*) FROM rendering WHERE why LIKE ? OR why LIKE ? GROUP BY why"
+            )
+            for why, count in self._database.all(query, (f"{FAILED}%", f"{LATER}%")):
+                reason = f"rendering_{why.partition(': ')[2]}"
                 if not reasons or reason in reasons:
                     change = "UPDATE rendering SET why = ? WHERE why = ?"
                     connection.execute(change, (TURNED_OVER, why))
-                    counts[reason] = count
+                    counts[reason] += count
             if counts:
                 connection.execute("DELETE FROM meta WHERE name = 'finished'")
         return counts
 
-    def hosts_to_render(self) -> list[str]:
-        """The hosts with pages that have to be rendered and are not queued for that."""
-        query = "SELECT DISTINCT host FROM rendering WHERE why = ? ORDER BY host"
-        return [host for (host,) in self._database.all(query, (TURNED_OVER,))]
+    def hosts_to_render(self, why: str = TURNED_OVER) -> list[str]:
+        """The hosts with pages that have to be rendered and are not queued for that.
 
-    def to_render(self, host: str, limit: int) -> list[ToRender]:
+        `why`: `TURNED_OVER`, or `LATER` for those that could not be rendered the first time.
+        """
+        query = "SELECT DISTINCT host FROM rendering WHERE why LIKE ? ORDER BY host"
+        return [host for (host,) in self._database.all(query, (f"{why}%",))]
+
+    def to_render(self, host: str, limit: int, why: str = TURNED_OVER) -> list[ToRender]:
         """Some recorded pages of a host that have to be rendered and are not queued for that."""
-        return list(map(ToRender._make, self._database.all(_TO_RENDER, (host, TURNED_OVER, limit))))
+        return list(map(ToRender._make, self._database.all(_TO_RENDER, (host, f"{why}%", limit))))
 
     def note_queued(self, host: str, url: str) -> None:
         """Note that a page is queued to be rendered."""
-        query = "UPDATE rendering SET why = ? WHERE host = ? AND url = ?"
-        self._database.write(query, (QUEUED_AGAIN, host, url), weight=1)
+        query = f"""
+            UPDATE rendering SET why = CASE WHEN why LIKE '{LATER}%'
+                THEN replace(why, '{LATER}', '{LAST}') ELSE '{QUEUED_AGAIN}' END
+            WHERE host = ? AND url = ?
+        """  # noqa: S608 -- constants
+        self._database.write(query, (host, url), weight=1)
 
     def duplicates_again(self) -> dict[str, int]:
         """The numbers of duplicates that are queued to be rendered, by URL."""

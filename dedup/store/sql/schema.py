@@ -270,6 +270,7 @@ _ADDED_TABLES = {
     seconds {real} NOT NULL,          -- that the browser took
     is_same {bool},                   -- did the raw page lack nothing? NULL: not compared
     sketch {bytes},                   -- of the first page of a template
+    period {int} NOT NULL,            -- audits of the template until it was read
     PRIMARY KEY (host, url)
 ){flat}""",
 }

@@ -15,7 +15,7 @@ def rendered() -> Iterator[Rendered]:
     if shutil.which("chromium") is None:
         pytest.skip("needs Chromium: apt-get install chromium")
     bounds = Bounds(
-        seconds=10,
+        seconds=60,
         idle_seconds=1,
         max_nodes=10_000,
         max_characters=1_000_000,

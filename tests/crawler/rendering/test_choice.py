@@ -158,12 +158,39 @@ def test_failures_store_the_raw_page_and_come_again_by_retry(job: Job) -> None:
     played = Played(lambda _: RenderingError("timeout"))
     raw = [reading_of(url_of(n), "", source="shell") for n in range(3)]
     assert read(rendering(job, played), *raw) == raw
-    assert how(job, 0) == (False, "failed: timeout")
+    assert how(job, 0) == (False, "later: timeout")
     table = job.store.learned.rendering
     assert table.templates(_HOST)[0].n_same == table.templates(_HOST)[0].n_other == 0
     assert not table.turn_over_failed(["rendering_crashed"])
     assert table.turn_over_failed() == {"rendering_timeout": 3}
     assert table.hosts_to_render() == [_HOST]
+
+
+def test_pages_that_failed_come_again_alone_at_the_end(job: Job) -> None:
+    shown: dict[str, str | Exception] = {
+        url_of(n): RenderingError("timeout" if n % 2 else "crashed") for n in range(8)
+    }
+    shown[url_of(8)] = RenderingError("too_large")
+    played = Played(lambda url: shown[url])
+    pages = rendering(job, played)
+    shells = [reading_of(url, "", source="shell", body=url.encode()) for url in shown]
+    for reading in read(pages, *shells):
+        store(job, reading.page)
+    with pytest.raises(DontCloseSpider):
+        pages._queue_again()
+    assert how(job, 0) == (False, "last: crashed")
+    assert how(job, 8) == (False, "failed: too_large")
+    assert pages._queue_again() is None
+    assert job.store.refreshes.validators(1) == {}
+    shown[url_of(2)] = same(url_of(2))
+    played.most_at_once = 0
+    read(pages, *shells[:8])
+    assert played.most_at_once == 1
+    assert how(job, 2) == (True, "shell")
+    assert how(job, 1) == (False, "failed: timeout")
+    assert len(played.rendered) == 9 + 6  # after three failures in a row, no others are tried
+    assert how(job, 7) == (False, "failed: timeout")
+    assert pages._queue_again() is None
 
 
 def test_duplicates_and_skipped_pages_are_not_rendered(job: Job) -> None:

@@ -575,7 +575,9 @@ def test_how_pages_were_read_is_kept_and_turned_over(job: JobStore) -> None:
     assert (told["rendered"], told["failed"]) == ({"audit": 1}, {"timeout": 1})
     assert (told["compared"], told["seconds"]) == (2, 5.5)
     assert job.refreshes.validators(1)
-    table.turn_over(host, 4)
+    table.turn_over(host, 4, since=1)
+    assert table.hosts_to_render() == []
+    table.turn_over(host, 4, since=0)
     assert table.hosts_to_render() == [host]
     found = table.to_render(host, 9)
     assert {each.url[-1]: each[1:] for each in found} == {"1": (1, None), "2": (None, 2)}
@@ -583,5 +585,11 @@ def test_how_pages_were_read_is_kept_and_turned_over(job: JobStore) -> None:
         table.note_queued(host, each.url)
     assert table.duplicates_again() == {"http://a.example/2": 2}
     assert not job.refreshes.validators(1)  # its server knows nothing of what scripts add
+    table.note(HowRead(host, "http://a.example/1", 4, "full", False, "later: crashed", period=3))
+    assert [each.page for each in table.to_render(host, 9, "later: ")] == [1]
+    table.note_queued(host, "http://a.example/1")
+    assert not table.hosts_to_render("later: ")
+    assert table.of_page(host, "http://a.example/1").why == "last: crashed"
+    assert table.templates(host)[0].period == 3
     assert table.turn_over_failed(["rendering_timeout"]) == {"rendering_timeout": 1}
     assert table.turn_over_failed() == {}
