@@ -120,6 +120,7 @@ WITH_SQL = (
     Path("benchmarks/store.py"),
     Path("benchmarks/measurements/cluster_scale.py"),
     Path("benchmarks/measurements/cluster_turns.py"),
+    Path("benchmarks/measurements/kept_crawl.py"),
 )
 SQL = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA)\b|\bdatabase\.connection\b")
 

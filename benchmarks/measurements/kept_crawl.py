@@ -48,7 +48,7 @@ from dedup.changes import settle
 from dedup.cli import keeping
 from dedup.report.page import write_report
 from dedup.revisits import Schedule
-from dedup.store import JobStore, Page, open_store, summarise
+from dedup.store import STORE_NAME, JobStore, Page, open_store, summarise
 from dedup.store.sql.retention import WHOLE
 
 _FORKING = "forking"
@@ -208,7 +208,7 @@ def row(
     began = time.monotonic()
     run("report", str(kept.job), cwd=kept.folder)
     report = time.monotonic() - began
-    with closing(sqlite3.connect(kept.job / "crawl.sqlite")) as store:
+    with closing(sqlite3.connect(kept.job / STORE_NAME)) as store:
         rows = {
             name: store.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
             for name in ("visits", "visited", "visit_counts", "versions")
@@ -222,7 +222,7 @@ def row(
         "visit": n_visits,
         "keeper_mb": round(resident_mb(kept.process.pid, "VmRSS"), 1),
         "visit_peak_mb": round(kept.peak_mb, 1),
-        "store_mb": round(size_mb(kept.job / "crawl.sqlite", kept.job / "crawl.sqlite-wal"), 3),
+        "store_mb": round(size_mb(kept.job / STORE_NAME, kept.job / f"{STORE_NAME}-wal"), 3),
         "free_pages": free,
         "log_mb": round(size_mb(kept.log, kept.log.with_name("keep.log.1")), 3),
         "stats_json_kb": round(1000 * size_mb(kept.job / "stats.json"), 1),
@@ -252,7 +252,7 @@ def is_last(site: Site) -> float:
 
 def told_wrongly(site: Site, kept: Kept, url: str) -> dict[str, list[object]]:
     """What the store and `dedup changes` have wrong, by the server's own records."""
-    with closing(sqlite3.connect(kept.job / "crawl.sqlite")) as store:
+    with closing(sqlite3.connect(kept.job / STORE_NAME)) as store:
         began = dict(store.execute("SELECT refresh, seen_at FROM visits WHERE url = ''"))
         urls = [each for (each,) in store.execute("SELECT url FROM pages WHERE url IS NOT NULL")]
     since = sorted(began)[-10]
@@ -429,7 +429,7 @@ def fresh_share(
 
 
 def _of_store(folder: Path, n_visits: int, seconds: float, report: float) -> dict[str, float]:
-    path = folder / "crawl.sqlite"
+    path = folder / STORE_NAME
     with closing(sqlite3.connect(path)) as store:
         sizes = {
             table: store.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
@@ -438,7 +438,7 @@ def _of_store(folder: Path, n_visits: int, seconds: float, report: float) -> dic
     return {
         "visit": n_visits,
         "store_mb": round(size_mb(path), 3),
-        "wal_mb": round(size_mb(path.with_name("crawl.sqlite-wal")), 3),
+        "wal_mb": round(size_mb(path.with_name(f"{STORE_NAME}-wal")), 3),
         **sizes,
         "end_cpu_s": round(seconds, 3),
         "report_cpu_s": round(report, 3),

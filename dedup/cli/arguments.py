@@ -5,6 +5,9 @@ from typing import Any
 
 from dedup.store import job_place
 
+QUIET = {"DEDUP_PROGRESS": "off", "LOG_LEVEL": "ERROR"}
+"""Settings of a crawl that prints errors only."""
+
 
 def add_job(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

@@ -7,6 +7,7 @@ from pathlib import Path
 from shlex import quote
 
 from dedup.cli import export
+from dedup.cli.arguments import QUIET
 from dedup.cli.console import ERRORS
 from dedup.cli.crawl_arguments import checked_settings, checked_spider
 from dedup.cli.keeping import interval, is_visit, keep
@@ -22,9 +23,6 @@ _WRITERS = {
     "wacz": ("warcio", "warc"),
 }
 """By format: what writes it, and the extra with that package."""
-
-QUIET = {"DEDUP_PROGRESS": "off", "LOG_LEVEL": "ERROR"}
-"""Settings of a crawl that prints errors only."""
 
 _UNSOUND = 1
 _KILLED = 130

@@ -2,7 +2,7 @@
 
 import argparse
 
-from dedup.cli.crawl import QUIET
+from dedup.cli.arguments import QUIET
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from dedup.errors import StateError
+from dedup.store import STORE_NAME
 
 _MOST_NAMED = 5
 
@@ -21,7 +22,7 @@ def known_jobs(error: StateError) -> str:
         return ""
     asked = error.path.parent  # of its store
     places = {Path("crawls"), asked, asked.parent}
-    found = sorted({str(each.parent) for place in places for each in place.glob("*/crawl.sqlite")})
+    found = sorted({str(each.parent) for place in places for each in place.glob(f"*/{STORE_NAME}")})
     if not found:
         return "; dedup crawl URL makes one"
     nearest = get_close_matches(str(asked), found, n=_MOST_NAMED, cutoff=0.3)

@@ -3,9 +3,9 @@
 The first pages of a template are read both ways: raw, and rendered. If the raw pages lack nothing,
 the template is static: its other pages are not rendered, but some are, as audits. One page that
 lacks something is enough for the pages of the template to be rendered from then on, and for those
-that were read since the last audit that found nothing, to be fetched again. If enough rendered
-pages in a row lack nothing after that, audits are enough once more, at a higher rate. A rendering
-that fails teaches nothing.
+that were read since the last audit that found nothing, to be fetched again. If one of the next
+pages lacks nothing, the template has not changed, but has pages of both kinds: then all are fetched
+again, because audits may have met the others alone. A rendering that fails teaches nothing.
 """
 
 from __future__ import annotations
@@ -36,15 +36,8 @@ AUDIT_PAGES = 33
 """Of so many pages of a static template one is rendered, at a place that its number decides: 3%. So
 what changes half-way is found within 65 pages."""
 
-CLOSE_AUDIT_PAGES = 8
-"""The same for a template of which a page lacked something before."""
-
-_CALM_PAGES = 6
-"""Rendered pages in a row that lack nothing, after which audits are enough again. Half of a
-template's pages lacking something, this is chance once in 64 pages; so it takes twice as many after
-each further page that lacks something, up to `_MOST_CALM_PAGES`."""
-
-_MOST_CALM_PAGES = 24
+_SURE_PAGES = 3
+"""Of so many pages that lack something, and none that does not, a template has changed half-way."""
 
 MIN_RESEMBLANCE = 0.5
 """Of the sketches of pages with one template."""
@@ -66,8 +59,6 @@ class Template:
         n_other: pages of which it lacked something.
         n_open: pages that are being rendered to find out.
         n_static: pages that were not rendered but for an audit.
-        n_calm: rendered pages that lacked nothing, since the last that lacked something.
-        n_turns: times that pages had to be rendered from then on.
         period: audits so far; a page belongs to the period in which it was read.
         since: the period that the last audit that found nothing began, so that earlier pages need
             not be rendered.
@@ -83,8 +74,6 @@ class Template:
     n_open: int = 0
     n_static: int = 0
     n_failed: int = 0
-    n_calm: int = 0
-    n_turns: int = 0
     period: int = 0
     since: int = 0
     is_stored: bool = False
@@ -92,10 +81,7 @@ class Template:
     @property
     def is_dynamic(self) -> bool:
         """Are all of its pages rendered now?"""
-        if not self.n_other:
-            return False
-        needed = min(_CALM_PAGES << max(self.n_turns - 1, 0), _MOST_CALM_PAGES)
-        return self.n_calm < needed
+        return self.n_other > 0
 
 
 class Choice(NamedTuple):
@@ -152,8 +138,8 @@ class HostTemplates:
     def learn(self, choice: Choice, *, is_same: bool | None) -> bool:
         """Learn from a page that was rendered; None: it could not be.
 
-        Returns: is it only known now that the template's pages have to be rendered? Then those of
-        its period `since` and later that were not have to be, too.
+        Returns: is it only known now that pages of the template have to be rendered? Those are
+        the ones of its period `since` and later that were not.
         """
         if (template := choice.template) is None:
             return False
@@ -164,25 +150,22 @@ class HostTemplates:
         template.n_failed = 0
         if is_same:
             template.n_same += 1
-            template.n_calm += 1
-            if choice.why == "audit":
+            is_mixed = 0 < template.n_other < _SURE_PAGES and template.since > 0
+            if is_mixed:
+                template.since = 0
+            elif choice.why == "audit" and not template.is_dynamic:
                 template.since = max(template.since, choice.period)
-            return False
-        is_turned = not template.is_dynamic
+            return is_mixed
         template.n_other += 1
-        template.n_calm = 0
-        template.n_turns += is_turned
-        return is_turned
+        return template.n_other == 1
 
     def _choice(self, template: Template) -> Choice:
         if template.kind == "shell":
             return Choice(template, is_rendered=True, why="shell")
         if template.is_dynamic:
             return Choice(template, is_rendered=True, why="template")
-        is_known = template.n_other or self.is_static(template)
-        if is_known or template.n_failed >= _MAX_FAILURES:
-            every = CLOSE_AUDIT_PAGES if template.n_other else AUDIT_PAGES
-            is_audit = is_audited(template.number, template.n_static, every)
+        if self.is_static(template) or template.n_failed >= _MAX_FAILURES:
+            is_audit = is_audited(template.number, template.n_static)
             template.n_static += 1
             return Choice(template, is_rendered=is_audit, why="audit" if is_audit else "static")
         is_first = template.n_same + template.n_open < self._n_needed()
@@ -207,7 +190,7 @@ class HostTemplates:
         return template
 
 
-def is_audited(template: int, n_before: int, every: int = AUDIT_PAGES) -> bool:
+def is_audited(template: int, n_before: int) -> bool:
     """Is this page of a static template rendered, to see whether it still is one?"""
-    part, place = divmod(n_before, every)
-    return xxh3_64_intdigest(b"%d/%d" % (template, part)) % every == place
+    part, place = divmod(n_before, AUDIT_PAGES)
+    return xxh3_64_intdigest(b"%d/%d" % (template, part)) % AUDIT_PAGES == place

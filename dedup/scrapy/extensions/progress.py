@@ -85,15 +85,12 @@ class Progress(Extension):
                 " this is its first crawl."
             )
         elif job.is_resumed:
-            first = (
-                ""
-                if not job.place.is_refreshed
-                else (
-                    f" Its first crawl has not ended ({job.urls.requests.length:,} URLs are queued):"
-                    " this run goes on with it, and a refresh can visit its pages after that."
-                )
+            queued = f"{job.urls.requests.length:,} URLs queued"
+            first = f"; its first crawl has not ended ({queued}), and a refresh begins after that"
+            self._print(
+                f"Job {job.store.job} resumes after {job.ledger.fetched:,} pages"
+                f"{first if job.place.is_refreshed else ''}."
             )
-            self._print(f"Job {job.store.job} resumes after {job.ledger.fetched:,} pages.{first}")
         elif self._mode != "table":
             self._print(f"Job {job.store.job} started.")
         if self._mode == "table":

@@ -88,21 +88,15 @@ def test_template_that_turns_dynamic_half_way_loses_no_page(turn: int) -> None:
 
 
 def test_template_that_is_dynamic_for_one_page_in_thirty() -> None:
+    """Found late, but then nothing stays lost."""
     for first in range(0, 30, 3):
         crawl = Simulated((0, "full", n % 30 == first) for n in range(3_000))
-        assert crawl.n_rendered + len(crawl.again) < 1_100
+        assert crawl.left_raw == {} or crawl.again == []
 
 
 def test_template_of_which_half_of_the_pages_lack_something_is_rendered() -> None:
     crawl = Simulated((0, "full", n % 2 == 1) for n in range(400))
     assert crawl.n_rendered + len(crawl.again) == 400
-
-
-def test_template_that_turns_static_again_is_audited_more_closely() -> None:
-    crawl = Simulated((0, "full", 20 <= n < 120) for n in range(1_000))
-    assert all(not 20 <= n < 120 for n in crawl.left_raw)
-    n_others = 1_000 - 120
-    assert crawl.n_rendered + len(crawl.again) <= 120 + AUDIT_PAGES + n_others / 8 + 20
 
 
 def test_shells_of_a_static_template_are_rendered() -> None:
