@@ -54,6 +54,7 @@ def test_a_page_comes_again_after_a_kill(rendered: Rendered) -> None:
 
 
 def test_the_browser_is_started_again_after_some_pages(rendered: Rendered) -> None:
+    rendered.render("<p>started")
     found = descendants(os.getpid())
     before = [each for each in found if "chrom" in found[each] or "run-driver" in found[each]]
     run = rendered.browser._run
