@@ -6,6 +6,7 @@ import ast
 import builtins
 import configparser
 import gzip
+import importlib.util
 import json
 import re
 import shlex
@@ -137,7 +138,8 @@ def _loaded(tree: ast.AST) -> set[str]:
 
 PROGRAMS = {
     *("apt-get", "bash", "cat", "chmod", "cp", "createuser", "createdb", "curl", "dpkg", "duckdb"),
-    *("echo", "export", "for", "kill", "mkdir", "openssl", "pkill", "sudo", "pip", "docker"),
+    *("echo", "eval", "export", "for", "kill", "mkdir", "openssl", "pkill", "sudo", "pip"),
+    *("docker", "register-python-argcomplete"),
 }
 """Programs of others that the pages call."""
 
@@ -183,7 +185,7 @@ def _check_program(words: list[str]) -> None:
     files = [each for each in arguments if each.endswith(".py") and "/" in each]
     if name in ("python", "python3") and arguments[0] == "-m":
         module = arguments[1]
-        assert module in ("venv", "http.server", "pip") or (ROOT / module).exists(), words
+        assert module in ("venv", "http.server", "pip") or importlib.util.find_spec(module), words
     elif name in ("python", "python3"):
         assert all((ROOT / each).exists() for each in files), words
     elif name == "scrapy":

@@ -35,12 +35,15 @@ MAY_IMPORT = {
     "benchmarks": {"dedup", "dedup.scrapy", "crawler", "benchmarks"},
 }
 OPTIONAL = (
-    "fastapi pandas prometheus_client psycopg pyarrow pypdfium2 pyspark tokenizers trafilatura"
-    " uvicorn warcio"
+    "fastapi mcp pandas playwright prometheus_client psycopg pyarrow pypdfium2 pyspark"
+    " scrapy_playwright tokenizers trafilatura uvicorn warcio"
 )
 """The packages of the extras: they are imported where they are used, and not before."""
 
-BUILT_ON_THEM = ("dedup.arrow.", "dedup.serve.", "dedup.spark.", "dedup.store.postgresql.")
+BUILT_ON_THEM = (
+    *("dedup.arrow.", "dedup.mcp.", "dedup.serve.", "dedup.spark.", "dedup.store.postgresql."),
+    "dedup.scrapy.rendering.",
+)
 
 
 def imported(path: Path) -> Iterator[tuple[str, str]]:

@@ -52,7 +52,7 @@ def test_misbehaving_server_is_recorded_and_retried(
     mended = {"/reset", "/half", "/busy", "/down", "/silent"}
     site.routes |= {target: make.page(target) for target in mended | {"/gone"}}
     assert main(["retry", str(crawled.folder)]) == 0
-    assert "http_429 1, http_503 1" in capsys.readouterr().out
+    assert "http_429 1, http_503 1" in capsys.readouterr().err
     site.asked.clear()
     again = crawl("site", *options, url=site.url)
     assert mended <= again.stored(site)
@@ -62,4 +62,4 @@ def test_misbehaving_server_is_recorded_and_retried(
     assert main(["retry", str(crawled.folder), "--reason", "http_404"]) == 0
     assert "/gone" in crawl("site", *options, url=site.url).stored(site)
     assert main(["retry", str(crawled.folder)]) == 0
-    assert "redirect_loop" in capsys.readouterr().out  # a site may mend that
+    assert "redirect_loop" in capsys.readouterr().err  # a site may mend that

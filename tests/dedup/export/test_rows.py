@@ -116,7 +116,11 @@ def test_only_what_was_kept_is_read_as_such(data: bytes) -> None:
 def test_a_page_without_body_has_the_fields_of_its_text_alone() -> None:
     source = PageSource(Page(id="7", text=TEXT, language="en"))
     found = {name: FIELDS[name].of(source) for name in FIELDS if FIELDS[name].reads != "row"}
-    assert {name for name, value in found.items() if value is not None} == {"language", "text"}
+    assert {name for name, value in found.items() if value is not None} == {
+        "language",
+        "rendered",
+        "text",
+    }
 
 
 def test_a_field_without_its_package_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,7 +130,7 @@ def test_job_is_copied_whole(
             store.urls.queue(key, f"http://a.example/{key!r}", 1, b"{}", slot="a.example")
         expected = summarise(store)
     assert main(["copy", str(folder), place]) == 0
-    assert "5 pages, 5 duplicates, 2 URLs copied" in capsys.readouterr().out
+    assert "5 pages, 5 duplicates, 2 URLs copied" in capsys.readouterr().err
     with open_store(place) as store, open_store(folder) as source:
         assert summarise(store) == expected
         assert store.urls.first_queued("a.example", 9) == source.urls.first_queued("a.example", 9)

@@ -80,6 +80,7 @@ def test_an_empty_store_counts_nothing(tmp_path):
         "bytes": nothing,
         "kept_apart": 0,
         "needs_rendering": 0,
+        "freshness": {},
         "rendering": {},
         "failed": {},
         "urls": {"seen": 0, "queued": 0, "filtered": 0, "too_deep": 0, "nofollow": 0, "aliases": 0},
