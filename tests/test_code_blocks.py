@@ -227,7 +227,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("blocks")
     unpack(max(FOLDER.glob("*.sqlite.zst")), path / "crawls" / "demo")
     text = " ".join(f"Letter {number} came by the evening post." for number in range(40))
-    rows = [json.dumps({"id": number, "text": text + " P.S." * number}) + "\n" for number in (1, 2)]
+    rows = [
+        json.dumps({"id": f"n{number}", "text": text + " P.S." * number}) + "\n"
+        for number in (1, 2)
+    ]
     (path / "corpus").mkdir()
     (path / "corpus.jsonl").write_text("".join(rows))
     (path / "corpus" / "a.jsonl.gz").write_bytes(gzip.compress("".join(rows).encode()))

@@ -136,7 +136,7 @@ class RowJudge:
         if match is None:
             return Judged(row, document, name, None, None, None, number)
         original, url = self._decider.label(match.original)
-        return Judged(row, document, name, match, _as_kind(name, original), url, number)
+        return Judged(row, document, name, match, original, url, number)
 
     def _name_without_text(self, number: int, file: int, row: Row) -> Any:
         """The name of a row that has no text, when it is read again."""
@@ -295,17 +295,6 @@ def _holding(number: int, row: Row, document: Document, name: Any, held: Held) -
     name = number if name is None else name
     match = Match(held.known, CONTAINS)
     return Judged(row, document, name, match, held.known_id, held.known_url, number)
-
-
-def _as_kind(name: Any, original: Any) -> Any:
-    """The id of the original, as a number where the row's own is one.
-
-    Ids of rows that are only compared against are known as text.
-    """
-    is_number = type(name) is int and isinstance(original, str)
-    if is_number and original.isascii() and original.isdecimal() and str(int(original)) == original:
-        return int(original)
-    return original
 
 
 def _without_text(number: int, row: Row, name: Any) -> Judged:

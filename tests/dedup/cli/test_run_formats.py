@@ -313,12 +313,3 @@ def test_the_closing_table_counts_by_stage(
     assert ["unique", "2", "50.0"] in table
     assert ["duplicates:", "text", "1", "25.0"] in table
     assert ["broken", "rows", "1", "25.0"] in table
-
-
-def test_marks_name_rows_of_another_file_by_ids_of_one_type(tmp_path: Path) -> None:
-    old, new, out = (tmp_path / name for name in ("old.parquet", "new.parquet", "out.parquet"))
-    (tmp_path / "rows.jsonl").write_bytes(lines([{"id": 7, "text": "A note."}]))
-    for path in (old, new):
-        assert main(["run", str(tmp_path / "rows.jsonl"), "-o", str(path)]) == 0
-    assert main(["run", str(new), "--against", str(old), "--mark", "-o", str(out)]) == 0
-    assert [(row["id"], row["duplicate_of"], row["group"]) for row in read(out)] == [(7, 7, 7)]
