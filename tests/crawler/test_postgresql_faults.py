@@ -177,7 +177,7 @@ _FOREIGN = {
         "its signatures are damaged",
     ),
     "an outline of other bytes": (
-        "INSERT INTO waiting SELECT 1, 'x', h, '', '', NULL, 0, '', '', 0, 0, 0, NULL, NULL, '',"
+        "INSERT INTO waiting SELECT 0, 'x', h, '', '', NULL, 0, '', '', 0, 0, 0, NULL, NULL, '',"
         " '', h::bytea, h::bytea, h::bytea FROM (SELECT min(host) AS h FROM pages) AS found"
         " ON CONFLICT DO NOTHING",
         "is damaged",

@@ -61,6 +61,12 @@ def is_alive(process: int) -> bool:
     return not state.startswith("Z")
 
 
+def heed_signals() -> None:
+    """`nohup` ignores SIGHUP, a shell's background SIGINT, and a program inherits that."""
+    for number in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def records(job: Path) -> int:
     """How many rows a job has judged for good."""
     with SqliteStore(job / STORE_NAME) as store:
@@ -104,7 +110,7 @@ def test_no_process_outlives_a_run_that_is_ended(tmp_path: Path, number: signal.
     with subprocess.Popen(
         arguments,
         env={**os.environ, "TMPDIR": str(temporary)},
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # `nohup` ignores it
+        preexec_fn=heed_signals,
     ) as run:
         try:
             while run.poll() is None and not list(folder.glob(".part-*.jsonl")):

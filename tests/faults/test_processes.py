@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from benchmarks.measurements.cluster import ROOT, Site, check
-from dedup.store import open_store
+from dedup.store import open_store, summarise
 
 pytestmark = pytest.mark.slow
 needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="there is no /proc")
@@ -125,6 +125,9 @@ def test_job_stops_and_goes_on_with_any_number_of_processes(crawl: Crawl) -> Non
     assert process.wait(60) == 0
     assert not any(map(is_running, started))
     assert "stopped: shutdown; rerun the same command to resume" in crawl.log
+    with open_store(crawl.folder / "job", read_only=True) as store:
+        # Eight pages tell too little of a host: all wait, also those that came while it stopped.
+        assert summarise(store)["pages"]["unique"] == 0
 
     process, started = crawling(crawl, 2)
     for _ in range(2):

@@ -57,13 +57,15 @@ class WaitingPages(Extension):
 
     async def _before_closing(self) -> None:
         job = Job.of(self.crawler)
-        if job.pages.arrivals.is_closing:
+        arrivals = job.pages.arrivals
+        if arrivals.is_closing:
             return
-        job.pages.arrivals.is_closing = True
+        arrivals.is_closing = True
         try:
-            if not (job.pages.arrivals.may_finish or job.is_alone):  # others go on with them
-                return
+            arrivals.may_wait = not (arrivals.may_finish or job.is_alone)  # others go on with them
         except StateError:  # it is the job's `failure`
+            return
+        if arrivals.may_wait:
             return
         until = time.monotonic() + STOP_SECONDS
         while self._are_left(job) and time.monotonic() < until:

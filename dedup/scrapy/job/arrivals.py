@@ -30,7 +30,8 @@ class Arrivals:
         kind: of the items.
 
     Attributes:
-        is_closing: does the crawl stop? Then no page begins to wait, and no URL is fetched.
+        is_closing: does the crawl stop? Then no URL is fetched.
+        may_wait: may a page begin to wait? Not once all that wait are judged, as the crawl stops.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Arrivals:
         self._is_ours = is_ours
         self._kind = kind
         self.is_closing = False
+        self.may_wait = True
 
     @property
     def n_waiting(self) -> int:
@@ -128,7 +130,7 @@ class Arrivals:
         released = [self._item_of(ready) for ready in self._learner.release(url).ready]
         outline = reading.outline if self._is_ours(host_of(url)) else None
         is_known = reading.contribution is not None or revisits is not None
-        if outline is not None and not (is_known or self.is_closing):
+        if outline is not None and self.may_wait and not is_known:
             if not self._content.is_copy(page):
                 return [*released, *self._wait(page, outline, finishes)]
             outline = None  # equal bodies are duplicates, with or without knowledge of the site
