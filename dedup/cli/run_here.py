@@ -179,8 +179,9 @@ def execute_here(run: CollectionRun) -> None:
             _n_processes(run, sources),
         )
         stack.callback(workers.close)
+        id_column = "" if run.against else run.columns.id  # ids of other files are known as text
         writers = {
-            option: _open(stack, path, formats[option], sources, run.columns, option)
+            option: _open(stack, path, formats[option], sources, id_column, option)
             for option, path in {**here, **elsewhere}.items()  # the last are complete first
         }
         accounts = [FileAccount(source, run.columns) for source in sources]
@@ -316,7 +317,7 @@ def _open(
     given: str,
     found: str | None,
     sources: list[Source],
-    columns: Columns,
+    id_column: str,
     option: str,
 ) -> Writer:
     (kind, *others) = {source.format for source in sources}
@@ -328,7 +329,7 @@ def _open(
     else:
         path = stack.enter_context(output_path(given))
     names = _RECORDS.get(option, ())
-    output = Output(path, given, columns.id, tell=_tell, names=names)
+    output = Output(path, given, id_column, tell=_tell, names=names)
     return stack.enter_context(open_writer(written, output))
 
 

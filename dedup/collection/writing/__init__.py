@@ -20,7 +20,7 @@ class Output(NamedTuple):
     Attributes:
         path: where to.
         name: of the file once it is whole; its ending tells the format.
-        id_column: whose type the marks take.
+        id_column: whose type the marks take; empty: they are text.
         columns: with their types in Parquet, where all rows have the same; None: they are found in
             the rows.
         tell: is called with sentences on what the file cannot hold.

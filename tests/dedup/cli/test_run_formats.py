@@ -313,3 +313,14 @@ def test_the_closing_table_counts_by_stage(
     assert ["unique", "2", "50.0"] in table
     assert ["duplicates:", "text", "1", "25.0"] in table
     assert ["broken", "rows", "1", "25.0"] in table
+
+
+def test_marks_that_name_rows_of_another_file_are_text(tmp_path: Path) -> None:
+    old, new, out = (tmp_path / name for name in ("old.parquet", "new.parquet", "out.parquet"))
+    for path, text in ((old, "A note."), (new, "Another one.")):
+        rows = [{"id": 7, "text": "A note."}, {"id": 8, "text": text}]
+        (tmp_path / "rows.jsonl").write_bytes(lines(rows))
+        assert main(["run", str(tmp_path / "rows.jsonl"), "-o", str(path)]) == 0
+    assert main(["run", str(new), "--against", str(old), "--mark", "-o", str(out)]) == 0
+    marks = [(row["id"], row["duplicate_of"], row["group"]) for row in read(out)]
+    assert marks == [(7, "7", "7"), (8, None, "8")]
