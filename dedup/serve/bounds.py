@@ -1,7 +1,6 @@
 """What the server grants clients: who may ask, how much, how long, and how many at a time."""
 
 import asyncio
-import json
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -178,7 +177,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        body = json.dumps({"error": msg}).encode()
+        body = bytes(JSONResponse({"error": msg}).body)
         head = f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
         status = b"HTTP/1.1 400 Bad Request\r\n"
         self.transport.write(b"%b%bconnection: close\r\n\r\n%b" % (status, head.encode(), body))
