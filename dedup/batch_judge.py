@@ -25,16 +25,25 @@ class BatchJudge:
     Args:
         detectors: of all stages, in their order.
         check: its sketches are kept up to date.
+        keeps: may documents stay? If not, only what is indexed is looked at.
 
     Attributes:
         is_rest_open: is each further document looked up by itself? Set it when an indexed document
             has changed.
     """
 
-    def __init__(self, detectors: Sequence[Detector], check: SecondCheck, batch: Batch) -> None:
+    def __init__(
+        self,
+        detectors: Sequence[Detector],
+        check: SecondCheck,
+        batch: Batch,
+        *,
+        keeps: bool = True,
+    ) -> None:
         self._detectors = detectors
         self._check = check
         self._batch = batch
+        self._keeps = keeps
         self._places: list[int] = []
         self._numbers: list[int] = []
         self._n_indexed = [0] * len(detectors)
@@ -51,7 +60,7 @@ class BatchJudge:
         is_copy, has_any = np.zeros((2, count), np.bool_)
         found = []
         for detector in self._detectors:
-            proposals = detector.propose(self._batch, is_asked, ~is_copy)
+            proposals = detector.propose(self._batch, is_asked, ~is_copy & self._keeps)
             is_copy |= proposals.is_copy
             if detector.stage in EXACT_STAGES:
                 is_asked &= ~proposals.has_any

@@ -35,8 +35,8 @@ MAY_IMPORT = {
     "benchmarks": {"dedup", "dedup.scrapy", "crawler", "benchmarks"},
 }
 OPTIONAL = (
-    "fastapi mcp pandas playwright prometheus_client psycopg pyarrow pypdfium2 pyspark"
-    " scrapy_playwright tokenizers trafilatura uvicorn warcio"
+    "mcp pandas playwright prometheus_client psycopg pyarrow pypdfium2 pyspark"
+    " scrapy_playwright starlette tokenizers trafilatura uvicorn warcio"
 )
 """The packages of the extras: they are imported where they are used, and not before."""
 

@@ -344,11 +344,14 @@ class Forked:
 
 def fork_visits() -> None:
     """Be the process that stays, with visits that are forked."""
+    import scrapy.core.downloader.handlers.http11  # noqa: F401 -- all of these for the visits
+
     import dedup.report.page
+    import dedup.scrapy.addon
     import dedup.scrapy.extensions.job_files
     import dedup.scrapy.scheduler
     import dedup.scrapy.spiders.site
-    import dedup.scrapy.standalone  # noqa: F401 -- for the visits
+    import dedup.scrapy.standalone  # noqa: F401
 
     keeping.subprocess = SimpleNamespace(Popen=Forked, PIPE=-1, STDOUT=-2)  # type: ignore[assignment]
     sys.exit(cli.main(sys.argv[2:]))

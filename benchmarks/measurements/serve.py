@@ -4,8 +4,9 @@
     python -m benchmarks.measurements.serve ../shared/data/bbc.jsonl.xz --processes 2
 
 A job is made of every second text; then all texts are asked for in turn, half of them known, over
-connections that are kept. Server and client share the machine's cores; the server's own CPU time is
-printed beside. Each answer is compared with what `find` of a `Deduplicator` says.
+connections that are kept. Server and client share the machine's cores, and other programs may take
+their part: the CPU time of both is printed beside. Each answer is compared with what `find` of a
+`Deduplicator` says.
 """
 
 import argparse
@@ -110,11 +111,12 @@ async def measure(
     times.sort()
     count = len(times) * n_texts
     p50, p95, p99 = (1000 * times[int(len(times) * share)] for share in (0.5, 0.95, 0.99))
+    cpu, own = cpu_seconds(pid) - cpu, time.process_time() - own
     print(
         f"{n_connections:>4} connections, {n_texts:>3} texts each: {count / took:>6,.0f} texts/s,"
-        f" p50 {p50:.1f} p95 {p95:.1f} p99 {p99:.1f} ms; CPU per text: server"
-        f" {1e3 * (cpu_seconds(pid) - cpu) / count:.2f} ms, client"
-        f" {1e3 * (time.process_time() - own) / count:.2f} ms",
+        f" {count / cpu:>6,.0f} a CPU second of the server; p50 {p50:.1f} p95 {p95:.1f}"
+        f" p99 {p99:.1f} ms; CPU per text: server {1e3 * cpu / count:.2f} ms, client"
+        f" {1e3 * own / count:.2f} ms; CPUs: server {cpu / took:.2f}, client {own / took:.2f}",
         flush=True,
     )
 

@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    for module in ("fastapi", "httptools", "uvicorn"):
+    for module in ("httptools", "pydantic", "starlette", "uvicorn"):
         load_extra(module, extra="serve", purpose="dedup serve")
     import uvicorn
 

@@ -60,12 +60,14 @@ class KeyedDetector(LookupDetector[KeySigner]):
         self, batch: Batch, is_asked: NDArray[np.bool_], is_candidate: NDArray[np.bool_]
     ) -> Proposals:
         keys, owners = self._keys_of(batch)
-        among = (is_asked | is_candidate)[owners]
-        later, earlier, crowded = pairs_within(keys[among], owners[among])
-        is_pair = is_asked[later] & is_candidate[earlier]
-        within = Pairs.of(later[is_pair], -1 - earlier[is_pair])
         is_key_asked = is_asked[owners]
-        parts = [within, *self._indexed(keys[is_key_asked], owners[is_key_asked])]
+        parts = [*self._indexed(keys[is_key_asked], owners[is_key_asked])]
+        crowded = np.empty(0, np.intp)
+        if is_candidate.any():
+            among = (is_asked | is_candidate)[owners]
+            later, earlier, crowded = pairs_within(keys[among], owners[among])
+            is_pair = is_asked[later] & is_candidate[earlier]
+            parts.append(Pairs.of(later[is_pair], -1 - earlier[is_pair]))
         is_open = counts_of(parts, len(batch)) >= AT_MOST  # some were cut off
         is_open[crowded] = is_asked[crowded]
         left = [self._check.left_of(batch, part) for part in parts]

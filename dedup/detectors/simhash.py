@@ -135,15 +135,19 @@ class SimhashDetector(IndexedDetector[SimhashSigner, PermutedTables]):
         asked = np.flatnonzero(is_asked & is_signed)
         candidates = np.flatnonzero(is_candidate & is_signed)
         parts = [NO_PAIRS]
-        within = PermutedTables(self.signer.n_bits, self._index.max_distance)
-        within.add_many(words[candidates], candidates)
+        within = None
+        if len(candidates):
+            index = self._index
+            within = PermutedTables(index.n_bits, index.max_distance, layout=index.layout)
+            within.add_many(words[candidates], candidates)
         for start in range(0, len(asked), _DOCUMENTS_AT_ONCE):
             some = asked[start : start + _DOCUMENTS_AT_ONCE]
             parts.append(self._check.left_of(batch, _near(self._index, words, some)))
-            pairs = _near(within, words, some)
-            pairs = pairs.take(pairs.numbers < pairs.places)
-            pairs = pairs._replace(numbers=-1 - pairs.numbers)
-            parts.append(self._check.left_of(batch, pairs))
+            if within is not None:
+                pairs = _near(within, words, some)
+                pairs = pairs.take(pairs.numbers < pairs.places)
+                pairs = pairs._replace(numbers=-1 - pairs.numbers)
+                parts.append(self._check.left_of(batch, pairs))
         is_open = counts_of(parts, len(batch)) > self._max_candidates
         return Proposals(len(batch), parts, is_open)
 

@@ -107,7 +107,8 @@ class SeenPages:
         """What `find` returns for each document, several times as fast for many of them."""
         if len(documents) < _FEW:
             return list(map(self.find, documents))
-        judge = BatchJudge(self.judge.detectors, self.judge.check, Batch(documents))
+        batch = Batch(documents)
+        judge = BatchJudge(self.judge.detectors, self.judge.check, batch, keeps=False)
         return [
             self._seen(judge.find(place) or self._find_by_name(document))
             for place, document in enumerate(documents)

@@ -60,6 +60,7 @@ class Multimap:
         self._runs: list[EntryRun] = []
         self._tail = _NOTHING
         self._tail_length = 0
+        self._sorted_tail: EntryRun | None = None
 
     def __len__(self) -> int:
         return self._tail_length + sum(map(len, self._runs))
@@ -158,6 +159,7 @@ class Multimap:
             yield tail[columns[ranks < room[rows]]]
 
     def _append(self, entries: Entries) -> None:
+        self._sorted_tail = None
         length = self._tail_length + len(entries)
         if length <= _TAIL_ENTRIES:
             if length > len(self._tail):  # to the next power of two: small indexes stay small
@@ -179,7 +181,9 @@ class Multimap:
         """The runs, and the tail as one more: for a batch, sorting it pays."""
         if not self._tail_length:
             return self._runs
-        return [*self._runs, EntryRun([np.sort(self._tail[: self._tail_length])], UNBOUNDED)]
+        if self._sorted_tail is None:
+            self._sorted_tail = EntryRun([np.sort(self._tail[: self._tail_length])], UNBOUNDED)
+        return [*self._runs, self._sorted_tail]
 
     def _portions(self, count: int) -> Iterator[slice]:
         """Parts of a batch; what each has read of files is unmapped if it is too much."""

@@ -22,6 +22,7 @@ class PageHistory(NamedTuple):
         first_at: when it was fetched first.
         is_due: is it to be visited in any case? It answered 404 once, or duplicated another text.
         is_duplicate: is it one?
+        away_at: when it was first seen to be gone, or to have moved; None: it is there.
     """
 
     url: str
@@ -32,6 +33,7 @@ class PageHistory(NamedTuple):
     first_at: float = 0.0
     is_due: bool = False
     is_duplicate: bool = False
+    away_at: float | None = None
 
 
 class Histories(NamedTuple):

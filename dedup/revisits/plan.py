@@ -21,6 +21,11 @@ _WORTH_OF_DUPLICATES = 0.25
 """Of what a page is worth: a stored page has the text of a duplicate that has not changed."""
 
 
+def _rests(page: PageHistory, now: float) -> bool:
+    """Is a page away that was away for longer at its last visit than it has been since?"""
+    return page.away_at is not None and now - page.asked_at < page.asked_at - page.away_at
+
+
 class Schedule:
     """The order of the visits of one refresh.
 
@@ -43,6 +48,7 @@ class Schedule:
         self._began = began[-1 - _MAX_REFRESHES :]
         self._left = {page.url: place for place, page in enumerate(self._pages)}
         self._waited = np.maximum(began[-1] - self._histories.asked_at, 0)
+        self._rests = np.array([_rests(page, began[-1]) for page in self._pages], dtype=bool)
         self._is_duplicate = np.array([page.is_duplicate for page in self._pages], dtype=bool)
         self._odds = np.ones(len(self._pages))
         self._before = [
@@ -78,13 +84,14 @@ class Schedule:
     def order(self) -> list[str]:
         """The URLs of the pages that are left: first those that are due, then by turns.
 
-        See `in_turns`.
+        See `in_turns`. Pages that are gone come last, until they have been gone for twice as long
+        as at their last visit: they add up over the years, and would take most of a budget.
         """
         left = np.fromiter(self._left.values(), np.int64, len(self._left))
         worth = self._worth()[left]
         places = left[in_turns(worth, self._waited[left])].tolist()
-        order = [self._pages[place] for place in places]
-        return [page.url for page in sorted(order, key=lambda page: not page.is_due)]
+        places.sort(key=lambda place: 1 + self._rests[place] - self._pages[place].is_due)
+        return [self._pages[place].url for place in places]
 
     def _worth(self) -> Floats:
         folder, section = self._histories.folder, self._histories.section_of

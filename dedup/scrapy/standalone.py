@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+import scrapy.core.downloader.contextfactory  # noqa: F401 -- below a deep stack it takes .2 s more
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings, Settings
 

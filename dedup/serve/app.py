@@ -6,11 +6,13 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Annotated, Any, Self, TypeVar
 
-from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from dedup.document import Document
 from dedup.errors import StateError
@@ -25,6 +27,7 @@ from dedup.serve.bounds import (
     Refused,
     refusal,
 )
+from dedup.serve.openapi import Operation, json_body, openapi
 from dedup.sites.site import Site
 from dedup.times import iso_time
 from dedup.urls.parts import host_of
@@ -88,76 +91,79 @@ _QUESTION: TypeAdapter[Question] = TypeAdapter(Question)
 _QUESTIONS: TypeAdapter[list[Question]] = TypeAdapter(
     Annotated[list[Question], Field(max_length=MAX_BATCH)]
 )
-_SCHEMA = Question.model_json_schema()
-_REFUSED: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem} for status in (400, 401, 403, 408, 413, 415, 422, 503)
+_INFO = {
+    "title": "dedup serve",
+    "summary": "Has any of several crawls this page?",
+    "version": "1",
 }
+_STATUSES = (400, 401, 403, 408, 413, 415, 422, 503)
 _TEXT_BODY = {"schema": {"type": "string"}}
 
 
-def make_app(asking: Asking, read_page: ReadPage, *, token: str | None = None) -> FastAPI:
+def make_app(asking: Asking, read_page: ReadPage, *, token: str | None = None) -> Starlette:
     """The application. It closes `asking` when it ends."""
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         await asyncio.to_thread(asking.close)
 
-    app = FastAPI(
-        title="dedup serve",
-        summary="Has any of several crawls this page?",
-        version="1",
-        lifespan=lifespan,
-        docs_url=None,  # they load scripts from elsewhere
-        redoc_url=None,
-        responses=_REFUSED,
-    )
-    app.state.asking = asking
-    app.add_middleware(Guard, token=token)
-    app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(StateError, _no_job)
     answers = _Answers(asking, read_page)
 
-    @app.post(
-        "/seen",
-        response_model=Answer,
-        openapi_extra=_body(_SCHEMA, **{"text/plain": _TEXT_BODY, "text/html": _TEXT_BODY}),
-    )
     async def seen(request: Request) -> Response:
         """Has a job this page? A body of text/plain or text/html is the page itself."""
         kind = _kind(request)
         if kind == "application/json":
-            return _json(await answers.of(await _given(request, _QUESTION)))
+            question = _checked(_QUESTION.validate_json, await request.body())
+            return _json(await answers.of(question))
         if kind not in ("text/plain", "text/html"):
             raise Refused(415, "Content-Type must be application/json, text/plain or text/html.")
         content_type = request.headers["content-type"]
         return _json(await answers.of_body(await request.body(), content_type, kind))
 
-    @app.get("/seen", response_model=Answer)
-    async def seen_url(url: _Url) -> Response:
+    async def seen_url(request: Request) -> Response:
         """Has a job fetched this URL?"""
-        return _json(await answers.of(Question.model_validate({"url": url})))
+        url = request.query_params.get("url")
+        if url is None:
+            raise Refused(422, "url: Field required.")
+        return _json(await answers.of(_checked(_QUESTION.validate_python, {"url": url})))
 
-    @app.post(
-        "/seen/batch",
-        response_model=list[Answer],
-        openapi_extra=_body({"type": "array", "items": _SCHEMA, "maxItems": MAX_BATCH}),
-    )
     async def seen_batch(request: Request) -> Response:
         """The answers to many questions, in their order."""
         if _kind(request) != "application/json":
             raise Refused(415, "Content-Type must be application/json.")
-        questions = await _given(request, _QUESTIONS)
+        questions = _checked(_QUESTIONS.validate_json, await request.body())
         found = await asyncio.gather(*map(answers.of, questions))
-        return Response(b"[%b]" % b",".join(found), media_type="application/json")
+        return _json(b"[%b]" % b",".join(found))
 
-    @app.get("/health", response_model=Health)
-    async def health() -> Response:
+    async def health(_: Request) -> Response:
         """Can all jobs be read?"""
         return _json(Health(jobs=await asking.names()).model_dump_json().encode())
 
+    async def description(_: Request) -> Response:
+        return JSONResponse(described)
+
+    question, url = _QUESTION.json_schema(), TypeAdapter(_Url).json_schema()
+    parameter = {"name": "url", "in": "query", "required": True, "schema": url}
+    one = json_body(question, **{"text/plain": _TEXT_BODY, "text/html": _TEXT_BODY})
+    many = json_body({"type": "array", "items": question, "maxItems": MAX_BATCH})
+    operations = [
+        Operation("post", "/seen", seen, Answer, one),
+        Operation("get", "/seen", seen_url, Answer, {"parameters": [parameter]}),
+        Operation("post", "/seen/batch", seen_batch, list[Answer], many),
+        Operation("get", "/health", health, Health),
+    ]
+    described = openapi(_INFO, operations, Problem, _STATUSES)
+    app = Starlette(
+        routes=[
+            *(Route(each.path, each.answer, methods=[each.method]) for each in operations),
+            Route("/openapi.json", description),
+        ],
+        middleware=[Middleware(Guard, token=token)],
+        exception_handlers={Refused: _refused, HTTPException: _http_error, StateError: _no_job},
+        lifespan=lifespan,
+    )
+    app.state.asking = asking
     return app
 
 
@@ -221,9 +227,9 @@ def _kind(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-async def _given(request: Request, kind: TypeAdapter[_T]) -> _T:
+def _checked(validate: Callable[[Any], _T], given: Any) -> _T:
     try:
-        return kind.validate_json(await request.body())
+        return validate(given)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         status = 400 if first["type"] == "json_invalid" else 422
@@ -231,17 +237,12 @@ async def _given(request: Request, kind: TypeAdapter[_T]) -> _T:
 
 
 def _sentence(error: Any) -> str:
-    place = ".".join(map(str, error["loc"])).removeprefix("query.")
+    place = ".".join(map(str, error["loc"]))
     return f"{f'{place}: ' if place else ''}{error['msg'].removeprefix('Value error, ')}."
 
 
 def _json(data: bytes) -> Response:
     return Response(data, media_type="application/json")
-
-
-def _body(schema: dict[str, Any], **others: Any) -> dict[str, Any]:
-    content = {"application/json": {"schema": schema}, **others}
-    return {"requestBody": {"required": True, "content": content}}
 
 
 async def _refused(_: Request, error: Any) -> Response:
@@ -250,10 +251,6 @@ async def _refused(_: Request, error: Any) -> Response:
 
 async def _http_error(_: Request, error: Any) -> Response:
     return JSONResponse({"error": f"{error.detail}."}, error.status_code, error.headers)
-
-
-async def _invalid(_: Request, error: Any) -> Response:
-    return refusal(Refused(422, _sentence(error.errors()[0])))
 
 
 async def _no_job(_: Request, error: Any) -> Response:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -54,7 +55,10 @@ class Asking:
         self._jobs: list[FollowedJob] = []
         self._failure: StateError | None = None
         self.extractor = ""
-        self._questions: SimpleQueue[_Question | None] = SimpleQueue()
+        self._gathered: list[_Question] = []
+        self._questions: SimpleQueue[list[_Question]] = SimpleQueue()
+        self._waiting: deque[_Question] = deque()
+        self._is_open = True
         self._next_follow = 0.0
         started: SimpleQueue[BaseException | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, args=(started,), daemon=True)
@@ -92,14 +96,22 @@ class Asking:
 
     def close(self) -> None:
         """End the thread, after it has answered what was asked."""
-        self._questions.put(None)
+        self._is_open = False
+        self._questions.put([])
         self._thread.join()
 
     async def _asked(self, asked: Document | Callable[[], Any]) -> Any:
         loop = asyncio.get_running_loop()
         question = _Question(asked, loop.create_future(), loop)
-        self._questions.put(question)
+        if not self._gathered:
+            loop.call_soon(self._hand_over)
+        self._gathered.append(question)
         return await question.answer
+
+    def _hand_over(self) -> None:
+        """Wake the thread, once for all questions that came in at the same time."""
+        self._questions.put(self._gathered)
+        self._gathered = []
 
     # --- In the thread ---------------------------------------------------------------------------
 
@@ -111,9 +123,8 @@ class Asking:
             started.put(error)
             return
         started.put(None)
-        is_open = True
-        while is_open:
-            questions, is_open = self._next()
+        while self._is_open or self._waiting or not self._questions.empty():
+            questions = self._next()
             self._follow()
             documents = [each for each in questions if isinstance(each.asked, Document)]
             if documents:
@@ -137,18 +148,17 @@ class Asking:
             with contextlib.suppress(StateError):
                 self._jobs.pop().close()
 
-    def _next(self) -> tuple[list[_Question], bool]:
-        """The questions that wait, in their order; False: they are the last ones."""
-        found: list[_Question] = []
+    def _next(self) -> list[_Question]:
+        """Some of the questions that wait, in their order; none: it is time to follow."""
         with contextlib.suppress(Empty):
             wait = max(0.0, self._next_follow - monotonic())
-            while len(found) < _AT_ONCE:
-                question = self._questions.get(block=not found, timeout=wait)
-                if question is None:
-                    return found, False
-                if not question.answer.cancelled():  # its client has gone, or waited too long
-                    found.append(question)
-        return found, True
+            while len(self._waiting) < _AT_ONCE:
+                self._waiting += self._questions.get(block=not self._waiting, timeout=wait)
+                if not self._is_open:
+                    break
+        count = min(len(self._waiting), _AT_ONCE)
+        found = [self._waiting.popleft() for _ in range(count)]
+        return [each for each in found if not each.answer.cancelled()]  # its client may have gone
 
     def _follow(self) -> None:
         """Take up what crawls have written; open the jobs again after an error."""

@@ -153,7 +153,10 @@ def refusal(refused: Refused) -> JSONResponse:
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """HTTP that ends a connection whose next request's head does not arrive in time."""
+    """HTTP that ends a connection whose next request's head does not arrive in time.
+
+    What is no HTTP is refused in JSON, as all else.
+    """
 
     _head: asyncio.TimerHandle | None = None
 
@@ -172,6 +175,13 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        body = bytes(JSONResponse({"error": msg}).body)
+        head = f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        status = b"HTTP/1.1 400 Bad Request\r\n"
+        self.transport.write(b"%b%bconnection: close\r\n\r\n%b" % (status, head.encode(), body))
+        self.transport.close()
 
     def _expect_head(self) -> None:
         self._stop_waiting()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from dedup import DedupConfig, Deduplicator, Document, Match
 from dedup.batch import Batch
+from dedup.batch_judge import BatchJudge
 from dedup.detectors import proposals
 
 WORDS = [f"w{number}" for number in range(400)]
@@ -73,6 +74,19 @@ def test_single_documents_get_the_verdicts_of_process(seed: int) -> None:
     expected = [one.process(document).match for document in crowd(seed, 120)]
     assert judged(crowd(seed, 120), 120, DedupConfig(), has_sketches=False)[0] == expected
     assert {match.stage for match in expected if match} >= {"body", "text"}
+
+
+@pytest.mark.parametrize("max_candidates", [1, 64])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_batch_that_keeps_nothing_gets_what_find_returns(seed: int, max_candidates: int) -> None:
+    deduplicator = Deduplicator(config=DedupConfig(max_candidates=max_candidates))
+    for document in crowd(seed, 60):
+        deduplicator.process(document)
+    asked = crowd(seed, 120)  # half of them are new, and have copies in the batch
+    expected = [deduplicator.find(document) for document in crowd(seed, 120)]
+    judge = BatchJudge(deduplicator.detectors, deduplicator.check, Batch(asked), keeps=False)
+    assert [judge.find(place) for place in range(len(asked))] == expected
+    assert None in expected
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -80,6 +80,16 @@ def test_what_is_due_comes_first_and_duplicates_late() -> None:
     assert Schedule([], [0.0, 1.0]).order() == []
 
 
+def test_pages_that_are_gone_are_visited_after_twice_the_time() -> None:
+    pages = [_page(f"docs/{n}", 3, 30) for n in range(8)]
+    gone = _page("docs/gone", 0, 30)._replace(away_at=-5.0 * DAY)  # it was at its visit on day 0
+    assert Schedule([gone, *pages], [0.0, 4 * DAY]).order()[-1] == gone.url
+    old = [page._replace(asked_at=DAY) for page in pages]
+    assert gone.url in Schedule([gone, *old], [0.0, 5 * DAY]).order()[:2]
+    just = gone._replace(away_at=0.0)
+    assert just.url in Schedule([just, *old], [0.0, 2 * DAY]).order()[:2]
+
+
 def test_a_folder_is_active_when_more_of_its_pages_changed_than_their_rates_tell() -> None:
     pages = [_page(f"{folder}/{n}") for folder in "ab" for n in range(10)]
     known = Histories.of(pages)

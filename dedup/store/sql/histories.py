@@ -1,9 +1,11 @@
 """What the visits of each page have found, for the choice of those that are visited first."""
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 from dedup.revisits import Interval, PageHistory
+from dedup.store.sql.changes import ChangeQueries
 from dedup.store.sql.database import Queries
 from dedup.store.sql.retention import ANSWERS, SUMMED_UP
 
@@ -76,12 +78,14 @@ class HistoryQueries(Queries):
 
     def histories(self) -> Iterator[PageHistory]:
         """Of each page and duplicate. A duplicate changes as often as its original."""
+        away = ChangeQueries(self._database).away(inf)
         for url, n_changed, *times, is_due, is_duplicate in self._each(_HISTORIES):
             changed, seen, asked_at, first_at = (max(0.0, float(each)) for each in times)
             yield PageHistory(
                 *(url, int(n_changed), changed, seen, asked_at, first_at),
                 is_due=bool(is_due),
                 is_duplicate=bool(is_duplicate),
+                away_at=away[url].seen_at if url in away else None,
             )
 
     def visits(self) -> Iterator[tuple[str, int, bool]]:

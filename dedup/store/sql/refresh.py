@@ -8,6 +8,7 @@ versions that are still in memory cause no matches.
 from __future__ import annotations
 
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from dedup.rendering.record import LAST, QUEUED_AGAIN
@@ -79,10 +80,10 @@ UPDATE visits SET outcome = ? WHERE refresh = ? AND outcome = 'moved' AND url IN
 )
 """
 _VISITED = """
-SELECT r.host, count(*), sum(CASE WHEN v.outcome IN ('missing', 'gone') THEN 1 ELSE 0 END),
-    sum(CASE WHEN v.outcome = 'failed: http_404' THEN 1 ELSE 0 END)
-FROM visits AS v JOIN pages AS r ON r.url = v.url WHERE v.refresh = ? GROUP BY r.host
+SELECT r.host, v.url, v.outcome FROM visits AS v JOIN pages AS r ON r.url = v.url
+WHERE v.refresh = ?
 """
+_NOT_FOUND = ("missing", "gone", _ALL_404)
 _MOVED = """
 SELECT r.host, a.page_url, count(*) FROM visits AS v JOIN pages AS r ON r.url = v.url
 JOIN aliases AS a ON a.url = v.url AND a.kind = 'redirect'
@@ -115,6 +116,10 @@ Replace = Callable[..., None]
 def is_most(n_pages: int, n_visited: int) -> bool:
     """Is a change of this number of a host's visited pages not believed within one visit?"""
     return n_pages >= MIN_VANISHED and 2 * n_pages > n_visited
+
+
+def _vanished(outcomes: Counter[str]) -> int:
+    return sum(outcomes[each] for each in _NOT_FOUND)
 
 
 class Refreshes:
@@ -252,23 +257,31 @@ class Refreshes:
         """At the end of a refresh, take back what most pages of a host cannot have become.
 
         If most of the visited pages of a host are missing or gone, or redirect to one page, their
-        visits have failed. If it was so in the visit before, they are missing.
+        visits have failed. If it was so in the visit before, they are missing. Pages that were gone
+        before say nothing of that.
         """
         number = self.current()
-        visited = {}
-        before = {
-            host: is_most(n_vanished + n_failed, n_visited)
-            for host, n_visited, n_vanished, n_failed in self._database.all(_VISITED, (number - 1,))
-        }
+        visited, before = self._visited(number), self._visited(number - 1)
         with self._database.unit(weight=0) as connection:
-            for host, n_visited, n_vanished, _ in self._database.all(_VISITED, (number,)):
-                visited[host] = n_visited
-                if is_most(n_vanished, n_visited) and not before.get(host):
+            for host, outcomes in visited.items():
+                was_so = is_most(_vanished(before[host]), before[host].total())
+                if is_most(_vanished(outcomes), outcomes.total()) and not was_so:
                     connection.execute(_VANISHED, (_ALL_404, number, host))
             for host, target, n_moved in self._database.all(_MOVED, (number, MIN_VANISHED)):
-                if is_most(n_moved, visited[host]):
+                if is_most(n_moved, visited[host].total()):
                     failed = "failed: redirect_to_one_page"
                     connection.execute(_AT_ONE_PAGE, (failed, number, host, target))
+
+    def _visited(self, number: int) -> defaultdict[str, Counter[str]]:
+        """How many pages of each host had each outcome, without those gone before and still."""
+        began = self._database.value("SELECT min(seen_at) FROM visits WHERE refresh = ?", (number,))
+        away = self.changes.away(began or 0.0)
+        gone = {url for url, page in away.items() if page.outcome == "gone"}
+        found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for host, url, outcome in self._database.all(_VISITED, (number,)):
+            if not (outcome in _NOT_FOUND and url in gone):
+                found[host][outcome] += 1
+        return found
 
     def note_template(self, urls: Sequence[str]) -> None:
         """Record that new versions differ in nothing but what many pages of their host changed."""

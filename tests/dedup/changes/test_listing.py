@@ -142,6 +142,17 @@ def test_most_pages_of_a_host_are_gone_only_if_they_stay_away(new_job: Callable[
     assert job.visit(**away) == {}
 
 
+def test_pages_that_are_gone_say_nothing_of_their_host(new_job: Callable[..., Job]) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcde"})
+    assert _kinds(job.visit(a="gone", b="gone")) == {"a": "gone", "b": "gone"}
+    assert _kinds(job.visit(a="missing", b="gone", c="gone")) == {"c": "gone"}
+    assert job.visit(a="missing", b="missing", c="missing", d="missing") == {}
+    assert _kinds(job.visit(a="back", b="missing", c="missing", d="missing")) == {
+        "a": "back",
+        "d": "gone",
+    }
+
+
 def test_a_single_page_can_be_gone(new_job: Callable[..., Job]) -> None:
     job = new_job(a="The text of a.")
     assert job.visit(a="missing") == {}

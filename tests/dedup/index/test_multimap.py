@@ -71,6 +71,15 @@ def test_batches_give_the_same_answers(batch):
         ]
 
 
+def test_what_is_added_between_batches_is_found():
+    index = Multimap()
+    for number in range(3):  # all in the tail, which is kept sorted between lookups
+        index.add(uint32([7]), number)
+        owners, numbers = index.find_many(uint32([7]), np.array([0]))
+        assert (owners.tolist(), numbers.tolist()) == ([0] * (number + 1), [*range(number + 1)])
+        assert index.contains(uint32([7, 8])).tolist() == [True, False]
+
+
 def test_an_entry_takes_eight_bytes():
     index = Multimap()
     index.add_many(np.arange(100_000, dtype=np.uint32), np.arange(100_000))

@@ -216,6 +216,16 @@ def test_running_out_of_memory_while_merging_loses_nothing(monkeypatch):
     assert [len(found) for found in answers(index, fingerprints)] == [1] * len(fingerprints)
 
 
+def test_what_is_added_between_batches_is_found():
+    index = PermutedTables()
+    for number in range(4):  # all in the tail, which is kept sorted between lookups
+        if number % 2:
+            index.add(7, number)
+        else:
+            index.add_many(np.uint64([7]), np.uint32([number]))
+        assert index.find_many(np.uint64([7]))[1].tolist() == [*range(number + 1)]
+
+
 def test_answers_over_several_runs_and_the_tail(monkeypatch):
     monkeypatch.setattr(permuted_tables, "YOUNG_ROWS", 4_096)
     fingerprints = np.random.default_rng(7).permutation(with_neighbours(16_500, 64, 3))

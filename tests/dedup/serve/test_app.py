@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -157,6 +159,18 @@ def test_too_many_requests_and_bytes_are_refused(
     assert client.post("/seen", json={"text": "short"}).status_code == 200  # bytes are given back
     monkeypatch.setattr(bounds, "_MAX_ANSWERING", 0)
     assert "Too many requests" in client.get("/health").json()["error"]
+
+
+def test_what_is_no_http_is_refused_in_json() -> None:
+    written: list[bytes] = []
+    protocol = bounds.BoundedProtocol.__new__(bounds.BoundedProtocol)
+    protocol.transport = SimpleNamespace(write=written.append, close=lambda: written.append(b""))
+    protocol.send_400_response("Invalid HTTP request received.")
+    (answer, end) = written
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert f"content-length: {len(body)}".encode() in head
+    assert (json.loads(body), end) == ({"error": "Invalid HTTP request received."}, b"")
 
 
 def test_a_slow_body_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,6 +135,20 @@ def test_what_visits_found_is_the_history_of_a_page(store: JobStore) -> None:
     assert {path for path, page in found.items() if page.is_duplicate} == {"copy"}
 
 
+def test_the_history_of_a_page_tells_since_when_it_is_gone(store: JobStore) -> None:
+    for name in ("a", "b"):
+        store.add(_page(name, name), {})
+    for outcome in ("gone", "unchanged", "gone", "gone"):
+        store.refreshes.begin()
+        store.refreshes.note_visit(SITE + "a", outcome)
+        store.refreshes.note_visit(SITE + "b", "gone" if outcome == "gone" else "unchanged")
+        store.refreshes.note_visit(SITE + "b", "unchanged")
+    visits = store.refreshes.changes.visits(SITE + "a")
+    found = {page.url.removeprefix(SITE): page for page in store.refreshes.histories.histories()}
+    assert [visit.outcome for visit in visits] == ["gone", "back", "gone", "gone"]
+    assert (found["a"].away_at, found["b"].away_at) == (visits[2].seen_at, None)
+
+
 def test_a_planned_refresh_queues_in_its_order_and_leaves_new_links_at_its_end(
     store: JobStore,
 ) -> None:
