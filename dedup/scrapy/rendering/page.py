@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -151,10 +152,10 @@ class PageVisit:
         frame = tree["frameTree"]["frame"]["id"]
         session.on(
             "Fetch.requestPaused",
-            lambda event: self._start(self._decide(session, event, frame, response)),
+            lambda event: self._start(self._decide, session, event, frame, response),
         )
         session.on(
-            "Fetch.authRequired", lambda event: self._start(self._authenticate(session, event))
+            "Fetch.authRequired", lambda event: self._start(self._authenticate, session, event)
         )
         session.on("Page.domContentEventFired", lambda _: self._parsed.set())
         session.on("Page.frameStoppedLoading", lambda event: self._note_stop(event, frame))
@@ -282,7 +283,7 @@ class PageVisit:
     def _note_data(self, request: BrowserRequest) -> None:
         self._note_end(request)
         if request.resource_type in _DATA_TYPES and request.method == "GET":
-            self._start(self._digest(request))
+            self._start(self._digest, request)
 
     async def _digest(self, request: BrowserRequest) -> None:
         answer = await request.response()
@@ -295,27 +296,24 @@ class PageVisit:
         self._n_popups += 1
         if self._n_popups > self._bounds.max_popups:
             self.fail("failed", f"more than {self._bounds.max_popups} windows were opened")
-        self._start(_close(page))
+        self._start(page.close)
 
     def fail(self, reason: Reason, detail: str) -> None:
         """Let the rendering end with an error."""
         if not self._failed.done():
             self._failed.set_exception(RenderingError(reason, detail))
 
-    def _start(self, coroutine: Any) -> None:
+    def _start(self, call: Callable[..., Awaitable[None]], *arguments: Any) -> None:
         """Run what an event asks for; a page that closes meanwhile needs no answer."""
-        task = asyncio.ensure_future(_unless_closed(coroutine))
+        task = asyncio.ensure_future(_unless_closed(call, *arguments))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
 
-async def _unless_closed(coroutine: Any) -> None:
+async def _unless_closed(call: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+    """Call it here: a coroutine made before would never be awaited if the task ends unstarted."""
     with suppress(PlaywrightError):
-        await coroutine
-
-
-async def _close(page: Page) -> None:
-    await page.close()
+        await call(*arguments)
 
 
 def _same_page(url: str, other: str) -> bool:
