@@ -264,6 +264,7 @@ class CrawlConfig:
     render_seconds: float = _read(SettingValues.number, "DEDUP_RENDER_SECONDS", low=1, high=300)
     render_pages: int = _read(SettingValues.whole, "DEDUP_RENDER_PAGES", low=1, high=64)
     render_memory_mb: int = _read(SettingValues.whole, "DEDUP_RENDER_MEMORY_MB", low=256)
+    render_scrolls: int = _read(SettingValues.whole, "DEDUP_RENDER_SCROLLS", low=0, high=1000)
     has_render_third_parties: bool = _read(SettingValues.flag, "DEDUP_RENDER_THIRD_PARTIES")
     is_robots_meta_obeyed: bool = _read(SettingValues.flag, "DEDUP_ROBOTS_META_OBEY")
     has_tdm_files: bool = _read(SettingValues.flag, "DEDUP_TDM_FILES")

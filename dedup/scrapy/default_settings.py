@@ -216,6 +216,12 @@ DEDUP_RENDER_MEMORY_MB = 1024
 """Memory of each of the browser's processes, MB (MiB), 256 or more; one that takes more is ended,
 and the page that it shows is not rendered. On Linux."""
 
+DEDUP_RENDER_SCROLLS = 0
+"""How often a page that is rendered is asked for more, 0 to 1000: it is scrolled to its end, or, if
+that brings nothing, its button "load more" is pressed, until nothing new comes. Each time takes at
+least half a second of `DEDUP_RENDER_SECONDS`. 0 by default: few pages need it, and all that are
+rendered take that time. See docs/rendering.md."""
+
 DEDUP_RENDER_THIRD_PARTIES = True
 """May pages that are rendered ask hosts out of the crawl's scope, for example for their scripts? If
 not, pages whose scripts or data come from elsewhere remain incomplete."""

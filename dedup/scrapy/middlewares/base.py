@@ -44,8 +44,8 @@ class HostMiddleware(Component, Generic[T]):
             asked.add_done_callback(lambda _: self._asked.pop(origin))
         return await asyncio.shield(asked)
 
-    def pause(self, slot: str, until: Coroutine[object, object, None]) -> None:
-        """Start a coroutine, and send no request to a slot until it has ended."""
+    def pause(self, slot: str, until: Callable[[], Coroutine[object, object, None]]) -> None:
+        """Call a coroutine function, and send no request to a slot until it has ended."""
         self.job.urls.requests.frontier.pause(slot)
         task = asyncio.ensure_future(self._run(slot, until))
         self._tasks.add(task)
@@ -63,8 +63,8 @@ class HostMiddleware(Component, Generic[T]):
         """Is the crawl ending? Then no host is waited for."""
         return self.job.pages.arrivals.is_closing or self.job.failure is not None
 
-    async def _run(self, slot: str, until: Coroutine[object, object, None]) -> None:
-        await until
+    async def _run(self, slot: str, until: Callable[[], Coroutine[object, object, None]]) -> None:
+        await until()
         self.job.urls.requests.frontier.resume(slot)
 
     def _spider_closed(self) -> None:

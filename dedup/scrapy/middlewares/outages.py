@@ -83,7 +83,8 @@ class Outages(HostMiddleware[bool]):
             if origin not in self._down and origin not in self._given_up:
                 self._down.add(origin)
                 logger.warning("%s is no longer reachable; waiting for it", origin)
-                self.pause(str(request.meta.get("download_slot", "")), self._wait(origin))
+                slot = str(request.meta.get("download_slot", ""))
+                self.pause(slot, partial(self._wait, origin))
         if origin in self._given_up:
             raise NotFollowed("host_unreachable", request.url) from exception
         if request.meta.get("dont_obey_robotstxt"):  # it is for robots.txt; `Robots` tries it again

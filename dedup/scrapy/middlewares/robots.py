@@ -160,7 +160,7 @@ class Robots(HostMiddleware[_Rules | None]):
             if old is not None:  # section 2.4: the cached rules may be used
                 return self._keep(origin, old._replace(fetched_at=time.monotonic()))
             self._waiting.add(origin)
-            self.pause(slot, self._wait(origin, error.reason))
+            self.pause(slot, partial(self._wait, origin, error.reason))
             return None
 
     async def _wait(self, origin: str, reason: str) -> None:

@@ -34,6 +34,7 @@ class Bounds:
         max_depth: of an element. Parsers of HTML cut at 512.
         max_requests: of a page. Pages of newspapers make 300 without images.
         max_bytes: in both directions. An application's scripts take 1 to 10 MB.
+        max_scrolls: of a page, for more to come; 0: it is read in the state in which it opens.
         max_popups: of a page; each is closed at once, and a page with more is given up.
         max_loads: of the page's own URL: pages that set a cookie load themselves once more.
         process_bytes: resident memory of one of the browser's processes; one above it is ended.
@@ -51,6 +52,7 @@ class Bounds:
     max_depth: int = 1_000
     max_requests: int = 400
     max_bytes: int = 50 * 2**20
+    max_scrolls: int = 0
     max_popups: int = 3
     max_loads: int = 3
     process_bytes: int = 1024 * 2**20

@@ -45,6 +45,7 @@ class Browser:
             seconds=config.render_seconds,
             pages_at_once=config.render_pages,
             process_bytes=config.render_memory_mb * 2**20,
+            max_scrolls=config.render_scrolls,
         )
         self._has_third_parties = config.has_render_third_parties
         self._policy = AddressPolicy.of(crawler)
@@ -95,7 +96,8 @@ class Browser:
         run = await self._running()
         rendered = await run.render(response)
         if response.request is not None and (slot := response.meta.get("download_slot")):
-            count_requests(self._crawler, slot, min(rendered[-1].n_own, _MAX_COUNTED))
+            most = _MAX_COUNTED + rendered[-1].n_scrolls
+            count_requests(self._crawler, slot, min(rendered[-1].n_own, most))
         return rendered
 
     async def _running(self) -> BrowserRun:

@@ -227,6 +227,10 @@ class RenderedPages:
         record = made.meta["rendering"]
         self._stats.inc_value("dedup/rendering/requests", record.n_requests)
         self._stats.inc_value("dedup/rendering/bytes", record.n_bytes)
+        if record.n_scrolls:
+            self._stats.inc_value("dedup/rendering/scrolls", record.n_scrolls)
+        if record.stopped_by is not None:
+            self._stats.inc_value(f"dedup/rendering/scrolling_stopped/{record.stopped_by}")
         for host in record.third_parties:
             self._note_third_party(host)
         reading = await self._reader.read(made)

@@ -1,7 +1,8 @@
 // The page's markup as it is shown: shadow roots in the place of their hosts' children, and the
 // frames whose documents can be read. It runs in a world of its own, where the page's scripts can
-// change none of what it calls, and builds the markup in a document without scripts.
-(bounds) => {
+// change none of what it calls, and builds the markup in a document without scripts. Links that are
+// not there any more stand at its end.
+(bounds, gone) => {
   const inert = document.implementation.createHTMLDocument("");
   let nodes = 0;
   let characters = 0;
@@ -53,11 +54,26 @@
     return made;
   };
 
+  // Links without text.
+  const mapOf = (links) => {
+    const map = inert.createElement("map");
+    for (const [href, rel] of links) {
+      const area = inert.createElement("area");
+      area.setAttribute("href", href);
+      if (rel) area.setAttribute("rel", rel);
+      count(area, 2);
+      map.append(area);
+    }
+    return map;
+  };
+
   try {
     const root = document.documentElement;
-    if (!root) return { html: "" };
+    if (!root) return { html: "", url: location.href };
     const type = document.doctype ? "<!DOCTYPE html>\n" : "";
-    return { html: (type + copy(root, 1).outerHTML).toWellFormed(), url: location.href };
+    const shown = copy(root, 1);
+    if (gone.length) shown.append(mapOf(gone));
+    return { html: (type + shown.outerHTML).toWellFormed(), url: location.href };
   } catch (error) {
     return { tooLarge: String(error) };
   }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,8 +22,10 @@ gigabyte."""
 _PROCESSES = Path("/proc")
 
 
-async def watch_memory(session: CDPSession, max_bytes: int) -> None:
+async def watch_memory(session: CDPSession, max_bytes: int, on_ended: Callable[[], object]) -> None:
     """Look at the browser's processes until it ends, or until this is cancelled.
+
+    `on_ended` is called when one that shows a page has been ended.
 
     Without `/proc`, as on macOS, nothing is watched.
     """
@@ -33,7 +36,9 @@ async def watch_memory(session: CDPSession, max_bytes: int) -> None:
             await asyncio.sleep(_SECONDS)
             found = await session.send("SystemInfo.getProcessInfo")
             for process in found["processInfo"]:
-                end_if_larger(int(process["id"]), max_bytes)
+                is_ended = end_if_larger(int(process["id"]), max_bytes)
+                if is_ended and process["type"] == "renderer":
+                    on_ended()
 
 
 def end_if_larger(process: int, max_bytes: int) -> bool:

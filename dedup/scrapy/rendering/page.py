@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from functools import cache
 from hashlib import sha256
-from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urldefrag, urlsplit
 
 from playwright.async_api import BrowserContext, CDPSession, Page
@@ -21,7 +19,10 @@ from scrapy.http import Response
 from dedup.scrapy.rendering.bounds import Bounds
 from dedup.scrapy.rendering.proxy import WARM_UP_URL
 from dedup.scrapy.rendering.reach import IsInScope, Reach
-from dedup.scrapy.rendering.record import DataAnswer, Reason, Rendering, RenderingError
+from dedup.scrapy.rendering.record import DataAnswer, Reason, Rendering, RenderingError, StoppedBy
+from dedup.scrapy.rendering.shown import ShownDocument
+
+T = TypeVar("T")
 
 _NOT_PASSED_ON = {
     "connection", "content-disposition", "content-encoding", "content-length", "keep-alive",
@@ -39,9 +40,6 @@ _INTERCEPTED = [
     {"urlPattern": "*/favicon.ico", "requestStage": "Request"},
 ]
 """Interception of all requests would switch the browser's cache off."""
-
-_READ_SECONDS = 5.0
-"""For reading the DOM: one at its bounds takes a second."""
 
 
 class PageVisit:
@@ -73,6 +71,10 @@ class PageVisit:
         self._data: dict[str, str] = {}
         self._n_requests = self._n_loads = self._n_popups = 0
         self._leads_to: str | None = None
+        self._kept: tuple[str, str] | None = None
+        """The markup and the URL of a page that is being scrolled, as they were read last."""
+        self._n_scrolls = 0
+        self._stopped_by: StoppedBy | None = None
         self._parsed = asyncio.Event()
         self._in_flight: set[BrowserRequest] = set()
         self._changed = time.monotonic()
@@ -86,6 +88,8 @@ class PageVisit:
     async def render(self, response: Response) -> tuple[str, str, Rendering]:
         """The markup of the rendered page, its URL, and the record of the rendering.
 
+        A page that reaches a bound while it is scrolled is returned as it was before.
+
         Raises:
             RenderingError: a bound was reached, or the page cannot be shown.
             PlaywrightError: the browser has gone.
@@ -98,14 +102,12 @@ class PageVisit:
         self._context.on("page", self._close_popup)
         rendering = asyncio.ensure_future(self._render(response))
         try:
-            async with asyncio.timeout(self._bounds.seconds):
-                waiting: list[asyncio.Future[Any]] = [rendering, self._failed]
-                await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-                if self._failed.done():
-                    self._failed.result()
-                html, url = await rendering
-        except TimeoutError:
-            raise RenderingError("timeout", f"{self._bounds.seconds:g} seconds") from None
+            html, url = await self._within_bounds(rendering)
+        except RenderingError as error:
+            if self._kept is None:
+                raise
+            html, url = self._kept
+            self._stopped_by = error.reason
         finally:
             rendering.cancel()
             for task in self._tasks:
@@ -116,19 +118,35 @@ class PageVisit:
             self._failed.cancel()
         return html, url, self._record(time.monotonic() - began)
 
+    async def _within_bounds(self, rendering: asyncio.Future[T]) -> T:
+        try:
+            async with asyncio.timeout(self._bounds.seconds):
+                waiting: list[asyncio.Future[Any]] = [rendering, self._failed]
+                await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                if self._failed.done():
+                    self._failed.result()
+                return await rendering
+        except TimeoutError:
+            raise RenderingError("timeout", f"{self._bounds.seconds:g} seconds") from None
+
     async def _render(self, response: Response) -> tuple[str, str]:
         page, session = await self._open(response)
         try:
-            await page.goto(response.url, wait_until="commit")
+            await page.goto(response.url, wait_until="commit", timeout=0)  # the bound holds
             await self._parsed.wait()
             await self._settle()
         except PlaywrightError as error:
             if "net::" not in error.message:
                 raise
             raise RenderingError("failed", error.message.partition("\n")[0]) from error
-        html, url = await self._read(session)
+        document = await ShownDocument.of(session, self._bounds)
+        html, url = await document.read()
+        shown = html, self._shown_url(response.url, url)
+        if self._bounds.max_scrolls:
+            self._kept = shown
+            await self._scroll(document, shown[1])
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        return html, self._shown_url(response.url, url)
+        return self._kept or shown
 
     async def _settle(self) -> None:
         """Wait until the page has asked for nothing for a while, for a few seconds at most."""
@@ -151,10 +169,10 @@ class PageVisit:
         frame = tree["frameTree"]["frame"]["id"]
         session.on(
             "Fetch.requestPaused",
-            lambda event: self._start(self._decide(session, event, frame, response)),
+            lambda event: self._start(self._decide, session, event, frame, response),
         )
         session.on(
-            "Fetch.authRequired", lambda event: self._start(self._authenticate(session, event))
+            "Fetch.authRequired", lambda event: self._start(self._authenticate, session, event)
         )
         session.on("Page.domContentEventFired", lambda _: self._parsed.set())
         session.on("Page.frameStoppedLoading", lambda event: self._note_stop(event, frame))
@@ -185,7 +203,9 @@ class PageVisit:
             allowed = urlsplit(url).scheme in ("http", "https", "data", "blob", "about")
         elif request["method"] == "GET" and _same_page(url, response.url):
             self._n_loads += 1
-            if self._n_loads > self._bounds.max_loads:
+            if self._kept is not None:
+                pass  # what scrolling has brought would be lost
+            elif self._n_loads > self._bounds.max_loads:
                 self.fail("failed", "the page loads itself again and again")
             else:
                 await session.send("Fetch.fulfillRequest", {**number, **_as_fulfilled(response)})
@@ -215,32 +235,27 @@ class PageVisit:
             {"requestId": event["requestId"], "authChallengeResponse": answer},
         )
 
-    async def _read(self, session: CDPSession) -> tuple[str, str]:
-        tree = await session.send("Page.getFrameTree")
-        world = await session.send(
-            "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]}
-        )
-        limits = {
-            "nodes": self._bounds.max_nodes,
-            "characters": self._bounds.max_characters,
-            "depth": self._bounds.max_depth,
-        }
-        answer = await session.send(
-            "Runtime.evaluate",
-            {
-                "expression": f"({_script()})({json.dumps(limits)})",
-                "contextId": world["executionContextId"],
-                "returnByValue": True,
-                "timeout": _READ_SECONDS * 1000,
-            },
-        )
-        found = answer["result"].get("value")
-        if not found:
-            details = answer.get("exceptionDetails", {}).get("exception", {})
-            raise RenderingError("failed", str(details.get("description", "cannot be read")))
-        if "tooLarge" in found:
-            raise RenderingError("too_large", found["tooLarge"])
-        return found["html"], found["url"]
+    async def _scroll(self, document: ShownDocument, url: str) -> None:
+        """Ask the page for more until nothing new comes; it is kept as it is read last."""
+        for _ in range(self._bounds.max_scrolls):
+            if not (
+                await self._brings_more(document, document.scroll)
+                or await self._brings_more(document, document.press)
+            ):
+                return
+            html, _ = await document.read()
+            self._kept = html, url
+            self._n_scrolls += 1
+        self._stopped_by = "budget"
+
+    async def _brings_more(
+        self, document: ShownDocument, ask: Callable[[], Awaitable[bool]]
+    ) -> bool:
+        if not await ask():
+            return False
+        self._changed = time.monotonic()
+        await self._settle()
+        return await document.has_grown()
 
     def _shown_url(self, url: str, shown: str) -> str:
         """The page's URL; another one, if a script has named one of the same site for its state."""
@@ -260,6 +275,8 @@ class PageVisit:
             refused=self._reach.refused,
             data=tuple(DataAnswer(url, self._data[url]) for url in sorted(self._data)),
             leads_to=self._leads_to,
+            n_scrolls=self._n_scrolls,
+            stopped_by=self._stopped_by,
         )
 
     # --- What the page does ----------------------------------------------------------------------
@@ -282,7 +299,7 @@ class PageVisit:
     def _note_data(self, request: BrowserRequest) -> None:
         self._note_end(request)
         if request.resource_type in _DATA_TYPES and request.method == "GET":
-            self._start(self._digest(request))
+            self._start(self._digest, request)
 
     async def _digest(self, request: BrowserRequest) -> None:
         answer = await request.response()
@@ -295,27 +312,24 @@ class PageVisit:
         self._n_popups += 1
         if self._n_popups > self._bounds.max_popups:
             self.fail("failed", f"more than {self._bounds.max_popups} windows were opened")
-        self._start(_close(page))
+        self._start(page.close)
 
     def fail(self, reason: Reason, detail: str) -> None:
         """Let the rendering end with an error."""
         if not self._failed.done():
             self._failed.set_exception(RenderingError(reason, detail))
 
-    def _start(self, coroutine: Any) -> None:
+    def _start(self, call: Callable[..., Awaitable[None]], *arguments: Any) -> None:
         """Run what an event asks for; a page that closes meanwhile needs no answer."""
-        task = asyncio.ensure_future(_unless_closed(coroutine))
+        task = asyncio.ensure_future(_unless_closed(call, *arguments))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
 
-async def _unless_closed(coroutine: Any) -> None:
+async def _unless_closed(call: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+    """Call it here: a coroutine made before would never be awaited if the task ends unstarted."""
     with suppress(PlaywrightError):
-        await coroutine
-
-
-async def _close(page: Page) -> None:
-    await page.close()
+        await call(*arguments)
 
 
 def _same_page(url: str, other: str) -> bool:
@@ -337,8 +351,3 @@ def _as_fulfilled(response: Response) -> dict[str, Any]:
         "responseHeaders": headers,
         "body": base64.b64encode(response.body).decode("ascii"),
     }
-
-
-@cache
-def _script() -> str:
-    return files("dedup.scrapy.rendering").joinpath("dom.js").read_text("utf-8")

@@ -152,8 +152,11 @@ class FilteringProxy:
         method: str,
         target: str,
     ) -> None:
+        if name not in self._users:  # it was removed while the connection was made
+            upstream[1].transport.abort()
+            return
         writers = {client[1], upstream[1]}
-        self._connections.get(name, set()).update(writers)
+        self._connections[name].update(writers)
         try:
             if method == "CONNECT":
                 client[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -161,8 +164,6 @@ class FilteringProxy:
             else:
                 upstream[1].write(_for_server(head, method, target))
                 answer = _pipe_answer(upstream[0], client[1], reach)
-            if name not in self._users:
-                return  # it was removed while the connection was made
             await _until_either(answer, _pipe(client[0], upstream[1], reach))
         finally:
             upstream[1].transport.abort()

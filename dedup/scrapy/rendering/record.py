@@ -9,6 +9,8 @@ Reason = Literal[
     "timeout", "crashed", "too_large", "too_many_requests", "refused", "status", "failed"
 ]
 
+StoppedBy = Reason | Literal["budget"]
+
 
 @dataclass(frozen=True, slots=True)
 class DataAnswer:
@@ -36,6 +38,9 @@ class Rendering:
         data: the answers that the page's data came in, by URL.
         leads_to: the URL of another page that a script, a form or a refresh would have shown
             instead of this one; it was not fetched. None: there was none.
+        n_scrolls: how often scrolling, or pressing a button, has brought more.
+        stopped_by: what ended the scrolling while more came: the budget, or a bound of the page.
+            None: it was not scrolled, or nothing more came.
     """
 
     seconds: float
@@ -46,6 +51,8 @@ class Rendering:
     refused: tuple[str, ...] = ()
     data: tuple[DataAnswer, ...] = ()
     leads_to: str | None = None
+    n_scrolls: int = 0
+    stopped_by: StoppedBy | None = None
 
     @property
     def data_digests(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -35,6 +36,10 @@ each processor, where another browser beside it would make things worse."""
 
 _CLOSE_SECONDS = 10.0
 """For a browser to end in order; and for the answers of one that counts as dead."""
+
+_LEARN_SECONDS = 5.0
+"""Until the end of a page's process is told; a page that crashes so soon after one has been ended
+for its memory counts as the page of this process."""
 
 _IDLE_SECONDS = 60.0
 """Without a page, after which a context is closed."""
@@ -81,6 +86,7 @@ class BrowserRun:
         self._watch: asyncio.Future[None] | None = None
         self._is_unused = asyncio.Event()
         self._is_unused.set()
+        self._ended_for_memory = -math.inf
         self.n_pages = self.n_open = 0
         self.is_broken = False
 
@@ -98,7 +104,8 @@ class BrowserRun:
         except PlaywrightError as error:
             await self.close()
             raise RenderingError("failed", f"Chromium does not start: {error.message}") from error
-        self._watch = asyncio.ensure_future(watch_memory(session, self._bounds.process_bytes))
+        watching = watch_memory(session, self._bounds.process_bytes, self._note_memory)
+        self._watch = asyncio.ensure_future(watching)
         self._watch.add_done_callback(self._note_watch)
 
     async def render(self, response: Response) -> tuple[str, str, Rendering]:
@@ -149,8 +156,13 @@ class BrowserRun:
         self._visits.add(visit)
         try:
             rendered = await visit.render(response)
-            is_sound = True
+            is_sound = rendered[-1].stopped_by in (None, "budget")
             return rendered
+        except RenderingError as error:
+            is_for_memory = time.monotonic() - self._ended_for_memory < _LEARN_SECONDS
+            if error.reason != "crashed" or self.is_broken or not is_for_memory:
+                raise
+            raise RenderingError("too_large", "its process took too much memory") from error
         finally:
             self._visits.discard(visit)
             await self._put_back(context, is_sound=is_sound)
@@ -213,6 +225,9 @@ class BrowserRun:
         """Note the end of the driver, which only those learn that ask it for something."""
         if not watch.cancelled() and watch.exception() is not None:
             self._note_end(watch)
+
+    def _note_memory(self) -> None:
+        self._ended_for_memory = time.monotonic()
 
     def _note_end(self, _: object) -> None:
         self.is_broken = True

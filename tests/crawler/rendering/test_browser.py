@@ -70,3 +70,25 @@ def test_pages_of_a_broken_browser_end_before_another_starts(
     found = asyncio.run(render())
     assert [each.text for each in found] == ["<p>fine"] * 3
     assert len(runs) == 2
+
+
+def test_what_a_page_asks_for_as_it_ends_is_left() -> None:
+    # A coroutine that is made and never awaited is an error of the test.
+    pytest.importorskip("playwright", reason="needs the extra render")
+    from dedup.scrapy.rendering.page import PageVisit
+
+    nothing: Any = None
+    began: list[int] = []
+
+    async def answer(number: int) -> None:
+        began.append(number)
+
+    async def end() -> None:
+        visit = PageVisit(nothing, nothing, "", nothing, Bounds())
+        visit._start(answer, 1)
+        for task in visit._tasks:
+            task.cancel()
+        await asyncio.sleep(0)
+
+    asyncio.run(end())
+    assert not began

@@ -8,7 +8,7 @@ import base64
 import pytest
 
 from dedup.scrapy.addresses import AddressPolicy
-from dedup.scrapy.rendering.proxy import WARM_UP_URL, FilteringProxy
+from dedup.scrapy.rendering.proxy import WARM_UP_URL, FilteringProxy, Streams
 from dedup.scrapy.rendering.reach import Reach
 from tests.crawler.rendered import PUBLIC, Web
 
@@ -36,8 +36,18 @@ ANSWERS = [
 ]
 
 
-async def ask(request: str, *, is_known: bool, web: Web, reach: Reach) -> bytes:
-    proxy = FilteringProxy(resolve=web.resolve, connect=web.connect)
+async def ask(
+    request: str, *, is_known: bool, web: Web, reach: Reach, is_removed: bool = False
+) -> bytes:
+    """The proxy's answer; `is_removed`: the user, while the proxy connects for it."""
+
+    async def connect(address: str, port: int) -> Streams:
+        made: Streams = await web.connect(address, port)
+        if is_removed:
+            proxy.remove(name)
+        return made
+
+    proxy = FilteringProxy(resolve=web.resolve, connect=connect)
     await proxy.start()
     name = proxy.add(reach) if is_known else "unknown"
     reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rpartition(":")[2]))
@@ -82,3 +92,12 @@ def test_no_more_bytes_pass_than_allowed() -> None:
     answer = asyncio.run(ask(GET, is_known=True, web=web, reach=counted))
     assert b"aaa" not in answer
     assert exhausted
+
+
+@pytest.mark.parametrize("request_", [GET, "CONNECT a.example:80 HTTP/1.1\r\n"])
+def test_a_user_that_is_removed_while_its_connection_is_made_gets_nothing(request_: str) -> None:
+    # A coroutine that is made and never awaited is an error of the test.
+    web = Web()
+    answer = asyncio.run(ask(request_, is_known=True, web=web, reach=reach(), is_removed=True))
+    assert answer == b""
+    assert web.connected == [PUBLIC]

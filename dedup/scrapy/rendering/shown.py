@@ -1,0 +1,94 @@
+"""The document that a tab shows: what is asked of it, and how it is read."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from playwright.async_api import CDPSession
+from playwright.async_api import Error as PlaywrightError
+
+from dedup.scrapy.rendering.bounds import Bounds
+from dedup.scrapy.rendering.record import RenderingError
+
+_READ_SECONDS = 5.0
+"""For reading the DOM: one at its bounds takes a second."""
+
+
+class ShownDocument:
+    """A document, seen from a world of its own, where the page's scripts can change nothing."""
+
+    def __init__(self, session: CDPSession, world: int, bounds: Bounds) -> None:
+        self._session = session
+        self._world = world
+        self._bounds = bounds
+
+    @classmethod
+    async def of(cls, session: CDPSession, bounds: Bounds) -> ShownDocument:
+        """The document that the tab of a session shows now."""
+        tree = await session.send("Page.getFrameTree")
+        world = await session.send(
+            "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]}
+        )
+        made = cls(session, world["executionContextId"], bounds)
+        if bounds.max_scrolls:
+            await made._value(_script("scrolling.js"))
+            await made.has_grown()
+        return made
+
+    async def read(self) -> tuple[str, str]:
+        """Its markup, and its URL.
+
+        Raises:
+            RenderingError: it is too large, or cannot be read.
+        """
+        limits = {
+            "nodes": self._bounds.max_nodes,
+            "characters": self._bounds.max_characters,
+            "depth": self._bounds.max_depth,
+        }
+        gone = "scrolling.gone()" if self._bounds.max_scrolls else "[]"
+        found = await self._value(f"({_script('dom.js')})({json.dumps(limits)}, {gone})")
+        if "tooLarge" in found:
+            raise RenderingError("too_large", found["tooLarge"])
+        return found["html"], found["url"]
+
+    async def scroll(self) -> bool:
+        """Scroll it to its end; was it not there?"""
+        return bool(await self._value("scrolling.scroll()"))
+
+    async def press(self) -> bool:
+        """Press a button that says that it brings more; is there one?"""
+        return bool(await self._value("scrolling.press()"))
+
+    async def has_grown(self) -> bool:
+        """Has it links that were not there before, or more text or height than ever?"""
+        return bool(await self._value("scrolling.look()"))
+
+    async def _value(self, expression: str) -> Any:
+        try:
+            answer = await self._session.send(
+                "Runtime.evaluate",
+                {
+                    "expression": expression,
+                    "contextId": self._world,
+                    "awaitPromise": True,
+                    "returnByValue": True,
+                    "timeout": _READ_SECONDS * 1000,
+                },
+            )
+        except PlaywrightError as error:
+            if "Execution was terminated" not in error.message:
+                raise
+            raise RenderingError("timeout", f"reading took {_READ_SECONDS:g} seconds") from None
+        if "exceptionDetails" in answer:
+            details = answer["exceptionDetails"].get("exception", {})
+            raise RenderingError("failed", str(details.get("description", "cannot be read")))
+        return answer["result"].get("value")
+
+
+@cache
+def _script(name: str) -> str:
+    return files("dedup.scrapy.rendering").joinpath(name).read_text("utf-8")
