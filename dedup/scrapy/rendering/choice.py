@@ -16,7 +16,7 @@ from scrapy.http import HtmlResponse, Response
 
 from dedup.rendering.comparison import loses_nothing
 from dedup.rendering.learner import Choice, HostTemplates, Kind, Template
-from dedup.rendering.record import FAILED, LAST, LATER, TURNED_OVER, HowRead
+from dedup.rendering.record import BOTH_WAYS, FAILED, LAST, LATER, TURNED_OVER, HowRead
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.rendering.record import RenderingError
@@ -205,7 +205,7 @@ class RenderedPages:
         if failed == FAILED:
             self._last_failures[host] = 0
         # A page that lacks nothing is read as the others of its template are.
-        is_raw = is_same and choice.why in ("first", "audit")
+        is_raw = is_same and choice.why in BOTH_WAYS
         done = choice._replace(is_rendered=not is_raw)
         self._note(host, raw, done, seconds=seconds, is_same=is_same)
         self._stats.inc_value(f"dedup/rendering/rendered/{choice.why}")
