@@ -31,7 +31,15 @@ _NOT_PASSED_ON = {
 
 _DATA_TYPES = ("xhr", "fetch")
 _QUIET_SECONDS = 0.5
-"""Without a request, after which a page counts as complete, as for Playwright."""
+"""Without a request, after which a page counts as complete, as for Playwright; if its scripts rest,
+too: on a busy machine they may not have run before."""
+
+_BUSY_TIMES = 3
+"""Where the markup took more than a second to be read, a page that never stops asking has so many
+times as long: its host or this machine is slow."""
+
+_REST = "new Promise((done) => requestIdleCallback(done, {timeout: 1000}))"
+"""Is kept when the page's scripts have done what there was to do."""
 
 _INTERCEPTED = [
     {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"},
@@ -118,10 +126,11 @@ class PageVisit:
 
     async def _render(self, response: Response) -> tuple[str, str]:
         page, session = await self._open(response)
+        began = time.monotonic()
         try:
             await page.goto(response.url, wait_until="commit")
             await self._parsed.wait()
-            await self._settle()
+            await self._settle(session, time.monotonic() - began)
         except PlaywrightError as error:
             if "net::" not in error.message:
                 raise
@@ -130,14 +139,30 @@ class PageVisit:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         return html, self._shown_url(response.url, url)
 
-    async def _settle(self) -> None:
-        """Wait until the page has asked for nothing for a while, for a few seconds at most."""
-        until = time.monotonic() + self._bounds.idle_seconds
+    async def _settle(self, session: CDPSession, taken: float) -> None:
+        """Wait until the page has asked for nothing for a while, for a few seconds at most.
+
+        `taken`: seconds until its markup was read.
+        """
+        self._changed = time.monotonic()
+        until = self._changed + max(self._bounds.idle_seconds, _BUSY_TIMES * taken)
         while (now := time.monotonic()) < until:
             quiet = now - self._changed if not self._in_flight else 0.0
             if quiet >= _QUIET_SECONDS:
-                return
-            await asyncio.sleep(min(_QUIET_SECONDS - quiet, until - now))
+                if await self._rests(session):
+                    return
+            else:
+                await asyncio.sleep(min(_QUIET_SECONDS - quiet, until - now))
+
+    async def _rests(self, session: CDPSession) -> bool:
+        """Let the page's scripts do what there is to do; have they asked for nothing?"""
+        n_requests = self._n_requests
+        try:
+            await self._evaluate(session, _REST, awaitPromise=True)
+        except PlaywrightError:  # the page loads itself again
+            self._changed = time.monotonic()
+            return False
+        return self._n_requests == n_requests
 
     async def _open(self, response: Response | None) -> tuple[Page, CDPSession]:
         await self._take_cookies(response)
@@ -215,24 +240,30 @@ class PageVisit:
             {"requestId": event["requestId"], "authChallengeResponse": answer},
         )
 
-    async def _read(self, session: CDPSession) -> tuple[str, str]:
+    async def _evaluate(
+        self, session: CDPSession, expression: str, **options: object
+    ) -> dict[str, Any]:
+        """Evaluate in a world where the page's scripts can change none of what is called."""
         tree = await session.send("Page.getFrameTree")
         world = await session.send(
             "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]}
         )
+        return await session.send(
+            "Runtime.evaluate",
+            {"expression": expression, "contextId": world["executionContextId"], **options},
+        )
+
+    async def _read(self, session: CDPSession) -> tuple[str, str]:
         limits = {
             "nodes": self._bounds.max_nodes,
             "characters": self._bounds.max_characters,
             "depth": self._bounds.max_depth,
         }
-        answer = await session.send(
-            "Runtime.evaluate",
-            {
-                "expression": f"({_script()})({json.dumps(limits)})",
-                "contextId": world["executionContextId"],
-                "returnByValue": True,
-                "timeout": _READ_SECONDS * 1000,
-            },
+        answer = await self._evaluate(
+            session,
+            f"({_script()})({json.dumps(limits)})",
+            returnByValue=True,
+            timeout=_READ_SECONDS * 1000,
         )
         found = answer["result"].get("value")
         if not found:
