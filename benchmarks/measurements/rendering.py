@@ -14,10 +14,13 @@ precision: share of the words of the stored texts that are the page's own
 wrong, lost: see `benchmarks/sites/verdict.py`
 needed: pages whose text or links are made by scripts
 rendered: pages that the browser was given, by the job's record; for crawlee, by the server's log
+peak_mb: most memory of all processes together; what they share counts for each
+load: mean of the last minute, as the crawl began and as it ended
 """
 
 import argparse
 import json
+import os
 import shutil
 import sys
 from collections import Counter
@@ -120,12 +123,14 @@ _TURNING = {"turning": _turning, "thirtieth": _thirtieth}
 def _row(name: str, way: str, options: argparse.Namespace) -> dict[str, Any]:
     make = _TURNING.get(name)
     site = make(options.data) if make else BuiltSite(options.built / name)
+    before = os.getloadavg()[0]
     measured = (
         _crawlee(site, _WAITS.get(name, _WAIT))
         if way == _CRAWLEE
         else _ours(site, way, options.settings)
     )
-    return {"site": name, "way": way, **figures(site.pages, measured, options.show)}
+    load = [round(each, 1) for each in (before, os.getloadavg()[0])]
+    return {"site": name, "way": way, **figures(site.pages, measured, options.show), "load": load}
 
 
 def _ours(site: TrueSite, way: str, settings: Sequence[str]) -> Measured:
@@ -147,7 +152,8 @@ def _crawlee(site: TrueSite, selector: str) -> Measured:
             raise ValueError(f"crawlee failed: {errors or cost['status']}")
         with (Path(at) / "pages.jsonl").open(encoding="utf-8") as lines:
             kept = list({row["url"]: row for row in map(json.loads, lines)}.values())
-        crawled = Crawled(kept, [], cost["ended"] - cost["began"], cost["cpu_seconds"])
+        seconds = cost["ended"] - cost["began"]
+        crawled = Crawled(kept, [], seconds, cost["cpu_seconds"], peak_bytes=cost["peak_bytes"])
         return Measured(crawled, server.log.rendered())
 
 
@@ -180,6 +186,7 @@ def figures(pages: Mapping[str, TruePage], measured: Measured, show: int = 0) ->
         "pages_a_second": round(len(found) / crawled.seconds, 2),
         "seconds": round(crawled.seconds, 1),
         "cpu_seconds": round(crawled.cpu_seconds, 1),
+        "peak_mb": round(crawled.peak_bytes / 2**20),
     }
 
 

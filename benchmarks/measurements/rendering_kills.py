@@ -83,11 +83,17 @@ def descendants(process: int) -> dict[int, str]:
     return found
 
 
-def is_running(process: int) -> bool:
+def start_of(process: int) -> str:
+    """When a process has started, since its number may be another's later; "": it has ended."""
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return False
+        return ""
+    return "" if fields[0] == "Z" else fields[19]
+
+
+def _running(started: dict[int, str]) -> list[int]:
+    return [process for process, start in started.items() if start and start_of(process) == start]
 
 
 def main(n_pages: int = 500, n_kills: int = 5) -> None:
@@ -96,17 +102,17 @@ def main(n_pages: int = 500, n_kills: int = 5) -> None:
     url = f"http://127.0.0.1:{server.server_port}/p0"
     command = [sys.executable, "-m", "dedup.cli", "crawl", url, "--job", "kills"]
     command += ["-s", "DEDUP_RENDER=always", "-s", f"DEDUP_JOBS_DIR={folder}"]
-    everything: set[int] = set()
+    everything: dict[int, str] = {}
     n_runs = 0
     marks = [n_pages * (each + 1) // (n_kills + 2) for each in range(n_kills)]
     while True:
         n_runs += 1
         crawl = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        everything.add(crawl.pid)
+        everything[crawl.pid] = start_of(crawl.pid)
         while crawl.poll() is None:
             time.sleep(0.2)
             children = descendants(crawl.pid)
-            everything |= children.keys()
+            everything |= {each: start for each in children if (start := start_of(each))}
             if not marks or len(set(asked)) < marks[0]:
                 continue
             del marks[0]
@@ -133,7 +139,7 @@ def main(n_pages: int = 500, n_kills: int = 5) -> None:
         number for row in rows for number in range(n_pages) if f"page{number}x" in row["text"]
     ]
     until = time.monotonic() + 60
-    while (left := [each for each in everything if is_running(each)]) and time.monotonic() < until:
+    while (left := _running(everything)) and time.monotonic() < until:
         time.sleep(1)
     result = {
         "pages": n_pages,

@@ -27,6 +27,7 @@ class Crawled:
         seconds: of the whole process.
         cpu_seconds: of the process and its children.
         rendered: URLs of pages that the browser was given, whatever came of it, and why.
+        peak_bytes: most memory of the process and its children; what they share counts for each.
     """
 
     kept: Sequence[Mapping[str, Any]]
@@ -34,6 +35,7 @@ class Crawled:
     seconds: float
     cpu_seconds: float
     rendered: Mapping[str, str] = field(default_factory=dict)
+    peak_bytes: int = 0
 
 
 def crawl(
@@ -74,7 +76,7 @@ def crawl(
             f"the crawl of {site.name} kept no page: {errors or 'are its starts there?'}"
         )
     seconds = cost["ended"] - cost["began"]
-    return Crawled(kept, dropped, seconds, cost["cpu_seconds"], rendered)
+    return Crawled(kept, dropped, seconds, cost["cpu_seconds"], rendered, cost["peak_bytes"])
 
 
 def listed(site: Site, url: str, seed: int | None) -> list[str]:

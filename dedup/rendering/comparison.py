@@ -5,31 +5,42 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dedup.document import Document
 
 _KEPT_SHARE = 0.95
 
+_NO_SHINGLES: NDArray[np.uint64] = np.empty(0, np.uint64)
+
 
 def loses_nothing(
-    raw: Document, rendered: Document, raw_links: Collection[str], links: Collection[str]
+    raw: Document,
+    rendered: Document,
+    raw_links: Collection[str],
+    links: Collection[str],
+    added: NDArray[np.uint64] = _NO_SHINGLES,
+    added_links: Collection[str] = (),
 ) -> bool:
     """Has the raw page at least 95% of the rendered page's text, and of its links?
 
-    What the raw page has besides does not count. A raw page that is a shell has no text.
+    What the raw page has besides does not count, nor do shingles and links that scripts have added
+    to other pages, too. A raw page that is a shell has no text.
     """
     if raw.needs_rendering and not rendered.needs_rendering:
         return False
-    known = set(raw_links)
-    n_links = sum(link in known for link in links)
-    return _text_share(raw, rendered) >= _KEPT_SHARE and n_links >= _KEPT_SHARE * len(links)
+    own, known = set(raw_links), set(added_links)
+    wanted = [link for link in links if link in own or link not in known]
+    n_links = sum(link in own for link in wanted)
+    return _text_share(raw, rendered, added) >= _KEPT_SHARE and n_links >= _KEPT_SHARE * len(wanted)
 
 
-def _text_share(raw: Document, rendered: Document) -> float:
+def _text_share(raw: Document, rendered: Document, added: NDArray[np.uint64]) -> float:
     """The share of the rendered text's shingles that the raw text has; of few words, of these."""
-    wanted, known = rendered.shingles, raw.shingles
-    if len(wanted):
-        return float(np.isin(wanted, known, assume_unique=True).sum()) / len(wanted)
+    if len(rendered.shingles):
+        is_own = np.isin(rendered.shingles, raw.shingles, assume_unique=True)
+        is_wanted = is_own | ~np.isin(rendered.shingles, added, assume_unique=True)
+        return float(is_own.sum() / is_wanted.sum()) if is_wanted.any() else 1.0
     words = rendered.normal_text.split()
     own = set(raw.normal_text.split())
     return sum(word in own for word in words) / len(words) if words else 1.0

@@ -16,6 +16,9 @@ LATER, LAST = "later: ", "last: "
 """Instead of `FAILED`: pages that are rendered once more when nothing else is left; and those that
 are queued for that."""
 
+BOTH_WAYS = ("first", "audit")
+"""Reasons of pages that are rendered to find out whether they had to be."""
+
 _WORDS = {
     "always": "every page is",
     "shell": "its text is made by scripts",

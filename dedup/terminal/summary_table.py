@@ -181,9 +181,13 @@ def _rendered(rendering: Mapping[str, Any]) -> Iterator[str]:
         f"rendered: {n_rendered:,} pages, {rendering['compared']:,} read both ways,"
         f" {rendering['seconds']:,.1f} s ({', '.join(parts)})"
     )
-    if failed := rendering["failed"]:
-        reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in failed.items())
-        yield f"could not be rendered: {reasons}; dedup retry has them rendered again"
+    for kind, what_next in (
+        ("failed", "dedup retry has them rendered again"),
+        ("later", "they come again when the crawl goes on and nothing else is left"),
+    ):
+        if counts := rendering[kind]:
+            reasons = ", ".join(f"{plain(name)} {count:,}" for name, count in counts.items())
+            yield f"could not be rendered: {reasons}; {what_next}"
 
 
 def _freshness(found: Mapping[str, Any]) -> Iterator[str]:

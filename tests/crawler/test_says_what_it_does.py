@@ -200,6 +200,18 @@ def test_hints_name_the_command_as_it_is_typed(
     assert f"uv run dedup export {tmp_path}" in _shown(account, tmp_path)
 
 
+def test_pages_that_come_again_by_themselves_need_no_retry(tmp_path: Path) -> None:
+    rendering = {
+        "rendered": {"shell": 40, "first": 2}, "raw": {"static": 7}, "failed": {"timeout": 3},
+        "later": {"crashed": 1}, "compared": 2, "seconds": 9.0,
+    }  # fmt: skip
+    account = {"pages": _NONE, "bytes": _NONE, "failed": {}, "rendering": rendering}
+    shown = _shown(account, tmp_path)
+    assert "rendered: 42 pages, 2 read both ways," in shown
+    assert "could not be rendered: timeout 3; dedup retry has them rendered again" in shown
+    assert "could not be rendered: crashed 1; they come again when the crawl goes on" in shown
+
+
 _NONE = {"fetched": 0, "unique": 0, "duplicates": {}, "skipped": {}}
 
 

@@ -14,9 +14,10 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.http import HtmlResponse, Response
 
+from dedup.rendering.additions import Additions
 from dedup.rendering.comparison import loses_nothing
 from dedup.rendering.learner import Choice, HostTemplates, Kind, Template
-from dedup.rendering.record import FAILED, LAST, LATER, TURNED_OVER, HowRead
+from dedup.rendering.record import BOTH_WAYS, FAILED, LAST, LATER, TURNED_OVER, HowRead
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.rendering.record import RenderingError
@@ -91,6 +92,7 @@ class RenderedPages:
         self._is_skipped = is_skipped
         self._is_in_scope = is_in_scope
         self._hosts: dict[str, HostTemplates] = {}
+        self._additions: dict[str, Additions] = {}
         self._decided: dict[tuple[str, int], asyncio.Event] = {}
         """Is set when a page of a template has been rendered, for those that wait for it."""
         self._tasks: set[asyncio.Task[HtmlResponse]] = set()
@@ -150,7 +152,9 @@ class RenderedPages:
 
     def _of_host(self, host: str) -> HostTemplates:
         if host not in self._hosts:
-            self._hosts[host] = HostTemplates(self._table.templates(host))
+            known = self._table.templates(host)
+            self._hosts[host] = HostTemplates(known)
+            self._additions[host] = Additions({each.number for each in known if each.n_same})
         return self._hosts[host]
 
     def _is_copy(self, raw: Reading) -> bool:
@@ -190,8 +194,7 @@ class RenderedPages:
         began = time.monotonic()
         try:
             rendered, seconds = await self._rendered(response)
-            links = [each for each in rendered.links if self._is_in_scope(each)]
-            is_same = loses_nothing(raw.page, rendered.page, raw.links, links)
+            is_same = self._lacks_nothing(host, raw, rendered, choice.template)
         except RenderingError as error:
             self._stats.inc_value(f"dedup/rendering/failed/{error.reason}")
             seconds = time.monotonic() - began
@@ -205,12 +208,21 @@ class RenderedPages:
         if failed == FAILED:
             self._last_failures[host] = 0
         # A page that lacks nothing is read as the others of its template are.
-        is_raw = is_same and choice.why in ("first", "audit")
+        is_raw = is_same and choice.why in BOTH_WAYS
         done = choice._replace(is_rendered=not is_raw)
         self._note(host, raw, done, seconds=seconds, is_same=is_same)
         self._stats.inc_value(f"dedup/rendering/rendered/{choice.why}")
         chosen = raw if is_raw else rendered
         return chosen._replace(links=list(dict.fromkeys([*rendered.links, *raw.links])))
+
+    def _lacks_nothing(
+        self, host: str, raw: Reading, rendered: Reading, template: Template | None
+    ) -> bool | None:
+        links = [each for each in rendered.links if self._is_in_scope(each)]
+        pages = raw.page, rendered.page, raw.links, links
+        if template is None:
+            return loses_nothing(*pages)
+        return self._additions[host].lacks_nothing(template, *pages)
 
     async def _rendered(self, response: Response) -> tuple[Reading, float]:
         """The page as the browser shows it, and the seconds that it took."""

@@ -32,7 +32,12 @@ _NOT_PASSED_ON = {
 
 _DATA_TYPES = ("xhr", "fetch")
 _QUIET_SECONDS = 0.5
-"""Without a request, after which a page counts as complete, as for Playwright."""
+"""Without a request, after which a page counts as complete, as for Playwright; if its scripts rest,
+too: on a busy machine they may not have run before."""
+
+_BUSY_TIMES = 3
+"""Where the markup took more than a second to be read, a page that never stops asking has so many
+times as long: its host or this machine is slow."""
 
 _INTERCEPTED = [
     {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"},
@@ -131,31 +136,50 @@ class PageVisit:
 
     async def _render(self, response: Response) -> tuple[str, str]:
         page, session = await self._open(response)
+        began = time.monotonic()
         try:
             await page.goto(response.url, wait_until="commit", timeout=0)  # the bound holds
             await self._parsed.wait()
-            await self._settle()
+            await self._settle(session, time.monotonic() - began)
         except PlaywrightError as error:
             if "net::" not in error.message:
                 raise
             raise RenderingError("failed", error.message.partition("\n")[0]) from error
         document = await ShownDocument.of(session, self._bounds)
+        if self._bounds.max_scrolls:
+            await document.watch()
         html, url = await document.read()
         shown = html, self._shown_url(response.url, url)
         if self._bounds.max_scrolls:
             self._kept = shown
-            await self._scroll(document, shown[1])
+            await self._scroll(session, document, shown[1])
         await asyncio.gather(*self._tasks, return_exceptions=True)
         return self._kept or shown
 
-    async def _settle(self) -> None:
-        """Wait until the page has asked for nothing for a while, for a few seconds at most."""
-        until = time.monotonic() + self._bounds.idle_seconds
+    async def _settle(self, session: CDPSession, taken: float = 0.0) -> None:
+        """Wait until the page has asked for nothing for a while, for a few seconds at most.
+
+        `taken`: seconds until its markup was read.
+        """
+        self._changed = time.monotonic()
+        until = self._changed + max(self._bounds.idle_seconds, _BUSY_TIMES * taken)
         while (now := time.monotonic()) < until:
             quiet = now - self._changed if not self._in_flight else 0.0
             if quiet >= _QUIET_SECONDS:
-                return
-            await asyncio.sleep(min(_QUIET_SECONDS - quiet, until - now))
+                if await self._rests(session):
+                    return
+            else:
+                await asyncio.sleep(min(_QUIET_SECONDS - quiet, until - now))
+
+    async def _rests(self, session: CDPSession) -> bool:
+        """Let the page's scripts do what there is to do; have they asked for nothing?"""
+        n_requests = self._n_requests
+        try:
+            await (await ShownDocument.of(session, self._bounds)).rest()
+        except PlaywrightError:  # the page loads itself again
+            self._changed = time.monotonic()
+            return False
+        return self._n_requests == n_requests
 
     async def _open(self, response: Response | None) -> tuple[Page, CDPSession]:
         await self._take_cookies(response)
@@ -235,12 +259,12 @@ class PageVisit:
             {"requestId": event["requestId"], "authChallengeResponse": answer},
         )
 
-    async def _scroll(self, document: ShownDocument, url: str) -> None:
+    async def _scroll(self, session: CDPSession, document: ShownDocument, url: str) -> None:
         """Ask the page for more until nothing new comes; it is kept as it is read last."""
         for _ in range(self._bounds.max_scrolls):
             if not (
-                await self._brings_more(document, document.scroll)
-                or await self._brings_more(document, document.press)
+                await self._brings_more(session, document, document.scroll)
+                or await self._brings_more(session, document, document.press)
             ):
                 return
             html, _ = await document.read()
@@ -249,12 +273,11 @@ class PageVisit:
         self._stopped_by = "budget"
 
     async def _brings_more(
-        self, document: ShownDocument, ask: Callable[[], Awaitable[bool]]
+        self, session: CDPSession, document: ShownDocument, ask: Callable[[], Awaitable[bool]]
     ) -> bool:
         if not await ask():
             return False
-        self._changed = time.monotonic()
-        await self._settle()
+        await self._settle(session)
         return await document.has_grown()
 
     def _shown_url(self, url: str, shown: str) -> str:

@@ -16,6 +16,9 @@ from dedup.scrapy.rendering.record import RenderingError
 _READ_SECONDS = 5.0
 """For reading the DOM: one at its bounds takes a second."""
 
+_REST = "new Promise((done) => requestIdleCallback(done, {timeout: 1000}))"
+"""Is kept when the page's scripts have done what there was to do."""
+
 
 class ShownDocument:
     """A document, seen from a world of its own, where the page's scripts can change nothing."""
@@ -32,11 +35,16 @@ class ShownDocument:
         world = await session.send(
             "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]}
         )
-        made = cls(session, world["executionContextId"], bounds)
-        if bounds.max_scrolls:
-            await made._value(_script("scrolling.js"))
-            await made.has_grown()
-        return made
+        return cls(session, world["executionContextId"], bounds)
+
+    async def rest(self) -> None:
+        """Wait until its scripts have done what there was to do."""
+        await self._value(_REST)
+
+    async def watch(self) -> None:
+        """Begin to look for what is new."""
+        await self._value(_script("scrolling.js"))
+        await self.has_grown()
 
     async def read(self) -> tuple[str, str]:
         """Its markup, and its URL.

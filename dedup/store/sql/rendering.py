@@ -5,7 +5,15 @@ from collections.abc import Collection
 from typing import Any, NamedTuple, cast
 
 from dedup.rendering.learner import Kind, Template
-from dedup.rendering.record import FAILED, LAST, LATER, QUEUED_AGAIN, TURNED_OVER, HowRead
+from dedup.rendering.record import (
+    BOTH_WAYS,
+    FAILED,
+    LAST,
+    LATER,
+    QUEUED_AGAIN,
+    TURNED_OVER,
+    HowRead,
+)
 from dedup.rendering.sketch import from_bytes, to_bytes
 from dedup.store.records import storable
 from dedup.store.sql.database import Queries
@@ -151,23 +159,32 @@ class RenderingTable(Queries):
     # --- Counts ----------------------------------------------------------------------------------
 
     def summary(self, n_templates: int) -> dict[str, Any]:
-        """Pages by reason, seconds, and the templates that took most of them; {}: no pages."""
+        """Pages by reason, seconds, and the templates that took most of them; {}: no pages.
+
+        failed: pages that could not be rendered; later: those that come again by themselves
+        compared: pages that were read both ways to find out whether they had to be
+        """
         rendered: Counter[str] = Counter()
         raw: Counter[str] = Counter()
         failed: Counter[str] = Counter()
+        later: Counter[str] = Counter()
         seconds, n_both = 0.0, 0
-        for why, is_rendered, count, its_seconds, its_both in self._database.all(_COUNTS):
-            kind, _, reason = why.partition(": ")
-            (failed if reason else rendered if is_rendered else raw)[reason or kind] += count
+        for why, is_rendered, count, its_seconds, n_compared in self._database.all(_COUNTS):
+            before, is_failure, reason = why.rpartition(": ")
+            if is_failure:
+                (failed if f"{before}: " == FAILED else later)[reason] += count
+            else:
+                (rendered if is_rendered else raw)[why] += count
             seconds += its_seconds
-            n_both += its_both
-        if not (rendered or raw or failed):
+            n_both += n_compared if why in BOTH_WAYS else 0
+        if not (rendered or raw or failed or later):
             return {}
         names = ("host", "template", "kind", "pages", "seconds", "rendered")
         return {
             "rendered": dict(rendered),
             "raw": dict(raw),
             "failed": dict(failed),
+            "later": dict(later),
             "compared": n_both,
             "seconds": round(seconds, 3),
             "templates": [

@@ -146,6 +146,16 @@ def test_static_pages_keep_their_raw_form_and_links_of_both(job: Job) -> None:
     assert [how(job, n) for n in (0, 7)] == [(False, "first"), (False, "static")]
 
 
+def test_a_menu_that_scripts_add_makes_no_page_lack_something(job: Job) -> None:
+    menu = " ".join(f"menu{n}" for n in range(50))
+    played = Played(lambda url: f"{menu} {_TEXT} {url}")
+    pages = rendering(job, played)
+    found = read(pages, *(reading_of(url_of(n), same(url_of(n))) for n in range(8)))
+    assert len(played.rendered) == 4  # one shows nothing before there is another
+    assert sum(menu in each.page.text for each in found) == 1
+    assert how(job, 7) == (False, "static")
+
+
 def test_shells_are_rendered_each(job: Job) -> None:
     played = Played(same)
     shells = [reading_of(url_of(n), "", source="shell", body=b"<div>") for n in range(5)]

@@ -567,12 +567,13 @@ def test_how_pages_were_read_is_kept_and_turned_over(job: JobStore) -> None:
         sketch = None
     table.note(HowRead(host, "http://a.example/3", 4, "full", True, "audit", 1.0, is_same=False))
     table.note(HowRead(host, "http://a.example/4", None, "shell", False, "failed: timeout"))
+    table.note(HowRead(host, "http://a.example/5", 5, "shell", True, "shell", is_same=False))
     (template,) = table.templates(host)
     assert (template.number, template.n_same, template.n_other) == (4, 1, 1)
     assert template.sketch == {1, 2**64 - 1}
     assert table.of_page(host, "http://a.example/9") is None
     told = table.summary(1)
-    assert (told["rendered"], told["failed"]) == ({"audit": 1}, {"timeout": 1})
+    assert (told["rendered"], told["failed"]) == ({"audit": 1, "shell": 1}, {"timeout": 1})
     assert (told["compared"], told["seconds"]) == (2, 5.5)
     assert job.refreshes.validators(1)
     table.turn_over(host, 4, since=1)
@@ -589,6 +590,8 @@ def test_how_pages_were_read_is_kept_and_turned_over(job: JobStore) -> None:
     assert [each.page for each in table.to_render(host, 9, "later: ")] == [1]
     table.note_queued(host, "http://a.example/1")
     assert not table.hosts_to_render("later: ")
+    told = table.summary(1)
+    assert (told["failed"], told["later"]) == ({"timeout": 1}, {"crashed": 1})
     assert table.of_page(host, "http://a.example/1").why == "last: crashed"
     assert table.templates(host)[0].period == 3
     assert table.turn_over_failed(["rendering_timeout"]) == {"rendering_timeout": 1}

@@ -1,0 +1,53 @@
+"""When a page counts as complete: on a busy machine, nothing for a while does not say that."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from dedup.scrapy.rendering.bounds import Bounds
+from tests.crawler.rendered import Rendered
+
+_SCRIPT = """
+const busy = () => { const end = performance.now() + 1200; while (performance.now() < end); };
+const ask = async () => {
+  for (let n = 0; n < 20; n += 1) await (await fetch("/data")).text();
+  document.body.append("what was asked for");
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def patient() -> Iterator[Rendered]:
+    pytest.importorskip("scrapy_playwright", reason="needs the extra render")
+    if shutil.which("chromium") is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    made = Rendered(Bounds(seconds=120, idle_seconds=60))
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        # No request is under way for longer than the page has to be quiet, and then there is one.
+        "busy(); setTimeout(ask)",
+        "fetch('/data').then((answer) => answer.text()).then(() => { busy(); ask(); })",
+        "const two = new MessageChannel(); two.port1.onmessage = () => { busy(); ask(); };"
+        "two.port2.postMessage(0)",
+    ],
+    ids=["while_it_is_read", "after_an_answer", "in_a_task"],
+)
+def test_scripts_that_lack_time_are_waited_for(patient: Rendered, script: str) -> None:
+    patient.web.routes = {"/app.js": ("text/javascript", _SCRIPT + script)}
+    page = patient.render("<script type=module src=/app.js></script><p>Loading")
+    assert "what was asked for" in page.text
+
+
+def test_a_page_that_never_rests_is_read(rendered: Rendered) -> None:
+    page = "<p>here<script>setInterval(() => fetch('/data'), 100)</script>"
+    assert "here" in rendered.render(page).text
+    page = "<p>here<script>const on = () => setTimeout(on); on()</script>"
+    assert "here" in rendered.render(page).text
