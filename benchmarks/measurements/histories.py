@@ -10,7 +10,8 @@ What is told of each visit is judged by the words of the content container (see
 
 - changed: a page's words, or its title, differ between two states. A page that was told and is the
   same by both counts against precision; "rebuilt" are pages whose file differs, and neither does.
-- new: a stored page whose file was not there in the state before.
+- new: a page that links lead to (see `benchmarks/sites/reached.py`), and in no state before did;
+  those that are recorded as duplicates do not count.
 - gone: a page without a file, or with one that only redirects, told one visit later, as `gone` or,
   with the other URL, as `moved` by then; what vanishes in the last state does not count.
 
@@ -31,6 +32,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from html import unescape
 from pathlib import Path
 
@@ -39,6 +41,7 @@ sys.path.insert(0, str(_ROOT))
 
 from benchmarks.sites.container import WORDS, Container, Content, decoded  # noqa: E402 -- in order
 from benchmarks.sites.folder import SiteFolder  # noqa: E402 -- in order
+from benchmarks.sites.reached import reached  # noqa: E402 -- in order
 from benchmarks.sites.server import SiteServer  # noqa: E402 -- in order
 from dedup.changes import Change, Changes  # noqa: E402 -- in order
 from dedup.store import open_store  # noqa: E402 -- in order
@@ -116,25 +119,40 @@ def _without_numbers(words: Iterable[str]) -> list[str]:
 class Judge:
     """Counts what was told of visits, and what was not."""
 
-    def __init__(self, first: State) -> None:
+    def __init__(self, first: State, linked: Mapping[str, bytes]) -> None:
         self.counts: Counter[str] = Counter()
         self.examples: list[str] = []
         self._last = dict(first)
         """Of each page the state when it was last there."""
+        self._linked = first.keys() | linked.keys()
         self._missing: set[str] = set()
         self._gone: set[str] = set()
         self._moved: set[str] = set()
         """Pages told as moved so far."""
 
-    def add(self, now: State, stored: set[str], told: Mapping[str, Change]) -> None:
-        """Judge a visit; `stored`: the pages that the job has now, without duplicates."""
+    def add(
+        self,
+        now: State,
+        stored: set[str],
+        linked: Mapping[str, bytes],
+        told: Mapping[str, Change],
+    ) -> None:
+        """Judge a visit.
+
+        Args:
+            stored: the pages that the job has now, without duplicates.
+            linked: the pages that links lead to, with their bodies.
+        """
         both = stored & self._last.keys() & now.keys()
         changed = {url for url in both if self._last[url][0] != now[url][0]}
         by_words = {url for url in changed if self._last[url][1] != now[url][1]}
         by_name = self._other_names(changed - by_words, now)
         told_changed = self._of(told, "changed")
         self._compare("changed", (by_words | by_name) - self._gone, told_changed)
-        self._compare("new", now.keys() & stored - self._last.keys(), self._of(told, "new"))
+        there = {url for url, body in linked.items() if not _REDIRECT.search(body)}
+        new = there - self._linked - (now.keys() - stored)
+        self._compare("new", new, self._of(told, "new"))
+        self._linked |= there
         missing = stored - now.keys()
         gone = missing & self._missing
         self._moved |= self._of(told, "moved")
@@ -208,11 +226,13 @@ def main() -> None:
         found = commits(options.repository, options.branch, options.states, options.last)
         check_out(options.repository, found[0], root)
         hosts = [each for each in options.hosts.split(",") if each]
-        with SiteServer(SiteFolder(root / options.root, hosts)) as server:
+        site = SiteFolder(root / options.root, hosts)
+        with SiteServer(site) as server:
             url = server.url + options.start
             more = ("-a", f"allow={options.allow}") if options.allow else ()
             crawl(url, job, *more)
-            judge = Judge(read_state(job, server, container)[0])
+            linked = partial(reached, site, server.url, options.start, options.allow)
+            judge = Judge(read_state(job, server, container)[0], linked())
             for commit in found[1:]:
                 check_out(options.repository, commit, root)
                 crawl(url, job, *more, "-a", "refresh=1")
@@ -221,7 +241,7 @@ def main() -> None:
                     rows = list(Changes(store, None, folder).rows())
                 print(commit[:10], Counter(row.change for row in rows), flush=True)
                 told = {row.url: row for row in rows}
-                judge.add(now, stored, told)
+                judge.add(now, stored, linked(), told)
                 if options.show:
                     for each in judge.examples:
                         row = told.get(each.rpartition(" ")[2])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dedup.changes.lines import TITLE, differing_keys, line_key
+from dedup.changes.lines import PIECE, TITLE, line_key, template_keys
 from dedup.changes.rereading import Reread
 from dedup.pieces.runs import SortedRows
 from dedup.sites.lines import words_of
@@ -53,7 +53,7 @@ def templates(
     n_lines = 0
     with closing(SortedRows(folder)) as rows:
         for page in pages:
-            for key in sorted(differing_keys(page))[:_LINES_A_PAGE]:
+            for key in sorted(template_keys(page))[:_LINES_A_PAGE]:
                 rows.add((page.host, key, page.number))
         for (host, key), group in groupby(rows, key=lambda row: row[:2]):
             count = sum(1 for _ in group)
@@ -75,8 +75,11 @@ class Furniture:
         self._template, self._site = template, site
 
     def has_changed(self, lines: Sequence[str]) -> list[bool]:
-        """Which of the lines have many pages changed?"""
-        return [line_key(line) in self._template.keys for line in lines]
+        """Which of the lines, or pieces of lines, have many pages changed?"""
+        keys = self._template.keys
+        return [
+            (key := line_key(line)) in keys or key.removeprefix(PIECE) in keys for line in lines
+        ]
 
     def __call__(self, again: Reread | None, lines: Sequence[str]) -> list[bool]:
         """Which of the lines are not the page's own? Those that many pages have, or have changed.
@@ -92,7 +95,9 @@ class Furniture:
         if again is not None:
             is_common &= ~np.isin(keys & ~_ONE, again.moved)
         both = zip(lines, self.has_changed(lines), is_common.tolist(), strict=True)
-        return [out or (common and not line.startswith(TITLE)) for line, out, common in both]
+        return [
+            out or (common and not line.startswith((TITLE, PIECE))) for line, out, common in both
+        ]
 
 
 def _enough(n_pages: int) -> int:

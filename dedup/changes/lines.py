@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import groupby, islice
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -22,6 +22,17 @@ _RUN = re.compile(r"\w+")
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 TITLE = "\0"
 """Before the parts of a title, which are compared as lines of their own."""
+
+PIECE = "\1"
+"""Before the pieces of a line, which are other keys than whole lines."""
+
+_BETWEEN = re.compile(r"(\s*[|\u00b7\u2022\u203a\u00bb]\s*|\s+[-/\u2010-\u2015]\s+)")
+"""Stands between what a line puts together: `May 3 · 2 min read · travel`."""
+
+_SIGNS_BETWEEN = " -_/|\u00b7\u2010\u2011\u2012\u2013\u2014\u2015\u2022\u203a\u00bb"
+
+_BETWEEN_NAMES = re.compile(r"(\s*[-_|\u00b7\u2010-\u2015]\s*)")
+"""In titles: some sites put their name behind a page's with a mere hyphen."""
 
 _KEY_CHARACTERS = 200
 _MONTHS = "january february march april may june july august september october november december"
@@ -66,6 +77,29 @@ def differing_keys(page: ChangedPage) -> set[str]:
     return {line_key(line) for line in (*(now - then), *(then - now))}
 
 
+def template_keys(page: ChangedPage) -> set[str]:
+    """The keys of the lines that came or went, and of those pieces of them that did."""
+    then, now = (Counter(lines_of(each, page.url)) for each in (page.then, page.now))
+    came, went = now - then, then - now
+    pieces = {each for line in came for each in pieces_of(line)}
+    pieces ^= {each for line in went for each in pieces_of(line)}
+    return {line_key(each) for each in (*came, *went, *pieces)}
+
+
+def pieces_of(line: str) -> list[str]:
+    """What a line puts together; nothing if it is one piece."""
+    title = TITLE if line.startswith(TITLE) else ""
+    parts = _split(line)[::2]
+    return [PIECE + title + part for part in parts] if len(parts) > 1 else []
+
+
+def _split(line: str) -> list[str]:
+    """Its pieces, with what stands between them."""
+    if line.startswith(TITLE):
+        return _BETWEEN_NAMES.split(line.removeprefix(TITLE))
+    return _BETWEEN.split(line)
+
+
 class Difference(NamedTuple):
     """How the own texts of two versions differ.
 
@@ -90,7 +124,7 @@ def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | Non
     other = differing_keys(page) - {line_key(each) for each in (*came, *went)}
     if other and (came or went):  # the template changed
         came, went = (
-            _not_in(lines, _words(others, _RUN))
+            _not_in(_unmixed(lines, is_furniture), _words(others, _RUN))
             for lines, others in zip((came, went), every, strict=True)
         )
         if not (came or went):
@@ -103,6 +137,22 @@ def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | Non
 
 def _own(lines: Sequence[str], is_furniture: IsFurniture) -> list[str]:
     return [line for line, is_out in zip(lines, is_furniture(lines), strict=True) if not is_out]
+
+
+def _unmixed(lines: Iterable[str], is_furniture: IsFurniture) -> Iterator[str]:
+    """The lines; of those that have pieces of a template, what stands between these."""
+    for line in lines:
+        pieces = pieces_of(line)
+        is_out = is_furniture(pieces) if pieces else []
+        if not any(is_out):
+            yield line
+            continue
+        parts = _split(line)
+        for out, group in groupby(
+            range(len(parts)), key=lambda at: at % 2 == 0 and is_out[at // 2]
+        ):
+            if not out:
+                yield "".join(parts[at] for at in group).strip(_SIGNS_BETWEEN)
 
 
 def _words(lines: Iterable[str], word: re.Pattern[str] = _WORD) -> str:
@@ -126,7 +176,7 @@ def _not_in(lines: Iterable[str], words: str) -> Counter[str]:
 
 def passages(lines: Iterable[str], others: Collection[str]) -> list[str]:
     """The first of some lines, shortened to where they differ from others, as they are shown."""
-    return [_excerpt(line, others).removeprefix(TITLE) for line in islice(lines, _MAX_PASSAGES)]
+    return [_excerpt(line, others).lstrip(PIECE + TITLE) for line in islice(lines, _MAX_PASSAGES)]
 
 
 def _excerpt(line: str, others: Iterable[str]) -> str:

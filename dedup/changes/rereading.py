@@ -89,7 +89,7 @@ class Reread:
     def texts(self) -> Iterator[ChangedPage]:
         """The page as it is read in each way, without lists of links unless it is one."""
         page, both = self.page, (self.then, self.now)
-        is_list = any(each.is_list for each in both)
+        is_list = any(map(_Body.is_list, both, self.pairs[-1]))
         then, now = (each.own_lines(is_list=is_list) for each in both)
         for old_site, new_site in self.pairs:
             old, new = self.then.text(then, old_site), self.now.text(now, new_site)
@@ -126,9 +126,13 @@ class _Body(NamedTuple):
             return None
         return cls(outline, name_key(outline, page.title, page.url or ""), page.title, stored)
 
-    @property
-    def is_list(self) -> bool:
-        return are_most(link_lists(self.outline), self.outline, self.stored)
+    def is_list(self, site: Site) -> bool:
+        """Are lists of links most of it, also of what it has without its site's menus?"""
+        lists = [*link_lists(self.outline)]
+        if not are_most(lists, self.outline, self.stored):
+            return False
+        own = self.text(self.own_lines(is_list=True), site)
+        return own is None or are_most(lists, self.outline, own)
 
     def own_lines(self, *, is_list: bool) -> PageLines:
         page = without_pagers(self.outline)

@@ -55,6 +55,22 @@ def test_lists_of_links_are_left_out(links: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        (
+            f"<p>Of wood.</p><h2>Of this series</h2><ul>{_LINKS}</ul><h2>Use</h2>",
+            ["Of wood.", "Use"],
+        ),
+        (f"<p>Of wood.</p><h2>Of this series</h2><ul>{_LINKS}</ul>", ["Of wood."]),
+        (f"<h2>Kinds</h2><ul>{_LINKS}</ul><p>Of wood.</p>", ["Kinds", "Of wood."]),
+        (f"<h1>Kinds</h1><ul>{_LINKS}</ul>", ["Kinds"]),
+    ],
+)
+def test_a_heading_goes_with_its_list_if_it_has_nothing_else(body: str, kept: list[str]) -> None:
+    assert [line.text for line in without_lists(_outline(body)).lines] == kept
+
+
+@pytest.mark.parametrize(
     "body",
     [
         f"<ul>{_LINKS}<li>A spoon is neither of these, as is told here at length.</li></ul>",

@@ -117,6 +117,33 @@ def test_entries_of_a_list_are_told_although_a_menu_has_them_too(
     assert (told.came, told.went) == (["About c"], ["About a"])
 
 
+def test_a_menu_in_the_stored_text_makes_no_page_a_list_of_links(
+    store: JobStore, tmp_path: Path, clock: Iterator[float]
+) -> None:
+    def links(texts: list[str]) -> str:
+        return f"<ul>{''.join(f'<li><a href=/x>{text}</a></li>' for text in texts)}</ul>"
+
+    menu = [f"All that there is about the tools of section {n}" for n in "abcdefghijklmnop"]
+
+    def page(topic: str, at: float, n_parts: int, text: list[str]) -> Page:
+        parts = [f"Part {'xyz'[n]}" for n in range(n_parts)]
+        own = "".join(f"<p>{line}</p>" for line in _own(topic))
+        body = f"<nav>{links(menu)}</nav><main>{own}{links(parts)}</main>"
+        return _page(topic, body, [*text, *_own(topic), *parts], at)
+
+    number = store.add(page("a", 500.0, 2, menu), {})  # read before the menu was known
+    learned = [page(topic, 500.0, 0, []) for topic in _TOPICS[1:]]
+    for each in learned:
+        store.add(each, {})
+    state = SiteState()
+    state.begin(learn((outline_of(each) or Outline(), each.title, "") for each in learned))
+    store.learned.set_site("a.example", state.to_bytes())
+    store.set_meta("finished", "1.0")
+    store.refreshes.begin()
+    store.refreshes.replace_page(number, page("a", next(clock), 3, []), {})
+    assert list(Changes(store, None, tmp_path).rows()) == []
+
+
 def test_counters_that_show_the_path_of_their_page_belong_to_the_template(
     store: JobStore, tmp_path: Path, clock: Iterator[float]
 ) -> None:
