@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
 from playwright.async_api import BrowserContext, CDPSession, Page
@@ -21,8 +21,6 @@ from dedup.scrapy.rendering.proxy import WARM_UP_URL
 from dedup.scrapy.rendering.reach import IsInScope, Reach
 from dedup.scrapy.rendering.record import DataAnswer, Reason, Rendering, RenderingError, StoppedBy
 from dedup.scrapy.rendering.shown import ShownDocument
-
-T = TypeVar("T")
 
 _NOT_PASSED_ON = {
     "connection", "content-disposition", "content-encoding", "content-length", "keep-alive",
@@ -123,7 +121,7 @@ class PageVisit:
             self._failed.cancel()
         return html, url, self._record(time.monotonic() - began)
 
-    async def _within_bounds(self, rendering: asyncio.Future[T]) -> T:
+    async def _within_bounds(self, rendering: asyncio.Future[tuple[str, str]]) -> tuple[str, str]:
         try:
             async with asyncio.timeout(self._bounds.seconds):
                 waiting: list[asyncio.Future[Any]] = [rendering, self._failed]
