@@ -1,7 +1,7 @@
-// The page's markup as it is shown: shadow roots in the place of their hosts' children, and the
-// frames whose documents can be read. It runs in a world of its own, where the page's scripts can
-// change none of what it calls, and builds the markup in a document without scripts. Links that are
-// not there any more stand at its end.
+// The page's markup as it is shown: shadow roots in the place of their hosts' children, the frames
+// whose documents can be read, no boxes that ask for consent; at its end, links that are not there
+// any more. It runs in a world of its own, where the page's scripts can change none of what it
+// calls, and builds the markup in a document without scripts.
 (bounds, gone) => {
   const inert = document.implementation.createHTMLDocument("");
   let nodes = 0;
@@ -30,6 +30,15 @@
     return node.childNodes;
   };
 
+  // Is it a box in front of the page that asks for consent? Its names and its place tell.
+  const CONSENT = /cookie|consent|privacy|gdpr|ccpa|onetrust|didomi|(?:^|[\s_-])cmp(?:$|[\s_-])/i;
+  const asksForConsent = (node) =>
+    node.nodeType === Node.ELEMENT_NODE &&
+    CONSENT.test(`${node.id} ${node.getAttribute("class") ?? ""}`) &&
+    node !== document.body &&
+    getComputedStyle(node).position === "fixed" &&
+    !node.querySelector("main, article, h1");
+
   const frameBody = (node) => {
     if (node.localName !== "iframe" && node.localName !== "frame") return null;
     try {
@@ -50,7 +59,8 @@
     }
     const made = inert.importNode(node, false);
     const target = node.localName === "template" ? made.content : made;
-    for (const child of shownChildren(node)) target.append(copy(child, depth + 1));
+    for (const child of shownChildren(node))
+      if (!asksForConsent(child)) target.append(copy(child, depth + 1));
     return made;
   };
 

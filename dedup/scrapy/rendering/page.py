@@ -68,6 +68,7 @@ class PageVisit:
         self._is_in_scope = is_in_scope
         self._bounds = bounds
         self._page: Page | None = None
+        self._frame = ""
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
         self._asked: set[str] = set()
@@ -182,13 +183,12 @@ class PageVisit:
     async def _open(self, response: Response | None) -> tuple[Page, CDPSession]:
         await self._take_cookies(response)
         page = self._page = await self._context.new_page()
-        page.on("crash", lambda _: self.fail("crashed", "the page's process has ended"))
         page.on("request", self._count)
         page.on("requestfinished", self._note_data)
         page.on("requestfailed", self._note_end)
         session = await self._context.new_cdp_session(page)
         tree = await session.send("Page.getFrameTree")
-        frame = tree["frameTree"]["frame"]["id"]
+        frame = self._frame = tree["frameTree"]["frame"]["id"]
         session.on(
             "Fetch.requestPaused",
             lambda event: self._start(self._decide, session, event, frame, response),
@@ -334,6 +334,15 @@ class PageVisit:
         if self._n_popups > self._bounds.max_popups:
             self.fail("failed", f"more than {self._bounds.max_popups} windows were opened")
         self._start(page.close)
+
+    def note_crash(self, frame: str, *, is_for_memory: bool) -> None:
+        """Note the end of the process that shows a frame."""
+        if frame != self._frame:
+            return
+        if is_for_memory:
+            self.fail("too_large", "its process took too much memory")
+        else:
+            self.fail("crashed", "the page's process has ended")
 
     def fail(self, reason: Reason, detail: str) -> None:
         """Let the rendering end with an error."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -36,10 +35,6 @@ each processor, where another browser beside it would make things worse."""
 
 _CLOSE_SECONDS = 10.0
 """For a browser to end in order; and for the answers of one that counts as dead."""
-
-_LEARN_SECONDS = 5.0
-"""Until the end of a page's process is told; a page that crashes so soon after one has been ended
-for its memory counts as the page of this process."""
 
 _IDLE_SECONDS = 60.0
 """Without a page, after which a context is closed."""
@@ -86,7 +81,8 @@ class BrowserRun:
         self._watch: asyncio.Future[None] | None = None
         self._is_unused = asyncio.Event()
         self._is_unused.set()
-        self._ended_for_memory = -math.inf
+        self._n_ended = 0
+        """Processes that have been ended for their memory, whose pages have not been told."""
         self.n_pages = self.n_open = 0
         self.is_broken = False
 
@@ -101,6 +97,8 @@ class BrowserRun:
             self._browser = await self._provider.launch_browser()
             self._browser.on("disconnected", self._note_end)
             session = await self._browser.new_browser_cdp_session()
+            session.on("Target.targetCrashed", self._note_crash)
+            await session.send("Target.setDiscoverTargets", {"discover": True})
         except PlaywrightError as error:
             await self.close()
             raise RenderingError("failed", f"Chromium does not start: {error.message}") from error
@@ -158,11 +156,6 @@ class BrowserRun:
             rendered = await visit.render(response)
             is_sound = rendered[-1].stopped_by in (None, "budget")
             return rendered
-        except RenderingError as error:
-            is_for_memory = time.monotonic() - self._ended_for_memory < _LEARN_SECONDS
-            if error.reason != "crashed" or self.is_broken or not is_for_memory:
-                raise
-            raise RenderingError("too_large", "its process took too much memory") from error
         finally:
             self._visits.discard(visit)
             await self._put_back(context, is_sound=is_sound)
@@ -227,7 +220,14 @@ class BrowserRun:
             self._note_end(watch)
 
     def _note_memory(self) -> None:
-        self._ended_for_memory = time.monotonic()
+        self._n_ended += 1
+
+    def _note_crash(self, event: dict[str, Any]) -> None:
+        """Tell the page: has its process been ended for its memory, or by somebody else?"""
+        is_for_memory = event["status"] == "killed" and self._n_ended > 0
+        self._n_ended -= is_for_memory
+        for visit in self._visits:
+            visit.note_crash(event["targetId"], is_for_memory=is_for_memory)
 
     def _note_end(self, _: object) -> None:
         self.is_broken = True

@@ -36,7 +36,19 @@ _APP_JS = b"""fetch("/api" + location.pathname).then(answer => answer.json()).th
   document.title = data.title;
   document.querySelector("#root").innerHTML =
     `<h1>${data.title}</h1><p>${data.text}</p><a href="${data.next}">next</a>`;
+  setTimeout(() => document.body.insertAdjacentHTML("beforeend", CONSENT), 200);
 });"""
+_CONSENT = b"""<div class="cmp-box" style="position: fixed; inset: 0"><div role="dialog">
+<h2>Before you continue</h2><p>We value your privacy. We and our 842 partners store and access
+information on a device, such as unique identifiers in cookies, to process personal data. You may
+accept or manage your choices by clicking below, including your right to object where legitimate
+interest is used, or at any time in the privacy policy page. These choices will be signaled to our
+partners and will not affect browsing data.</p><p>We and our partners process data to provide: use
+precise geolocation data, actively scan device characteristics for identification, store and access
+information on a device, personalised advertising and content, advertising and content measurement,
+audience research and services development.</p><ul><li>Strictly necessary</li><li>Statistics</li>
+</ul><button>More options</button><button>Reject all</button><button>Accept all</button></div></div>
+"""
 _MORE_JS = b"""const more = document.querySelector("[data-more]");
 if (more) more.textContent = more.dataset.more;"""
 
@@ -59,7 +71,8 @@ def mixed(site: WebSite, make: SimpleNamespace) -> WebSite:
         )
         site.routes[f"/deep/{n}"] = make.page(f"deep {n}")
     site.routes["/copy"] = site.routes["/deep/0"]
-    site.routes["/app.js"] = make.Answer(_APP_JS, content_type="text/javascript")
+    app = _APP_JS.replace(b"CONSENT", b"`%b`" % _CONSENT)
+    site.routes["/app.js"] = make.Answer(app, content_type="text/javascript")
     site.routes["/more.js"] = make.Answer(_MORE_JS, content_type="text/javascript")
     apps = [f"/app/{n}" for n in range(_N_VIEWS)]
     site.routes["/"] = make.page("start", *names, *apps, "/copy", head=script)
@@ -88,6 +101,8 @@ def test_pages_that_need_a_browser_are_rendered(
     views = [rows[f"app/{n}"] for n in range(_N_VIEWS)]
     assert [row["title"] for row in views] == [f"View {n}" for n in range(_N_VIEWS)]
     assert {row["rendered_why"] for row in views} == {"shell"}
+    for n, row in enumerate(views):  # and nothing of the box that asks for consent
+        assert set(row["text"].split()) <= {*f"View {n} {make.prose(f'view {n}')} next".split()}
     turned = range(_FIRST_TURNED, _N_PAGES)
     assert all(rows[f"t/{n}"]["rendered"] for n in turned)
     assert all(make.prose(f"more {n}", 60) in rows[f"t/{n}"]["text"] for n in turned)

@@ -83,6 +83,11 @@ CASES = {
         _ALL, 3, None,
     ),
     "not_pressed": (_PRESSED, _FIRST + 2, 0, None),
+    "consent": (
+        "<div id=cookieBox style='position: fixed'><a href='/policy'>Your privacy</a></div>"
+        "<div class=cookies-open style='position: fixed'><main><a href='/app'>all</a></main></div>",
+        _FIRST + 1, 0, None,
+    ),
     "for_ever": ("<script>onEnd(() => add(5))</script>", 25, _SCROLLS, "budget"),
     "too_large": ("<script>onEnd(() => add(9 * n))</script>", 500, 2, "too_large"),
     "too_many": (
