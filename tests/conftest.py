@@ -31,6 +31,22 @@ settings.load_profile("certain")
 DEBIAN = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With `--dist=loadgroup`, a process has all tests of a file, and one has all of Spark.
+
+    Each process that uses Spark starts a Java of its own. These tests take longest, and come first.
+    """
+    for item in items:
+        group = "spark" if _needs_spark(item) else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=_needs_spark, reverse=True)
+
+
+def _needs_spark(item: pytest.Item) -> bool:
+    return "quick_spark" in getattr(item, "fixturenames", ())
+
+
 class PostgresqlServer:
     """A server of the test's own in a temporary folder, on a socket in it, not run as root."""
 

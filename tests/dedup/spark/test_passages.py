@@ -60,8 +60,7 @@ def values(path: Path) -> list[dict[str, Any]]:
     return [{name: row.get(name) for name in names} for row in found]
 
 
-@pytest.mark.parametrize("options", [[], ["--mark"]])
-@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+@pytest.mark.parametrize(("ending", "options"), [("jsonl", ["--mark"]), ("parquet", [])])
 def test_both_engines_write_the_same(tmp_path: Path, options: list[str], ending: str) -> None:
     evaluation = write(tmp_path / "eval.jsonl", [{"id": "q", "text": BLOCKS[3]}, {"text": "a"}])
     if ending == "jsonl":
