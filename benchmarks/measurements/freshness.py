@@ -296,12 +296,11 @@ def main() -> None:
     if options.texts is not None and options.texts.exists():
         kept = np.load(options.texts)
         urls, texts = kept["urls"].tolist(), kept["texts"]
-    elif options.repository is None:
-        urls, texts = simulated(options.pages, options.commits)
     else:
-        urls, texts = history(options)
-    if options.texts is not None:
-        np.savez_compressed(options.texts, urls=urls, texts=texts)
+        has_site = options.repository is not None
+        urls, texts = history(options) if has_site else simulated(options.pages, options.commits)
+        if options.texts is not None:
+            np.savez_compressed(options.texts, urls=urls, texts=texts)
     n_changes, _ = changes(texts)
     print(f"{len(urls)} pages, {texts.shape[1]} commits, {n_changes.sum():.0f} changes,", end=" ")
     print(f"{(n_changes > 0).sum()} pages change")
