@@ -13,12 +13,13 @@ next visit, whatever the schedule; it counts from then until it is gone. The fig
 time that pages were fresh, the mean of all, of the worst twentieth, and of the worst page. Which
 commits are visited is chance, and the figures depend on it by more than schedules differ: each is
 the mean of replays that begin with the first commit, the second, and so on up to `--every`, with
-the way from uniform (0) to the oracle (1), and that of each of these replays.
+the way from uniform (0) to the oracle (1), and the gain on uniform with its standard error.
 
 - uniform: who waited longest comes first.
 - nutch: the rule of Nutch's AdaptiveFetchSchedule, an interval that shrinks to .8 by each change
   that is found and grows to 1.4 without; the page that is most overdue by its interval comes first.
 - dedup: the schedule of a refresh with a budget, whose order is made anew ten times in each.
+- informed: that of dedup, told from the beginning what daily visits of each page will have found.
 - oracle: knows each page's rate of change over the whole history, and visits at the intervals that
   are best for these rates (Cho and Garcia-Molina, Effective page refresh policies, TODS 2003).
 """
@@ -29,6 +30,7 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +50,10 @@ _PARTS, _LEAST_VISITS = 10, 4
 """As `dedup.scrapy.job.visit_order` has them."""
 
 Texts = NDArray[np.uint64]
-"""A row for each page, a column for each commit: a number for its text; 0: it is not there."""
+"""A row for each page, a column for each commit: a number for its text; 0: it is not there.
+
+The lower half of the number is how many words the text has, and one.
+"""
 
 
 class Replay:
@@ -90,11 +95,19 @@ class Replay:
         self.stored[pages] = self.texts[pages, now]
         self.first_at[pages] = self.visited_at[pages] = now
 
-    def schedule(self, pages: NDArray[np.int64]) -> Schedule:
-        columns = (self.n_changed, self.changed_days * _DAY, self.seen_days * _DAY)
-        times = (self.visited_at * _DAY, self.first_at * _DAY)
-        rows = zip(*(column[pages].tolist() for column in (*columns, *times)), strict=True)
-        known = (PageHistory(self.urls[page], *row) for page, row in zip(pages, rows, strict=True))
+    def schedule(self, pages: NDArray[np.int64], *, is_informed: bool) -> Schedule:
+        columns = (self.n_changed, self.changed_days, self.seen_days)
+        if is_informed:
+            n_changes, days = changes(self.texts)
+            columns = (n_changes, n_changes, days)
+        all_columns = (*columns, self.visited_at, self.first_at)
+        times = (1, *[_DAY] * 4)
+        found = (column[pages] * unit for column, unit in zip(all_columns, times, strict=True))
+        rows = zip(*(column.tolist() for column in found), strict=True)
+        known = (
+            PageHistory(self.urls[page], *row, size=int(self.stored[page]) % 2**32)
+            for page, row in zip(pages.tolist(), rows, strict=True)
+        )
         return Schedule(known, self.began, self.visits)
 
     def count(self, now: int) -> None:
@@ -124,18 +137,30 @@ def by_worth(worth: Callable[[Replay, NDArray[np.float64]], NDArray[np.float64]]
     return refresh
 
 
-def oracle(replay: Replay, since: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A visit's worth at the known rate; at the best intervals it is equal for all pages."""
-    texts = replay.texts
+def changes(texts: Texts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How often each page changes over the whole history, and in how many days."""
     there = (texts[:, 1:] != 0) & (texts[:, :-1] != 0)
     n_changes = ((texts[:, 1:] != texts[:, :-1]) & there).sum(axis=1)
-    rate = np.maximum(n_changes / np.maximum(there.sum(axis=1), 1), 1e-9)
+    return n_changes.astype(np.float64), there.sum(axis=1).astype(np.float64)
+
+
+def oracle(replay: Replay, since: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A visit's worth at the known rate; at the best intervals it is equal for all pages."""
+    n_changes, days = changes(replay.texts)
+    rate = np.maximum(n_changes / np.maximum(days, 1), 1e-9)
     worth: NDArray[np.float64] = -np.expm1(-rate * since) / rate - since * np.exp(-rate * since)
     return worth
 
 
-def dedup(replay: Replay, known: NDArray[np.int64], n_visits: int, now: int) -> None:
-    schedule = replay.schedule(known)
+def dedup(
+    replay: Replay,
+    known: NDArray[np.int64],
+    n_visits: int,
+    now: int,
+    *,
+    is_informed: bool = False,
+) -> None:
+    schedule = replay.schedule(known, is_informed=is_informed)
     places = {replay.urls[page]: page for page in known.tolist()}
     step = max(_LEAST_VISITS, n_visits // _PARTS)
     for start in range(0, n_visits, step):
@@ -148,6 +173,7 @@ REFRESHES: dict[str, Refresh] = {
     "uniform": by_worth(lambda _, since: since),
     "nutch": by_worth(lambda replay, since: since / replay.interval),
     "dedup": dedup,
+    "informed": partial(dedup, is_informed=True),
     "oracle": by_worth(oracle),
 }
 
@@ -177,7 +203,7 @@ def simulated(n_pages: int, n_commits: int) -> tuple[list[str], Texts]:
     rates = typical[folders] * random.lognormal(0, 1.2, n_pages)
     changes = random.poisson(rates[:, None], (n_pages, n_commits))
     urls = [f"https://example.com/{folder}/{page}" for page, folder in enumerate(folders)]
-    return urls, (1 + changes.cumsum(axis=1)).astype(np.uint64)
+    return urls, (1 + changes.cumsum(axis=1)).astype(np.uint64) << np.uint64(32)
 
 
 # --- A repository --------------------------------------------------------------------------------
@@ -212,8 +238,8 @@ def read_blobs(repository: Path, wanted: set[str], container: Container) -> dict
         part = names[start : start + 500]
         data = _git(repository, "cat-file", "--batch", given="\n".join(part).encode())
         for name, body in zip(part, _bodies(data), strict=True):
-            words = " ".join(container.read(body).words or ())
-            found[name] = xxh3_64_intdigest(words.encode()) | 1
+            words = container.read(body).words or ()
+            found[name] = xxh3_64_intdigest(" ".join(words).encode()) >> 32 << 32 | len(words) + 1
     return found
 
 
@@ -270,17 +296,15 @@ def main() -> None:
     if options.texts is not None and options.texts.exists():
         kept = np.load(options.texts)
         urls, texts = kept["urls"].tolist(), kept["texts"]
-    elif options.repository is None:
-        urls, texts = simulated(options.pages, options.commits)
     else:
-        urls, texts = history(options)
-    if options.texts is not None:
-        np.savez_compressed(options.texts, urls=urls, texts=texts)
-    both = (texts[:, 1:] != 0) & (texts[:, :-1] != 0)
-    n_changes = ((texts[:, 1:] != texts[:, :-1]) & both).sum(axis=1)
-    print(f"{len(urls)} pages, {texts.shape[1]} commits, {n_changes.sum()} changes,", end=" ")
+        has_site = options.repository is not None
+        urls, texts = history(options) if has_site else simulated(options.pages, options.commits)
+        if options.texts is not None:
+            np.savez_compressed(options.texts, urls=urls, texts=texts)
+    n_changes, _ = changes(texts)
+    print(f"{len(urls)} pages, {texts.shape[1]} commits, {n_changes.sum():.0f} changes,", end=" ")
     print(f"{(n_changes > 0).sum()} pages change")
-    print("budget  schedule  mean   worst 5%  worst page  way to the oracle")
+    print("budget  schedule  mean   worst 5%  worst page  way to the oracle  gain on uniform")
     for share in options.shares:
         figures = {
             name: np.array(
@@ -295,9 +319,10 @@ def main() -> None:
         for name, found in figures.items():
             mean, low, worst = found.mean(axis=0)
             way = (mean - uniform.mean()) / (best.mean() - uniform.mean())
-            each = " ".join(f"{one:+.2f}" for one in (found[:, 0] - uniform) / (best - uniform))
-            line = f"{share:6.0%}  {name:8}  {mean:.4f} {low:.3f}     {worst:.3f}"
-            print(f"{line}       {way:+.2f} ({each})", flush=True)
+            gain = found[:, 0] - uniform
+            error = gain.std(ddof=1) / len(gain) ** 0.5 if len(gain) > 1 else np.nan
+            line = f"{share:6.0%}  {name:8}  {mean:.4f} {low:.3f}     {worst:.3f}       {way:+.2f}"
+            print(f"{line}               {gain.mean():+.4f} ± {error:.4f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""How fast time goes by in each folder: pages of a folder change together.
+"""How fast time goes by for a page: pages that have something in common change together.
 
-A page changes at its rate, times the activity of its folder since the refresh before: an author
-rewrites a chapter, and leaves the others alone. Visits of some pages thus tell of the others: of
-those that the same refresh has not visited yet, and of those whose last visit lies before. The
-activity has the mean 1 (a gamma distribution); it and the changes that a visit stands for are found
-by turns (expectation and maximisation), as the rates are.
+A page changes at its rate, times the activity of its groups since the refresh before: an author
+rewrites a chapter, or a page in all its versions and languages, and leaves the others alone. Visits
+of some pages thus tell of the others: of those that the same refresh has not visited yet, and of
+those whose last visit lies before. The activity has the mean 1 (a gamma distribution); it and the
+changes that a visit stands for are found by turns (expectation and maximisation), as the rates are.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 
 _EXPECTED_CHANGES = 0.1
-"""What an activity of 1 weighs. Smaller values have few changes found tell more of a folder."""
+"""What an activity of 1 weighs. Smaller values have few changes found tell more of a group."""
 
 _ROUNDS = 4
 
@@ -41,71 +42,49 @@ class Visit(NamedTuple):
     has_changed: bool
 
 
-def activity(
+def elapsed(
     visits: Sequence[Visit],
-    folder: NDArray[np.int64],
-    section: NDArray[np.int64],
+    groupings: Numbers,
     rates: Floats,
     seconds: Floats,
+    since: Numbers,
 ) -> Floats:
-    """The activity of each folder (rows) before each refresh (columns).
-
-    It is that of the folder's section, times its own.
+    """The seconds from a refresh until now, as they go by for each page.
 
     Args:
-        visits: of pages; those of this refresh have its number, that of the last column plus one.
-        folder: of each page.
-        section: of each folder.
+        visits: of pages; those of this refresh have its number, that of `seconds` plus one.
+        groupings: the number of each page's group; a row for each kind of groups.
         rates: of each page, in changes a second.
         seconds: what lies between each refresh and the one before.
+        since: the refresh of each page.
     """
-    own = np.ones((len(section), len(seconds)))
-    if not visits or not len(seconds):
-        return own
-    page, before, refresh, has_changed = np.array(visits, dtype=np.int64).T
-    at, rate = folder[page], rates[page]
-    expected = _in_spans(at, before, refresh, rate, own.shape) * seconds
-    shared = np.ones((int(section.max()) + 1, len(seconds)))
+    page, before, refresh, has_changed = np.array(visits, dtype=np.int64).reshape(-1, 4).T
+    visit, at = _spans(before, refresh)
+    active = [np.ones((int(group.max(initial=0)) + 1) * len(seconds)) for group in groupings]
+    cells = [group[page[visit]] * len(seconds) + at for group in groupings]
+    changes = rates[page[visit]] * seconds[at]
     for _ in range(_ROUNDS):
-        found = shared[section] * own
-        clock = elapsed(found, seconds)
-        changes = rate * (clock[at, refresh] - clock[at, before])
-        weight = np.where(has_changed, rate / np.maximum(-np.expm1(-changes), _LEAST), 0)
-        here = _in_spans(at, before, refresh, weight, own.shape) * found * seconds
-        shared = _ratio(_summed(here, section), _summed(expected * own, section))
-        own = _ratio(here, expected * shared[section])
-    product: Floats = shared[section] * own
-    return product
+        expected = _times(changes, active, cells)
+        in_visit = np.bincount(visit, expected, len(page))
+        many = np.where(has_changed, 1 / np.maximum(-np.expm1(-in_visit), _LEAST), 0)
+        found = expected * many[visit]
+        for each, cell in zip(active, cells, strict=True):
+            usual = np.bincount(cell, _times(changes, active, cells) / each[cell], len(each))
+            each[:] = _EXPECTED_CHANGES + np.bincount(cell, found, len(each))
+            each /= _EXPECTED_CHANGES + usual
+    page, at = _spans(since, np.full(len(since), len(seconds)))
+    cells = [group[page] * len(seconds) + at for group in groupings]
+    return np.bincount(page, _times(seconds[at], active, cells), len(since)).astype(np.float64)
 
 
-def _ratio(changes: Floats, expected: Floats) -> Floats:
-    return (_EXPECTED_CHANGES + changes) / (_EXPECTED_CHANGES + expected)
+def _times(values: Floats, active: Sequence[Floats], cells: Sequence[Numbers]) -> Floats:
+    for each, cell in zip(active, cells, strict=True):
+        values = values * each[cell]
+    return values
 
 
-def _summed(values: Floats, section: NDArray[np.int64]) -> Floats:
-    """The sums of rows by section."""
-    summed = np.zeros((int(section.max()) + 1, values.shape[1]))
-    np.add.at(summed, section, values)
-    return summed
-
-
-def elapsed(found: Floats, seconds: Floats) -> Floats:
-    """The seconds from the first crawl to each refresh, as they go by in each folder."""
-    clock = np.zeros((found.shape[0], found.shape[1] + 1))
-    np.cumsum(found * seconds, axis=1, out=clock[:, 1:])
-    return clock
-
-
-def _in_spans(
-    at: NDArray[np.int64],
-    before: NDArray[np.int64],
-    refresh: NDArray[np.int64],
-    weight: Floats,
-    shape: tuple[int, int],
-) -> Floats:
-    """The sum of the weights of all visits whose span has the time before a refresh."""
-    steps = np.zeros((shape[0], shape[1] + 1))
-    np.add.at(steps, (at, before), weight)
-    np.add.at(steps, (at, refresh), -weight)
-    summed: Floats = steps.cumsum(axis=1)[:, :-1]
-    return summed
+def _spans(first: Numbers, last: Numbers) -> tuple[Numbers, Numbers]:
+    """The whole numbers from `first` up to `last`, of all pairs: the pair's place, the number."""
+    length = np.maximum(last - first, 0)
+    place = np.repeat(np.arange(len(first)), length)
+    return place, np.arange(len(place)) - (length.cumsum() - length - first)[place]

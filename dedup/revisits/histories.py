@@ -23,6 +23,7 @@ class PageHistory(NamedTuple):
         is_due: is it to be visited in any case? It answered 404 once, or duplicated another text.
         is_duplicate: is it one?
         away_at: when it was first seen to be gone, or to have moved; None: it is there.
+        size: of its text, in any unit.
     """
 
     url: str
@@ -34,53 +35,47 @@ class PageHistory(NamedTuple):
     is_due: bool = False
     is_duplicate: bool = False
     away_at: float | None = None
+    size: float = 0.0
 
 
 class Histories(NamedTuple):
     """The columns of many `PageHistory`, and numbers for what they have in common.
 
     Attributes:
-        host, section, folder: of each page; see `_groups`.
-        section_of: of each folder.
+        size: 1 at least.
+        host: of each page.
+        together: the section of each page, its folder and its name (rows); see `_groups`.
     """
 
     n_changed: NDArray[np.float64]
     changed_seconds: NDArray[np.float64]
     seen_seconds: NDArray[np.float64]
     asked_at: NDArray[np.float64]
+    size: NDArray[np.float64]
     host: NDArray[np.int64]
-    section: NDArray[np.int64]
-    folder: NDArray[np.int64]
-    section_of: NDArray[np.int64]
+    together: NDArray[np.int64]
 
     @classmethod
     def of(cls, pages: Iterable[PageHistory]) -> Histories:
-        hosts: dict[str, int] = {}
-        sections: dict[str, int] = {}
-        folders: dict[str, int] = {}
-        section_of: list[int] = []
+        numbers: list[dict[str, int]] = [{}, {}, {}, {}]
         rows = []
         for page in pages:
-            host, section, folder = _groups(page.url)
-            at = sections.setdefault(section, len(sections))
-            if folder not in folders:
-                folders[folder] = len(folders)
-                section_of.append(at)
-            rows.append((*page[1:5], hosts.setdefault(host, len(hosts)), at, folders[folder]))
-        known = np.array(rows, dtype=np.float64).reshape(-1, 7).T
-        groups = known[4:].astype(np.int64)
-        folder_sections = np.array(section_of, dtype=np.int64)
-        return cls._make((*known[:4], *groups, folder_sections))
+            groups = zip(numbers, _groups(page.url), strict=True)
+            each = (number.setdefault(group, len(number)) for number, group in groups)
+            rows.append((*page[1:5], max(page.size, 1), *each))
+        known = np.array(rows, dtype=np.float64).reshape(-1, 9).T
+        host, *together = known[5:].astype(np.int64)
+        return cls._make((*known[:5], host, np.array(together)))
 
 
-def _groups(url: str) -> tuple[str, str, str]:
-    """The host of a URL, its section and its folder.
+def _groups(url: str) -> tuple[str, str, str, str]:
+    """The host of a URL, its section, its folder and its name.
 
     Section: the host with the first folder of the path and the path's depth. Folder: the section
-    with all folders.
+    with all folders. Name: the host with the end of the path, which versions and languages share.
     """
     parts = urlsplit(url)
     path = parts.path.removesuffix("index.html").rstrip("/").split("/")
     first = path[1] if len(path) > 2 else ""
     section = f"{parts.netloc}/{first}/{min(len(path), 4)}"
-    return parts.netloc, section, "/".join((section, *path[1:-1]))
+    return parts.netloc, section, "/".join((section, *path[1:-1])), f"{parts.netloc}/{path[-1]}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, KeysView, Mapping, Sequence
 
 import numpy as np
 
-from dedup.revisits.clock import Floats, Visit, activity, elapsed
+from dedup.revisits.clock import Floats, Visit, elapsed
 from dedup.revisits.hints import as_time
 from dedup.revisits.histories import Histories, PageHistory
 from dedup.revisits.rates import estimate
@@ -94,10 +94,9 @@ class Schedule:
         return [self._pages[place].url for place in places]
 
     def _worth(self) -> Floats:
-        folder, section = self._histories.folder, self._histories.section_of
         mean, seconds = self._rates.shape / self._rates.seconds, np.maximum(np.diff(self._began), 0)
-        clock = elapsed(activity(self._visits, folder, section, mean, seconds), seconds)
-        since = np.maximum(clock[folder, -1] - clock[folder, self._before], 0)
+        together, before = self._histories.together, np.array(self._before, dtype=np.int64)
+        since = elapsed(self._visits, together, mean, seconds, before)
         worth = values(self._rates, as_time(self._rates, since, self._odds))
         worth[self._is_duplicate] *= _WORTH_OF_DUPLICATES
         return worth

@@ -17,7 +17,7 @@ WITH answers AS (
 ), firsts AS (
     SELECT page, min(fetched_at) AS fetched_at FROM versions GROUP BY page
 ), known AS (
-    SELECT r.number, r.url, r.fetched_at AS now_at,
+    SELECT r.number, r.url, length(r.text) AS size, r.fetched_at AS now_at,
         coalesce(s.first_at, f.fetched_at, r.fetched_at) AS first_at,
         s.n_changed, s.changed_seconds, s.answered_at, s.asked_at, s.outcome
     FROM pages AS r LEFT JOIN firsts AS f ON f.page = r.number
@@ -37,7 +37,7 @@ _HISTORIES = """
     SELECT url, max(seen_at) AS at, max(CASE WHEN outcome = 'missing' THEN refresh END) AS missing
     FROM visits WHERE refresh > {summed_up} GROUP BY url
 ), pages_known AS (
-    SELECT k.number, k.url, k.now_at, k.first_at,
+    SELECT k.number, k.url, k.size, k.now_at, k.first_at,
         coalesce(k.n_changed, 0) + coalesce(f.n_changed, 0) AS n_changed,
         coalesce(k.changed_seconds, 0) + coalesce(f.changed, 0) AS changed,
         coalesce(f.answered_at, k.answered_at, k.first_at) - k.first_at AS seen,
@@ -48,10 +48,10 @@ _HISTORIES = """
     LEFT JOIN found AS f ON f.number = k.number
     LEFT JOIN asked AS a ON a.url = k.url
 )
-SELECT url, n_changed, changed, seen, at, first_at, due, {false} FROM pages_known
+SELECT url, n_changed, changed, seen, at, first_at, size, due, {false} FROM pages_known
 UNION ALL
 SELECT d.url, k.n_changed, k.changed, k.seen, coalesce(a.at, s.asked_at, d.fetched_at),
-    d.fetched_at, k.first_at < k.now_at AND k.now_at > d.fetched_at, {true}
+    d.fetched_at, k.size, k.first_at < k.now_at AND k.now_at > d.fetched_at, {true}
 FROM duplicates AS d JOIN pages_known AS k ON k.number = d.original
 LEFT JOIN asked AS a ON a.url = d.url
 LEFT JOIN visited AS s ON s.url = d.url WHERE d.url IS NOT NULL
@@ -80,12 +80,13 @@ class HistoryQueries(Queries):
         """Of each page and duplicate. A duplicate changes as often as its original."""
         away = ChangeQueries(self._database).away(inf)
         for url, n_changed, *times, is_due, is_duplicate in self._each(_HISTORIES):
-            changed, seen, asked_at, first_at = (max(0.0, float(each)) for each in times)
+            changed, seen, asked_at, first_at, size = (max(0.0, float(each)) for each in times)
             yield PageHistory(
                 *(url, int(n_changed), changed, seen, asked_at, first_at),
                 is_due=bool(is_due),
                 is_duplicate=bool(is_duplicate),
                 away_at=away[url].seen_at if url in away else None,
+                size=size,
             )
 
     def visits(self) -> Iterator[tuple[str, int, bool]]:

@@ -128,6 +128,7 @@ def test_what_visits_found_is_the_history_of_a_page(store: JobStore) -> None:
     assert found["a"].seen_seconds == pytest.approx(found["a"].asked_at - 100)
     assert found["c"].asked_at == 100
     assert {page.first_at for page in found.values()} == {100.0}
+    assert found["copy"].size == found["d"].size > 0
     assert {path for path, page in found.items() if page.is_due} == {"b", "copy"}
     visits = [(SITE + "a", 1, False), (SITE + "a", 2, True), (SITE + "a", 3, False)]
     assert list(store.refreshes.histories.visits()) == visits

@@ -16,7 +16,7 @@ from dedup.revisits import (
     in_turns,
     values,
 )
-from dedup.revisits.clock import activity
+from dedup.revisits.clock import elapsed
 from dedup.revisits.hints import as_time
 
 DAY = 86_400.0
@@ -43,6 +43,23 @@ def test_a_page_without_history_is_taken_for_one_of_its_folder() -> None:
     rates = estimate(Histories.of([*pages, _page("news/new"), _page("docs/new")]))
     news, docs = (rates.shape / rates.seconds)[-2:]
     assert news > 20 * docs
+
+
+@pytest.mark.parametrize(("exponent", "low", "high"), [(0, 0.8, 1.25), (0.5, 8, 12), (1, 85, 110)])
+def test_how_far_rates_follow_the_size_of_pages_is_learned(
+    exponent: float, low: float, high: float
+) -> None:
+    random = np.random.default_rng(0)
+    sizes = 10 ** random.uniform(2, 4, 400)
+    found = random.poisson(0.02 * (sizes / 1_000) ** exponent, (100, 400)) > 0
+    pages = [
+        _page(str(n), int(changes), 100)._replace(size=size)
+        for n, (changes, size) in enumerate(zip(found.sum(axis=0), sizes, strict=True))
+    ]
+    new = [_page(name)._replace(size=size) for name, size in (("long", 10_000), ("short", 100))]
+    rates = estimate(Histories.of([*pages, *new]))
+    long, short = (rates.shape / rates.seconds)[-2:]
+    assert low < long / short < high
 
 
 @pytest.mark.parametrize(("shape", "days", "since"), [(0.5, 10, 3), (1, 10, 30), (3.5, 20, 8)])
@@ -90,15 +107,36 @@ def test_pages_that_are_gone_are_visited_after_twice_the_time() -> None:
     assert just.url in Schedule([just, *old], [0.0, 2 * DAY]).order()[:2]
 
 
-def test_a_folder_is_active_when_more_of_its_pages_changed_than_their_rates_tell() -> None:
-    pages = [_page(f"{folder}/{n}") for folder in "ab" for n in range(10)]
-    known = Histories.of(pages)
-    visits = [Visit(page, 0, 2, page < 10) for page in range(20)]
-    rates, seconds = np.full(20, 0.01 / DAY), np.array([DAY, DAY])
-    found = activity(visits, known.folder, known.section_of, rates, seconds)
-    assert (found[0] > 5).all()
-    assert (found[1] < 0.7).all()
-    assert (activity([], known.folder, known.section_of, rates, seconds) == 1).all()
+def _elapsed(pages: list[PageHistory], visits: list[Visit], since: list[int]) -> np.ndarray:
+    """The days from a refresh on, after two days with a refresh each."""
+    rates, seconds = np.full(len(pages), 0.01 / DAY), np.array([DAY, DAY])
+    together = Histories.of(pages).together
+    return elapsed(visits, together, rates, seconds, np.array(since, dtype=np.int64)) / DAY
+
+
+def test_more_time_goes_by_where_more_pages_changed_than_their_rates_tell() -> None:
+    pages = [_page(f"{folder}/{folder}{n}") for folder in "ab" for n in range(10)]
+    visits = [Visit(page, 0, 2, page < 10) for page in (*range(8), *range(10, 18))]
+    found = _elapsed(pages, visits, [0] * 20)
+    assert (found[8:10] > 10).all()
+    assert (found[18:] < 1.4).all()
+    assert (_elapsed(pages, visits, [2] * 20) == 0).all()
+    assert _elapsed(pages, [], [0, 1] * 10).tolist() == [2, 1] * 10
+
+
+def test_changes_before_the_last_visit_of_a_page_do_not_age_it() -> None:
+    pages = [_page(f"a/{n}") for n in range(10)]
+    visits = [Visit(page, 0, 1, True) for page in range(8)]
+    before, after = _elapsed(pages, visits, [0] * 9 + [1])[8:]
+    assert before > 10
+    assert after == pytest.approx(1)
+
+
+def test_a_page_that_changed_ages_its_versions_and_languages() -> None:
+    pages = [_page(f"{folder}/{name}.html") for name in "xy" for folder in ("1", "2", "de/2")]
+    in_german = _elapsed(pages, [Visit(0, 0, 2, True), Visit(1, 0, 2, True)], [0] * 6)[[2, 5]]
+    assert in_german[0] > 5
+    assert in_german[1] == pytest.approx(2, rel=0.01)
 
 
 def test_changes_that_a_refresh_finds_bring_the_other_pages_of_their_folder_forward() -> None:
