@@ -16,7 +16,8 @@ What is told of each visit is judged by the words of the content container (see
   with the other URL, as `moved` by then; what vanishes in the last state does not count.
 
 A heading at the top of the container that repeats the title counts with the title, not with the
-words: some themes print it, some leave it to the text.
+words: some themes print it, some leave it to the text. The date of a page's last update, or of its
+generation, tells when it changed, and not what, and does not count.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ _SITE_NAME = 3
 
 _TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title")
 _PARTS = re.compile(r"\s[|\u2013\u2014·•:-]\s")
+_UPDATED = re.compile(
+    r" (?:last (?:updated|modified)|generated)(?: on)?(?: (?:[a-z]{3,9}|\d{1,4})){3}(?= )"
+)
 _REDIRECT = re.compile(rb"(?i)<meta[^>]+http-equiv=[\"']?refresh")
 """A page that is only a redirect: it is away, as one without a file is."""
 
@@ -101,8 +105,8 @@ def read_state(job: Path, server: SiteServer, container: Container) -> tuple[Sta
 
 
 def own_words(content: Content, body: bytes) -> tuple[str, ...]:
-    """The words of the container, without a heading at its top that repeats the title."""
-    words = tuple(content.words or ())
+    """The words of the container, without a date of the last update and a title at its top."""
+    words = tuple(_UPDATED.sub("", f" {' '.join(content.words or ())} ").split())
     title, heading = _TITLE.search(decoded(body)), content.name.partition(" | ")[2]
     for part in _PARTS.split(unescape(title[1]).strip() if title else ""):
         repeated = tuple(WORDS.findall(part.lower()))

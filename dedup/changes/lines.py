@@ -72,9 +72,9 @@ def lines_of(version: Version, url: str = "") -> list[str]:
 
 
 def differing_keys(page: ChangedPage) -> set[str]:
-    """The keys of the lines that came or went."""
-    then, now = (Counter(lines_of(each, page.url)) for each in (page.then, page.now))
-    return {line_key(line) for line in (*(now - then), *(then - now))}
+    """The keys that came or went, or of which there are more or fewer lines."""
+    then, now = (Counter(map(line_key, lines_of(each, page.url))) for each in (page.then, page.now))
+    return {*(now - then), *(then - now)}
 
 
 def template_keys(page: ChangedPage) -> set[str]:

@@ -42,16 +42,18 @@ def link_lists(page: Outline) -> Iterator[int]:
     at = 0
     for box in range(1, len(page.boxes)):
         if first[box] >= at and _is_list(page.lines[first[box] : end[box]]):
-            has_label = first[box] > at and _is_label(page.lines, first[box] - 1, end[box])
+            has_label = first[box] > at and _is_label(page, first[box] - 1, box, end[box])
             yield from range(first[box] - has_label, end[box])
             at = end[box]
 
 
-def _is_label(lines: Sequence[Line], place: int, end: int) -> bool:
-    """Is this the heading of a list alone, up to the page's end or to the next heading?"""
-    line = lines[place]
-    is_last = end == len(lines) or lines[end].block in _HEADINGS
-    return is_last and line.block in _HEADINGS - {"h1"} and len(line.text) <= _LABEL_CHARACTERS
+def _is_label(page: Outline, place: int, box: int, end: int) -> bool:
+    """Is this the heading of a list alone, beside it, up to the page's end or another heading?"""
+    line = page.lines[place]
+    if line.box != page.boxes[box].parent or line.block not in _HEADINGS - {"h1"}:
+        return False
+    is_last = end == len(page.lines) or page.lines[end].block in _HEADINGS
+    return is_last and len(line.text) <= _LABEL_CHARACTERS
 
 
 def _is_list(lines: Sequence[Line]) -> bool:

@@ -72,6 +72,14 @@ def test_another_template_may_repeat_headings_and_break_lines_elsewhere() -> Non
     assert (found.came, found.went) == (["A third."], [])
 
 
+def test_a_date_makes_no_other_template() -> None:
+    then = "The planning period of a year.\nPlanning period\nUpdated on May 3"
+    now = "The planning period of a year.\nThe planning period\nUpdated on May 5"
+    found = difference(_page(then, now), lambda lines: [line[:7] == "Updated" for line in lines])
+    assert found is not None
+    assert (found.came, found.went) == (["The planning period"], ["Planning period"])
+
+
 def test_numbers_and_months_do_not_tell_lines_apart() -> None:
     assert line_key("Viewed 12 times, May 3") == line_key("Viewed 9 times, June 30")
     assert line_key("Viewed 12 times") != line_key("Read 12 times")

@@ -64,6 +64,7 @@ def test_lists_of_links_are_left_out(links: str) -> None:
         (f"<p>Of wood.</p><h2>Of this series</h2><ul>{_LINKS}</ul>", ["Of wood."]),
         (f"<h2>Kinds</h2><ul>{_LINKS}</ul><p>Of wood.</p>", ["Kinds", "Of wood."]),
         (f"<h1>Kinds</h1><ul>{_LINKS}</ul>", ["Kinds"]),
+        (f"<main><p>Of wood.</p><h2>Use</h2></main><ul>{_LINKS}</ul>", ["Of wood.", "Use"]),
     ],
 )
 def test_a_heading_goes_with_its_list_if_it_has_nothing_else(body: str, kept: list[str]) -> None:
