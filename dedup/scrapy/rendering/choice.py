@@ -112,11 +112,11 @@ class RenderedPages:
         if raw.raw.format or self._is_skipped(raw):
             return raw
         host = host_of(response.url)
-        choice = await self._choice(host, raw)
+        read = self._table.of_page(host, raw.page.url or "")
+        choice = await self._choice(host, raw, read)
         if not choice.is_rendered:
             self._note(host, raw, choice)
             return raw
-        read = self._table.of_page(host, raw.page.url or "")
         if read is None or not read.why.startswith(LAST):
             return await self._both_ways(host, response, raw, choice, failed=LATER)
         async with self._alone:
@@ -136,15 +136,19 @@ class RenderedPages:
 
     # --- Choosing --------------------------------------------------------------------------------
 
-    async def _choice(self, host: str, raw: Reading) -> Choice:
+    async def _choice(self, host: str, raw: Reading, read: HowRead | None) -> Choice:
+        """`read`: how the page was read before; it may be recorded, and is no copy of itself."""
         kind = kind_of(raw)
+        may_be_copy = read is None or read.why == "duplicate"
         if self._mode == "always" or raw.template is None:
-            if kind == "full" and self._is_copy(raw):
+            if may_be_copy and kind == "full" and self._is_copy(raw):
                 return Choice(None, is_rendered=False, why="duplicate")
             return Choice(None, is_rendered=True, why="always")
         templates = self._of_host(host)
         while True:
-            found = templates.choose(raw.template, kind, is_copy=lambda: self._is_copy(raw))
+            found = templates.choose(
+                raw.template, kind, is_copy=lambda: may_be_copy and self._is_copy(raw)
+            )
             if found.is_rendered is not None or found.template is None:
                 return found
             await self._event(host, found.template).wait()

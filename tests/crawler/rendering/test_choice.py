@@ -203,6 +203,19 @@ def test_pages_that_failed_come_again_alone_at_the_end(job: Job) -> None:
     assert pages._queue_again() is None
 
 
+@pytest.mark.parametrize("mode", ["auto", "always"])
+def test_a_page_that_comes_again_is_no_copy_of_itself(job: Job, mode: str) -> None:
+    played = Played(lambda _: RenderingError("timeout"))
+    pages, raw = rendering(job, played, mode), reading_of(url_of(0), _TEXT)
+    store(job, read(pages, raw)[0].page)
+    with pytest.raises(DontCloseSpider):
+        pages._queue_again()
+    played.show = lambda url: f"{_TEXT} {url} " + " ".join(f"review{n}" for n in range(50))
+    (found,) = read(pages, raw)
+    assert "review1 " in found.page.text
+    assert how(job, 0) == (True, "first" if mode == "auto" else "always")
+
+
 def test_duplicates_and_skipped_pages_are_not_rendered(job: Job) -> None:
     played = Played(same)
     store(job, reading_of(url_of(0), _TEXT).page)

@@ -10,6 +10,8 @@ import pytest
 from dedup.scrapy.rendering.bounds import Bounds
 from tests.crawler.rendered import Rendered
 
+pytestmark = pytest.mark.slow
+
 _SCRIPT = """
 const busy = () => { const end = performance.now() + 1200; while (performance.now() < end); };
 const ask = async () => {
