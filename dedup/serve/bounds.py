@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -72,6 +72,8 @@ class Guard:
             self._check(Request(scope))
             async with asyncio.timeout(2 * SECONDS):
                 await self._app(scope, body.receive, send_on)
+        except ClientDisconnect:  # before it had sent all
+            pass
         except Refused as refused:
             if not has_begun:
                 await refusal(refused)(scope, receive, send)

@@ -239,6 +239,20 @@ class SiteLearner:
             self._released.add(host)
         return progress
 
+    def replaced(self, number: int, page: Page, outline: Outline | None) -> None:
+        """Take the new version of a page: if that was stored early, it is what is read again."""
+        host = host_of(page.url)
+        if outline is not None and _size_bytes(outline) > MAX_OUTLINE_BYTES:
+            outline = None
+        self._learned.replace_early(number, outline)
+        early = self._pools[host].early if host in self._pools else {}
+        if number in early:
+            if outline is None:
+                del early[number]
+            else:
+                early[number] = Outlined(number, page.title, page.url, outline)
+            self._count_lines(host)
+
     def release(self, url: str) -> LearningStep:
         """Return the pages that waited for what an early page of their host has made known.
 

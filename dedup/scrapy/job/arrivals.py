@@ -154,6 +154,10 @@ class Arrivals:
         if outline is not None:
             self._reread(self._learner.early(number, page, outline))
 
+    def note_replaced(self, number: int, page: Page, outline: Outline | None) -> None:
+        """Note that a page has a new version; in the unit that stores it."""
+        self._learner.replaced(number, page, outline)
+
     def note_judged(self, place: int | None) -> None:
         """Note that a page that waited has been judged; in the unit that records its outcome."""
         if place is not None:

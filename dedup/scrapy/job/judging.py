@@ -287,7 +287,9 @@ class ItemJudge:
 
     def _store_version(self, item: object, entry: Entry, page: Page, number: int) -> None:
         self._reduce(entry, page)
-        self._record(entry, replace(_outcome("version", entry, page), number=number))
+        with self._store.unit():
+            self._record(entry, replace(_outcome("version", entry, page), number=number))
+            self._arrivals.note_replaced(number, page, entry.outline)
         self._content.add_version(number, page)
         if entry.is_ours:
             fill(item, "id", number)

@@ -178,6 +178,14 @@ class HostKnowledge(Queries):
         """Count anew: another process may have added pages."""
         self._n_early.clear()
 
+    def replace_early(self, number: int, outline: Outline | None) -> None:
+        """Keep another outline of an early page; None: it is none any more."""
+        if outline is None:
+            self.drop_early([number])
+        else:
+            query = "UPDATE early SET outline = ? WHERE page = ?"
+            self._database.write(query, (_packed(outline), number), weight=0)
+
     def drop_early(self, numbers: Sequence[int]) -> None:
         self.forget_counts()
         with self._database.unit(weight=0) as connection:

@@ -161,6 +161,21 @@ def test_too_many_requests_and_bytes_are_refused(
     assert "Too many requests" in client.get("/health").json()["error"]
 
 
+def test_nobody_is_answered_who_has_gone(client: TestClient) -> None:
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/seen", "headers": headers}
+    asyncio.run(client.app({**scope, "query_string": b""}, receive, send))  # without an error
+    assert sent == []
+
+
 def test_what_is_no_http_is_refused_in_json() -> None:
     written: list[bytes] = []
     protocol = bounds.BoundedProtocol.__new__(bounds.BoundedProtocol)

@@ -294,6 +294,28 @@ def test_early_pages_are_read_again_until_site_is_settled(
     assert store.learned.count_early(HOST) == 0
 
 
+@pytest.mark.parametrize("is_in_memory", [True, False])
+def test_early_pages_are_read_again_from_their_last_version(
+    store: SqliteStore, *, is_in_memory: bool
+) -> None:
+    learning = learner(store, max_waiting=0)
+    for number in range(1, NAMES + 2):
+        if number == NAMES:
+            if is_in_memory:
+                learning._pool(HOST)
+            page, outline = fetched(1, sphinx(100))
+            learning.replaced(1, page, outline)
+            learning.replaced(2, page, None)
+            learning = learning if is_in_memory else learner(store, max_waiting=0)
+        (ready,) = learning.arrive(*fetched(number, sphinx(number))).ready
+        assert ready.outline is not None
+        progress = learning.early(store.add(ready.page, {}), ready.page, ready.outline)
+    texts = {number: own.text for number, own in progress.reread}
+    assert texts.keys() == {1, *range(3, NAMES + 2)}
+    assert prose(100) in texts[1]
+    assert prose(3) in texts[3]
+
+
 def test_early_pages_are_bounded(store: SqliteStore) -> None:
     learning = learner(store, max_waiting=0)
     for _ in range(EARLY_PAGES + 9):
