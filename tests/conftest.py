@@ -31,15 +31,17 @@ settings.load_profile("certain")
 DEBIAN = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
     """With `--dist=loadgroup`, a process has all tests of a file, and one has all of Spark.
 
-    Each process that uses Spark starts a Java of its own. These tests take longest, and come first.
+    Each process that uses Spark starts a Java of its own.
     """
-    for item in items:
-        group = "spark" if _needs_spark(item) else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+    group = "spark" if _needs_spark(item) else str(item.path)
+    item.add_marker(pytest.mark.xdist_group(group))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of Spark take longest, and come first."""
     items.sort(key=_needs_spark, reverse=True)
 
 
