@@ -31,24 +31,6 @@ settings.load_profile("certain")
 DEBIAN = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """With `--dist=loadgroup`, a process has all tests of a file, and one has all of Spark.
-
-    Each process that uses Spark starts a Java of its own.
-    """
-    group = "spark" if _needs_spark(item) else str(item.path)
-    item.add_marker(pytest.mark.xdist_group(group))
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of Spark take longest, and come first."""
-    items.sort(key=_needs_spark, reverse=True)
-
-
-def _needs_spark(item: pytest.Item) -> bool:
-    return "quick_spark" in getattr(item, "fixturenames", ())
-
-
 class PostgresqlServer:
     """A server of the test's own in a temporary folder, on a socket in it, not run as root."""
 
