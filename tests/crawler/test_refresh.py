@@ -367,3 +367,32 @@ def test_a_refresh_ends_when_its_seconds_are_over(
     assert 1 <= crawled.stats["refresh"]["unchanged"] < 10, crawled.output
     assert crawled.stats["urls"]["queued"] == 0
     assert crawl("site", url=site.url, refresh=1).stats["refresh"]["number"] == 2
+
+
+def test_a_redirect_that_turns_round_loses_no_page(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes |= {
+        "/": make.page("start", "/p", "/p/"),
+        "/p": make.page("a page"),
+        "/p/": make.redirect("/p"),
+    }
+    crawl("site", url=site.url)
+    turned = {"/p": make.redirect("/p/"), "/p/": make.page("a page")}
+    assert _told(_refreshed(crawl, site, turned), site)["p"] == "moved"
+    again = _refreshed(crawl, site, {"/p/": make.page("entirely other words")})
+    assert "/p/" in again.stored(site)
+
+
+def test_a_page_is_not_unchanged_by_the_tag_of_another_url(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    def tagged(handler: Any) -> Any:
+        if handler.headers["If-None-Match"] == '"1"':
+            return make.Answer(b"", 304, None)
+        return make.Answer(make.page("a page"), headers={"ETag": '"1"'})
+
+    site.routes |= {"/": make.page("start", "/old"), "/old": tagged}
+    crawl("site", url=site.url)
+    again = _refreshed(crawl, site, {"/old": make.redirect("/new"), "/new": tagged})
+    assert _told(again, site)["old"] == "moved"

@@ -11,7 +11,7 @@ from scrapy.http import Response
 
 from dedup.scrapy.component import Component
 from dedup.scrapy.config import CrawlConfig
-from dedup.scrapy.frontier.meta import KEY
+from dedup.scrapy.frontier.meta import KEY, REVISIT
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.url_keys import UrlKeys
 from dedup.store.records import DONE, QUEUED
@@ -19,6 +19,10 @@ from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import redirect_target
 
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
+_CONDITIONS = "If-None-Match", "If-Modified-Since"
+"""Headers that a refresh sends with a page's URL; another URL's page must not be called unchanged.
+"""
+
 _WAITS = "_dedup_redirect_waits"
 _MAX_WAITS = 2
 
@@ -46,7 +50,8 @@ class RedirectGuard(Component):
     It decides for the requests that the dupefilter has seen, so not for those for robots.txt.
 
     - A target out of the spider's scope, or of another scheme than http(s), is not fetched.
-    - If the target is recorded already, the URL becomes an alias of it.
+    - If the target is recorded already, the URL becomes an alias of it. In a refresh the redirect
+      may have turned round: then the target was an alias of this URL's page, and is fetched.
     - If the target is queued itself, the request is queued again behind it: fetching the target
       here would fetch it twice.
     - Every other target is fetched, and the dupefilter does not see it: a redirect may lead back to
@@ -84,11 +89,13 @@ class RedirectGuard(Component):
             raise NotFollowed("redirect_offsite", target)
         if not self._has_passed(request, target):
             state = self._job.store.urls.state(self._key(request, target))
-            if state == DONE:
+            if state == DONE and not self._has_turned_round(request, target):
                 raise AlreadyRecorded(target)
             if state == QUEUED and request.meta.get(_WAITS, 0) < _MAX_WAITS:
                 return _later(request)
         request.dont_filter = True  # the request to the target is a copy of this one
+        for name in _CONDITIONS:
+            request.headers.pop(name, None)
         if request.meta.get("download_slot") == urlsplit(request.url).hostname:
             del request.meta["download_slot"]  # Scrapy has set it; the target's is that of its host
         return _with_location(response, target)
@@ -98,6 +105,9 @@ class RedirectGuard(Component):
         key = self._key(request, target)
         urls = [request.url, *request.meta.get("redirect_urls", [])]
         return any(self._key(request, url) == key for url in urls)
+
+    def _has_turned_round(self, request: Request, target: str) -> bool:
+        return REVISIT in request.meta and self._job.store.urls.redirects_to(target, request.url)
 
     def _key(self, request: Request, url: str) -> bytes:
         return self._keys.fingerprint(request.replace(url=url))

@@ -29,9 +29,16 @@ JOIN (SELECT page, max(fetched_at) AS latest FROM versions WHERE fetched_at <= ?
     AS last ON last.page = v.page AND last.latest = v.fetched_at
 """
 _GONE = """
-SELECT r.number, v.seen_at FROM visits AS v JOIN pages AS r ON r.url = v.url
-WHERE v.outcome = 'gone' AND NOT EXISTS
-    (SELECT 1 FROM visits AS later WHERE later.url = v.url AND later.refresh > v.refresh)
+WITH last AS (
+    SELECT url, outcome, seen_at FROM visits AS v WHERE outcome IN ('gone', 'moved')
+    AND NOT EXISTS
+        (SELECT 1 FROM visits AS later WHERE later.url = v.url AND later.refresh > v.refresh)
+)
+SELECT r.number, last.seen_at FROM last JOIN pages AS r ON r.url = last.url
+WHERE last.outcome = 'gone' AND NOT EXISTS (
+    SELECT 1 FROM duplicates AS d WHERE d.original = r.number AND d.url IS NOT NULL
+    AND d.url NOT IN (SELECT url FROM last)
+)
 """
 
 
@@ -99,7 +106,10 @@ class ExportQueries(Queries):
         return dict(self._database.each("SELECT number, url FROM pages"))
 
     def gone_pages(self) -> dict[int, float]:
-        """The pages that were gone when they were last visited, and when that was."""
+        """The pages that were gone when they were last visited, as are all of their duplicates.
+
+        With the time of that visit.
+        """
         return dict(self._database.each(_GONE))
 
     def versions(

@@ -167,6 +167,11 @@ class UrlTable(Queries):
             weight=1,
         )
 
+    def redirects_to(self, url: str, page_url: str) -> bool:
+        """Is it recorded that `url` redirects to the page at `page_url`?"""
+        query = "SELECT 1 FROM aliases WHERE url = ? AND page_url = ? AND kind = 'redirect'"
+        return self._database.value(query, (storable(url), storable(page_url))) is not None
+
     def rank(self, key: bytes) -> int | None:
         """The rank of a URL, queued or not; None: it is unknown."""
         rank: int | None = self._database.value("SELECT rank FROM urls WHERE key = ?", (key,))

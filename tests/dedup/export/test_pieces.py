@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from dedup.cli import main
+from dedup.document import Match
 from dedup.store import Page, SqliteStore
 
 
@@ -136,6 +137,20 @@ def test_changes_are_those_between_two_exports(job: Path) -> None:
     texts = [row["text"] for row in changes if row["change"] == "add"]
     assert texts == ["## one\n\nSomething else."]
     assert len(deleted) == 2  # the old section, and the one that only the other page had
+
+
+def test_pieces_of_a_page_that_is_gone_stay_while_a_duplicate_is_there(job: Path) -> None:
+    before = ids(exported(job))
+    with SqliteStore(job / "crawl.sqlite") as store:
+        gone = next(n for n, url in store.exports.page_urls().items() if url == "http://b/")
+        match = Match(gone, stage="text", resemblance=1.0)
+        store.add_duplicate(replace(store.page(gone), url="http://b/copy"), match)
+        store.refreshes.begin()
+        store.refreshes.note_visit("http://b/", "gone")
+    assert ids(exported(job)) == before
+    with SqliteStore(job / "crawl.sqlite") as store:
+        store.refreshes.note_visit("http://b/copy", "gone")
+    assert ids(exported(job)) < before
 
 
 def test_changes_since_a_time_without_bodies(job: Path, tmp_path: Path) -> None:
