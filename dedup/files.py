@@ -117,8 +117,8 @@ def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     ending = "".join(path.suffixes[-2:])
     part = path.with_name(f"{_PART_PREFIX}{secrets.token_hex(8)}{ending}")
-    os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
-    try:
+    try:  # also where a signal ends the process right after the file was made
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
         yield part
         with part.open("rb") as file:
             os.fsync(file.fileno())

@@ -134,10 +134,12 @@ def _server() -> socket.socket:
     """Where requests go; the server ends when this process does."""
     ours, theirs = socket.socketpair()
     with theirs:
+        environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+        environment.pop("PYTHONPATH", None)  # what the first test has set is for its fork alone
         server = subprocess.Popen(
             [sys.executable, __file__, str(theirs.fileno())],
             cwd=ROOT,
-            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+            env=environment,
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
         )
