@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-_EXPECTED_CHANGES = 0.1
+_EXPECTED_CHANGES = 0.2
 """What an activity of 1 weighs. Smaller values have few changes found tell more of a group."""
 
 _ROUNDS = 4

@@ -15,7 +15,7 @@ from dedup.revisits.value import in_turns, values
 
 _MAX_REFRESHES = 64
 """Of which the activity of folders is known; what was before counts as if it was the first crawl.
-With a budget of 5%, half of the visits go round all pages in 40 refreshes."""
+"""
 
 _WORTH_OF_DUPLICATES = 0.25
 """Of what a page is worth: a stored page has the text of a duplicate that has not changed."""
@@ -55,6 +55,7 @@ class Schedule:
             max(bisect_right(self._began, page.first_at) - 1, 0) for page in self._pages
         ]
         self._visits: list[Visit] = []
+        self._n_noted = 0
         skipped = len(began) - len(self._began)
         for url, refresh, has_changed in visits:
             if url in self._left and refresh > skipped:
@@ -78,18 +79,19 @@ class Schedule:
     def note(self, url: str, *, has_changed: bool | None) -> None:
         """Take the answer to a visit, which is not repeated; None: it has failed."""
         page = self._left.pop(url, None)
+        self._n_noted += 1
         if page is not None and has_changed is not None and not self._is_duplicate[page]:
             self._answer(page, len(self._began) - 1, has_changed=has_changed)
 
     def order(self) -> list[str]:
-        """The URLs of the pages that are left: first those that are due, then by turns.
+        """The URLs of the pages that are left: first those that are due, then `in_turns`.
 
-        See `in_turns`. Pages that are gone come last, until they have been gone for twice as long
+        Pages that are gone come last, until they have been gone for twice as long
         as at their last visit: they add up over the years, and would take most of a budget.
         """
         left = np.fromiter(self._left.values(), np.int64, len(self._left))
         worth = self._worth()[left]
-        places = left[in_turns(worth, self._waited[left])].tolist()
+        places = left[in_turns(worth, self._waited[left], self._n_noted)].tolist()
         places.sort(key=lambda place: 1 + self._rests[place] - self._pages[place].is_due)
         return [self._pages[place].url for place in places]
 

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from dedup.revisits.rates import Floats, Rates
 
+_TURN = 8
+"""Of so many visits, one is of the page that waited longest."""
+
 
 def values(rates: Rates, since: Floats) -> Floats:
     """What a visit of each page is worth, `since` the last one in seconds."""
@@ -25,15 +28,21 @@ def values(rates: Rates, since: Floats) -> Floats:
     return worth
 
 
-def in_turns(worth: Floats, since: Floats) -> NDArray[np.int64]:
-    """The order of visits: by turns the page that is worth most, and the one that waited longest.
+def in_turns(worth: Floats, since: Floats, n_before: int = 0) -> NDArray[np.int64]:
+    """The order of visits: that of their worth, but each eighth goes to who waited longest.
 
-    Rates that were estimated from few visits are often wrong, and sites change many pages at once:
-    half of the visits therefore go round all pages.
+    Rates that were estimated from few visits can be wrong: so pages that seem to never change are
+    visited, too, each at least once while all could be visited eight times.
+
+    Args:
+        worth: of a visit of each page.
+        since: the last visit of each page, in any unit.
+        n_before: visits that were made in this order before.
     """
     by_worth = np.lexsort((-since, -worth))
     place = np.empty(len(worth))
     place[by_worth] = np.arange(len(worth))
     waiting = np.lexsort((-worth, -since))
-    place[waiting] = np.minimum(place[waiting], np.arange(len(worth)) + 0.5)
+    turns = (_TURN - 1) * (np.arange(len(worth)) + 1) - n_before % _TURN - 0.5
+    place[waiting] = np.minimum(place[waiting], turns)
     return np.argsort(place, kind="stable")

@@ -79,9 +79,38 @@ def test_pages_that_change_all_the_time_are_not_worth_most() -> None:
     assert sometimes > hardly
 
 
-def test_pages_that_are_worth_most_and_those_that_waited_longest_take_turns() -> None:
-    worth, since = np.array([5.0, 4.0, 3.0, 2.0, 1.0, 0.0]), np.arange(6.0)
-    assert in_turns(worth, since).tolist() == [0, 5, 1, 4, 2, 3]
+@pytest.mark.parametrize(("n_before", "first"), [(0, 7), (7, 0), (21, 2)])
+def test_each_eighth_visit_goes_to_the_page_that_waited_longest(n_before: int, first: int) -> None:
+    worth, since = -np.arange(40.0), np.arange(40.0)
+    order = in_turns(worth, since, n_before).tolist()
+    assert [order.index(page) for page in (39, 38, 37)] == [first, first + 8, first + 16]
+    assert [page for page in order if page < 30] == list(range(30))
+
+
+def test_a_schedule_counts_its_visits_for_turns() -> None:
+    pages = [_page(f"docs/{n}", 3, 30) for n in range(20)]
+    old = _page("docs/old", 0, 3_000)._replace(asked_at=-DAY)
+    schedule = Schedule([*pages, old], [0.0, 10 * DAY])
+    places = []
+    for _ in range(8):
+        order = schedule.order()
+        places.append(order.index(old.url))
+        schedule.note(order[0], has_changed=True)
+    assert places[:-1] == [7, 6, 5, 4, 3, 2, 1]
+
+
+def test_the_spread_of_rates_is_learned_from_a_host() -> None:
+    equal = [_page(f"docs/{n}", 2 + n % 2, 30) for n in range(200)]
+    few = [_page(f"docs/{n}", 10 if n % 4 == 0 else 0, 30) for n in range(200)]
+
+    def change(pages: list[PageHistory]) -> float:
+        """The rate of a page that did not change in a visit, to that of a new one."""
+        more = [_page("docs/new"), _page("docs/same", 0, 4)]
+        rates = estimate(Histories.of([*pages, *more]))
+        new, same = (rates.shape / rates.seconds)[-2:]
+        return float(same / new)
+
+    assert change(equal) > 0.7 > 0.5 > change(few)
 
 
 def test_what_is_due_comes_first_and_duplicates_late() -> None:
@@ -98,13 +127,13 @@ def test_what_is_due_comes_first_and_duplicates_late() -> None:
 
 
 def test_pages_that_are_gone_are_visited_after_twice_the_time() -> None:
-    pages = [_page(f"docs/{n}", 3, 30) for n in range(8)]
+    pages = [_page(f"docs/{n}", 3, 30) for n in range(20)]
     gone = _page("docs/gone", 0, 30)._replace(away_at=-5.0 * DAY)  # it was at its visit on day 0
     assert Schedule([gone, *pages], [0.0, 4 * DAY]).order()[-1] == gone.url
     old = [page._replace(asked_at=DAY) for page in pages]
-    assert gone.url in Schedule([gone, *old], [0.0, 5 * DAY]).order()[:2]
+    assert gone.url in Schedule([gone, *old], [0.0, 5 * DAY]).order()[:8]
     just = gone._replace(away_at=0.0)
-    assert just.url in Schedule([just, *old], [0.0, 2 * DAY]).order()[:2]
+    assert just.url in Schedule([just, *old], [0.0, 2 * DAY]).order()[:8]
 
 
 def _elapsed(pages: list[PageHistory], visits: list[Visit], since: list[int]) -> np.ndarray:
