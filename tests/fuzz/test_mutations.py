@@ -14,7 +14,7 @@ from tests.fuzz.running import SEEDS, WORDS, check, targets
 pytestmark = pytest.mark.slow
 
 _MAX_BYTES = 4_096  # as of the fuzzer
-_N_EXAMPLES = 600
+_N_EXAMPLES = 300
 _FEWER = {
     **dict.fromkeys(("commands", "job_bytes", "job_files", "job_values"), 100),  # whole jobs
     "pages": 150,
