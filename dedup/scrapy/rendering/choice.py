@@ -203,6 +203,7 @@ class RenderedPages:
             self._stats.inc_value(f"dedup/rendering/failed/{error.reason}")
             seconds = time.monotonic() - began
             kind = failed if error.reason in _COMES_AGAIN else FAILED
+            raw, rendered = await self._by_same_knowledge(response, raw, rendered)
             self._last_failures[host] += failed == FAILED
             done = choice._replace(is_rendered=False)
             self._note(host, raw, done, why=f"{kind}{error.reason}", seconds=seconds)
@@ -260,6 +261,15 @@ class RenderedPages:
         if len(self._third_parties) > _MAX_THIRD_PARTIES:  # pages can name hosts without end
             self._third_parties.discard(host)
             host = "others"
+    async def _by_same_knowledge(
+        self, response: Response, raw: Reading, rendered: Reading
+    ) -> tuple[Reading, Reading]:
+        """Both, read by what is known of the site at one time: that decides which lines count."""
+        while raw.site_version != rendered.site_version:
+            raw = await self._reader.read_again(raw, response)
+            rendered = await self._reader.read_again(rendered, response)
+        return raw, rendered
+
         self._stats.inc_value(f"dedup/rendering/third_party/{host}")
 
     def _learn(self, host: str, choice: Choice, *, is_same: bool | None) -> None:

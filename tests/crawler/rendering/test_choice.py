@@ -81,9 +81,23 @@ class Played:
         return reading_of(response.url, response.text, f"{response.url}/made")
 
     async def close(self) -> None: ...
+    async def read_again(self, reading: Reading, response: Response) -> Reading:
+        raise AssertionError("nothing is known of the site that was not known before")
+
 
 
 @pytest.fixture
+class Learning(Played):
+    """Also reads notes, which count as the page's own once something is known of the site."""
+
+    async def read(self, response: HtmlResponse) -> Reading:
+        return await self.read_again(await super().read(response), response)
+
+    async def read_again(self, reading: Reading, response: Response) -> Reading:
+        text = f"{reading.page.text} " + " ".join(f"{response.url}/note{n}" for n in range(30))
+        return reading._replace(page=replace(reading.page, text=text), site_version=1)
+
+
 def job(tmp_path: Path) -> Iterator[Job]:
     crawler = make_crawler(tmp_path / "job")
     job = Job.of(crawler)
@@ -142,7 +156,15 @@ def test_static_pages_keep_their_raw_form_and_links_of_both(job: Job) -> None:
     found = read(rendering(job, played), *raw)
     assert len(played.rendered) == played.most_at_once == 3
     assert [each.page for each in found] == [each.page for each in raw]
-    assert found[0].links == [f"{url_of(0)}/made", f"{url_of(0)}/to", "http://a.example/raw"]
+    assert found[0].links == ["http://a.example/raw", f"{url_of(0)}/made", f"{url_of(0)}/to"]
+    assert [how(job, n) for n in (0, 7)] == [(False, "first"), (False, "static")]
+
+
+def test_both_forms_are_compared_by_what_is_known_of_the_site_at_one_time(job: Job) -> None:
+    played = Learning(same)
+    raw = [reading_of(url_of(n), same(url_of(n))) for n in range(8)]
+    found = read(rendering(job, played), *raw)
+    assert len(played.rendered) == 3
     assert [how(job, n) for n in (0, 7)] == [(False, "first"), (False, "static")]
 
 
