@@ -22,6 +22,7 @@ from dedup.scrapy.job.outcome import FinishedUrl, Outcome, OutcomeKind
 from dedup.scrapy.reading.content import RawPage
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.rendering.choice import RenderedPages
+from dedup.scrapy.rendering.order import ArrivalOrder
 from dedup.scrapy.rendering.record import Rendering, RenderingError
 from dedup.store import Page
 from dedup.urls import url_key
@@ -80,13 +81,12 @@ class Played:
     async def read(self, response: HtmlResponse) -> Reading:
         return reading_of(response.url, response.text, f"{response.url}/made")
 
-    async def close(self) -> None: ...
     async def read_again(self, reading: Reading, response: Response) -> Reading:
         raise AssertionError("nothing is known of the site that was not known before")
 
+    async def close(self) -> None: ...
 
 
-@pytest.fixture
 class Learning(Played):
     """Also reads notes, which count as the page's own once something is known of the site."""
 
@@ -98,6 +98,7 @@ class Learning(Played):
         return reading._replace(page=replace(reading.page, text=text), site_version=1)
 
 
+@pytest.fixture
 def job(tmp_path: Path) -> Iterator[Job]:
     crawler = make_crawler(tmp_path / "job")
     job = Job.of(crawler)
@@ -116,6 +117,7 @@ def rendering(job: Job, played: Played, mode: str = "auto") -> RenderedPages:
         played,
         cast("Any", played),
         mode=mode,
+        order=ArrivalOrder(),
         is_skipped=lambda reading: reading.html.is_noindex,
         is_in_scope=lambda _: False,
     )
@@ -166,6 +168,7 @@ def test_both_forms_are_compared_by_what_is_known_of_the_site_at_one_time(job: J
     found = read(rendering(job, played), *raw)
     assert len(played.rendered) == 3
     assert [how(job, n) for n in (0, 7)] == [(False, "first"), (False, "static")]
+    assert [each.site_version for each in found] == [1] * 3 + [0] * 5
 
 
 def test_a_menu_that_scripts_add_makes_no_page_lack_something(job: Job) -> None:
