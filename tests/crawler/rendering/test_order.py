@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,6 +14,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.job.turns import Turns
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.rendering.order import ArrivalOrder
 from tests.crawler.rendering.test_choice import reading_of
@@ -89,6 +90,24 @@ def test_pages_arrive_in_the_order_in_which_they_were_read(crawler: Crawler) -> 
 def test_a_page_that_does_not_arrive_lets_others_come(crawler: Crawler, error: Exception) -> None:
     takes: dict[str, int | Exception] = {url_of(0): 9, url_of(1): error}
     assert arrived(crawler, takes, [b"<"] * 3) == [url_of(0), url_of(2)]
+
+
+def test_pages_of_a_shared_job_share_a_turn(
+    crawler: Crawler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: list[tuple[Callable[[], object], asyncio.Future[Any]]] = []
+
+    async def run(self: Turns, function: Callable[[], Any]) -> Any:
+        done = asyncio.get_running_loop().create_future()
+        waiting.append((function, done))
+        if len(waiting) == 3:
+            for function, its in waiting:
+                its.set_result(function())
+        return await asyncio.wait_for(done, 60)
+
+    monkeypatch.setattr(Turns, "is_needed", True)
+    monkeypatch.setattr(Turns, "run", run)
+    assert arrived(crawler, {url_of(0): 50}, [b"<"] * 3) == [url_of(n) for n in range(3)]
 
 
 def test_a_place_in_the_middle_that_is_left_lets_no_page_overtake() -> None:
