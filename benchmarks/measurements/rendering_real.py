@@ -1,17 +1,22 @@
 """Real sites crawled with DEDUP_RENDER off and auto: what rendering changes, and what it costs.
 
     python benchmarks/measurements/rendering_real.py FOLDER [--sites NAME…] [--pages 300]
-        [--show N] [--json]
+        [--show N] [--slow SECONDS] [--json]
 
 FOLDER has each site of `benchmarks/sites.tsv` in a folder NAME. The same pages are fetched both
-ways, chosen and ordered by a seed; no links are followed, so that both see them in one order.
+ways, chosen by a seed; no links are followed. What a site repeats is learned from the pages that
+arrive first, and in a crawl these are not always the same. So there is a third crawl: off, with the
+pages one after the other, in the order in which auto has read them. That is what both are compared
+with.
 
-changed: pages of both crawls whose verdict or stored text is not the same
+changed: pages whose verdict or stored text is not the same as in the third crawl. With off, this
+    is what another order changes alone.
 rendered: pages that the browser was given, by the job's record, and why
-load: mean of the last minute when both crawls had ended
+load: mean of the last minute when the crawls had ended
 """
 
 import argparse
+import asyncio
 import json
 import os
 import sys
@@ -19,22 +24,59 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.measure import environment, installed_versions
 from benchmarks.sites.catalogue import Site, read_sites
 from benchmarks.sites.container import Container
-from benchmarks.sites.crawl import Crawled, crawl
+from benchmarks.sites.crawl import READ, Crawled, crawl
 from benchmarks.sites.folder import SiteFolder
 from benchmarks.sites.server import SiteServer
 from benchmarks.sites.verdict import judge
 from benchmarks.tables import print_environment, print_section, wide_console
+from dedup.scrapy.reading.reading import Reading
+from dedup.scrapy.rendering.browser import Browser
+from dedup.scrapy.rendering.choice import RenderedPages
 
-_WAYS = ("off", "auto")
+_SLOW = "SLOW_RENDERING_SECONDS"
+_ONE_BY_ONE = (
+    "CONCURRENT_REQUESTS=1",
+    "CONCURRENT_REQUESTS_PER_DOMAIN=1",
+    "DEDUP_READ_PROCESSES=0",
+)
+_EXTENSION = 'EXTENSIONS={"benchmarks.measurements.rendering_real.ReadOrder": 1}'
 _PAGES = ("**/*.html", "**/*.htm")
 _SEED = 31
+
+
+class ReadOrder:
+    """Extension: notes in which order pages are read, and slows the browser as a busy machine does.
+
+    A page is rendered later by a random time of at most `SLOW_RENDERING_SECONDS`.
+    """
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        most_seconds, random = crawler.settings.getfloat(_SLOW), Random(_SEED)
+        read, render, file = RenderedPages.read, Browser.render, Path(READ).absolute()
+
+        async def noted(pages: RenderedPages, response: Response, raw: Reading) -> Reading:
+            with file.open("a", encoding="utf-8") as lines:
+                lines.write(f"{response.url}\n")
+            return await read(pages, response, raw)
+
+        async def slow(browser: Browser, response: Response) -> HtmlResponse:
+            await asyncio.sleep(most_seconds * random.random())
+            return await render(browser, response)
+
+        RenderedPages.read, Browser.render = noted, slow  # type: ignore[method-assign]
+        return cls()
 
 
 def main() -> None:
@@ -44,14 +86,17 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=300, metavar="N")
     parser.add_argument("-s", dest="settings", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="changed pages, at most N")
+    parser.add_argument("--slow", type=float, default=0.0, metavar="SECONDS", help="see ReadOrder")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     names = options.sites or sorted(path.name for path in options.folder.iterdir())
+    settings = [*options.settings, f"{_SLOW}={options.slow}"]
+    os.environ["PYTHONPATH"] = sys.path[0]  # the crawl imports this file for `ReadOrder`
     console = wide_console()
     if not options.json:
         print_environment(console, environment(installed_versions(("scrapy", "playwright"))))
     for site in read_sites(options.folder, names):
-        rows = _rows(site, options.pages, options.settings, options.show)
+        rows = _rows(site, options.pages, settings, options.show)
         if options.json:
             print("\n".join(json.dumps(row) for row in rows), flush=True)
         else:
@@ -63,20 +108,21 @@ def _rows(site: Site, most: int, settings: Sequence[str], show: int) -> list[dic
     # A list of files, of which the crawl takes the first: `starts` are not needed.
     listed = replace(site, lists=site.lists or _PAGES, starts=())
     with SiteServer(SiteFolder(site.folder, site.hosts)) as server:
+
+        def crawled(way: str, *more: str, paths: Sequence[str] = ()) -> Crawled:
+            given = [f"DEDUP_RENDER={way}", *settings, *more]
+            return crawl(listed, server.url, settings=given, seed=_SEED, most=most, paths=paths)
+
         crawls = {
-            way: crawl(
-                listed,
-                server.url,
-                settings=[f"DEDUP_RENDER={way}", *settings],
-                seed=_SEED,
-                most=most,
-            )
-            for way in _WAYS
+            "off": crawled("off"),
+            "auto": crawled("auto", _EXTENSION),
         }
-        _show(crawls["off"], crawls["auto"], show)
+        paths = [each.removeprefix(server.url) for each in crawls["auto"].read]
+        same = crawled("off", *_ONE_BY_ONE, paths=paths)
+        _show(same, crawls["auto"], show)
         return [
-            {"site": site.name, "way": way, **_figures(crawled, crawls["off"], container, server)}
-            for way, crawled in crawls.items()
+            {"site": site.name, "way": way, **_figures(found, same, container, server)}
+            for way, found in crawls.items()
         ]
 
 

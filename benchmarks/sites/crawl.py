@@ -16,6 +16,9 @@ from dedup.store import open_store
 from dedup.urls.parts import host_of
 
 _JOB, _URLS = "job", "urls.txt"
+READ = "read.txt"
+"""In the folder where a crawl runs: where an extension may note which URLs it reads, one a line."""
+
 _OURS = {"DEDUP_JOBS_DIR": ".", "DEDUP_PROGRESS": "off"}
 
 
@@ -28,6 +31,7 @@ class Crawled:
         cpu_seconds: of the process and its children.
         rendered: URLs of pages that the browser was given, whatever came of it, and why.
         peak_bytes: most memory of the process and its children; what they share counts for each.
+        read: URLs of pages in the order in which they were read, if an extension has noted it.
     """
 
     kept: Sequence[Mapping[str, Any]]
@@ -36,6 +40,7 @@ class Crawled:
     cpu_seconds: float
     rendered: Mapping[str, str] = field(default_factory=dict)
     peak_bytes: int = 0
+    read: Sequence[str] = ()
 
 
 def crawl(
@@ -45,6 +50,7 @@ def crawl(
     settings: Sequence[str] = (),
     seed: int | None = None,
     most: int | None = None,
+    paths: Sequence[str] = (),
 ) -> Crawled:
     """Crawl a site that is served at `url`, in a process and a temporary folder of its own.
 
@@ -54,29 +60,35 @@ def crawl(
         settings: of Scrapy, as NAME=VALUE.
         seed: shuffles the site's list; without it, the list is in order.
         most: pages of the list.
+        paths: the pages, one after the other, instead of the list.
 
     Raises:
         ValueError: the crawl failed, or kept nothing.
     """
     with TemporaryDirectory(prefix="dedup-site-") as name:
         folder = Path(name)
-        cost = measure(_command(site, url, folder, settings, seed, most), folder)
+        urls = [url + path for path in paths] or (site.lists and listed(site, url, seed)[:most])
+        cost = measure(_command(site, url, folder, settings, seed, urls), folder)
         errors = (folder / "errors.txt").read_text(errors="replace").strip()
         if cost["status"]:
             raise ValueError(f"the crawl of {site.name} failed: {errors or cost['status']}")
         with open_store(folder / _JOB, read_only=True) as store:
             kept, dropped = list(store.exports.pages()), list(store.exports.duplicates())
-            read = store.learned.rendering.of_page
-            urls = [row["url"] for row in (*kept, *dropped)]
+            of_page = store.learned.rendering.of_page
             rendered = {
-                each: how.why for each in urls if (how := read(host_of(each), each)) and how.seconds
+                row["url"]: how.why
+                for row in (*kept, *dropped)
+                if (how := of_page(host_of(row["url"]), row["url"])) and how.seconds
             }
+        noted = folder / READ
+        read = noted.read_text("utf-8").splitlines() if noted.exists() else []
     if not kept:
         raise ValueError(
             f"the crawl of {site.name} kept no page: {errors or 'are its starts there?'}"
         )
     seconds = cost["ended"] - cost["began"]
-    return Crawled(kept, dropped, seconds, cost["cpu_seconds"], rendered, cost["peak_bytes"])
+    costs = cost["cpu_seconds"], rendered, cost["peak_bytes"]
+    return Crawled(kept, dropped, seconds, *costs, list(dict.fromkeys(read)))
 
 
 def listed(site: Site, url: str, seed: int | None) -> list[str]:
@@ -91,10 +103,15 @@ def listed(site: Site, url: str, seed: int | None) -> list[str]:
 
 
 def _command(
-    site: Site, url: str, folder: Path, settings: Sequence[str], seed: int | None, most: int | None
+    site: Site,
+    url: str,
+    folder: Path,
+    settings: Sequence[str],
+    seed: int | None,
+    urls: Sequence[str],
 ) -> list[str]:
-    if site.lists:
-        (folder / _URLS).write_text("\n".join(listed(site, url, seed)[:most]), encoding="utf-8")
+    if urls:
+        (folder / _URLS).write_text("\n".join(urls), encoding="utf-8")
         what = ["urls", "-a", f"file={_URLS}"]
     elif seed is None:
         what = ["site", "-a", f"url={','.join(url + start for start in site.starts)}"]

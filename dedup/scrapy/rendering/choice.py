@@ -20,6 +20,7 @@ from dedup.rendering.learner import Choice, HostTemplates, Kind, Template
 from dedup.rendering.record import BOTH_WAYS, FAILED, LAST, LATER, TURNED_OVER, HowRead
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.reading.reading import Reading
+from dedup.scrapy.rendering.order import ArrivalOrder
 from dedup.scrapy.rendering.record import RenderingError
 from dedup.scrapy.spiders.site_reader import SiteReader
 from dedup.store import Page
@@ -67,6 +68,7 @@ class RenderedPages:
 
     Args:
         mode: "auto" or "always".
+        order: of the pages that are read here; see `abandon`.
         is_skipped: is a page not to be stored, for what it declares?
         is_in_scope: is a link to be compared?
     """
@@ -79,6 +81,7 @@ class RenderedPages:
         reader: SiteReader,
         *,
         mode: str,
+        order: ArrivalOrder,
         is_skipped: Callable[[Reading], object],
         is_in_scope: Callable[[str], bool],
     ) -> None:
@@ -89,6 +92,7 @@ class RenderedPages:
         self._browser = browser
         self._reader = reader
         self._mode = mode
+        self._order = order
         self._is_skipped = is_skipped
         self._is_in_scope = is_in_scope
         self._hosts: dict[str, HostTemplates] = {}
@@ -125,6 +129,7 @@ class RenderedPages:
     def abandon(self) -> None:
         """Stop rendering; nothing waits for it any more."""
         self._is_abandoned = True
+        self._order.abandon()
         for task in self._tasks:
             task.cancel()
         for event in self._decided.values():
@@ -198,6 +203,7 @@ class RenderedPages:
         began = time.monotonic()
         try:
             rendered, seconds = await self._rendered(response)
+            raw, rendered = await self._by_same_knowledge(response, raw, rendered)
             is_same = self._lacks_nothing(host, raw, rendered, choice.template)
         except RenderingError as error:
             self._stats.inc_value(f"dedup/rendering/failed/{error.reason}")
@@ -216,8 +222,8 @@ class RenderedPages:
         done = choice._replace(is_rendered=not is_raw)
         self._note(host, raw, done, seconds=seconds, is_same=is_same)
         self._stats.inc_value(f"dedup/rendering/rendered/{choice.why}")
-        chosen = raw if is_raw else rendered
-        return chosen._replace(links=list(dict.fromkeys([*rendered.links, *raw.links])))
+        chosen, other = (raw, rendered) if is_raw else (rendered, raw)
+        return chosen._replace(links=list(dict.fromkeys([*chosen.links, *other.links])))
 
     def _lacks_nothing(
         self, host: str, raw: Reading, rendered: Reading, template: Template | None
@@ -254,6 +260,15 @@ class RenderedPages:
             raise RenderingError("failed", "the rendered page is not HTML")
         links = [*reading.links, record.leads_to] if record.leads_to else reading.links
         return reading._replace(page=_at(reading, response.url), links=links), record.seconds
+
+    async def _by_same_knowledge(
+        self, response: Response, raw: Reading, rendered: Reading
+    ) -> tuple[Reading, Reading]:
+        """Both, read by what is known of the site at one time: that decides which lines count."""
+        while raw.site_version != rendered.site_version:
+            raw = await self._reader.read_again(raw, response)
+            rendered = await self._reader.read_again(rendered, response)
+        return raw, rendered
 
     def _note_third_party(self, host: str) -> None:
         self._third_parties.add(host)

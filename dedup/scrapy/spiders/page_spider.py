@@ -30,6 +30,7 @@ from dedup.scrapy.reading.reading import Reading, header
 from dedup.scrapy.reading.worker_protocol import ReadingError
 from dedup.scrapy.rendering.browser import Browser
 from dedup.scrapy.rendering.choice import RenderedPages
+from dedup.scrapy.rendering.order import ArrivalOrder, Place
 from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
 from dedup.scrapy.spiders.download_errors import outcome_of_error, outcome_of_visit, request_of
 from dedup.scrapy.spiders.lastmods import lastmods
@@ -40,7 +41,7 @@ from dedup.scrapy.spiders.site_reader import SiteReader
 from dedup.scrapy.spiders.visits import Visits
 from dedup.store.records import DUPLICATE_LINK_RANK, TRAP_RANK
 from dedup.urls.credentials import credentials_of, without_credentials
-from dedup.urls.parts import remove_dot_segments, with_ascii_host
+from dedup.urls.parts import host_of, remove_dot_segments, with_ascii_host
 
 _MAX_REFRESH_CHARACTERS = 500
 """A page with less text than this that refreshes to another page only leads there."""
@@ -108,6 +109,7 @@ class PageSpider(Spider):
         self.restart = flag("restart", restart)
         self.refresh = flag("refresh", refresh)
         self._n_skipped = 0
+        self._order = ArrivalOrder()
         self._arguments = {"url": ",".join(self.urls), "allow": allow, "deny": deny}
         self._is_plain = not (allow or deny)
 
@@ -197,12 +199,22 @@ class PageSpider(Spider):
                 frontier.resume(host)
 
     async def parse(self, response: Response) -> AsyncIterator[Request | PageItem]:
+        place = self._order.place(host_of(response.url))
+        try:
+            async for found in self._found(response, place):
+                yield found
+        finally:
+            place.leave()
+
+    async def _found(self, response: Response, place: Place) -> AsyncIterator[Request | PageItem]:
         self._count_visit(response.meta)
         try:
             reading = await self._reader.read(response)
             self._take(reading, response)
             if reading is not None and self._rendering is not None:
+                place.take()
                 reading = await self._rendering.read(response, reading)
+                await place.come()
             is_duplicate = reading is not None and self._is_duplicate(reading, response)
             links = [] if reading is None else self._links_of(reading, response, is_duplicate)
         except CloseSpider:
@@ -229,7 +241,7 @@ class PageSpider(Spider):
         elif reason := self._reason_to_skip(reading):
             self._skip(response, reason, reading.html.refresh_url or "")
         else:
-            for item in self._sent_together(await self._ready(reading, response)):
+            for item in self._sent_together(await self._ready(reading, response, place)):
                 yield item
 
     def _sent_together(self, items: list[PageItem]) -> list[PageItem]:
@@ -321,6 +333,7 @@ class PageSpider(Spider):
             Browser.from_crawler(self.crawler),
             self._reader,
             mode=mode,
+            order=self._order,
             is_skipped=self._reason_to_skip,
             is_in_scope=self.scope.__contains__,
         )
@@ -442,11 +455,13 @@ class PageSpider(Spider):
         elif self.dedup_job is not None:
             self.dedup_job.record_skipped(response, reason, detail)
 
-    async def _ready(self, reading: Reading, response: Response) -> list[PageItem]:
+    async def _ready(self, reading: Reading, response: Response, place: Place) -> list[PageItem]:
         """The items that are ready to be judged: the page, unless it waits, and other pages."""
         job = self.dedup_job
         if job is None:
             return [item_of(reading.page)]
+        if job.turns.is_needed:
+            place.leave()  # the next ones share its turn, and come after it
         while True:
             arrive = partial(self._arrive, job, reading, response)
             if (ready := await job.turns.run(arrive)) is not None:

@@ -22,6 +22,7 @@ from dedup.scrapy.job.outcome import FinishedUrl, Outcome, OutcomeKind
 from dedup.scrapy.reading.content import RawPage
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.rendering.choice import RenderedPages
+from dedup.scrapy.rendering.order import ArrivalOrder
 from dedup.scrapy.rendering.record import Rendering, RenderingError
 from dedup.store import Page
 from dedup.urls import url_key
@@ -80,7 +81,21 @@ class Played:
     async def read(self, response: HtmlResponse) -> Reading:
         return reading_of(response.url, response.text, f"{response.url}/made")
 
+    async def read_again(self, reading: Reading, response: Response) -> Reading:
+        raise AssertionError("nothing is known of the site that was not known before")
+
     async def close(self) -> None: ...
+
+
+class Learning(Played):
+    """Also reads notes, which count as the page's own once something is known of the site."""
+
+    async def read(self, response: HtmlResponse) -> Reading:
+        return await self.read_again(await super().read(response), response)
+
+    async def read_again(self, reading: Reading, response: Response) -> Reading:
+        text = f"{reading.page.text} " + " ".join(f"{response.url}/note{n}" for n in range(30))
+        return reading._replace(page=replace(reading.page, text=text), site_version=1)
 
 
 @pytest.fixture
@@ -102,6 +117,7 @@ def rendering(job: Job, played: Played, mode: str = "auto") -> RenderedPages:
         played,
         cast("Any", played),
         mode=mode,
+        order=ArrivalOrder(),
         is_skipped=lambda reading: reading.html.is_noindex,
         is_in_scope=lambda _: False,
     )
@@ -142,8 +158,17 @@ def test_static_pages_keep_their_raw_form_and_links_of_both(job: Job) -> None:
     found = read(rendering(job, played), *raw)
     assert len(played.rendered) == played.most_at_once == 3
     assert [each.page for each in found] == [each.page for each in raw]
-    assert found[0].links == [f"{url_of(0)}/made", f"{url_of(0)}/to", "http://a.example/raw"]
+    assert found[0].links == ["http://a.example/raw", f"{url_of(0)}/made", f"{url_of(0)}/to"]
     assert [how(job, n) for n in (0, 7)] == [(False, "first"), (False, "static")]
+
+
+def test_both_forms_are_compared_by_what_is_known_of_the_site_at_one_time(job: Job) -> None:
+    played = Learning(same)
+    raw = [reading_of(url_of(n), same(url_of(n))) for n in range(8)]
+    found = read(rendering(job, played), *raw)
+    assert len(played.rendered) == 3
+    assert [how(job, n) for n in (0, 7)] == [(False, "first"), (False, "static")]
+    assert [each.site_version for each in found] == [1] * 3 + [0] * 5
 
 
 def test_a_menu_that_scripts_add_makes_no_page_lack_something(job: Job) -> None:
