@@ -16,8 +16,11 @@ ScriptKey = tuple[str, str, str, str]
 """The URL of a script, and the headers that tell its versions."""
 
 _DATA_TYPES = ("xhr", "fetch")
-_TYPES = (*_DATA_TYPES, "script", "document")
-"""What a text may be made from. Frames are documents, but for the page itself."""
+_MAKE_NO_TEXT = frozenset({
+    "stylesheet", "image", "media", "font", "texttrack", "manifest", "ping", "cspviolationreport",
+})  # fmt: skip
+"""A text may be made from all others: frames are `document`, what is loaded before a script asks
+for it is `other`."""
 
 _WITHOUT_END = ("eventsource", "websocket")
 
@@ -29,7 +32,7 @@ class Answers:
 
     A page whose text may not be told by them is `spoilt`: it has asked for something otherwise
     than by GET, out of scope, again with another answer, without success, or for too much, or has
-    had other ways to get it (sockets, events, workers).
+    had other ways to get it (sockets, events, workers, what the browser keeps for other pages).
 
     Args:
         is_in_scope: may the crawl itself fetch from the host of a URL?
@@ -127,7 +130,7 @@ class Answers:
     def _counts(self, request: BrowserRequest) -> bool:
         """Can the text be made from the answer?"""
         parts = urlsplit(request.url)
-        if request.resource_type not in _TYPES or parts.scheme not in ("http", "https"):
+        if request.resource_type in _MAKE_NO_TEXT or parts.scheme not in ("http", "https"):
             return False
         is_page = request.resource_type == "document" and urldefrag(request.url).url == self._url
         return not (is_page or is_tracker(parts.hostname or ""))

@@ -154,6 +154,8 @@ class PageVisit:
         if self._bounds.max_scrolls:
             self._kept = shown
             await self._scroll(session, document, shown[1])
+        if await document.keeps_data():
+            self._answers.spoil()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         return self._kept or shown
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 _SHOW = "fetch('/data').then(r => r.text()).then(t => document.body.append(t));"
+_HOSTS = {"site.example", "a.example", "b.example"}
 _ROUTES = {
     "/data": ("text/plain", "some data"),
     "/app.js": ("text/javascript", _SHOW),
@@ -28,8 +29,8 @@ _ROUTES = {
 def in_scope(rendered: Rendered) -> Iterator[Rendered]:
     """The browser of a crawl of `site.example`."""
     crawler = cast("Any", rendered.browser._crawler)
-    crawler.spider = SimpleNamespace(scope=SimpleNamespace(hosts={"site.example"}))
-    rendered.web.routes |= _ROUTES
+    crawler.spider = SimpleNamespace(scope=SimpleNamespace(hosts=_HOSTS))
+    rendered.web.routes = {**_ROUTES}
     yield rendered
     crawler.spider = None
 
@@ -62,9 +63,26 @@ def test_a_page_is_made_from_its_scripts_and_their_data(in_scope: Rendered) -> N
     "document.head.append(Object.assign(document.createElement('script'),"
     " {src: 'http://private.example/a.js'}))",
     "location = '/elsewhere'",
+    "new SharedWorker('/app.js')",
 ])  # fmt: skip
 def test_some_pages_cannot_be_told_by_their_answers(in_scope: Rendered, script: str) -> None:
     assert made_from(in_scope, f"<body><script>{script}</script>") is None
+
+
+@pytest.mark.parametrize(
+    ("host", "script"),
+    [
+        ("a.example", "localStorage.text = 'word '.repeat(999)"),
+        ("b.example", "indexedDB.open('b')"),
+    ],
+)
+def test_pages_of_a_site_that_keeps_data_cannot_be_told(
+    in_scope: Rendered, host: str, script: str
+) -> None:
+    """The next page may have its text from it, and ask for nothing."""
+    for html in (f"<script>{script}</script>", "<p>the next page"):
+        record = in_scope.render(html, f"http://{host}/").meta["rendering"]
+        assert record.made_from is None
 
 
 @pytest.mark.parametrize("markup", [
@@ -72,10 +90,17 @@ def test_some_pages_cannot_be_told_by_their_answers(in_scope: Rendered, script: 
     "<script>fetch('https://www.google-analytics.com/collect', {method: 'POST'})</script>",
     "<script src=http://other.example/library.js></script>",
     "<script>fetch('data:text/plain,0')</script>",
+    "<script>localStorage.theme = 'dark'</script>",
     "<img src=/picture.png><link rel=stylesheet href=/style.css>",
 ])  # fmt: skip
 def test_what_makes_no_text_does_not_count(in_scope: Rendered, markup: str) -> None:
     assert made_from(in_scope, f"<body>{markup}") == ()
+
+
+def test_an_answer_that_is_loaded_before_it_is_asked_for_counts(in_scope: Rendered) -> None:
+    html = "<link rel=preload href=/data as=fetch crossorigin><body><script>setTimeout(() => SHOW)"
+    data = Answer("http://site.example/data", digest_of(b"some data"))
+    assert made_from(in_scope, html.replace("SHOW", _SHOW.rstrip(";")) + "</script>") == (data,)
 
 
 def test_an_answer_that_is_another_one_at_once_tells_nothing(in_scope: Rendered) -> None:

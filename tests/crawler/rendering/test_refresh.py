@@ -29,7 +29,7 @@ pytestmark = [
 ]
 
 _OPTIONS = ("-s", "DEDUP_RENDER=auto", "-s", "DEDUP_RENDER_SECONDS=120")  # on a busy machine
-_N_VIEWS = 5
+_N_VIEWS = 6
 _NUMBERS = count(1)
 _SHELL = b"""<!doctype html><html><head><title>App</title><script src="/app.js" defer></script>
 </head><body><div id="root"></div></body></html>"""
@@ -70,7 +70,8 @@ class App:
         (self.rendered if is_browser else self.asked)[handler.path] += 1
         self.on_asked(handler.path)
         if n is None:
-            return self._make.Answer(self.script.encode(), content_type="text/javascript")
+            named = {"Cache-Control": "max-age=3600"}
+            return self._make.Answer(self.script.encode(), 200, "text/javascript", named)
         data = {"title": f"View {n}", "text": self.texts[n], **self.more()}
         body = json.dumps(data).encode()
         named = {"ETag": f'"{zlib.crc32(body)}"'}
@@ -111,8 +112,10 @@ def app(site: WebSite, make: SimpleNamespace) -> App:
 def test_only_pages_of_other_data_are_rendered(
     crawl: Crawler, app: App, make: SimpleNamespace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    app.crawl(crawl)
-    assert app.n_rendered == _N_VIEWS
+    made_from = app.crawl(crawl).rows("SELECT answers FROM inputs")
+    assert all("/app.js" in each and "/api/view/" in each for each in made_from)
+    assert app.n_rendered == len(made_from) == _N_VIEWS
+    assert app.rendered["/app.js"] < _N_VIEWS  # the browser had it
     assert set(app.refresh(crawl).values()) == {"unchanged"}
     assert app.n_rendered == 1  # the first one of a host, to see whether it is the same
     assert set(app.asked.values()) == {1}  # the script, too, that all views have
