@@ -143,6 +143,17 @@ def test_all_pages_are_rendered_if_their_script_is_another_one(crawl: Crawler, a
     assert app.n_rendered == 1
 
 
+def test_robots_txt_holds_for_the_data(
+    crawl: Crawler, app: App, site: WebSite, make: SimpleNamespace
+) -> None:
+    rules = b"User-agent: *\nDisallow: /api/"
+    site.routes["/robots.txt"] = make.Answer(rules, content_type="text/plain")
+    app.crawl(crawl)
+    assert set(app.refresh(crawl).values()) == {"unchanged"}
+    assert app.n_rendered == _N_VIEWS
+    assert app.asked == {"/app.js": 1}
+
+
 def test_answers_that_never_repeat_have_each_page_rendered(crawl: Crawler, app: App) -> None:
     app.more = lambda: {"answered": next(_NUMBERS)}
     app.crawl(crawl)
