@@ -128,6 +128,10 @@ def to_json(answers: Sequence[Answer]) -> str | None:
     return text if len(text) <= _MAX_CHARACTERS else None
 
 
-def from_json(text: str) -> tuple[Answer, ...]:
-    """What `to_json` has made."""
-    return tuple(Answer(*each) for each in json.loads(text))
+def from_json(text: str) -> tuple[Answer, ...] | None:
+    """What `to_json` has made; None: it is damaged."""
+    try:
+        found = tuple(Answer(*each) for each in json.loads(text))
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return found if all(isinstance(part, str) for each in found for part in each) else None

@@ -71,14 +71,12 @@ class InputsTable(Queries):
 
     def of_page(self, number: int, host: str, url: str) -> Inputs | None:
         """What the stored version of a page was made from; None: it is not known."""
-        row = self._database.first(_OF_PAGE, (number, host, url))
-        return None if row is None else Inputs(row[0], from_json(row[1]))
+        return _inputs(self._database.first(_OF_PAGE, (number, host, url)))
 
     def before(self, host: str, url: str) -> Inputs | None:
         """What was noted last of a page, whether it was stored or not."""
         query = "SELECT shell, answers FROM inputs WHERE host = ? AND url = ?"
-        row = self._database.first(query, (host, url))
-        return None if row is None else Inputs(row[0], from_json(row[1]))
+        return _inputs(self._database.first(query, (host, url)))
 
     # --- Pages that were not rendered for it -----------------------------------------------------
 
@@ -112,3 +110,9 @@ class InputsTable(Queries):
         """The number of pages that were not rendered in a refresh, but are the same."""
         query = "SELECT count(*) FROM inputs WHERE spared = ? AND spared > 0"
         return int(self._database.value(query, (refresh,)) or 0)
+
+
+def _inputs(row: tuple[str, str] | None) -> Inputs | None:
+    """What a row tells; None: there is none, or it is damaged."""
+    answers = None if row is None else from_json(row[1])
+    return None if row is None or answers is None else Inputs(row[0], answers)

@@ -82,3 +82,8 @@ def test_validators_are_those_that_the_server_gave() -> None:
         "If-None-Match": "e",
         "If-Modified-Since": "d",
     }
+
+
+@pytest.mark.parametrize("text", ["", "{}}", "7", "[7]", '[["/"]]', '[["/", 7]]', "[" * 100_000])
+def test_damaged_answers_tell_nothing(text: str) -> None:
+    assert from_json(text) is None
