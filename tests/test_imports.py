@@ -124,6 +124,7 @@ WITH_SQL = (
     Path("benchmarks/measurements/cluster_scale.py"),
     Path("benchmarks/measurements/cluster_turns.py"),
     Path("benchmarks/measurements/kept_crawl.py"),
+    Path("benchmarks/measurements/rendering_refresh.py"),
 )
 SQL = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA)\b|\bdatabase\.connection\b")
 

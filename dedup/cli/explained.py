@@ -209,16 +209,18 @@ def origin_text(origin: TextOrigin) -> Text:
                 "left out elsewhere, outside boxes of several lines:"
                 f" {origin.words_elsewhere:,} words"
             )
-    lines += _rendering(origin.how_read)
+    lines += _rendering(origin.how_read, origin.spared_in)
     return Text("\n".join(f"  {line}" for line in lines), overflow="fold")
 
 
-def _rendering(read: HowRead | None) -> Iterator[str]:
+def _rendering(read: HowRead | None, spared_in: int) -> Iterator[str]:
     if read is None:
         return
     why = reading_words(read.why)
     took = f", in {read.seconds:.1f} s" if read.seconds else ""
     yield f"{'rendered' if read.is_rendered else 'not rendered'}{took}: {plain(why)}"
+    if spared_in:
+        yield f"not rendered again in refresh {spared_in}: all that it is made from was the same"
 
 
 _ORIGINS = {

@@ -27,6 +27,8 @@ class TextOrigin:
         own_share: the share of the page's rare words that is in its text, 0 to 1.
         words_elsewhere: words outside the text and these boxes, as in a box of one or two lines.
         how_read: was the page rendered, and why? None: pages were not rendered then.
+        spared_in: the last refresh that knew the rendered page to be the same without rendering it;
+            0: there was none since it was rendered.
         is_as_read: would the current knowledge give the stored text? If not, the page was read
             when less was known, and the boxes are those of a text read now.
     """
@@ -38,13 +40,16 @@ class TextOrigin:
     own_share: float | None = None
     words_elsewhere: int = 0
     how_read: HowRead | None = None
+    spared_in: int = 0
     is_as_read: bool = True
 
 
 def text_origin(store: JobStore, page: Page) -> TextOrigin:
     """Find where the text of a page of the job comes from."""
-    how_read = store.learned.rendering.of_page(host_of(page.url), page.url or "")
-    return replace(_text_origin(store, page), how_read=how_read)
+    host, url = host_of(page.url), page.url or ""
+    how_read = store.learned.rendering.of_page(host, url)
+    spared_in = store.learned.inputs.spared_in(host, url)
+    return replace(_text_origin(store, page), how_read=how_read, spared_in=spared_in)
 
 
 def _text_origin(store: JobStore, page: Page) -> TextOrigin:

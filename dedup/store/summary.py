@@ -53,7 +53,7 @@ def summarise(store: JobStore) -> dict[str, Any]:
         "bytes": parts(1),
         "kept_apart": stats.kept_apart(),
         "needs_rendering": stats.needs_rendering(),
-        "rendering": store.learned.rendering.summary(_TOP_TEMPLATES),
+        "rendering": _rendering(store),
         "failed": stats.failed(),
         "urls": stats.urls(),
         "refresh": stats.refreshed(),
@@ -61,6 +61,17 @@ def summarise(store: JobStore) -> dict[str, Any]:
         "preferences": _preferences(store),
         "hosts": stats.hosts(_TOP_HOSTS),
     }
+
+
+def _rendering(store: JobStore) -> dict[str, Any]:
+    """How pages were read, if some were rendered.
+
+    spared: pages that the last refresh knew to be the same without a browser
+    """
+    found = store.learned.rendering.summary(_TOP_TEMPLATES)
+    if found and (refresh := store.refreshes.current()):
+        found["spared"] = store.learned.inputs.count_spared(refresh)
+    return found
 
 
 def _freshness(store: JobStore) -> dict[str, float | None]:

@@ -181,6 +181,8 @@ def _rendered(rendering: Mapping[str, Any]) -> Iterator[str]:
         f"rendered: {n_rendered:,} pages, {rendering['compared']:,} read both ways,"
         f" {rendering['seconds']:,.1f} s ({', '.join(parts)})"
     )
+    if n_spared := rendering.get("spared"):
+        yield f"not rendered again: {n_spared:,} pages, as all that they are made from is the same"
     for kind, what_next in (
         ("failed", "dedup retry has them rendered again"),
         ("later", "they come again when the crawl goes on and nothing else is left"),

@@ -16,6 +16,7 @@ from dedup.scrapy.job.visit_order import VisitOrder
 from dedup.store import JobStore, Page
 from dedup.store.records import EARLIER
 from dedup.urls import SeenUrls
+from dedup.urls.parts import host_of
 from dedup.urls.traps import TrapWatch
 
 
@@ -113,6 +114,7 @@ class Ledger:
                     store.urls.add_alias(outcome.url, outcome.target, "redirect")
                 if page is not None and outcome.number is not None:
                     store.learned.preferences.note(outcome.number, page.preferences)
+                    store.learned.inputs.confirm(outcome.number, host_of(page.url), page)
             case "alias":
                 store.urls.add_alias(outcome.url, outcome.target, outcome.reason)
             case "skipped" | "failed":

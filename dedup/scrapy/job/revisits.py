@@ -115,11 +115,20 @@ class Revisits:
         `unchanged`: its title and text are those of the stored page, or would be if that was read
         with what is known of the site now.
         """
-        url, stored = page.url or "", self._store.document(number)
-        if self._is_as_stored(stored, page) or self._is_as_read_now(number, stored, page):
+        url = page.url or ""
+        if self.is_unchanged(number, page):
             self._doubts.note(url)
             return "unchanged"
-        return self._doubts.belief(number, url, [stored], page)
+        return self._doubts.belief(number, url, [self._store.document(number)], page)
+
+    def note_unchanged(self, url: str) -> None:
+        """Count the visit of a stored page that is known to be the same without being read."""
+        self._doubts.note(url)
+
+    def is_unchanged(self, number: int, page: Page) -> bool:
+        """Is the page that the visit of a stored one gave the same?"""
+        stored = self._store.document(number)
+        return self._is_as_stored(stored, page) or self._is_as_read_now(number, stored, page)
 
     def belief_in_duplicate(self, url: str, page: Page) -> Belief:
         """What becomes of the page that the visit of a duplicate, with this URL, gave."""

@@ -21,7 +21,8 @@ from dedup.rendering.record import BOTH_WAYS, FAILED, LAST, LATER, TURNED_OVER, 
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.rendering.order import ArrivalOrder
-from dedup.scrapy.rendering.record import RenderingError
+from dedup.scrapy.rendering.record import Rendering, RenderingError
+from dedup.scrapy.rendering.spared import SparedPages
 from dedup.scrapy.spiders.site_reader import SiteReader
 from dedup.store import Page
 from dedup.store.sql.rendering import ToRender
@@ -104,8 +105,30 @@ class RenderedPages:
         self._alone = asyncio.Lock()
         self._last_failures: Counter[str] = Counter()
         self._is_abandoned = False
+        self._spared = SparedPages(crawler, job, max_scrolls=job.config.render_scrolls)
+        self._checked: set[str] = set()
+        """URLs of pages that are rendered to see whether they are the same."""
         job.rendering = self
         crawler.signals.connect(self._queue_again, signals.spider_idle)
+
+    async def is_as_before(self, response: Response, raw: Reading) -> bool:
+        """Is this the visit of a rendered page that is known to be the same without a browser?
+
+        Raises:
+            CloseSpider: as `read`.
+        """
+        if raw.raw.format or self._is_skipped(raw):
+            return False
+        host, url = host_of(response.url), response.url
+        self._checked.discard(url)
+        try:
+            found = await self._spared.find(host, response, self._table.of_page(host, url))
+        except asyncio.CancelledError:
+            self._check_open()
+            raise
+        if found == "check":
+            self._checked.add(url)
+        return found == "same"
 
     async def read(self, response: Response, raw: Reading) -> Reading:
         """The page as it is to be stored, and the links to follow.
@@ -130,6 +153,7 @@ class RenderedPages:
         """Stop rendering; nothing waits for it any more."""
         self._is_abandoned = True
         self._order.abandon()
+        self._spared.abandon()
         for task in self._tasks:
             task.cancel()
         for event in self._decided.values():
@@ -202,7 +226,8 @@ class RenderedPages:
         is_same: bool | None = None
         began = time.monotonic()
         try:
-            rendered, seconds = await self._rendered(response)
+            rendered, record = await self._rendered(response)
+            seconds = record.seconds
             raw, rendered = await self._by_same_knowledge(response, raw, rendered)
             is_same = self._lacks_nothing(host, raw, rendered, choice.template)
         except RenderingError as error:
@@ -215,12 +240,18 @@ class RenderedPages:
             return raw
         finally:
             self._learn(host, choice, is_same=is_same)
+            is_checked = response.url in self._checked
+            self._checked.discard(response.url)
+        if is_checked:
+            self._spared.learn(host, response, rendered.page)
         if failed == FAILED:
             self._last_failures[host] = 0
         # A page that lacks nothing is read as the others of its template are.
         is_raw = is_same and choice.why in BOTH_WAYS
         done = choice._replace(is_rendered=not is_raw)
         self._note(host, raw, done, seconds=seconds, is_same=is_same)
+        if not is_raw:
+            self._spared.note(host, response, rendered.page, record)
         self._stats.inc_value(f"dedup/rendering/rendered/{choice.why}")
         chosen, other = (raw, rendered) if is_raw else (rendered, raw)
         return chosen._replace(links=list(dict.fromkeys([*chosen.links, *other.links])))
@@ -234,8 +265,8 @@ class RenderedPages:
             return loses_nothing(*pages)
         return self._additions[host].lacks_nothing(template, *pages)
 
-    async def _rendered(self, response: Response) -> tuple[Reading, float]:
-        """The page as the browser shows it, and the seconds that it took."""
+    async def _rendered(self, response: Response) -> tuple[Reading, Rendering]:
+        """The page as the browser shows it, and the record of the rendering."""
         self._check_open()
         task = asyncio.ensure_future(self._browser.render(response))
         self._tasks.add(task)
@@ -246,7 +277,7 @@ class RenderedPages:
             raise
         finally:
             self._tasks.discard(task)
-        record = made.meta["rendering"]
+        record: Rendering = made.meta["rendering"]
         self._stats.inc_value("dedup/rendering/requests", record.n_requests)
         self._stats.inc_value("dedup/rendering/bytes", record.n_bytes)
         if record.n_scrolls:
@@ -259,7 +290,7 @@ class RenderedPages:
         if reading is None:
             raise RenderingError("failed", "the rendered page is not HTML")
         links = [*reading.links, record.leads_to] if record.leads_to else reading.links
-        return reading._replace(page=_at(reading, response.url), links=links), record.seconds
+        return reading._replace(page=_at(reading, response.url), links=links), record
 
     async def _by_same_knowledge(
         self, response: Response, raw: Reading, rendered: Reading

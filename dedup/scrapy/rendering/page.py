@@ -7,7 +7,6 @@ import base64
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from hashlib import sha256
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
@@ -16,10 +15,11 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Request as BrowserRequest
 from scrapy.http import Response
 
+from dedup.scrapy.rendering.answers import Answers
 from dedup.scrapy.rendering.bounds import Bounds
 from dedup.scrapy.rendering.proxy import WARM_UP_URL
 from dedup.scrapy.rendering.reach import IsInScope, Reach
-from dedup.scrapy.rendering.record import DataAnswer, Reason, Rendering, RenderingError, StoppedBy
+from dedup.scrapy.rendering.record import Reason, Rendering, RenderingError, StoppedBy
 from dedup.scrapy.rendering.shown import ShownDocument
 
 _NOT_PASSED_ON = {
@@ -28,7 +28,6 @@ _NOT_PASSED_ON = {
 }  # fmt: skip
 """Headers of the answer that the crawl got which do not hold for its decoded body."""
 
-_DATA_TYPES = ("xhr", "fetch")
 _QUIET_SECONDS = 0.5
 """Without a request, after which a page counts as complete, as for Playwright; if its scripts rest,
 too: on a busy machine they may not have run before."""
@@ -61,18 +60,19 @@ class PageVisit:
         password: str,
         is_in_scope: IsInScope,
         bounds: Bounds,
+        answers: Answers,
     ) -> None:
         self._context = context
         self._reach = reach
         self._password = password
         self._is_in_scope = is_in_scope
         self._bounds = bounds
+        self._answers = answers
         self._page: Page | None = None
         self._frame = ""
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
         self._asked: set[str] = set()
-        self._data: dict[str, str] = {}
         self._n_requests = self._n_loads = self._n_popups = 0
         self._leads_to: str | None = None
         self._kept: tuple[str, str] | None = None
@@ -100,6 +100,7 @@ class PageVisit:
         """
         began = time.monotonic()
         self._reach.begin(response.url)
+        self._answers.begin(response.url)
         self._reach.on_exhausted = lambda: self.fail(
             "too_large", f"more than {self._bounds.max_bytes} bytes passed"
         )
@@ -112,6 +113,7 @@ class PageVisit:
                 raise
             html, url = self._kept
             self._stopped_by = error.reason
+            self._answers.spoil()
         finally:
             rendering.cancel()
             for task in self._tasks:
@@ -152,6 +154,8 @@ class PageVisit:
         if self._bounds.max_scrolls:
             self._kept = shown
             await self._scroll(session, document, shown[1])
+        if await document.keeps_data():
+            self._answers.spoil()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         return self._kept or shown
 
@@ -169,6 +173,7 @@ class PageVisit:
                     return
             else:
                 await asyncio.sleep(min(_QUIET_SECONDS - quiet, until - now))
+        self._answers.spoil()  # it is read while it still asks
 
     async def _rests(self, session: CDPSession) -> bool:
         """Let the page's scripts do what there is to do; have they asked for nothing?"""
@@ -184,8 +189,10 @@ class PageVisit:
         await self._take_cookies(response)
         page = self._page = await self._context.new_page()
         page.on("request", self._count)
-        page.on("requestfinished", self._note_data)
-        page.on("requestfailed", self._note_end)
+        page.on("requestfinished", self._note_answer)
+        page.on("requestfailed", self._note_failed)
+        page.on("websocket", self._answers.spoil)
+        page.on("worker", self._answers.spoil)
         session = await self._context.new_cdp_session(page)
         tree = await session.send("Page.getFrameTree")
         frame = self._frame = tree["frameTree"]["frame"]["id"]
@@ -294,7 +301,8 @@ class PageVisit:
             n_own=self._reach.n_own,
             third_parties=self._reach.third_parties,
             refused=self._reach.refused,
-            data=tuple(DataAnswer(url, self._data[url]) for url in sorted(self._data)),
+            data=self._answers.data,
+            made_from=self._answers.made_from if self._n_loads == 1 else None,
             leads_to=self._leads_to,
             n_scrolls=self._n_scrolls,
             stopped_by=self._stopped_by,
@@ -309,6 +317,7 @@ class PageVisit:
 
     def _count(self, request: BrowserRequest) -> None:
         self._in_flight.add(request)
+        self._answers.ask(request)
         self._n_requests += 1
         if self._n_requests > self._bounds.max_requests:
             self.fail("too_many_requests", f"more than {self._bounds.max_requests}")
@@ -317,15 +326,14 @@ class PageVisit:
         self._in_flight.discard(request)
         self._changed = time.monotonic()
 
-    def _note_data(self, request: BrowserRequest) -> None:
+    def _note_failed(self, request: BrowserRequest) -> None:
         self._note_end(request)
-        if request.resource_type in _DATA_TYPES and request.method == "GET":
-            self._start(self._digest, request)
+        self._answers.fail(request)
 
-    async def _digest(self, request: BrowserRequest) -> None:
-        answer = await request.response()
-        if answer is not None and answer.ok:
-            self._data[request.url] = sha256(await answer.body()).hexdigest()[:32]
+    def _note_answer(self, request: BrowserRequest) -> None:
+        self._note_end(request)
+        if self._answers.is_wanted(request):
+            self._start(self._answers.read, request)
 
     def _close_popup(self, page: Page) -> None:
         if page is self._page or self._page is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from dedup.rendering.inputs import Answer
+
 Reason = Literal[
     "timeout", "crashed", "too_large", "too_many_requests", "refused", "status", "failed"
 ]
@@ -36,6 +38,8 @@ class Rendering:
         third_parties: hosts out of the crawl's scope that were connected to, sorted.
         refused: hosts and ports that were not connected to, sorted.
         data: the answers that the page's data came in, by URL.
+        made_from: the scripts and the answers of the crawl's own hosts that the page was made from;
+            None: they do not tell whether it is the same, see `dedup.scrapy.rendering.answers`.
         leads_to: the URL of another page that a script, a form or a refresh would have shown
             instead of this one; it was not fetched. None: there was none.
         n_scrolls: how often scrolling, or pressing a button, has brought more.
@@ -50,6 +54,7 @@ class Rendering:
     third_parties: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     data: tuple[DataAnswer, ...] = ()
+    made_from: tuple[Answer, ...] | None = None
     leads_to: str | None = None
     n_scrolls: int = 0
     stopped_by: StoppedBy | None = None

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -18,6 +18,7 @@ from scrapy.settings import BaseSettings
 from scrapy_playwright.handler import Config
 from scrapy_playwright.provider import PlaywrightBrowserProvider
 
+from dedup.scrapy.rendering.answers import Answers, ScriptKey
 from dedup.scrapy.rendering.bounds import Bounds
 from dedup.scrapy.rendering.chromium import launch_options
 from dedup.scrapy.rendering.memory import watch_memory
@@ -42,12 +43,17 @@ _IDLE_SECONDS = 60.0
 
 @dataclass(eq=False, slots=True)
 class HostContext:
-    """A browser context: cache, cookies and storage of one host; it shows one page at a time."""
+    """A browser context: cache, cookies and storage of one host; it shows one page at a time.
+
+    Attributes:
+        scripts: digests of those that it has loaded.
+    """
 
     host: str
     context: BrowserContext
     reach: Reach
     password: str
+    scripts: dict[ScriptKey, str] = field(default_factory=dict)
     used: float = 0.0
 
 
@@ -147,9 +153,7 @@ class BrowserRun:
                         await close()
 
     async def _render(self, context: HostContext, response: Response) -> tuple[str, str, Rendering]:
-        visit = PageVisit(
-            context.context, context.reach, context.password, self._is_in_scope, self._bounds
-        )
+        visit = self._visit(context)
         is_sound = False
         self._visits.add(visit)
         try:
@@ -180,9 +184,18 @@ class BrowserRun:
         )
         reach = self._make_reach()
         context = HostContext(host, made, reach, self._proxy.add(reach))
-        visit = PageVisit(made, reach, context.password, self._is_in_scope, self._bounds)
-        await visit.warm_up()
+        await self._visit(context).warm_up()
         return context
+
+    def _visit(self, context: HostContext) -> PageVisit:
+        return PageVisit(
+            context.context,
+            context.reach,
+            context.password,
+            self._is_in_scope,
+            self._bounds,
+            Answers(self._is_in_scope, context.scripts),
+        )
 
     async def _put_back(self, context: HostContext, *, is_sound: bool) -> None:
         """Keep the context for the host's next page, if its tabs can be closed."""

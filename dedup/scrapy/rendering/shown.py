@@ -19,6 +19,14 @@ _READ_SECONDS = 5.0
 _REST = "new Promise((done) => requestIdleCallback(done, {timeout: 1000}))"
 """Is kept when the page's scripts have done what there was to do."""
 
+_KEEPS_DATA = """(async () => {
+  let length = 0;
+  for (const [name, value] of Object.entries(localStorage)) length += name.length + value.length;
+  if (length > 1000 || (await indexedDB.databases()).length) return true;
+  return "caches" in self && (await caches.keys()).length > 0;
+})()"""
+"""Preferences and numbers of visitors are shorter, texts are longer."""
+
 
 class ShownDocument:
     """A document, seen from a world of its own, where the page's scripts can change nothing."""
@@ -40,6 +48,13 @@ class ShownDocument:
     async def rest(self) -> None:
         """Wait until its scripts have done what there was to do."""
         await self._value(_REST)
+
+    async def keeps_data(self) -> bool:
+        """Do the pages of its site keep something in the browser that texts may be made from?"""
+        try:
+            return bool(await self._value(_KEEPS_DATA))
+        except (PlaywrightError, RenderingError):  # it may keep nothing, or cannot be asked
+            return True
 
     async def watch(self) -> None:
         """Begin to look for what is new."""

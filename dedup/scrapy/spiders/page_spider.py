@@ -213,6 +213,9 @@ class PageSpider(Spider):
             self._take(reading, response)
             if reading is not None and self._rendering is not None:
                 place.take()
+                if await self._rendering.is_as_before(response, reading):
+                    self._note_unchanged(response)
+                    return
                 reading = await self._rendering.read(response, reading)
                 await place.come()
             is_duplicate = reading is not None and self._is_duplicate(reading, response)
@@ -243,6 +246,10 @@ class PageSpider(Spider):
         else:
             for item in self._sent_together(await self._ready(reading, response, place)):
                 yield item
+
+    def _note_unchanged(self, response: Response) -> None:
+        if self._visits is not None:
+            self._visits.note_unchanged(response)
 
     def _sent_together(self, items: list[PageItem]) -> list[PageItem]:
         """Send all items but the last, where items share a turn; return those that are left."""

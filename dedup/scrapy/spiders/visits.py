@@ -62,6 +62,11 @@ class Visits:
             self._note(response, "failed: other_text")
         return belief != "store"
 
+    def note_unchanged(self, response: Response) -> None:
+        """Record the visit of a stored page that was not read, as it is known to be the same."""
+        self._job.urls.revisits.note_unchanged(response.url)
+        self._note(response, "unchanged")
+
     def note_skipped(self, response: Response, reason: str, detail: str) -> None:
         """Record the visit of a stored page that gave no page: it has failed, or shows a move."""
         if reason == "refresh":

@@ -16,7 +16,7 @@ _TABLES = (
     *("meta", "counters", "urls", "pages", "sites", "encodings", "waiting", "early"),
     *("versions", "visits", "duplicates", "skipped", "aliases", "signatures", "apart"),
     *("preferences", "host_preferences", "earlier", "claims", "lastmods"),
-    *("visited", "visit_counts", "rendering"),
+    *("visited", "visit_counts", "rendering", "inputs", "input_checks"),
 )
 _NUMBERED = {"urls": "id", "waiting": "place"}
 """The tables with generated numbers, and their columns."""

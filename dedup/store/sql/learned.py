@@ -20,6 +20,7 @@ from dedup.store.records import (
     storable_fields,
 )
 from dedup.store.sql.database import Database, Queries, inserting
+from dedup.store.sql.inputs import InputsTable
 from dedup.store.sql.preferences import Preferences
 from dedup.store.sql.rendering import RenderingTable
 from dedup.urls.parts import host_of
@@ -39,12 +40,14 @@ class HostKnowledge(Queries):
     Attributes:
         preferences: what pages and hosts declare of the use of pages.
         rendering: which pages were rendered, and why.
+        inputs: what rendered pages were made from.
     """
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self.preferences = Preferences(database)
         self.rendering = RenderingTable(database)
+        self.inputs = InputsTable(database)
         self._encodings: dict[str, str | None] = {}
         self._n_early: dict[str, int] = {}
 

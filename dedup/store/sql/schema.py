@@ -273,6 +273,24 @@ _ADDED_TABLES = {
     period {int} NOT NULL,            -- audits of the template until it was read
     PRIMARY KEY (host, url)
 ){flat}""",
+    # What rendered pages were made from, see `dedup.rendering.inputs`.
+    "inputs": """
+(
+    host {text} NOT NULL,
+    url {text} NOT NULL,
+    shell {text} NOT NULL,            -- a digest of the raw body
+    answers {text} NOT NULL,          -- JSON: those that its scripts got, and the scripts
+    fetched_at {real} NOT NULL,       -- of the version of the page that was made from these
+    spared {int} NOT NULL,            -- the refresh in which it was not rendered for that; 0: none
+    PRIMARY KEY (host, url)
+){flat}""",
+    # Whether the pages of a host can be told by what they were made from.
+    "input_checks": """
+(
+    host {text} PRIMARY KEY,
+    pages {int} NOT NULL,             -- that seemed to be the same
+    has_failed {bool} NOT NULL        -- was one of these, when it was rendered, another one?
+){flat}""",
 }
 
 
