@@ -75,6 +75,7 @@ def test_pages_of_a_broken_browser_end_before_another_starts(
 def test_what_a_page_asks_for_as_it_ends_is_left() -> None:
     # A coroutine that is made and never awaited is an error of the test.
     pytest.importorskip("playwright", reason="needs the extra render")
+    from dedup.scrapy.rendering.answers import Answers
     from dedup.scrapy.rendering.page import PageVisit
 
     nothing: Any = None
@@ -84,7 +85,7 @@ def test_what_a_page_asks_for_as_it_ends_is_left() -> None:
         began.append(number)
 
     async def end() -> None:
-        visit = PageVisit(nothing, nothing, "", nothing, Bounds())
+        visit = PageVisit(nothing, nothing, "", nothing, Bounds(), Answers(nothing, {}))
         visit._start(answer, 1)
         for task in visit._tasks:
             task.cancel()

@@ -41,6 +41,9 @@ class Rendering:
     def __init__(self, takes: dict[str, int | Exception]) -> None:
         self._takes = takes
 
+    async def is_as_before(self, *_: object) -> bool:
+        return False
+
     async def read(self, response: Response, raw: Reading) -> Reading:
         takes = self._takes.get(response.url, 0)
         for _ in range(takes if isinstance(takes, int) else 1):
