@@ -130,7 +130,10 @@ class SparedPages:
             return "unknown"
         self._checks[host] = known._replace(n_pages=known.n_pages + 1)
         is_check, stats = is_checked(known.n_pages), self._crawler.stats
-        stats.inc_value(f"dedup/rendering/{'spared_checks' if is_check else 'spared'}")
+        if is_check:
+            stats.inc_value("dedup/rendering/spared_checks")
+        else:
+            stats.inc_value("dedup/rendering/spared")
 
         def note() -> None:
             with self._job.store.unit():
