@@ -195,7 +195,7 @@ def read(worker: BlockingWorker, body: bytes, name: str = "pdf") -> str:
 @pytest.mark.slow
 def test_hostile_documents_stay_within_their_budgets(worker: BlockingWorker) -> None:
     many_pages = pdf([[Placed(f"Page {number}.")] for number in range(100_000)])
-    bomb = pdf([[Placed("a" * 1_000_000)] * 100])
+    bomb = pdf([[Placed("a" * 1_000_000)] * 400])
     loop = pdf([placed(["A text."])]).replace(b"/Kids[5 0 R]", b"/Kids[2 0 R]")
     many_paragraphs = docx(*["<w:p/>"] * 1_000_000)
     assert read(worker, many_pages) == "too_complex"

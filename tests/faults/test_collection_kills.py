@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -41,8 +42,12 @@ def command(folder: Path, name: str) -> list[str]:
 
 
 def size_bytes(job: Path) -> int:
-    """Of the store, with its journal."""
-    return sum(each.stat().st_size for each in job.glob(f"{STORE_NAME}*"))
+    """Of the store, with its journal, which may go meanwhile."""
+    size = 0
+    for each in job.glob(f"{STORE_NAME}*"):
+        with suppress(FileNotFoundError):
+            size += each.stat().st_size
+    return size
 
 
 def children(process: subprocess.Popen[bytes]) -> list[int]:
