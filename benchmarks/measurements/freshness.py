@@ -1,7 +1,7 @@
 """How fresh stored pages stay under a budget of visits, by the schedule that spends it.
 
     python benchmarks/measurements/freshness.py [REPOSITORY --branch NAME --select CSS]
-        [--remove CSS] [--commits 240] [--every 4] [--pages 800]
+        [--remove CSS] [--sitemaps PATH …] [--commits 240] [--every 4] [--pages 800]
 
 REPOSITORY is the git directory of a built site, each commit the site as it was published. Without
 it, pages are simulated: Poisson changes, rates of a heavy tail that differ by folder.
@@ -19,6 +19,8 @@ the way from uniform (0) to the oracle (1), and the gain on uniform with its sta
 - nutch: the rule of Nutch's AdaptiveFetchSchedule, an interval that shrinks to .8 by each change
   that is found and grows to 1.4 without; the page that is most overdue by its interval comes first.
 - dedup: the schedule of a refresh with a budget, whose order is made anew ten times in each.
+- sitemaps: the same, as the spiders `site` and `sitemap` have it: it reads the sitemaps of the
+  repository (`--sitemaps`) at each visit, and believes `lastmod` as far as it told the truth.
 - informed: that of dedup, told from the beginning what daily visits of each page will have found.
 - oracle: knows each page's rate of change over the whole history, and visits at the intervals that
   are best for these rates (Cho and Garcia-Molina, Effective page refresh policies, TODS 2003).
@@ -29,9 +31,11 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +45,10 @@ _ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(_ROOT))
 
 from benchmarks.sites.container import Container  # noqa: E402 -- in order
-from dedup.revisits import PageHistory, Schedule  # noqa: E402 -- in order
+from dedup.revisits import PageHistory, Schedule, Trust, odds_of  # noqa: E402 -- in order
+from dedup.scrapy.reading.sitemap_file import SitemapError, read_sitemap  # noqa: E402 -- in order
+
+_HOST = "example.com"
 
 _DAY = 86_400.0
 """Between two commits."""
@@ -55,14 +62,21 @@ Texts = NDArray[np.uint64]
 The lower half of the number is how many words the text has, and one.
 """
 
+Lastmods = NDArray[np.uint64]
+"""A row for each page, a column for each commit: a number for its `lastmod`; 0: it has none."""
+
 
 class Replay:
     """What one schedule knows of the pages, and how fresh they were."""
 
-    def __init__(self, urls: list[str], texts: Texts) -> None:
+    def __init__(self, urls: list[str], texts: Texts, lastmods: Lastmods) -> None:
         n = len(urls)
         self.urls = urls
         self.texts = texts
+        self.lastmods = lastmods
+        self.told = np.zeros(n, dtype=np.uint64)
+        """The `lastmod` of each page at its last visit, or when it was first listed."""
+        self.trust = Trust()
         self.stored = np.zeros(n, dtype=np.uint64)
         self.first_at = np.zeros(n)
         self.visited_at = np.zeros(n)
@@ -86,6 +100,7 @@ class Replay:
         self.seen_days[pages] += waited
         self.interval[pages] *= np.where(changed, 0.8, 1.4)
         self.stored[pages], self.visited_at[pages] = found, now
+        self.judge(pages, changed, now)
         told = [(self.urls[page], bool(each)) for page, each in zip(pages, changed, strict=True)]
         self.visits += [(url, len(self.began) - 1, has_changed) for url, has_changed in told]
         return told
@@ -94,6 +109,27 @@ class Replay:
         """Read pages for the first time."""
         self.stored[pages] = self.texts[pages, now]
         self.first_at[pages] = self.visited_at[pages] = now
+
+    def hear(self, now: int) -> dict[str, float]:
+        """Take what sitemaps say now, as `VisitOrder.hear` does; return the odds of changes."""
+        says = self.lastmods[:, now]
+        listed = np.flatnonzero((says != 0) & (self.told != 0) & (self.stored != 0))
+        named = (says != self.told)[listed].tolist()
+        self.told[self.told == 0] = says[self.told == 0]
+        urls = (self.urls[page] for page in listed.tolist())
+        return odds_of(dict(zip(urls, named, strict=True)), {_HOST: self.trust})
+
+    def judge(self, pages: NDArray[np.int64], changed: NDArray[np.bool_], now: int) -> None:
+        """Count whether sitemaps told the truth of pages that are visited."""
+        says = self.lastmods[pages, now]
+        is_named = says != self.told[pages]
+        counts = (
+            ((says != 0) & (is_named == named) & (changed == has_changed)).sum()
+            for has_changed in (True, False)
+            for named in (True, False)
+        )
+        self.trust = Trust(*map(sum, zip(self.trust, counts, strict=True)))
+        self.told[pages] = np.where(says != 0, says, self.told[pages])
 
     def schedule(self, pages: NDArray[np.int64], *, is_informed: bool) -> Schedule:
         columns = (self.n_changed, self.changed_days, self.seen_days)
@@ -159,8 +195,11 @@ def dedup(
     now: int,
     *,
     is_informed: bool = False,
+    reads_sitemaps: bool = False,
 ) -> None:
     schedule = replay.schedule(known, is_informed=is_informed)
+    if reads_sitemaps:
+        schedule.hear(replay.hear(now))
     places = {replay.urls[page]: page for page in known.tolist()}
     step = max(_LEAST_VISITS, n_visits // _PARTS)
     for start in range(0, n_visits, step):
@@ -173,15 +212,16 @@ REFRESHES: dict[str, Refresh] = {
     "uniform": by_worth(lambda _, since: since),
     "nutch": by_worth(lambda replay, since: since / replay.interval),
     "dedup": dedup,
+    "sitemaps": partial(dedup, reads_sitemaps=True),
     "informed": partial(dedup, is_informed=True),
     "oracle": by_worth(oracle),
 }
 
 
 def replay(
-    urls: list[str], texts: Texts, refresh: Refresh, share: float, every: int
+    urls: list[str], texts: Texts, lastmods: Lastmods, refresh: Refresh, share: float, every: int
 ) -> tuple[float, float, float]:
-    found = Replay(urls, texts)
+    found = Replay(urls, texts, lastmods)
     for now in range(texts.shape[1]):
         if now % every == 0:
             found.began.append(now * _DAY)
@@ -195,15 +235,16 @@ def replay(
     return found.figures()
 
 
-def simulated(n_pages: int, n_commits: int) -> tuple[list[str], Texts]:
+def simulated(n_pages: int, n_commits: int) -> tuple[list[str], Texts, Lastmods]:
     """Pages of twenty folders; the rates within a folder are spread over some decades."""
     random = np.random.default_rng(0)
     folders = random.integers(0, 20, n_pages)
     typical = random.lognormal(-3.5, 1.2, 20)
     rates = typical[folders] * random.lognormal(0, 1.2, n_pages)
     changes = random.poisson(rates[:, None], (n_pages, n_commits))
-    urls = [f"https://example.com/{folder}/{page}" for page, folder in enumerate(folders)]
-    return urls, (1 + changes.cumsum(axis=1)).astype(np.uint64) << np.uint64(32)
+    urls = [f"https://{_HOST}/{folder}/{page}" for page, folder in enumerate(folders)]
+    texts = (1 + changes.cumsum(axis=1)).astype(np.uint64) << np.uint64(32)
+    return urls, texts, np.zeros_like(texts)
 
 
 # --- A repository --------------------------------------------------------------------------------
@@ -214,19 +255,19 @@ def _git(repository: Path, *arguments: str, given: bytes = b"") -> bytes:
     return subprocess.run(command, check=True, input=given, stdout=subprocess.PIPE).stdout
 
 
-def blobs(repository: Path, branch: str, n_commits: int) -> list[dict[str, str]]:
+def blobs(repository: Path, branch: str, n_commits: int) -> dict[str, dict[str, str]]:
     """What each commit changes, the oldest first: the new blob of each page, or zeros."""
     log = _git(
         *(repository, "log", "--first-parent", "-m", "--raw", "--no-abbrev", "--no-renames"),
-        *("--format=format:@", f"-n{n_commits}", "--reverse", branch, "--", "*.html"),
+        *("--format=format:@%H", f"-n{n_commits}", "--reverse", branch, "--", "*.html"),
     )
-    found: list[dict[str, str]] = []
+    found: dict[str, dict[str, str]] = {}
     for line in log.decode("utf-8", "replace").splitlines():
-        if line == "@":
-            found.append({})
+        if line.startswith("@"):
+            commit = found.setdefault(line[1:], {})
         elif line.startswith(":"):
             fields, path = line.split("\t", 1)
-            found[-1][path] = fields.split()[3]
+            commit[path] = fields.split()[3]
     return found
 
 
@@ -247,32 +288,60 @@ def _bodies(data: bytes) -> Iterator[bytes]:
     at = 0
     while at < len(data):
         end = data.index(b"\n", at)
+        if data[at:end].endswith(b" missing"):
+            at = end + 1
+            continue
         size = int(data[at:end].split()[2])
         yield data[end + 1 : end + 1 + size]
         at = end + size + 2
 
 
-def history(options: argparse.Namespace) -> tuple[list[str], Texts]:
+def read_lastmods(
+    repository: Path, commits: Iterable[str], sitemaps: Sequence[str], root: str
+) -> list[dict[str, int]]:
+    """A number for the `lastmod` of each page, by its path, at each commit."""
+    found = []
+    for commit in commits:
+        asked = "".join(f"{commit}:{path}\n" for path in sitemaps)
+        told: dict[str, str] = {}
+        for body in _bodies(_git(repository, "cat-file", "--batch", given=asked.encode())):
+            with suppress(SitemapError):
+                told |= read_sitemap(body).lastmods
+        numbers = {
+            _path(url, root): xxh3_64_intdigest(value.encode()) for url, value in told.items()
+        }
+        found.append(numbers)
+    return found
+
+
+def _path(url: str, root: str) -> str:
+    path = root + urlsplit(url).path.lstrip("/")
+    return path + "index.html" if path.endswith("/") or not path else path
+
+
+def history(options: argparse.Namespace) -> tuple[list[str], Texts, Lastmods]:
     """A sample of the pages of a repository at each commit, from the first state in the log."""
     commits = blobs(options.repository, options.branch, options.commits)
     first = _git(options.repository, "log", "--first-parent", "--format=%H", options.branch)
     base = first.decode().split()[len(commits) : len(commits) + 1]
     state = _state(options.repository, base[0]) if base else {}
-    paths = sorted(state.keys() | {path for commit in commits for path in commit})
+    paths = sorted(state.keys() | {path for commit in commits.values() for path in commit})
     paths = sorted(paths, key=lambda path: xxh3_64_intdigest(path.encode()))[: options.pages]
     sample = set(paths)
     wanted = {blob for path, blob in state.items() if path in sample}
-    wanted |= {blob for each in commits for path, blob in each.items() if path in sample}
+    wanted |= {blob for each in commits.values() for path, blob in each.items() if path in sample}
     numbers = read_blobs(
         options.repository,
         {blob for blob in wanted if blob.strip("0")},
         Container(options.select, options.remove),
     )
     texts = np.zeros((len(paths), len(commits)), dtype=np.uint64)
-    for column, commit in enumerate(commits):
+    for column, commit in enumerate(commits.values()):
         state.update(commit)
         texts[:, column] = [numbers.get(state.get(path, ""), 0) for path in paths]
-    return [f"https://example.com/{path}" for path in paths], texts
+    told = read_lastmods(options.repository, commits, options.sitemaps, options.root)
+    lastmods = np.array([[each.get(path, 0) for each in told] for path in paths], dtype=np.uint64)
+    return [f"https://{_HOST}/{path}" for path in paths], texts, lastmods
 
 
 def _state(repository: Path, commit: str) -> dict[str, str]:
@@ -287,6 +356,8 @@ def main() -> None:
     parser.add_argument("--branch", default="HEAD")
     parser.add_argument("--select", default="main")
     parser.add_argument("--remove", default="")
+    parser.add_argument("--sitemaps", nargs="+", default=[], help="paths in the repository")
+    parser.add_argument("--root", default="", help="folder of the site, with / at its end")
     parser.add_argument("--commits", type=int, default=240)
     parser.add_argument("--every", type=int, default=4, help="commits from visit to visit")
     parser.add_argument("--pages", type=int, default=800, help="a sample of this size")
@@ -295,12 +366,13 @@ def main() -> None:
     options = parser.parse_args()
     if options.texts is not None and options.texts.exists():
         kept = np.load(options.texts)
-        urls, texts = kept["urls"].tolist(), kept["texts"]
+        urls, texts, lastmods = kept["urls"].tolist(), kept["texts"], kept["lastmods"]
     else:
         has_site = options.repository is not None
-        urls, texts = history(options) if has_site else simulated(options.pages, options.commits)
+        found = history(options) if has_site else simulated(options.pages, options.commits)
+        urls, texts, lastmods = found
         if options.texts is not None:
-            np.savez_compressed(options.texts, urls=urls, texts=texts)
+            np.savez_compressed(options.texts, urls=urls, texts=texts, lastmods=lastmods)
     n_changes, _ = changes(texts)
     print(f"{len(urls)} pages, {texts.shape[1]} commits, {n_changes.sum():.0f} changes,", end=" ")
     print(f"{(n_changes > 0).sum()} pages change")
@@ -309,7 +381,10 @@ def main() -> None:
         figures = {
             name: np.array(
                 [
-                    replay(urls, texts[:, start:], refresh, share, options.every)
+                    replay(
+                        *(urls, texts[:, start:], lastmods[:, start:]),
+                        *(refresh, share, options.every),
+                    )
                     for start in range(options.every)
                 ]
             )

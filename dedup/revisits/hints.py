@@ -1,24 +1,29 @@
 """What a site says of changes, and how far it is believed: `lastmod` of sitemaps.
 
-A site's word is worth what it told on the host before: how often it named pages that had changed,
-and others. By Bayes' rule that makes a change since the last visit more likely, or less, which is
-expressed as time: a page that has likely changed is one that seems to have waited for long.
+A site's word is worth what visits found after it: how many of the pages that it named had changed,
+and of the others. That makes a change since the last visit more likely, or less, which is expressed
+as time: a page that has likely changed is one that seems to have waited for long.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from dedup.revisits.rates import Floats, Rates
+from dedup.urls.parts import host_of
+
+_FIRST_VISITS = 2.0
 
 _MAX_EXPONENT = 50.0
 """Pages for which it is greater have changed, whatever is said."""
 
 
 class Trust(NamedTuple):
-    """How often a host named pages at their visits, by whether these had changed.
+    """How often visits found a change on a host, by what its sitemaps said before.
 
     Attributes:
         named_changed, silent_changed: pages that had changed, named or listed as before.
@@ -30,15 +35,49 @@ class Trust(NamedTuple):
     named_same: float = 0
     silent_same: float = 0
 
-    def odds(self, *, is_named: bool) -> float:
+    def odds(self, *, is_named: bool, share: float) -> float:
         """The factor by which the odds of a change grow.
 
-        At first a host is believed a little: half of the changes are named, and a tenth of the
-        pages that are the same. Each belief weighs as much as two visits.
+        Which pages are visited follows from what was said, so visits tell how many of the named
+        pages have changed, and not how many of the changed ones were named; with the share of
+        pages that are named now, one follows from the other. Where all pages are named, nothing is
+        said. At first a host is believed a little: the odds are 5 times as high for pages that it
+        names, and about half as high for others; both weigh as much as two visits.
+
+        Args:
+            is_named: of a page that is named, or of one that is listed as before?
+            share: of the pages of the host that are listed, those that are named now; 0 to 1.
         """
-        changed = (self.named_changed + 1) / (self.named_changed + self.silent_changed + 2)
-        same = (self.named_same + 0.2) / (self.named_same + self.silent_same + 2)
-        return changed / same if is_named else (1 - changed) / (1 - same)
+        n_changed = self.named_changed + self.silent_changed
+        usual = (n_changed + 0.1) / (n_changed + self.named_same + self.silent_same + 1)
+        named = _chance(self.named_changed, self.named_same, usual, 5.0)
+        silent = _chance(self.silent_changed, self.silent_same, usual, 0.55)
+        said, either = named if is_named else silent, share * named + (1 - share) * silent
+        return said / (1 - said) * (1 - either) / either
+
+
+def _chance(n_changed: float, n_same: float, usual: float, odds: float) -> float:
+    """The chance of a change, before visits `usual` with its odds times a factor."""
+    first = usual * odds / (1 - usual + usual * odds)
+    return (n_changed + _FIRST_VISITS * first) / (n_changed + n_same + _FIRST_VISITS)
+
+
+def odds_of(named: Mapping[str, bool], trust: Mapping[str, Trust]) -> dict[str, float]:
+    """The factors by which sitemaps make changes more likely, by URL.
+
+    Args:
+        named: the URLs that are listed; has `lastmod` changed since the last visit?
+        trust: by host.
+    """
+    hosts = {url: host_of(url) for url in named}
+    n_listed = Counter(hosts.values())
+    n_named = Counter(hosts[url] for url, is_named in named.items() if is_named)
+    return {
+        url: trust.get(host, Trust()).odds(
+            is_named=named[url], share=n_named[host] / n_listed[host]
+        )
+        for url, host in hosts.items()
+    }
 
 
 def as_time(rates: Rates, since: Floats, odds: Floats) -> Floats:

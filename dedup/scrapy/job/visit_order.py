@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
-from dedup.revisits import Schedule, Trust
+from dedup.revisits import Schedule, odds_of
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.store import JobStore
-from dedup.urls.parts import host_of
 
 _PARTS = 10
 """The order is made anew after each such part of the visits."""
@@ -46,17 +45,12 @@ class VisitOrder:
     def hear(self, lastmods: Mapping[str, str]) -> None:
         """Take what sitemaps say now, of pages that are left."""
         stored = self._store.refreshes.lastmods
-        known, trust = stored.known(), stored.trust()
+        known = stored.known()
         self._told = dict(lastmods)
-        listed = lastmods.keys() & known.keys()
-        self._named = {url for url in listed if known[url] != lastmods[url]}
-        self._schedule.hear(
-            {
-                url: trust.get(host_of(url), Trust()).odds(is_named=url in self._named)
-                for url in listed
-            }
-        )
-        stored.add((url, lastmods[url]) for url in lastmods.keys() - listed)
+        named = {url: known[url] != lastmods[url] for url in lastmods.keys() & known.keys()}
+        self._named = {url for url, is_named in named.items() if is_named}
+        self._schedule.hear(odds_of(named, stored.trust()))
+        stored.add((url, lastmods[url]) for url in lastmods.keys() - named.keys())
         self._renew()
 
     def note(self, url: str, result: str) -> None:

@@ -14,6 +14,7 @@ from dedup.revisits import (
     Visit,
     estimate,
     in_turns,
+    odds_of,
     values,
 )
 from dedup.revisits.clock import elapsed
@@ -203,11 +204,28 @@ def test_what_a_site_says_is_expressed_as_time(odds: float) -> None:
 
 
 def test_a_site_is_believed_as_far_as_it_told_the_truth() -> None:
-    liar, honest = Trust(20, 0, 200, 0), Trust(20, 1, 2, 200)
-    assert liar.odds(is_named=True) < 1.1
-    assert honest.odds(is_named=True) > 30
-    assert honest.odds(is_named=False) < 0.2
-    assert 1 < Trust().odds(is_named=True) < 10
+    liar, honest = Trust(20, 10, 200, 100), Trust(20, 1, 2, 200)
+    assert liar.odds(is_named=True, share=0.1) < 1.1
+    assert honest.odds(is_named=True, share=0.1) > 30
+    assert honest.odds(is_named=False, share=0.1) < 0.2
+    assert 1 < Trust().odds(is_named=True, share=0.1) < 10
+
+
+def test_a_site_that_names_all_pages_says_nothing() -> None:
+    for trust in (Trust(), Trust(20, 1, 2, 200), Trust(2, 0, 200, 0)):
+        assert trust.odds(is_named=True, share=1.0) == pytest.approx(1)
+        assert trust.odds(is_named=False, share=0.0) == pytest.approx(1)
+
+
+def test_pages_that_are_not_named_do_not_come_forward_because_named_ones_were_the_same() -> None:
+    assert Trust(0, 0, 200, 0).odds(is_named=False, share=0.2) < 1.5
+
+
+def test_each_host_is_believed_by_its_own_record() -> None:
+    named = {"http://a.example/1": True, "http://a.example/2": False, "http://b.example/": True}
+    odds = odds_of(named, {"a.example": Trust(20, 1, 2, 200)})
+    assert odds["http://a.example/1"] > 1 > odds["http://a.example/2"]
+    assert odds["http://b.example/"] == pytest.approx(1)
 
 
 def test_pages_that_their_site_names_come_forward() -> None:
