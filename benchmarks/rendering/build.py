@@ -89,16 +89,21 @@ def _react(builder: Builder, site: Path) -> Truth:
     return Truth(found, fallback="index.html")
 
 
-def _vue(builder: Builder, site: Path) -> Truth:
+def _vue(builder: Builder, site: Path, *, mode: str = "production", mark: str = "") -> Truth:
     """A single-page application whose texts come with its scripts."""
     source = builder.source("vue")
     found = {}
     for number, part in enumerate(_lists(records.laws(builder.data, 0, 230)), 1):
         write_json(source / f"src/parts/{number}.json", [*map(fields, part)])
-        found[f"/list/{number}"] = TruePage(scripted=True)
-        found |= {f"/law/{number}/{each.slug}": _true(each, scripted=True) for each in part}
-    builder.tool(source, "vite", "build", "--outDir", str(site), "--emptyOutDir")
+        found[f"{mark}/list/{number}"] = TruePage(scripted=True)
+        found |= {f"{mark}/law/{number}/{each.slug}": _true(each, scripted=True) for each in part}
+    builder.tool(source, "vite", "build", "--mode", mode, "--outDir", str(site), "--emptyOutDir")
     return Truth(found, fallback="index.html")
+
+
+def _vue_hash(builder: Builder, site: Path) -> Truth:
+    """The same with routes in the fragment."""
+    return _vue(builder, site, mode="hash", mark="/#")
 
 
 def _svelte(builder: Builder, site: Path) -> Truth:
@@ -192,6 +197,7 @@ def _reviews(builder: Builder, site: Path) -> Truth:
 BUILDS: dict[str, _Build] = {
     "react": _react,
     "vue": _vue,
+    "vue-hash": _vue_hash,
     "svelte": _svelte,
     "next": _next,
     "vitepress": _vitepress,

@@ -1,6 +1,7 @@
 """What happened to a URL: looked up in a job's store, in any spelling."""
 
 import heapq
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -86,7 +87,7 @@ def find_fate(store: JobStore, url: str) -> Fate:
         return _fate(store, url, found)
     if store.meta("collection") is not None:
         return Fate(asked=url, outcome="unknown", nearest=_nearest(store, url), is_row=True)
-    canonical = Canonicaliser(url_rules(store))
+    canonical = canonicaliser_of(store)
     try:
         key = url_key(canonical(url))
     except ValueError as error:
@@ -130,10 +131,11 @@ def _waits_for(store: JobStore, key: bytes) -> str:
     return ""
 
 
-def url_rules(store: JobStore) -> list[str]:
-    """The URL rules of a job, by name."""
+def canonicaliser_of(store: JobStore) -> Canonicaliser:
+    """The URL rules of a job, with routes if its last crawl rendered pages."""
     rules: list[str] = store.schemes(of="URLs").get("URL", {}).get("rules", [])
-    return rules
+    settings = json.loads(store.meta("settings") or "{}")
+    return Canonicaliser(rules, has_routes=settings.get("DEDUP_RENDER", "off") != "off")
 
 
 def key_under(canonical: Canonicaliser, url: str) -> bytes | None:
