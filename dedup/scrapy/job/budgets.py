@@ -79,10 +79,10 @@ class UrlBudgets:
         if other and self._is_known(other):
             self._warn_once(
                 other.partition("#")[0],
-                "%d of its routes show nothing new; the rest of them is left out",
+                "after %d routes that show nothing new the others of their kind are left out",
                 FIRST_ROUTES,
             )
-            return "trap", other
+            return "same_route", other
         if row.rank >= TRAP_RANK and self.traps is not None and not self.traps.take(row.url):
             pattern = pattern_of(row.url)
             self._warn_once(

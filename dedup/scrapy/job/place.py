@@ -308,7 +308,7 @@ class JobPlace:
         if store.urls.has_routes():
             raise StateError(
                 store.location,
-                "it has pages at routes (#/path), which only a crawl that renders pages tells apart",
+                "it has pages at routes (#/path), which only a browser tells apart",
                 f"Set DEDUP_RENDER={before}, or crawl into a new job",
             )
 

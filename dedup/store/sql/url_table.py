@@ -49,6 +49,7 @@ _FINAL = {
     "redirect_offsite",
     "redirect_scheme",
     "robots",
+    "same_route",
     "too_large",
     "trap",
     "unsupported_scheme",

@@ -188,10 +188,9 @@ def test_routes_that_show_nothing_new_are_bounded(
         site.routes["/app.js"] = make.Answer(b"", content_type="text/javascript")
     crawled = app.crawl(crawl)
     assert crawled.stored(site) == {"/"}
-    print("ASKED", site.asked.count("/"))
     assert site.asked.count("/") < 100
-    assert set(crawled.skipped().values()) == {"trap"}
-    assert "show nothing new" in crawled.output
+    assert set(crawled.skipped().values()) == {"same_route"}
+    assert "that show nothing new" in crawled.output
 
 
 def test_routes_of_which_a_query_names_places(
@@ -213,7 +212,6 @@ def test_routes_of_which_a_query_names_places(
     found = texts_of(crawled, site)
     assert all(any(text in each for each in found.values()) for text in app.texts.values())
     assert len(found) == 1 + _N_VIEWS
-    print("ASKED", site.asked.count("/"))
     assert site.asked.count("/") < _N_VIEWS * n_places / 2
 
 
@@ -304,10 +302,29 @@ def test_robots_txt_and_redirects_at_a_route(
     site.routes["/robots.txt"] = make.Answer(rules, content_type="text/plain")
     site.routes["/old"] = make.redirect("/")
     site.routes["/start"] = make.page("start", "/old#/view/0", "/no#/view/1", "/denied#/view/2")
+    site.routes["/go"] = b"<script>location = '/old#/view/1';</script>"
     crawled = crawl(
-        "site", "-s", "DEDUP_RENDER=auto", *_SECONDS, url=f"{site.url}start", deny="denied$"
+        "site",
+        *("-s", "DEDUP_RENDER=auto", *_SECONDS),
+        url=f"{site.url}start,{site.url}go",
+        deny="denied$",
     )
-    assert crawled.stored(site) == {"/start", "/", *(f"/{each}" for each in app.routes)}
+    assert crawled.stored(site) >= {"/start", "/", *(f"/{each}" for each in app.routes)}
+    assert crawled.aliases(site).keys() >= {"/old#/view/0", "/old#/view/1"}
     assert crawled.aliases(site)["/old#/view/0"] == "/#/view/0"
     assert crawled.skipped(site)["/no#/view/1"] == "robots"
     assert not {"/no", "/denied"} & {*site.asked}
+
+
+def test_a_job_with_routes_goes_on_with_rendering_alone(
+    crawl: Crawler, site: WebSite, app: App
+) -> None:
+    options = ("-s", "DEDUP_RENDER=auto", *_SECONDS)
+    assert crawl("site", *options, url=app.url, max_pages=3).status == 0
+    refused = crawl("site", url=app.url)
+    assert refused.status != 0
+    assert "Set DEDUP_RENDER=auto" in refused.output
+    assert texts_of(app.crawl(crawl), site).keys() == {"", *app.routes}
+    site.routes["/"] = b"<p>no routes"
+    plain = crawl("site", *options, url=app.url, job="plain")
+    assert crawl("site", url=app.url, job="plain").status == plain.status == 0

@@ -143,7 +143,8 @@ def test_hrefs_omits_other_resources(href):
 def test_links_to_routes_are_kept_where_asked_for():
     html = (
         "<a href='#/b c'>1</a><a href='x?y#!/b'>2</a><a href=#top>3</a><a href=#!>4</a>"
-        "<a href='http://b.example/c#/d'>5</a><a href=y#z>6</a><noscript><a href=#/e></a></noscript>"
+        "<a href='http://b.example/c#/d'>5</a><a href=y#z>6</a>"
+        "<noscript><a href=#/e></a></noscript>"
     )
     url = "http://example.com/a/#/now"
     assert parse_page(html, url, has_routes=True).links() == [
