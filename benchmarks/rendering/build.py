@@ -20,6 +20,7 @@ from benchmarks.rendering.truth import SITE, TruePage, Truth
 
 _HERE = Path(__file__).parent
 _LIST = 20  # articles of a list
+_PART = 6  # paragraphs below a heading
 _NODE = "node"
 
 _Build = Callable[["Builder", Path], Truth]
@@ -45,6 +46,10 @@ class Builder:
         shutil.rmtree(source, ignore_errors=True)
         shutil.copytree(_HERE / "apps" / name, source)
         return source
+
+    def package(self, name: str) -> Path:
+        """The folder of a package."""
+        return self._node / "node_modules" / name
 
     def tool(self, source: Path, *command: str) -> None:
         self._run(str(self._node / "node_modules" / ".bin" / command[0]), *command[1:], at=source)
@@ -145,6 +150,24 @@ def _vitepress(builder: Builder, site: Path) -> Truth:
     return Truth({"/": TruePage(), **{f"/{each.slug}": _true(each) for each in laws}})
 
 
+def _docsify(builder: Builder, site: Path) -> Truth:
+    """Documentation that a script makes of Markdown, at routes; each heading links to itself."""
+    laws = records.laws(builder.data, 300, 230)
+    shutil.copytree(builder.source("docsify"), site, dirs_exist_ok=True)
+    shutil.copytree(builder.package("docsify") / "lib", site / "lib")
+    links = "\n".join(f"- [{each.title}]({each.slug}.md)" for each in laws)
+    write(site / "README.md", "# 法规手册\n")
+    write(site / "_sidebar.md", links)
+    for each in laws:
+        lines = pages.markdown("\n\n".join((f"# {each.title}", *each.paragraphs))).split("\n\n")
+        lines[1::_PART] = [f"## {line}" for line in lines[1::_PART]]
+        write(site / f"{each.slug}.md", "\n\n".join(lines))
+    return Truth(
+        {"/": TruePage(scripted=True)}
+        | {f"/#/{each.slug}": _true(each, scripted=True) for each in laws}
+    )
+
+
 def _endless(builder: Builder, site: Path) -> Truth:
     """A list that grows when it is scrolled, by an interface of JSON; its articles are static."""
     articles = records.news(builder.data, 690, 230)
@@ -201,6 +224,7 @@ BUILDS: dict[str, _Build] = {
     "svelte": _svelte,
     "next": _next,
     "vitepress": _vitepress,
+    "docsify": _docsify,
     "endless": _endless,
     "catalogue": _catalogue,
     "reviews": _reviews,

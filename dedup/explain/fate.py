@@ -1,7 +1,6 @@
 """What happened to a URL: looked up in a job's store, in any spelling."""
 
 import heapq
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -134,8 +133,7 @@ def _waits_for(store: JobStore, key: bytes) -> str:
 def canonicaliser_of(store: JobStore) -> Canonicaliser:
     """The URL rules of a job, with routes if its last crawl rendered pages."""
     rules: list[str] = store.schemes(of="URLs").get("URL", {}).get("rules", [])
-    settings = json.loads(store.meta("settings") or "{}")
-    return Canonicaliser(rules, has_routes=settings.get("DEDUP_RENDER", "off") != "off")
+    return Canonicaliser(rules, has_routes=store.render_mode() != "off")
 
 
 def key_under(canonical: Canonicaliser, url: str) -> bytes | None:

@@ -302,7 +302,7 @@ class JobPlace:
 
     def _check_routes(self, store: JobStore) -> None:
         """Check that pages at routes, which look the same to a server, are rendered as before."""
-        before = json.loads(store.meta("settings") or "{}").get("DEDUP_RENDER", "off")
+        before = store.render_mode()
         if self._own is None or self._config.has_routes or before == "off":
             return
         if store.urls.has_routes():
