@@ -7,7 +7,7 @@ place within a page.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -27,8 +27,10 @@ add to each the same."""
 _MAX_NEW_SHARE = 0.1
 """Of routes with a query: a link to a place in a page may be found before the page is."""
 
-_MAX_ADDRESSES = 10_000
-_MAX_TEXTS = 100  # of an address: then its routes do show something
+_MAX_SHOWN = 100_000
+"""Hashes, three for each page; 14 MB. Those noted last are kept."""
+
+_MAX_COUNTS = 10_000
 
 
 def is_route(fragment: str) -> bool:
@@ -82,31 +84,32 @@ class RouteWatch:
 
     They are those of an address, or those of an address with the same names in their queries (links
     to places within pages, where a route takes the fragment's place). It is decided by the first
-    `FIRST_ROUTES`. Knows the addresses that were read last; what an earlier process has read counts
-    no more.
+    `FIRST_ROUTES`. What an earlier process has read counts no more.
     """
 
     def __init__(self) -> None:
-        self._texts: OrderedDict[str, set[int]] = OrderedDict()
-        """Hashes of what an address and its routes show, by address."""
+        self._shown: OrderedDict[int, None] = OrderedDict()
+        """Hashes: of each address, and of it together with what it and its routes show."""
         self._counts: OrderedDict[tuple[str, str], tuple[int, int]] = OrderedDict()
         """Routes that were read and those that were new, by address and names."""
 
-    def note(self, url: str, shown: Collection[int]) -> None:
+    def note(self, url: str, shown: Iterable[int]) -> None:
         """Note what a page shows, at a route or not: hashes; one that is known tells that it is."""
         route = _read(url)
         address = url.partition("#")[0] if route is None else route.address
-        texts = self._texts.setdefault(address, set())
-        self._texts.move_to_end(address)
-        if route is not None and texts:
+        keys = [hash((address, each)) for each in shown]
+        if route is not None and hash(address) in self._shown:
             n_routes, n_new = self._counts.get(route[:2], (0, 0))
-            self._counts[route[:2]] = n_routes + 1, n_new + texts.isdisjoint(shown)
+            is_new = not any(key in self._shown for key in keys)
+            self._counts[route[:2]] = n_routes + 1, n_new + is_new
             self._counts.move_to_end(route[:2])
-        if len(texts) < _MAX_TEXTS:
-            texts.update(shown)
-        for kept in (self._texts, self._counts):
-            if len(kept) > _MAX_ADDRESSES:
-                kept.popitem(last=False)
+        for key in (hash(address), *keys):
+            self._shown[key] = None
+            self._shown.move_to_end(key)
+        while len(self._shown) > _MAX_SHOWN:
+            self._shown.popitem(last=False)
+        while len(self._counts) > _MAX_COUNTS:
+            self._counts.popitem(last=False)
 
     def same_as(self, url: str) -> str:
         """The URL that shows what a route most likely shows, too; "": it may show something new."""

@@ -307,8 +307,12 @@ class RenderedPages:
         return raw, rendered
 
     def _note_shown(self, reading: Reading) -> None:
-        """Note what a page shows at its URL, so that routes are found that show nothing new."""
-        texts = reading.page.text.encode("utf-8", "surrogatepass"), reading.raw.body
+        """Note what a page shows at its URL, so that routes are found that show nothing new.
+
+        Its text depends on what is known of its site, but not what is between its tags.
+        """
+        between = b"".join(each.partition(b">")[2] for each in reading.raw.body.split(b"<"))
+        texts = reading.page.text.encode("utf-8", "surrogatepass"), between
         self._routes.note(reading.page.url or "", [xxh3_64_intdigest(each) for each in texts])
 
     def _note_third_party(self, host: str) -> None:

@@ -301,11 +301,11 @@ def test_robots_txt_and_redirects_at_a_route(
     rules = b"User-agent: *\nDisallow: /no$\n"
     site.routes["/robots.txt"] = make.Answer(rules, content_type="text/plain")
     site.routes["/old"] = make.redirect("/")
-    site.routes["/start"] = make.page("start", "/old#/view/0", "/no#/view/1", "/denied#/view/2")
+    site.routes["/start"] = make.page("start", "/", "/old#/view/0", "/no#/view/1", "/denied#/x")
     site.routes["/go"] = b"<script>location = '/old#/view/1';</script>"
     crawled = crawl(
         "site",
-        *("-s", "DEDUP_RENDER=auto", *_SECONDS),
+        *("-s", "DEDUP_RENDER=auto", *_SECONDS, "-s", "CONCURRENT_REQUESTS=1"),
         url=f"{site.url}start,{site.url}go",
         deny="denied$",
     )
