@@ -252,9 +252,10 @@ def _words(text: str) -> list[str]:
 
 
 def _key(url: str) -> str:
-    """The path of a URL; with or without a slash at its end it is one page."""
-    path = unquote(urlsplit(url).path).removesuffix("index.html")
-    return path.rstrip("/") or "/"
+    """The path of a URL, with its route; with or without a slash at its end it is one page."""
+    parts = urlsplit(url)
+    path = unquote(parts.path).removesuffix("index.html").rstrip("/") or "/"
+    return path + (f"#{unquote(parts.fragment)}" if parts.fragment else "")
 
 
 if __name__ == "__main__":

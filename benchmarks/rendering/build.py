@@ -20,6 +20,7 @@ from benchmarks.rendering.truth import SITE, TruePage, Truth
 
 _HERE = Path(__file__).parent
 _LIST = 20  # articles of a list
+_PART = 6  # paragraphs below a heading
 _NODE = "node"
 
 _Build = Callable[["Builder", Path], Truth]
@@ -45,6 +46,10 @@ class Builder:
         shutil.rmtree(source, ignore_errors=True)
         shutil.copytree(_HERE / "apps" / name, source)
         return source
+
+    def package(self, name: str) -> Path:
+        """The folder of a package."""
+        return self._node / "node_modules" / name
 
     def tool(self, source: Path, *command: str) -> None:
         self._run(str(self._node / "node_modules" / ".bin" / command[0]), *command[1:], at=source)
@@ -89,16 +94,21 @@ def _react(builder: Builder, site: Path) -> Truth:
     return Truth(found, fallback="index.html")
 
 
-def _vue(builder: Builder, site: Path) -> Truth:
+def _vue(builder: Builder, site: Path, *, mode: str = "production", mark: str = "") -> Truth:
     """A single-page application whose texts come with its scripts."""
     source = builder.source("vue")
     found = {}
     for number, part in enumerate(_lists(records.laws(builder.data, 0, 230)), 1):
         write_json(source / f"src/parts/{number}.json", [*map(fields, part)])
-        found[f"/list/{number}"] = TruePage(scripted=True)
-        found |= {f"/law/{number}/{each.slug}": _true(each, scripted=True) for each in part}
-    builder.tool(source, "vite", "build", "--outDir", str(site), "--emptyOutDir")
+        found[f"{mark}/list/{number}"] = TruePage(scripted=True)
+        found |= {f"{mark}/law/{number}/{each.slug}": _true(each, scripted=True) for each in part}
+    builder.tool(source, "vite", "build", "--mode", mode, "--outDir", str(site), "--emptyOutDir")
     return Truth(found, fallback="index.html")
+
+
+def _vue_hash(builder: Builder, site: Path) -> Truth:
+    """The same with routes in the fragment."""
+    return _vue(builder, site, mode="hash", mark="/#")
 
 
 def _svelte(builder: Builder, site: Path) -> Truth:
@@ -138,6 +148,24 @@ def _vitepress(builder: Builder, site: Path) -> Truth:
         (source / f"{each.slug}.md").write_text(pages.markdown(text), encoding="utf-8")
     builder.tool(source, "vitepress", "build", "--outDir", str(site))
     return Truth({"/": TruePage(), **{f"/{each.slug}": _true(each) for each in laws}})
+
+
+def _docsify(builder: Builder, site: Path) -> Truth:
+    """Documentation that a script makes of Markdown, at routes; each heading links to itself."""
+    laws = records.laws(builder.data, 300, 230)
+    shutil.copytree(builder.source("docsify"), site, dirs_exist_ok=True)
+    shutil.copytree(builder.package("docsify") / "lib", site / "lib")
+    links = "\n".join(f"- [{each.title}]({each.slug}.md)" for each in laws)
+    write(site / "README.md", "# 法规手册\n")
+    write(site / "_sidebar.md", links)
+    for each in laws:
+        lines = pages.markdown("\n\n".join((f"# {each.title}", *each.paragraphs))).split("\n\n")
+        lines[1::_PART] = [f"## {line}" for line in lines[1::_PART]]
+        write(site / f"{each.slug}.md", "\n\n".join(lines))
+    return Truth(
+        {"/": TruePage(scripted=True)}
+        | {f"/#/{each.slug}": _true(each, scripted=True) for each in laws}
+    )
 
 
 def _endless(builder: Builder, site: Path) -> Truth:
@@ -192,9 +220,11 @@ def _reviews(builder: Builder, site: Path) -> Truth:
 BUILDS: dict[str, _Build] = {
     "react": _react,
     "vue": _vue,
+    "vue-hash": _vue_hash,
     "svelte": _svelte,
     "next": _next,
     "vitepress": _vitepress,
+    "docsify": _docsify,
     "endless": _endless,
     "catalogue": _catalogue,
     "reviews": _reviews,

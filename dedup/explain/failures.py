@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from dedup.explain.fate import key_under, url_rules
+from dedup.explain.fate import canonicaliser_of, key_under
 from dedup.explain.reasons import is_failure, reason_words, remedy, status_of
 from dedup.html import decode, parse_page
 from dedup.store import JobStore, Page
@@ -89,7 +89,7 @@ def failed_urls(
 def _referrers(
     store: JobStore, urls: Iterable[str], at_most: int, bounds: Bounds | None
 ) -> Mapping[str, list[str]]:
-    canonical = Canonicaliser(url_rules(store))
+    canonical = canonicaliser_of(store)
     wanted = {key: url for url in urls if (key := key_under(canonical, url)) is not None}
     found: dict[str, list[str]] = {}
     n_bytes, began = 0, time.process_time()
@@ -104,7 +104,9 @@ def _referrers(
             if n_bytes > bounds.all_bytes or time.process_time() - began > bounds.cpu_seconds:
                 break
         page = store.page(number)
-        for key in wanted.keys() & {key_under(canonical, link) for link in _links(page, names)}:
+        for key in wanted.keys() & {
+            key_under(canonical, link) for link in _links(page, names, canonical.has_routes)
+        }:
             referrers = found.setdefault(wanted[key], [])
             referrers.append(page.url or "")
             if len(referrers) >= at_most:
@@ -128,11 +130,13 @@ def _names(canonical: Canonicaliser, urls: Iterable[str]) -> frozenset[str] | No
     return frozenset(names)
 
 
-def _links(page: Page, names: frozenset[str] | None) -> Iterable[str]:
+def _links(page: Page, names: frozenset[str] | None, has_routes: bool) -> Iterable[str]:
     decoded = decode(page.body or b"", page.content_type or None)
     if names is not None and not _may_have(decoded.text, names):
         return []
-    parsed = parse_page(decoded.text, page.url or "", encoding=decoded.encoding)
+    parsed = parse_page(
+        decoded.text, page.url or "", encoding=decoded.encoding, has_routes=has_routes
+    )
     return parsed.links(with_nofollow=True)
 
 

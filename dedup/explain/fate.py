@@ -86,7 +86,7 @@ def find_fate(store: JobStore, url: str) -> Fate:
         return _fate(store, url, found)
     if store.meta("collection") is not None:
         return Fate(asked=url, outcome="unknown", nearest=_nearest(store, url), is_row=True)
-    canonical = Canonicaliser(url_rules(store))
+    canonical = canonicaliser_of(store)
     try:
         key = url_key(canonical(url))
     except ValueError as error:
@@ -130,10 +130,10 @@ def _waits_for(store: JobStore, key: bytes) -> str:
     return ""
 
 
-def url_rules(store: JobStore) -> list[str]:
-    """The URL rules of a job, by name."""
+def canonicaliser_of(store: JobStore) -> Canonicaliser:
+    """The URL rules of a job, with routes if its last crawl rendered pages."""
     rules: list[str] = store.schemes(of="URLs").get("URL", {}).get("rules", [])
-    return rules
+    return Canonicaliser(rules, has_routes=store.render_mode() != "off")
 
 
 def key_under(canonical: Canonicaliser, url: str) -> bytes | None:

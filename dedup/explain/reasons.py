@@ -100,6 +100,10 @@ _REASONS = {
         "raise DEDUP_READ_CPU_SECONDS or DEDUP_READ_MEMORY_MB, then dedup retry JOB"
         " --reason too_complex",
     ),
+    "same_route": (
+        "other routes of its page, or with its query, show nothing new",
+        "dedup retry JOB --reason same_route, then resume with -s DEDUP_TRAP_PAGES=0",
+    ),
     "too_large": (
         "the response is larger than DOWNLOAD_MAXSIZE",
         "raise the setting, then dedup retry JOB --reason too_large",
@@ -120,7 +124,9 @@ _REASONS = {
 }
 """For each reason: its words, and the remedy or the name of one."""
 
-LEFT_OUT = frozenset({"duplicate_link", "host_pages", "host_too_complex", "learned_rule", "trap"})
+LEFT_OUT = frozenset(
+    {"duplicate_link", "host_pages", "host_too_complex", "learned_rule", "same_route", "trap"}
+)
 """Reasons for which the crawl itself did not fetch a URL."""
 
 _NO_FAILURES = LEFT_OUT | {

@@ -17,6 +17,7 @@ from dedup.preferences.declarations import MAX_DECLARATIONS, MAX_VALUE_CHARACTER
 from dedup.preferences.directives import robots_directives
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import C0_AND_SPACE, trimmed
+from dedup.urls.routes import is_route
 
 _HEAD = "html, base[href], meta[content], head link[rel][href], title:not(svg title)"
 _LINKS = "a[href], area[href], iframe[src], frame[src]"
@@ -60,10 +61,11 @@ class HtmlPage:
             itself.
         hrefs: targets to follow as the page has them, in document order, without repeats: `<a>`,
             `<area>`, `<iframe>`, `<frame>`, at the end those in `<noscript>`; without other schemes
-            than http and https, and mere fragments.
+            than http and https, and mere fragments, but for those that begin as kept routes do.
         nofollow_hrefs: those of them that only links with `rel=nofollow` have.
         preferences: names and contents of the meta elements that tell what the page may be used
             for, as declared.
+        has_routes: do links keep their routes? See `dedup.urls.routes`.
     """
 
     url: str
@@ -78,11 +80,13 @@ class HtmlPage:
     hrefs: tuple[str, ...]
     nofollow_hrefs: frozenset[str] = frozenset()
     preferences: tuple[tuple[str, str], ...] = ()
+    has_routes: bool = False
 
     def links(self, *, with_nofollow: bool = False) -> list[str]:
-        """The targets as absolute http and https URLs without fragment, in order, without repeats.
+        """The targets as absolute http and https URLs, in order, without repeats.
 
-        Targets that make no URL with a host are left out. The URLs are not canonical yet: escapes
+        They have no fragment, but for routes, if these are kept. Targets that make no URL with a
+        host are left out. The URLs are not canonical yet: escapes
         and the like are as in the page, and dot segments of plain absolute links. At most
         `MAX_LINKS`, of `MAX_LINK_CHARACTERS` together: the first.
 
@@ -93,7 +97,7 @@ class HtmlPage:
 
     def bounded_links(self, *, with_nofollow: bool = False) -> tuple[list[str], int]:
         """The same, and how many targets are left out for those bounds."""
-        resolve = Resolver(self.base_url, self.encoding)
+        resolve = Resolver(self.base_url, self.encoding, has_routes=self.has_routes)
         left_out = frozenset() if with_nofollow else self.nofollow_hrefs
         found: dict[str, None] = {}
         n_characters = 0
@@ -109,7 +113,12 @@ class HtmlPage:
 
 
 def parse_page(
-    html: str | Bounded, url: str, *, encoding: str = "utf-8", robots_headers: Iterable[str] = ()
+    html: str | Bounded,
+    url: str,
+    *,
+    encoding: str = "utf-8",
+    robots_headers: Iterable[str] = (),
+    has_routes: bool = False,
 ) -> HtmlPage:
     """Read links and metadata from a page that came from `url`.
 
@@ -139,8 +148,8 @@ def parse_page(
     resolve = Resolver(base_url, encoding)
     robots = head.robots.union(*map(robots_directives, robots_headers))
     refresh_url = resolve(head.refresh_href) if head.refresh_href else None
-    hrefs = _hrefs(links)
-    for href, is_nofollow in _noscript_hrefs(noscript).items():
+    hrefs = _hrefs(links, has_routes)
+    for href, is_nofollow in _noscript_hrefs(noscript, has_routes).items():
         hrefs[href] = is_nofollow and hrefs.get(href, True)
     return HtmlPage(
         url=url,
@@ -155,6 +164,7 @@ def parse_page(
         hrefs=tuple(hrefs),
         nofollow_hrefs=frozenset(href for href, is_nofollow in hrefs.items() if is_nofollow),
         preferences=tuple(head.preferences[:MAX_DECLARATIONS]),
+        has_routes=has_routes,
     )
 
 
@@ -205,7 +215,7 @@ def _refresh_href(content: str) -> str:
     return trimmed(found["double"] or found["single"] or found["bare"]) if found else ""
 
 
-def _hrefs(links: Iterable[LexborNode]) -> dict[str, bool]:
+def _hrefs(links: Iterable[LexborNode], has_routes: bool) -> dict[str, bool]:
     """The targets of links, and of each: have all its links `rel=nofollow`?"""
     found: dict[str | None, bool] = {}  # repeats first: the rest is done for each target once
     for node in links:
@@ -216,7 +226,8 @@ def _hrefs(links: Iterable[LexborNode]) -> dict[str, bool]:
     hrefs: dict[str, bool] = {}
     for target, is_nofollow in found.items():
         href = trimmed(target or "")
-        if href and href[0] != "#" and _is_web(href):
+        is_place = href[:1] == "#" and not (has_routes and href[1:2] in ("/", "!"))
+        if href and not is_place and _is_web(href):
             hrefs[href] = is_nofollow and hrefs.get(href, True)
     return hrefs
 
@@ -230,19 +241,23 @@ def _is_web(href: str) -> bool:
     return scheme is None or scheme[1].lower() in ("http", "https")
 
 
-def _noscript_hrefs(texts: list[str]) -> dict[str, bool]:
+def _noscript_hrefs(texts: list[str], has_routes: bool) -> dict[str, bool]:
     """Links for browsers without scripts, as a crawler is; to the parser they are text."""
-    return _hrefs(bounded("".join(texts)).tree.css(_LINKS)) if texts else {}
+    return _hrefs(bounded("".join(texts)).tree.css(_LINKS), has_routes) if texts else {}
 
 
 class Resolver:
     """Resolves links as browsers do; those that pages are made of at a third of the cost.
 
+    Args:
+        has_routes: are fragments that are routes kept?
+
     Source: URL Standard, section 4.4 (https://url.spec.whatwg.org/#url-parsing).
     """
 
-    def __init__(self, base_url: str, encoding: str) -> None:
+    def __init__(self, base_url: str, encoding: str, *, has_routes: bool = False) -> None:
         self._base_url = base_url
+        self._has_routes = has_routes
         self._encoding = "utf-8" if encoding.startswith("utf") else encoding
         try:
             parts = urlsplit(base_url)
@@ -261,11 +276,17 @@ class Resolver:
         )
 
     def __call__(self, href: str) -> str | None:
-        """The absolute http or https URL without fragment, or None if there is none.
+        """The absolute http or https URL, or None if there is none.
 
-        Without name and password: a page's links do not log the crawl in anywhere.
+        Without fragment, but for a route that is kept. Without name and password: a page's links
+        do not log the crawl in anywhere.
         """
-        href = href.partition("#")[0].rstrip(C0_AND_SPACE)
+        href, _, fragment = href.partition("#")
+        url = self._address(href.rstrip(C0_AND_SPACE))
+        has_route = self._has_routes and is_route(fragment)
+        return f"{url}#{fragment}" if url and has_route else url
+
+    def _address(self, href: str) -> str | None:
         if _PLAIN_ABSOLUTE.fullmatch(href):
             return href
         is_plain = self._is_plain and "\\" not in href and href.isprintable()

@@ -56,7 +56,8 @@ class Additions:
         """Has the raw page all but furniture?
 
         None: it lacks something, and there is no other page of its template to tell whether that is
-        furniture: none was compared, or only pages of which this is not known any more.
+        furniture: none was compared, or only pages of which this is not known any more. Pages at
+        routes have one raw text, and tell nothing of each other.
         """
         text = xxh3_64_intdigest(raw.normal_text.encode("utf-8", "surrogatepass"))
         others = [each for each in self._pages if each.raw_text != text]
@@ -66,7 +67,7 @@ class Additions:
         known = frozenset[str]().union(*(each.links for each in others))
         if loses_nothing(raw, rendered, raw_links, links, shingles, known):
             return True
-        if raw.needs_rendering or template.is_dynamic:
+        if raw.needs_rendering or template.is_dynamic or template.kind == "route":
             return False
         added = np.setdiff1d(rendered.shingles, raw.shingles, assume_unique=True)
         new_links = frozenset(links).difference(raw_links)

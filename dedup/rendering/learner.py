@@ -18,9 +18,10 @@ from xxhash import xxh3_64_intdigest
 
 from dedup.rendering.sketch import RawTemplate, Sketch, are_alike
 
-Kind = Literal["full", "thin", "shell"]
-"""Of a raw page: with text, with hardly any, or a shell. What scripts do differs between these even
-where the markup is alike, so each is a template of its own."""
+Kind = Literal["full", "thin", "shell", "route"]
+"""Of a raw page: with text, with hardly any, a shell, or at a route (see `dedup.urls.routes`), so
+that its raw text is that of another page. What scripts do differs between these even where the
+markup is alike, so each is a template of its own."""
 
 Why = Literal["always", "shell", "template", "first", "audit", "no_scripts", "static", "duplicate"]
 """Why a page was rendered (the first five), or was not; or `failed: ` and a reason."""

@@ -310,6 +310,11 @@ class CrawlConfig:
         return bool(self.store) or (self.team is not None and self.team.number > 0)
 
     @property
+    def has_routes(self) -> bool:
+        """Are routes pages of their own? See `dedup.urls.routes`; for own spiders alone."""
+        return self.is_enabled and self.render != "off"
+
+    @property
     def verdict_settings(self) -> dict[str, object]:
         """The settings on which a job's verdicts depend, by name.
 

@@ -101,9 +101,10 @@ DEDUP_TRAP_PAGES = 0
 """Maximum number of pages per URL pattern that looks like a trap, 0 or more; the pattern's other
 URLs are recorded as `trap`. Such URLs are fetched after all others of all hosts. These look like a
 trap: URLs 200 links from the start, paths that repeat themselves, calendars of future years, and
-patterns whose pages are nearly all duplicates. 0: fetch them like any other. This project's own
-crawls fetch 2,000: more than any chain of "next" links we have seen. Pages fetched before an
-interruption count. Only for this project's own spiders."""
+patterns whose pages are nearly all duplicates. 0: fetch them like any other, and routes that show
+nothing new (docs/rendering.md), too. This project's own crawls fetch 2,000: more than any chain of
+"next" links we have seen. Pages fetched before an interruption count. Only for this project's own
+spiders."""
 
 DEDUP_HOST_PAGES = 0
 """Maximum number of pages per host, 0 or more, in all runs of the job. The host's other URLs are

@@ -96,8 +96,8 @@ class RuleBook:
         self._n_characters = 0
 
     def may_fetch(self, url: str, rules: str) -> bool:
-        """Do `rules`, as `rules_for` gives them, allow the URL?"""
-        return not rules or self._parser(rules).can_fetch(url, "*")
+        """Do `rules`, as `rules_for` gives them, allow the URL? Its fragment does not count."""
+        return not rules or self._parser(rules).can_fetch(url.partition("#")[0], "*")
 
     def delay_seconds(self, rules: str) -> float:
         """The `Crawl-delay`; 0: not given."""

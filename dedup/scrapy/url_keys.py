@@ -9,6 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.utils.request import RequestFingerprinter
 
 from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.spiders.own import is_own
 from dedup.urls import Canonicaliser, url_key
 
 logger = logging.getLogger(__name__)
@@ -42,7 +43,8 @@ class UrlKeys:
     def __init__(self, crawler: Crawler) -> None:
         config = CrawlConfig.of(crawler)
         self._fingerprinter = crawler.request_fingerprinter
-        self.canonical = Canonicaliser(config.url_rules)
+        has_routes = config.has_routes and is_own(crawler.spider)
+        self.canonical = Canonicaliser(config.url_rules, has_routes=has_routes)
         kind = type(self._fingerprinter)
         self.are_canonical = kind is RequestFingerprinter
         if config.url_rules.names and not self.are_canonical:

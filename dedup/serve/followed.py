@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from xxhash import xxh32_intdigest
 
 from dedup.collection.jobs import sites_of_job
-from dedup.explain.fate import key_under, url_rules
+from dedup.explain.fate import canonicaliser_of, key_under
 from dedup.explain.seen import BY_URL, Seen, SeenPages
 from dedup.html.main_text import DEFAULT_EXTRACTOR
 from dedup.index.multimap import Multimap
 from dedup.store import open_store
 from dedup.store.query_results import Outcome
 from dedup.store.records import DONE
-from dedup.urls import Canonicaliser, url_key
+from dedup.urls import url_key
 
 _REST = 10
 """So many times as long as a step of looking for changed pages took, none is made."""
@@ -50,7 +50,7 @@ class FollowedJob:
             self._stages = [detector.stage for detector in self.pages.judge.detectors]
             self._hashes = defaultdict[str, NDArray[np.uint32]](lambda: np.zeros(1024, np.uint32))
             self._last = dict.fromkeys(self._stages, -1)
-            self._canonical = Canonicaliser(url_rules(self._store))
+            self._canonical = canonicaliser_of(self._store)
             self._urls, self._last_url = Multimap(), -1
             self._version = self._store.database.version()
             self._take_new()

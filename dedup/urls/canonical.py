@@ -6,12 +6,15 @@ from functools import lru_cache
 from xxhash import xxh3_128_digest
 
 from dedup.urls.parts import split_canonical, split_url
+from dedup.urls.routes import route_of
 from dedup.urls.rules import UrlRules
 
 _CACHED_URLS = 10_000  # the links repeated on every page of a site; about 4 MB when full
 
 
-def canonical_url(url: str, rules: Sequence[str] | UrlRules = ()) -> str:
+def canonical_url(
+    url: str, rules: Sequence[str] | UrlRules = (), *, has_routes: bool = False
+) -> str:
     """Return the canonical spelling of a web address; applied twice, it changes nothing more.
 
     Always: scheme and host in lower case, the host in punycode and without a dot at the end, no
@@ -26,6 +29,7 @@ def canonical_url(url: str, rules: Sequence[str] | UrlRules = ()) -> str:
     Args:
         url: any text.
         rules: names of further rules, or the rules themselves; see `UrlRules`.
+        has_routes: does a fragment that is a route stay? See `dedup.urls.routes`.
 
     Raises:
         ValueError: not an absolute http or https URL, or without a usable host or port; or a name
@@ -36,7 +40,7 @@ def canonical_url(url: str, rules: Sequence[str] | UrlRules = ()) -> str:
     >>> canonical_url("http://www.example.com/news/?utm_source=x", ["slash", "tracking"])
     'http://www.example.com/news'
     """
-    return _canonical(url, _as_rules(rules))
+    return _canonical(url, _as_rules(rules), has_routes)
 
 
 def url_key(canonical: str) -> bytes:
@@ -52,26 +56,30 @@ def url_key(canonical: str) -> bytes:
 
 
 class Canonicaliser:
-    """`canonical_url` with fixed rules, and a memory of the last 10,000 addresses.
+    """`canonical_url` with fixed options, and a memory of the last 10,000 addresses.
 
     >>> canonical = Canonicaliser(["https"])
     >>> canonical("http://example.com")
     'https://example.com/'
     """
 
-    def __init__(self, rules: Sequence[str] | UrlRules = ()) -> None:
+    def __init__(self, rules: Sequence[str] | UrlRules = (), *, has_routes: bool = False) -> None:
         self.rules = _as_rules(rules)
+        self.has_routes = has_routes
         self._cached = lru_cache(_CACHED_URLS)(_canonical)
 
     def __call__(self, url: str) -> str:
         """Return the canonical spelling of `url`, or raise as `canonical_url` does."""
-        return self._cached(url, self.rules)
+        return self._cached(url, self.rules, self.has_routes)
 
 
 def _as_rules(rules: Sequence[str] | UrlRules) -> UrlRules:
     return rules if isinstance(rules, UrlRules) else UrlRules(rules)
 
 
-def _canonical(url: str, rules: UrlRules) -> str:
-    parts = split_canonical(url.partition("#")[0]) or split_url(url)
-    return str(rules(parts) if rules.names else parts)
+def _canonical(url: str, rules: UrlRules, has_routes: bool) -> str:
+    address, _, fragment = url.partition("#")
+    parts = split_canonical(address) or split_url(url)
+    spelt = str(rules(parts) if rules.names else parts)
+    route = route_of(url) if has_routes and fragment else ""
+    return f"{spelt}#{route}" if route else spelt

@@ -123,8 +123,8 @@ def split_url(url: str) -> UrlParts:
         userinfo,
         _host(host, url),
         "" if not port or port == _DEFAULT_PORTS[scheme] else f":{port}",
-        remove_dot_segments(_spell_escapes(path) or "/"),
-        sort_query(_spell_escapes(query).replace("%20", "+")),
+        remove_dot_segments(spell_escapes(path) or "/"),
+        sort_query(spell_escapes(query).replace("%20", "+")),
     )
 
 
@@ -227,7 +227,7 @@ def remove_dot_segments(path: str) -> str:
     return "/" + "/".join(resolved)
 
 
-def _spell_escapes(text: str) -> str:
+def spell_escapes(text: str) -> str:
     """Upper-case the escapes and decode those of unreserved characters, no others."""
     return _ESCAPES.sub(_spell_escape, text) if "%" in text else text
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from dedup.urls.parts import host_of
+from dedup.urls.routes import is_route
 
 MAX_DEPTH = 200
 """Links from the start. On a finite site only chains of "next" links are longer."""
@@ -48,7 +49,7 @@ def suspicion(url: str, *, depth: int, year: int) -> str:
     """
     if depth > MAX_DEPTH:
         return "depth"
-    parts = urlsplit(url)
+    parts = _split(url)
     segments = [segment for segment in parts.path.split("/") if segment]
     if len(segments) > MAX_SEGMENTS:
         return "long_path"
@@ -71,7 +72,7 @@ def pattern_of(url: str) -> str:
     >>> pattern_of("http://a.example/news/2024/17?page=3&sid=77")
     'a.example/news/0/0?page&sid'
     """
-    parts = urlsplit(url)
+    parts = _split(url)
     segments: list[str] = []
     for segment in parts.path.partition(";")[0].split("/"):
         shape = "x" if _IDENTIFIER.fullmatch(segment) else _NUMBER.sub("0", segment)
@@ -80,6 +81,14 @@ def pattern_of(url: str) -> str:
     names = sorted({field.partition("=")[0] for field in parts.query.split("&") if field})
     query = f"?{'&'.join(names[:10])}" if names else ""
     return f"{parts.netloc}/{'/'.join(segments[:_PATTERN_SEGMENTS])}{query}"
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of a URL; a route is the rest of its path."""
+    address, _, fragment = url.partition("#")
+    if not is_route(fragment):
+        return urlsplit(address)
+    return urlsplit(f"{address.partition('?')[0]}/{fragment.lstrip('!/')}")
 
 
 class TrapWatch:

@@ -2,6 +2,7 @@
 
 import time
 import tracemalloc
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import example, given, settings
@@ -180,3 +181,11 @@ def test_rules_for_use_are_those_of_the_crawlers_groups(body, wanted):
 def test_rules_for_use_do_not_change_what_may_be_fetched():
     body = lines("User-agent: x", "Content-Usage: a=n", "User-agent: *", "Disallow: /a")
     assert rules_for("x", body) == rules_for(AGENT, body) == "User-agent: *\nDisallow: /a"
+
+
+def test_the_parser_is_asked_without_the_fragment(monkeypatch):
+    asked = []
+    parser = SimpleNamespace(can_fetch=lambda url, _: asked.append(url) or True)
+    monkeypatch.setattr(RuleBook, "_parser", lambda *_: parser)  # earlier releases of it keep it
+    assert RuleBook().may_fetch("http://a.example/b?c#/d", "User-agent: *\nDisallow: /x")
+    assert asked == ["http://a.example/b?c"]

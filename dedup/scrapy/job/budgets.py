@@ -11,6 +11,7 @@ from dedup.scrapy.reading.host_shares import MAX_CUT, HostShares
 from dedup.store import JobStore
 from dedup.store.records import TRAP_RANK, QueuedUrl
 from dedup.urls.parts import host_of, host_without_port
+from dedup.urls.routes import FIRST_ROUTES, RouteWatch
 from dedup.urls.traps import HostBudget, TrapWatch, pattern_of
 
 logger = logging.getLogger(__name__)
@@ -24,9 +25,11 @@ class UrlBudgets:
 
     Args:
         is_exempt: is a URL fetched in any case?
+        is_known: has the crawl seen a URL?
 
     Attributes:
         traps: finds URLs that look like a trap; None: `DEDUP_TRAP_PAGES` is 0.
+        routes: finds routes that show nothing new.
     """
 
     def __init__(
@@ -37,11 +40,14 @@ class UrlBudgets:
         *,
         is_resumed: bool,
         is_exempt: Callable[[str], bool],
+        is_known: Callable[[str], bool],
     ) -> None:
         self._store = store
         self._config = config
         self._shares = shares
         self._is_exempt = is_exempt
+        self._is_known = is_known
+        self.routes = RouteWatch()
         self.traps: TrapWatch | None = None
         if config.trap_pages:
             self.traps = TrapWatch(budget=config.trap_pages, year=datetime.now(UTC).year)
@@ -69,6 +75,14 @@ class UrlBudgets:
                 MAX_CUT,
             )
             return "host_too_complex", host
+        other = self.routes.same_as(row.url) if self.traps is not None else ""
+        if other and self._is_known(other):
+            self._warn_once(
+                other.partition("#")[0],
+                "after %d routes that show nothing new the others of their kind are left out",
+                FIRST_ROUTES,
+            )
+            return "same_route", other
         if row.rank >= TRAP_RANK and self.traps is not None and not self.traps.take(row.url):
             pattern = pattern_of(row.url)
             self._warn_once(

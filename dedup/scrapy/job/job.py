@@ -42,6 +42,7 @@ from dedup.scrapy.job.urls import ResponseUrls, seen_urls
 from dedup.scrapy.job.visit_order import VisitOrder
 from dedup.scrapy.reading.host_shares import HostShares
 from dedup.scrapy.reading.page_reader import PageReader
+from dedup.scrapy.url_keys import UrlKeys
 from dedup.sites.learner import SiteLearner
 from dedup.store import JobStore
 from dedup.store.records import DUPLICATE_LINK
@@ -288,11 +289,16 @@ def _assemble(job: Job, crawler: Crawler) -> None:
         site=lambda url: learner.site(host_of(url)),
     )
 
-    seen = seen_urls(store.urls, config)
+    seen, keys = seen_urls(store.urls, config), UrlKeys.of(crawler)
     requests = RequestQueue(crawler, store, turns.ask)
     shares = HostShares(config.read_processes)
     budgets = UrlBudgets(
-        store, config, shares, is_resumed=job.is_resumed, is_exempt=revisits.is_to_judge
+        store,
+        config,
+        shares,
+        is_resumed=job.is_resumed,
+        is_exempt=revisits.is_to_judge,
+        is_known=lambda url: not seen.unseen([keys.key(url)]),
     )
     duplicate_links = None
     if job.has_queue and not (job.is_finished or revisits.number):

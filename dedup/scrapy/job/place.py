@@ -183,6 +183,7 @@ class JobPlace:
                 {"spider": {"name": self._spider_name}, "spider argument": named}, of="crawl"
             )
         self._check_detectors(store, settings)
+        self._check_routes(store)
 
     def open_baseline(self, store: JobStore, settings: BaseSettings) -> Baseline:
         """Open the earlier crawls that the job is compared with.
@@ -298,6 +299,18 @@ class JobPlace:
         """
         if store.meta("schemes of detectors") is not None:  # else the pipelines store them
             store.check_schemes(self._schemes_in_use(store, settings))
+
+    def _check_routes(self, store: JobStore) -> None:
+        """Check that pages at routes, which look the same to a server, are rendered as before."""
+        before = store.render_mode()
+        if self._own is None or self._config.has_routes or before == "off":
+            return
+        if store.urls.has_routes():
+            raise StateError(
+                store.location,
+                "it has pages at routes (#/path), which only a browser tells apart",
+                f"Set DEDUP_RENDER={before}, or crawl into a new job",
+            )
 
     def _schemes_in_use(self, store: JobStore, settings: BaseSettings) -> Schemes:
         """The schemes of the detectors of the pipelines that are in use."""

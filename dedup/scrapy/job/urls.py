@@ -59,8 +59,13 @@ class ResponseUrls:
         return page, FinishedUrl(key, first_url(request), "redirect")
 
     def canonical(self, url: str, canonical: str | None) -> tuple[FinishedUrl, ...]:
-        """A page's canonical link, if it counts as a URL of the same page."""
+        """A page's canonical link, if it counts as a URL of the same page.
+
+        That of a page at a route does not: applications name their first page on each.
+        """
         if canonical is None or self._canonical == "off" or not self._keys.are_canonical:
+            return ()
+        if "#" in url:
             return ()
         try:
             if self._canonical == "rules" and self._merge(canonical) != self._merge(url):

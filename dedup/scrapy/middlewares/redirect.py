@@ -17,6 +17,7 @@ from dedup.scrapy.url_keys import UrlKeys
 from dedup.store.records import DONE, QUEUED
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import redirect_target
+from dedup.urls.routes import is_route
 
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
 _CONDITIONS = "If-None-Match", "If-Modified-Since"
@@ -79,6 +80,7 @@ class RedirectGuard(Component):
             return response
         try:
             target = without_credentials(redirect_target(request.url, location))
+            target = self._at_route(target, request)
             scheme = urlsplit(target).scheme
         except ValueError:
             raise NotFollowed("redirect_invalid", repr(location)) from None
@@ -108,6 +110,12 @@ class RedirectGuard(Component):
 
     def _has_turned_round(self, request: Request, target: str) -> bool:
         return REVISIT in request.meta and self._job.store.urls.redirects_to(target, request.url)
+
+    def _at_route(self, target: str, request: Request) -> str:
+        """The target at the route of the request, as browsers go there."""
+        fragment = request.url.partition("#")[2]
+        is_at_route = self._keys.canonical.has_routes and is_route(fragment)
+        return f"{target}#{fragment}" if is_at_route and "#" not in target else target
 
     def _key(self, request: Request, url: str) -> bytes:
         return self._keys.fingerprint(request.replace(url=url))

@@ -75,6 +75,7 @@ class Wanted:
             when a detector asks for them.
         detection: the settings of the detectors.
         templates: are some pages rendered, depending on their templates?
+        routes: do links keep their routes? See `dedup.urls.routes`.
         cpu_seconds: CPU time that a reading process may take for one page.
         memory_mb: memory that a reading process may take.
     """
@@ -86,6 +87,7 @@ class Wanted:
     stages: frozenset[str]
     detection: DedupConfig
     templates: bool = False
+    routes: bool = False
     cpu_seconds: float = 5.0
     memory_mb: int = 1000
 
@@ -163,7 +165,11 @@ class ContentReader:
         decoded = decode(raw.body, raw.content_type or None, host_encoding=raw.host_encoding)
         html = bounded(decoded.text)
         page = parse_page(
-            html, raw.url, encoding=decoded.encoding, robots_headers=raw.robots_headers
+            html,
+            raw.url,
+            encoding=decoded.encoding,
+            robots_headers=raw.robots_headers,
+            has_routes=self._wanted.routes,
         )
         extracted = self._text(html, page.title, raw.url, site)
         links, nofollow_links, n_links_left = self._links(page)

@@ -13,6 +13,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.http import HtmlResponse, Response
+from xxhash import xxh3_64_intdigest
 
 from dedup.rendering.additions import Additions
 from dedup.rendering.comparison import loses_nothing
@@ -27,6 +28,7 @@ from dedup.scrapy.spiders.site_reader import SiteReader
 from dedup.store import Page
 from dedup.store.sql.rendering import ToRender
 from dedup.urls.parts import host_of
+from dedup.urls.routes import RouteWatch
 
 _FEW_SHINGLES = 50
 """A shorter text may lack what scripts add."""
@@ -108,6 +110,7 @@ class RenderedPages:
         self._spared = SparedPages(crawler, job, max_scrolls=job.config.render_scrolls)
         self._checked: set[str] = set()
         """URLs of pages that are rendered to see whether they are the same."""
+        self._routes: RouteWatch = job.urls.budgets.routes
         job.rendering = self
         crawler.signals.connect(self._queue_again, signals.spider_idle)
 
@@ -143,6 +146,7 @@ class RenderedPages:
         choice = await self._choice(host, raw, read)
         if not choice.is_rendered:
             self._note(host, raw, choice)
+            self._note_shown(raw)
             return raw
         if read is None or not read.why.startswith(LAST):
             return await self._both_ways(host, response, raw, choice, failed=LATER)
@@ -254,6 +258,7 @@ class RenderedPages:
             self._spared.note(host, response, rendered.page, record)
         self._stats.inc_value(f"dedup/rendering/rendered/{choice.why}")
         chosen, other = (raw, rendered) if is_raw else (rendered, raw)
+        self._note_shown(chosen)
         return chosen._replace(links=list(dict.fromkeys([*chosen.links, *other.links])))
 
     def _lacks_nothing(
@@ -300,6 +305,15 @@ class RenderedPages:
             raw = await self._reader.read_again(raw, response)
             rendered = await self._reader.read_again(rendered, response)
         return raw, rendered
+
+    def _note_shown(self, reading: Reading) -> None:
+        """Note what a page shows at its URL, so that routes are found that show nothing new.
+
+        Its text depends on what is known of its site, but not what is between its tags.
+        """
+        between = b"".join(each.partition(b">")[2] for each in reading.raw.body.split(b"<"))
+        texts = reading.page.text.encode("utf-8", "surrogatepass"), between
+        self._routes.note(reading.page.url or "", [xxh3_64_intdigest(each) for each in texts])
 
     def _note_third_party(self, host: str) -> None:
         self._third_parties.add(host)
@@ -391,6 +405,8 @@ def kind_of(raw: Reading) -> Kind:
     """The kind of a raw page, see `dedup.rendering.learner`."""
     if raw.page.needs_rendering:
         return "shell"
+    if "#" in (raw.page.url or ""):
+        return "route"
     return "full" if len(raw.page.shingles) >= _FEW_SHINGLES else "thin"
 
 

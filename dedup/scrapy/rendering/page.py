@@ -225,7 +225,7 @@ class PageVisit:
     ) -> None:
         """Answer the request for a document: the page's own, that of a frame, or another page."""
         request, number = event["request"], {"requestId": event["requestId"]}
-        url = request["url"]
+        url = request["url"] + request.get("urlFragment", "")
         if event["resourceType"] != "Document":
             allowed = False
         elif event["frameId"] != frame or response is None:
@@ -287,7 +287,7 @@ class PageVisit:
 
     def _shown_url(self, url: str, shown: str) -> str:
         """The page's URL; another one, if a script has named one of the same site for its state."""
-        if _same_page(shown, url) and ("#!" in url or "#!" not in shown):
+        if _same_page(shown, url):
             return url
         if not self._is_in_scope(shown):
             raise RenderingError("refused", f"the page calls itself {shown}")

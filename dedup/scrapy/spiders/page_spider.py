@@ -42,6 +42,7 @@ from dedup.scrapy.spiders.visits import Visits
 from dedup.store.records import DUPLICATE_LINK_RANK, TRAP_RANK
 from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.parts import host_of, remove_dot_segments, with_ascii_host
+from dedup.urls.routes import is_route
 
 _MAX_REFRESH_CHARACTERS = 500
 """A page with less text than this that refreshes to another page only leads there."""
@@ -199,6 +200,7 @@ class PageSpider(Spider):
                 frontier.resume(host)
 
     async def parse(self, response: Response) -> AsyncIterator[Request | PageItem]:
+        response = self._at_route(response)
         place = self._order.place(host_of(response.url))
         try:
             async for found in self._found(response, place):
@@ -246,6 +248,13 @@ class PageSpider(Spider):
         else:
             for item in self._sent_together(await self._ready(reading, response, place)):
                 yield item
+
+    def _at_route(self, response: Response) -> Response:
+        """The response at the route of its request: what Scrapy gives has no fragment."""
+        fragment = "" if response.request is None else response.request.url.partition("#")[2]
+        if not (CrawlConfig.of(self.crawler).has_routes and is_route(fragment)):
+            return response
+        return response.replace(url=f"{response.url.partition('#')[0]}#{fragment}")
 
     def _note_unchanged(self, response: Response) -> None:
         if self._visits is not None:

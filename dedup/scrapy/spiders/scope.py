@@ -21,6 +21,7 @@ class Scope:
         allow: a regular expression; only URLs in which it is found are in scope. If it contains
             "://" it names hosts itself, and the hosts of the start URLs do not count.
         deny: a regular expression; URLs in which it is found are out of scope, whatever else holds.
+            Of a URL with a fragment, both look at the whole URL, and at what is before it.
 
     Raises:
         ValueError: an expression does not compile.
@@ -35,9 +36,9 @@ class Scope:
     def __contains__(self, url: str) -> bool:
         if not self.has_host(host_key(plain_origin(url))):
             return False
-        if self._allow is not None and not self._allow.search(url):
+        if self._allow is not None and not _is_found(self._allow, url):
             return False
-        return self._deny is None or not self._deny.search(url)
+        return self._deny is None or not _is_found(self._deny, url)
 
     def has_host(self, host: str) -> bool:
         """Is a host, as `host_key` gives it, in scope? If `allow` names hosts, any may be."""
@@ -81,6 +82,11 @@ def is_loopback(url: str) -> bool:
 
 def _without_www(host: str) -> str:
     return host.removeprefix("www.")
+
+
+def _is_found(expression: re.Pattern[str], url: str) -> bool:
+    address, mark, _ = url.partition("#")
+    return bool(expression.search(url) or (mark and expression.search(address)))
 
 
 def _compile(name: str, expression: str) -> re.Pattern[str] | None:

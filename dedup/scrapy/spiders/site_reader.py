@@ -36,6 +36,7 @@ class SiteReader:
             stages=frozenset(stages),
             detection=config.detection,
             templates=config.render == "auto",
+            routes=config.has_routes,
             cpu_seconds=config.read_cpu_seconds,
             memory_mb=config.read_memory_mb,
         )

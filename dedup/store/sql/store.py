@@ -133,6 +133,14 @@ class JobStore(PageReader, ABC):
             raise DamageError(self.location, problem) from error
         return found
 
+    def render_mode(self) -> str:
+        """`DEDUP_RENDER` of the last crawl of the job."""
+        try:
+            settings = json.loads(self.meta("settings") or "{}")
+        except ValueError as error:
+            raise DamageError(self.location, f"its settings are damaged ({error})") from error
+        return str(settings.get("DEDUP_RENDER", "off"))
+
     def check_schemes(self, schemes: Schemes, *, of: str = "detectors") -> None:
         wanted = json.dumps(schemes, sort_keys=True)
         found = self.database.meta(f"schemes of {of}")

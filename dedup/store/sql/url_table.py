@@ -49,6 +49,7 @@ _FINAL = {
     "redirect_offsite",
     "redirect_scheme",
     "robots",
+    "same_route",
     "too_large",
     "trap",
     "unsupported_scheme",
@@ -200,6 +201,11 @@ class UrlTable(Queries):
         """A URL and its state; None: it is unknown."""
         row = self._database.first("SELECT state, url FROM urls WHERE key = ?", (key,))
         return None if row is None else KnownUrl(*row)
+
+    def has_routes(self) -> bool:
+        """Has a URL a route in its fragment? See `dedup.urls.routes`. Looks at every URL."""
+        query = "SELECT 1 FROM urls WHERE url LIKE '%#/_%' OR url LIKE '%#!_%' LIMIT 1"
+        return self._database.value(query) is not None
 
     def state(self, key: bytes) -> int | None:
         """`QUEUED`, `DONE`, `HELD` or `TOO_DEEP`; None: the URL is unknown."""

@@ -36,3 +36,10 @@ def test_figures_count_what_was_found_stored_and_rendered() -> None:
     assert (found["needed"], found["rendered"], found["rendered_needed"]) == (3, 2, 1)
     assert found["share"] == round(2 / 3, 3)
     assert found["pages_a_second"] == 2.0
+
+
+def test_pages_at_routes_are_told_apart() -> None:
+    truth = {"/": TruePage(), "/#/a": TruePage("A", WORDS), "/#/b": TruePage("B", OTHER)}
+    kept = [{"url": f"http://h/#/{name}", "text": text} for name, text in (("a", WORDS), ("b", ""))]
+    found = figures(truth, Measured(Crawled(kept, [], seconds=1.0, cpu_seconds=1.0), []))
+    assert (found["found"], found["recall"]) == (2, 0.5)

@@ -140,6 +140,30 @@ def test_hrefs_omits_other_resources(href):
     assert parse_page(f"<a href='{href}'>x</a><a href>null</a>", URL).hrefs == ()
 
 
+def test_links_to_routes_are_kept_where_asked_for():
+    html = (
+        "<a href='#/b c'>1</a><a href='x?y#!/b'>2</a><a href=#top>3</a><a href=#!>4</a>"
+        "<a href='http://b.example/c#/d'>5</a><a href=y#z>6</a>"
+        "<noscript><a href=#/e></a></noscript>"
+    )
+    url = "http://example.com/a/#/now"
+    assert parse_page(html, url, has_routes=True).links() == [
+        "http://example.com/a/#/b c",
+        "http://example.com/a/x?y#!/b",
+        "http://example.com/a/",  # a route is left for the page itself
+        "http://b.example/c#/d",
+        "http://example.com/a/y",
+        "http://example.com/a/#/e",
+    ]
+    assert parse_page(html, url).links() == [
+        "http://example.com/a/x?y",
+        "http://b.example/c",
+        "http://example.com/a/y",
+    ]
+    with_base = parse_page("<base href=/app/><a href=#/b>", url, has_routes=True)
+    assert with_base.links() == ["http://example.com/app/#/b"]
+
+
 @pytest.mark.parametrize(
     ("href", "url"),
     [

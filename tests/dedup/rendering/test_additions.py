@@ -53,6 +53,14 @@ def test_what_earlier_pages_of_the_template_did_not_get_is_lacking() -> None:
     assert pages.lacks_nothing("b", words("review")) is False
 
 
+def test_pages_at_routes_tell_nothing_of_each_other() -> None:
+    pages = Pages()
+    pages.lacks_nothing("other", _MENU)
+    pages.template = Template(1, "route", frozenset())
+    assert pages.lacks_nothing("home", _MENU) is True
+    assert pages.lacks_nothing("home", words("view")) is False
+
+
 def test_after_an_interruption_menus_are_unknown_again() -> None:
     pages = Pages(0)
     pages.template.n_same = 3

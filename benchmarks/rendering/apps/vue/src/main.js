@@ -1,5 +1,5 @@
 import { createApp } from "vue";
-import { createRouter, createWebHistory } from "vue-router";
+import { createRouter, createWebHashHistory, createWebHistory } from "vue-router";
 import App from "./App.vue";
 import Law from "./Law.vue";
 import List from "./List.vue";
@@ -10,4 +10,5 @@ const routes = [
   { path: "/law/:part/:slug", component: Law, props: true },
 ];
 
-createApp(App).use(createRouter({ history: createWebHistory(), routes })).mount("#app");
+const history = import.meta.env.MODE === "hash" ? createWebHashHistory() : createWebHistory();
+createApp(App).use(createRouter({ history, routes })).mount("#app");
