@@ -27,6 +27,9 @@ _ONE = np.uint32(1)
 
 _ENDS = dict.fromkeys(map(ord, "\n\r"), " ")
 
+_IN_VAIN = 5
+"""Pages that are read for labels although none is in their article, at most: a bounded cost."""
+
 _LINES_A_PAGE = 1_000
 _MAX_LINES = 200_000
 """Of all templates, for a bounded memory: those after these are told as changes of pages."""
@@ -92,6 +95,8 @@ class Furniture:
 
     def __init__(self, template: Template, site: Site) -> None:
         self._template, self._site = template, site
+        self._labels, self._found = set(template.labels), set[str]()
+        self._n_in_vain = 0
 
     def has_changed(self, lines: Sequence[str]) -> list[bool]:
         """Which of the lines, or pieces of lines, have many pages changed?"""
@@ -101,8 +106,16 @@ class Furniture:
         ]
 
     def labels_of(self, page: ChangedPage) -> set[str]:
-        """The labels that came or went on a page."""
-        return differing_keys(page) & self._template.labels if self._template.labels else set()
+        """The labels that came or went on a page, and may be its own."""
+        return differing_keys(page) & self._labels if self._labels else set()
+
+    def note(self, labels: set[str], again: Reread | None) -> None:
+        """After some pages that were read for labels in vain, only those of articles count."""
+        own = frozenset[str]() if again is None else again.labels
+        self._found |= own
+        self._n_in_vain += bool(labels) and not own
+        if self._n_in_vain >= _IN_VAIN:
+            self._labels &= self._found
 
     def __call__(self, again: Reread | None, lines: Sequence[str]) -> list[bool]:
         """Which of the lines are not the page's own? Those that many pages have, or have changed.

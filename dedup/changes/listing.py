@@ -118,6 +118,7 @@ class Changes:
         if is_same and not labels:
             return None
         again, found = rereading(page, labels), None
+        furniture.note(labels, again)
         if is_same and (again is None or not again.labels):
             return None
         for each in (page,) if again is None else (page, *again.texts()):

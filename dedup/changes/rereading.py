@@ -63,9 +63,9 @@ class Rereading:
         self._pairs = [(site, site)]
         if is_new:
             step = max(1, n_pages // _SAMPLE)
-            sample = list(queries.bodies_of_host(host, since, step, _SAMPLE))
-            then, now = (_learned(each) for each in zip(*sample, strict=True))
-            self._pairs.append((then, now))
+            sample = queries.bodies_of_host(host, since, step, _SAMPLE)
+            then, now = zip(*map(_both_sampled, sample), strict=True)
+            self._pairs.append((_learned(then), _learned(now)))
 
     def __call__(self, page: ChangedPage, labels: Collection[str]) -> Reread | None:
         """The page's two versions; None: their bodies were not kept.
@@ -167,12 +167,24 @@ class _Body:
         return Counter((self.words.line_hashes().astype(np.uint32) & _NO_LINK).tolist())
 
 
-def _learned(pages: Iterable[Page]) -> Site:
+_Sampled = tuple[PageLines, str, str]
+
+
+def _both_sampled(pages: tuple[Page, Page]) -> tuple[_Sampled | None, _Sampled | None]:
+    """Both versions of a page to learn from; one that has not changed is parsed once."""
+    then, now = pages
+    found = _sampled(now)
+    return (found if then is now else _sampled(then)), found
+
+
+def _sampled(page: Page) -> _Sampled | None:
+    outline = None if len(page.body or b"") > _MAX_BYTES else outline_of(page)
+    if outline is None or outline.size.n_characters >= MAX_OUTLINE_BYTES:
+        return None
+    return PageLines(outline), page.title, page.url or ""
+
+
+def _learned(pages: Iterable[_Sampled | None]) -> Site:
     """What pages repeat."""
-    found = []
-    for page in pages:
-        outline = None if len(page.body or b"") > _MAX_BYTES else outline_of(page)
-        if outline is not None and outline.size.n_characters < MAX_OUTLINE_BYTES:
-            found.append((outline, page.title, page.url or ""))
-    counts = learn(found)
+    counts = learn(page for page in pages if page is not None)
     return Site(counts, version=1) if counts.n_names >= FEW_NAMES else Site()
