@@ -10,6 +10,7 @@ What is told of each visit is judged by the words of the content container (see
 
 - changed: a page's words, or its title, differ between two states. A page that was told and is the
   same by both counts against precision; "rebuilt" are pages whose file differs, and neither does.
+  What came and went alike on more than half of all pages is their template's, wherever it stands.
 - new: a page that links lead to (see `benchmarks/sites/reached.py`), and in no state before did;
   those that are recorded as duplicates do not count.
 - gone: a page without a file, or with one that only redirects, told one visit later, as `gone` or,
@@ -150,6 +151,7 @@ class Judge:
         both = stored & self._last.keys() & now.keys()
         changed = {url for url in both if self._last[url][0] != now[url][0]}
         by_words = {url for url in changed if self._last[url][1] != now[url][1]}
+        by_words -= self._alike(by_words, now, len(both))
         by_name = self._other_names(changed - by_words, now)
         told_changed = self._of(told, "changed")
         self._compare("changed", (by_words | by_name) - self._gone, told_changed)
@@ -167,6 +169,14 @@ class Judge:
         rebuilt = changed - by_words - by_name
         self.counts["rebuilt"] += len(rebuilt)
         self.counts["rebuilt, told"] += len(rebuilt & told_changed)
+
+    def _alike(self, urls: set[str], now: State, n_pages: int) -> set[str]:
+        """The pages of which the same words came and went as of more than half of all pages."""
+        found: defaultdict[tuple[frozenset[tuple[str, int]], ...], set[str]] = defaultdict(set)
+        for url in urls:
+            then, words = Counter(self._last[url][1]), Counter(now[url][1])
+            found[frozenset((words - then).items()), frozenset((then - words).items())].add(url)
+        return set().union(*(each for each in found.values() if 2 * len(each) > n_pages))
 
     def _other_names(self, urls: set[str], now: State) -> set[str]:
         """The pages with another name; not those of a site that changes its own part of names."""

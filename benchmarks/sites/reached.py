@@ -45,7 +45,7 @@ def _links(url: str, body: bytes) -> Iterator[str]:
     base_url = urljoin(url, base.attributes["href"] or "") if base else url
     for node in tree.css("a[href]"):
         try:
-            link = urldefrag(urljoin(base_url, (node.attributes["href"] or "").strip()))[0]
+            link = urldefrag(urljoin(base_url, (node.attributes.get("href") or "").strip()))[0]
             yield canonical_url(link)
         except ValueError:
             continue

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dedup.changes.lines import PIECE, TITLE, line_key, template_keys
+from dedup.changes.lines import PIECE, TITLE, VARIABLE, differing_keys, line_key, template_keys
 from dedup.changes.rereading import Reread
 from dedup.pieces.runs import SortedRows
 from dedup.sites.lines import words_of
@@ -27,16 +27,27 @@ _ONE = np.uint32(1)
 
 _ENDS = dict.fromkeys(map(ord, "\n\r"), " ")
 
+_IN_VAIN = 5
+"""Pages that are read for labels although none is in their article, at most: a bounded cost."""
+
 _LINES_A_PAGE = 1_000
 _MAX_LINES = 200_000
 """Of all templates, for a bounded memory: those after these are told as changes of pages."""
 
 
 class Template(NamedTuple):
-    """What many pages of a host have changed: the keys of lines, and on how many pages, at most."""
+    """What many pages of a host have changed.
+
+    Attributes:
+        keys: those of lines, and of pieces of lines.
+        n_pages: on how many pages, at most.
+        labels: those of the keys that fewer than half of the host's pages have changed, without
+            numbers and dates: headings and labels of articles, or what a part of the pages shares.
+    """
 
     keys: set[str]
     n_pages: int
+    labels: set[str]
 
 
 def templates(
@@ -60,7 +71,18 @@ def templates(
             if count >= _enough(n_pages.get(host, 0)) and n_lines < _MAX_LINES:
                 found[host][key] = count
                 n_lines += 1
-    return {host: Template(set(keys), max(keys.values())) for host, keys in found.items()}
+    return {
+        host: Template(set(keys), max(keys.values()), _labels(keys, n_pages.get(host, 0)))
+        for host, keys in found.items()
+    }
+
+
+def _labels(keys: Mapping[str, int], n_pages: int) -> set[str]:
+    return {
+        key
+        for key, count in keys.items()
+        if 2 * count < n_pages and not key.startswith((TITLE, PIECE)) and VARIABLE not in key
+    }
 
 
 class Furniture:
@@ -73,6 +95,8 @@ class Furniture:
 
     def __init__(self, template: Template, site: Site) -> None:
         self._template, self._site = template, site
+        self._labels, self._found = set(template.labels), set[str]()
+        self._n_in_vain = 0
 
     def has_changed(self, lines: Sequence[str]) -> list[bool]:
         """Which of the lines, or pieces of lines, have many pages changed?"""
@@ -81,12 +105,25 @@ class Furniture:
             (key := line_key(line)) in keys or key.removeprefix(PIECE) in keys for line in lines
         ]
 
+    def labels_of(self, page: ChangedPage) -> set[str]:
+        """The labels that came or went on a page, and may be its own."""
+        return differing_keys(page) & self._labels if self._labels else set()
+
+    def note(self, labels: set[str], again: Reread | None) -> None:
+        """After some pages that were read for labels in vain, only those of articles count."""
+        own = frozenset[str]() if again is None else again.labels
+        self._found |= own
+        self._n_in_vain += bool(labels) and not own
+        if self._n_in_vain >= _IN_VAIN:
+            self._labels &= self._found
+
     def __call__(self, again: Reread | None, lines: Sequence[str]) -> list[bool]:
         """Which of the lines are not the page's own? Those that many pages have, or have changed.
 
         A line that many pages have is the page's own if the whole page has it once more, or once
         less: its menu has it, too. Of a title, only what many pages have changed is not.
         """
+        own = frozenset[str]() if again is None else again.labels
         keys = words_of([line.translate(_ENDS) for line in lines]).line_hashes().astype(np.uint32)
         counts = np.maximum(
             self._site.line_counts(keys | _ONE), self._site.line_counts(keys & ~_ONE)
@@ -96,7 +133,8 @@ class Furniture:
             is_common &= ~np.isin(keys & ~_ONE, again.moved)
         both = zip(lines, self.has_changed(lines), is_common.tolist(), strict=True)
         return [
-            out or (common and not line.startswith((TITLE, PIECE))) for line, out, common in both
+            line_key(line) not in own and (out or (common and not line.startswith((TITLE, PIECE))))
+            for line, out, common in both
         ]
 
 

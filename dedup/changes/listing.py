@@ -19,7 +19,7 @@ from dedup.store.sql.changes import AwayPage, ChangedPage
 from dedup.store.sql.refresh import is_most
 from dedup.times import iso_time
 
-_NOTHING = Template(set(), 0)
+_NOTHING = Template(set(), 0, set())
 _BATCH = 1_000
 _STEPS = 20
 """The latest versions of a page in its history."""
@@ -113,9 +113,14 @@ class Changes:
     def _difference(self, page: ChangedPage) -> Difference | None:
         """How a page's own text differs, however it is read; None: in one way it does not."""
         furniture, rereading = self._known(page.host)
-        if difference(page, furniture.has_changed) is None:
+        is_same = difference(page, furniture.has_changed) is None
+        labels = furniture.labels_of(page)
+        if is_same and not labels:
             return None
-        again, found = rereading(page), None
+        again, found = rereading(page, labels), None
+        furniture.note(labels, again)
+        if is_same and (again is None or not again.labels):
+            return None
         for each in (page,) if again is None else (page, *again.texts()):
             if (found := difference(each, partial(furniture, again))) is None:
                 break

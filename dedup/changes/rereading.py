@@ -8,13 +8,13 @@ bodies tell which lines are links, and how often the whole page has a line.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
+from dedup.changes.article import article_keys
 from dedup.changes.navigation import (
     are_most,
     link_lists,
@@ -22,7 +22,7 @@ from dedup.changes.navigation import (
     without_pagers,
 )
 from dedup.sites.learner import MAX_OUTLINE_BYTES
-from dedup.sites.lines import Keys, PageLines, words_of
+from dedup.sites.lines import Keys, PageLines, Words, words_of
 from dedup.sites.outline import Outline
 from dedup.sites.site import FEW_NAMES, Site, learn, name_key
 from dedup.sites.stored import outline_of
@@ -63,18 +63,21 @@ class Rereading:
         self._pairs = [(site, site)]
         if is_new:
             step = max(1, n_pages // _SAMPLE)
-            sample = list(queries.bodies_of_host(host, since, step, _SAMPLE))
-            then, now = (_learned(each) for each in zip(*sample, strict=True))
-            self._pairs.append((then, now))
+            sample = queries.bodies_of_host(host, since, step, _SAMPLE)
+            then, now = zip(*map(_both_sampled, sample), strict=True)
+            self._pairs.append((_learned(then), _learned(now)))
 
-    def __call__(self, page: ChangedPage) -> Reread | None:
-        """The page's two versions; None: their bodies were not kept."""
+    def __call__(self, page: ChangedPage, labels: Collection[str]) -> Reread | None:
+        """The page's two versions; None: their bodies were not kept.
+
+        `labels`: the keys of lines that came or went, and are its own if they stand in its article.
+        """
         bodies = self._queries.bodies(page.number, self._since)
         both = page.then, page.now
         then, now = (_Body.of(body, own.text) for body, own in zip(bodies, both, strict=True))
         if then is None or now is None:
             return None
-        return Reread(page, then, now, self._pairs)
+        return Reread(page, then, now, self._pairs, labels)
 
 
 @dataclass
@@ -85,6 +88,7 @@ class Reread:
     then: _Body
     now: _Body
     pairs: list[tuple[Site, Site]]
+    given: Collection[str]
 
     def texts(self) -> Iterator[ChangedPage]:
         """The page as it is read in each way, without lists of links unless it is one."""
@@ -99,6 +103,18 @@ class Reread:
                 )
 
     @cached_property
+    def labels(self) -> frozenset[str]:
+        """Which of the given labels have come to the page's article, or left it."""
+        if not self.given:
+            return frozenset()
+        site = self.pairs[0][0]
+        then, now = (
+            article_keys(each.outline, each.words, site, self.given)
+            for each in (self.then, self.now)
+        )
+        return frozenset(key for key in self.given if then[key] != now[key])
+
+    @cached_property
     def moved(self) -> Keys:
         """The keys of lines that both versions have, one of them more often, without a last bit."""
         then, now = (each.line_counts() for each in (self.then, self.now))
@@ -106,7 +122,8 @@ class Reread:
         return np.array(found, np.uint32)
 
 
-class _Body(NamedTuple):
+@dataclass
+class _Body:
     """A version of a page whose body can be read.
 
     Attributes:
@@ -142,17 +159,32 @@ class _Body(NamedTuple):
         found = site.read_again(lines, self.name, self.title)
         return None if found is None else found.text
 
+    @cached_property
+    def words(self) -> Words:
+        return words_of([line.text for line in self.outline.lines])
+
     def line_counts(self) -> Counter[int]:
-        words = words_of([line.text for line in self.outline.lines])
-        return Counter((words.line_hashes().astype(np.uint32) & _NO_LINK).tolist())
+        return Counter((self.words.line_hashes().astype(np.uint32) & _NO_LINK).tolist())
 
 
-def _learned(pages: Iterable[Page]) -> Site:
+_Sampled = tuple[PageLines, str, str]
+
+
+def _both_sampled(pages: tuple[Page, Page]) -> tuple[_Sampled | None, _Sampled | None]:
+    """Both versions of a page to learn from; one that has not changed is parsed once."""
+    then, now = pages
+    found = _sampled(now)
+    return (found if then is now else _sampled(then)), found
+
+
+def _sampled(page: Page) -> _Sampled | None:
+    outline = None if len(page.body or b"") > _MAX_BYTES else outline_of(page)
+    if outline is None or outline.size.n_characters >= MAX_OUTLINE_BYTES:
+        return None
+    return PageLines(outline), page.title, page.url or ""
+
+
+def _learned(pages: Iterable[_Sampled | None]) -> Site:
     """What pages repeat."""
-    found = []
-    for page in pages:
-        outline = None if len(page.body or b"") > _MAX_BYTES else outline_of(page)
-        if outline is not None and outline.size.n_characters < MAX_OUTLINE_BYTES:
-            found.append((outline, page.title, page.url or ""))
-    counts = learn(found)
+    counts = learn(page for page in pages if page is not None)
     return Site(counts, version=1) if counts.n_names >= FEW_NAMES else Site()

@@ -157,3 +157,43 @@ def test_counters_that_show_the_path_of_their_page_belong_to_the_template(
         store.refreshes.note_visit(SITE + topic, "changed")
     settle(store)
     assert [each.change for each in Changes(store, None, tmp_path).rows()] == ["template"]
+
+
+@pytest.mark.parametrize(
+    ("in_article", "share", "told"),
+    [
+        (True, 3, True),
+        (False, 3, False),  # in a box beside the article
+        (True, 2, False),  # on half of the pages
+    ],
+)
+def test_a_label_that_several_articles_got_at_once_is_their_own(
+    store: JobStore,
+    tmp_path: Path,
+    clock: Iterator[float],
+    *,
+    in_article: bool,
+    share: int,
+    told: bool,
+) -> None:
+    topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
+    some = topics[::share]
+
+    def page(topic: str, at: float, label: str) -> Page:
+        own = "".join(f"<p>{line}</p>" for line in _own(topic))
+        inside, beside = (label, "") if in_article else ("", label)
+        body = f"<div>{beside}</div><div>{inside}{own}</div>"
+        text = ["Definition", *_own(topic)] if label else _own(topic)
+        return _page(topic, body, text, at)
+
+    numbers = {topic: store.add(page(topic, 500.0, ""), {}) for topic in topics}
+    store.set_meta("finished", "1.0")
+    store.refreshes.begin()
+    for topic in some:
+        new = page(topic, next(clock), "<h3>Definition</h3>")
+        store.refreshes.replace_page(numbers[topic], new, {})
+        store.refreshes.note_visit(SITE + topic, "changed")
+    settle(store)
+    rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
+    assert {each.url for each in rows} == ({SITE + topic for topic in some} if told else set())
+    assert all(each.came == ["Definition"] for each in rows)

@@ -1,0 +1,62 @@
+"""The part of a page that has most of what no other page says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from dedup.changes.lines import line_key
+from dedup.sites.lines import Words
+from dedup.sites.outline import BODY, Outline
+from dedup.sites.site import Site
+
+_NO_LINK = np.uint32(0xFFFFFFFE)
+"""The bits of a line's key without the one that tells whether it is mostly links."""
+
+
+def article_keys(page: Outline, words: Words, site: Site, given: Collection[str]) -> Counter[str]:
+    """How often each of the given keys stands in the article of a page.
+
+    The article is the innermost box with more than half of the words of rare lines. What stands
+    beside a program alone, such as its language or a button, does not count. A page of which no
+    box has that much has no article.
+
+    `words`: of the lines.
+    """
+    keys = [line_key(line.text) for line in page.lines]
+    is_given = [key in given for key in keys]
+    article = _article(page, words, site, is_given)
+    if article == BODY:
+        return Counter()
+    inside = _is_inside(page, article)
+    own: dict[int, set[bool]] = {}
+    for line, is_label in zip(page.lines, is_given, strict=True):
+        if not is_label:
+            own.setdefault(line.box, set()).add(line.block == "pre")
+    programs = {box for box, found in own.items() if found == {True}}
+    return Counter(
+        key
+        for key, is_label, line in zip(keys, is_given, page.lines, strict=True)
+        if is_label and inside[line.box] and line.box not in programs
+    )
+
+
+def _article(page: Outline, words: Words, site: Site, is_given: Sequence[bool]) -> int:
+    is_own = site.is_rare(words.line_hashes().astype(np.uint32) & _NO_LINK)
+    is_own &= [2 * len(line.plain) >= len(line.text) for line in page.lines]
+    is_own &= ~np.array(is_given, np.bool_)
+    sums = np.bincount(
+        [line.box for line in page.lines], is_own * words.counts, len(page.boxes)
+    ).tolist()
+    for box in range(len(page.boxes) - 1, BODY, -1):
+        sums[page.boxes[box].parent] += sums[box]
+    return max(box for box, found in enumerate(sums) if 2 * found > sums[BODY] or box == BODY)
+
+
+def _is_inside(page: Outline, outer: int) -> list[bool]:
+    found: list[bool] = []
+    for number, box in enumerate(page.boxes):
+        found.append(number == outer or (number > outer and found[box.parent]))
+    return found
