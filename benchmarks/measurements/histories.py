@@ -121,6 +121,10 @@ def _without_numbers(words: Iterable[str]) -> list[str]:
     return [word for word in words if not any(map(str.isdigit, word))]
 
 
+def _as_number(word: str) -> str:
+    return "0" if word.isdecimal() else word
+
+
 class Judge:
     """Counts what was told of visits, and what was not."""
 
@@ -171,10 +175,10 @@ class Judge:
         self.counts["rebuilt, told"] += len(rebuilt & told_changed)
 
     def _alike(self, urls: set[str], now: State, n_pages: int) -> set[str]:
-        """The pages of which the same words came and went as of more than half of all pages."""
+        """The pages of which the same words, or numbers, came and went as of most pages."""
         found: defaultdict[tuple[frozenset[tuple[str, int]], ...], set[str]] = defaultdict(set)
         for url in urls:
-            then, words = Counter(self._last[url][1]), Counter(now[url][1])
+            then, words = (Counter(map(_as_number, state[url][1])) for state in (self._last, now))
             found[frozenset((words - then).items()), frozenset((then - words).items())].add(url)
         return set().union(*(each for each in found.values() if 2 * len(each) > n_pages))
 

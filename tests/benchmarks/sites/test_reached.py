@@ -27,3 +27,10 @@ def test_links_lead_on_from_a_start_within_the_site(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("x")
     (tmp_path / "docs/index.html").write_text('<a href="gone.html">x</a>')
     assert list(reached(SiteFolder(tmp_path), _BASE, "/docs/")) == [f"{_BASE}docs/"]
+
+
+def test_a_link_in_a_picture_without_href_of_its_own_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(
+        '<svg xmlns:xlink="http://www.w3.org/1999/xlink"><a xlink:href="x.html">x</a></svg>'
+    )
+    assert list(reached(SiteFolder(tmp_path), _BASE, "")) == [_BASE]
