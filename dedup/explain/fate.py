@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from os.path import commonprefix
 from typing import Literal
 
-from dedup.store import JobStore
+from dedup.store import JobStore, render_mode
 from dedup.store.query_results import ApartPage, FoundRecord
 from dedup.store.records import DONE, DUPLICATE_LINK_END, DUPLICATE_LINK_RANK, TOO_DEEP, storable
 from dedup.urls import Canonicaliser, url_key
@@ -133,7 +133,7 @@ def _waits_for(store: JobStore, key: bytes) -> str:
 def canonicaliser_of(store: JobStore) -> Canonicaliser:
     """The URL rules of a job, with routes if its last crawl rendered pages."""
     rules: list[str] = store.schemes(of="URLs").get("URL", {}).get("rules", [])
-    return Canonicaliser(rules, has_routes=store.render_mode() != "off")
+    return Canonicaliser(rules, has_routes=render_mode(store) != "off")
 
 
 def key_under(canonical: Canonicaliser, url: str) -> bytes | None:

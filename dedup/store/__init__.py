@@ -11,7 +11,7 @@ from dedup.store.opening import (
     store_path,
 )
 from dedup.store.records import Page
-from dedup.store.sql.store import JobStore
+from dedup.store.sql.store import JobStore, render_mode
 from dedup.store.sqlite import SqliteStore
 from dedup.store.summary import summarise
 
@@ -26,6 +26,7 @@ __all__ = [
     "job_place",
     "open_store",
     "rename_job",
+    "render_mode",
     "store_path",
     "summarise",
 ]

@@ -20,7 +20,7 @@ from dedup.revisits import Schedule
 from dedup.scrapy.config import CrawlConfig, stages_in_use
 from dedup.scrapy.job.baseline import Baseline, open_baseline
 from dedup.scrapy.spiders.own import OwnSpider, is_own
-from dedup.store import JobStore, job_exists, open_store, rename_job, store_path
+from dedup.store import JobStore, job_exists, open_store, rename_job, render_mode, store_path
 from dedup.store.interface import Schemes
 from dedup.store.lock import lock, process_name
 from dedup.store.postgresql import check_name, name_like
@@ -302,7 +302,7 @@ class JobPlace:
 
     def _check_routes(self, store: JobStore) -> None:
         """Check that pages at routes, which look the same to a server, are rendered as before."""
-        before = store.render_mode()
+        before = render_mode(store)
         if self._own is None or self._config.has_routes or before == "off":
             return
         if store.urls.has_routes():

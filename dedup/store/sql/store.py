@@ -133,14 +133,6 @@ class JobStore(PageReader, ABC):
             raise DamageError(self.location, problem) from error
         return found
 
-    def render_mode(self) -> str:
-        """`DEDUP_RENDER` of the last crawl of the job."""
-        try:
-            settings = json.loads(self.meta("settings") or "{}")
-        except ValueError as error:
-            raise DamageError(self.location, f"its settings are damaged ({error})") from error
-        return str(settings.get("DEDUP_RENDER", "off"))
-
     def check_schemes(self, schemes: Schemes, *, of: str = "detectors") -> None:
         wanted = json.dumps(schemes, sort_keys=True)
         found = self.database.meta(f"schemes of {of}")
@@ -256,6 +248,15 @@ class JobStore(PageReader, ABC):
     def close(self) -> None:
         """Commit and close. A second call does nothing."""
         self.database.close()
+
+
+def render_mode(store: JobStore) -> str:
+    """`DEDUP_RENDER` of the last crawl of a job."""
+    try:
+        settings = json.loads(store.meta("settings") or "{}")
+    except ValueError as error:
+        raise DamageError(store.location, f"its settings are damaged ({error})") from error
+    return str(settings.get("DEDUP_RENDER", "off"))
 
 
 def _difference(found: Schemes, wanted: Schemes) -> str:
