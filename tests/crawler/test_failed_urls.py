@@ -113,7 +113,8 @@ def test_only_pages_that_may_link_to_a_failed_url_are_parsed(
     monkeypatch.setattr(failures, "parse_page", parse)
     with open_store(crawled.folder, read_only=True) as store:
         (failed,) = failed_urls(store)
-        assert failed.referrers.split() == parsed == [f"{site.url}a", f"{site.url}c"]
+        assert failed.referrers.split() == parsed
+        assert set(parsed) == {f"{site.url}a", f"{site.url}c"}
         failed_urls(store, n_referrers=1)
     assert len(parsed) == 3
 
