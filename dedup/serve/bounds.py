@@ -69,7 +69,9 @@ class Guard:
             await send(message)
 
         try:
-            self._check(Request(scope))
+            self._check(request := Request(scope))
+            declared = request.headers.get("content-length", "")
+            _check_size(float(declared) if declared.isdecimal() else 0)
             async with asyncio.timeout(2 * SECONDS):
                 await self._app(scope, body.receive, send_on)
         except ClientDisconnect:  # before it had sent all
@@ -115,6 +117,11 @@ def _names_loopback(host: str) -> bool:
         return False
 
 
+def _check_size(size_bytes: float) -> None:
+    if size_bytes > MAX_BODY_BYTES:
+        raise Refused(413, f"The body must have at most {MAX_BODY_BYTES:,} bytes.")
+
+
 class _Body:
     """The body of a request, as it arrives, within its bounds."""
 
@@ -136,8 +143,7 @@ class _Body:
         size_bytes = len(message.get("body", b""))
         self.size_bytes += size_bytes
         may_read = self._may_read(size_bytes)
-        if self.size_bytes > MAX_BODY_BYTES:
-            raise Refused(413, f"The body must have at most {MAX_BODY_BYTES:,} bytes.")
+        _check_size(self.size_bytes)
         if not may_read:
             raise Refused(503, "Too much is being asked at a time: ask again in a second.")
         self._is_complete = not message.get("more_body", False)

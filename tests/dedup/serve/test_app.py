@@ -133,6 +133,12 @@ def test_wrong_input_is_told_in_a_sentence(
     assert why in answer.json()["error"]
 
 
+def test_a_body_that_is_declared_too_large_is_not_waited_for(client: TestClient) -> None:
+    for declared in (f"{bounds.MAX_BODY_BYTES + 1}", "9" * 5_000):
+        headers = {"content-type": "text/plain", "content-length": declared}
+        assert client.post("/seen", content=b"a", headers=headers).status_code == 413
+
+
 def test_other_routes_and_long_batches_are_refused(client: TestClient) -> None:
     answer = client.post("/seen/batch", json=[{"text": ""}] * (bounds.MAX_BATCH + 1))
     assert (answer.status_code, "at most 256 items" in answer.json()["error"]) == (422, True)
