@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from scrapy_playwright.provider import PlaywrightBrowserProvider
 from dedup.scrapy.rendering.answers import Answers, ScriptKey
 from dedup.scrapy.rendering.bounds import Bounds
 from dedup.scrapy.rendering.chromium import launch_options
+from dedup.scrapy.rendering.driver import drivers, wait_for_end
 from dedup.scrapy.rendering.memory import watch_memory
 from dedup.scrapy.rendering.page import PageVisit
 from dedup.scrapy.rendering.proxy import FilteringProxy
@@ -84,7 +85,7 @@ class BrowserRun:
         self._browser: Chromium | None = None
         self._idle: list[HostContext] = []
         self._visits: set[PageVisit] = set()
-        self._watch: asyncio.Future[None] | None = None
+        self._watches: list[asyncio.Future[None]] = []
         self._is_unused = asyncio.Event()
         self._is_unused.set()
         self._n_ended = 0
@@ -98,8 +99,10 @@ class BrowserRun:
         Raises:
             RenderingError: it does not start.
         """
+        others = drivers()
         try:
             await self._provider.start()
+            self._begin(wait_for_end(drivers() - others), self._note_driver)
             self._browser = await self._provider.launch_browser()
             self._browser.on("disconnected", self._note_end)
             session = await self._browser.new_browser_cdp_session()
@@ -109,8 +112,7 @@ class BrowserRun:
             await self.close()
             raise RenderingError("failed", f"Chromium does not start: {error.message}") from error
         watching = watch_memory(session, self._bounds.process_bytes, self._note_memory)
-        self._watch = asyncio.ensure_future(watching)
-        self._watch.add_done_callback(self._note_watch)
+        self._begin(watching, self._note_watch)
 
     async def render(self, response: Response) -> tuple[str, str, Rendering]:
         """The markup of the rendered page, its URL, and the record of the rendering.
@@ -142,8 +144,8 @@ class BrowserRun:
     async def close(self) -> None:
         """End the browser and its driver, in order if they answer."""
         self.is_broken = True
-        if self._watch is not None:
-            self._watch.cancel()
+        for watch in self._watches:
+            watch.cancel()
         for context in self._idle:
             self._proxy.remove(context.password)
         for close in (self._browser.close if self._browser else None, self._provider.close):
@@ -226,6 +228,17 @@ class BrowserRun:
         except TimeoutError:
             self.is_broken = True
             raise RenderingError("crashed", "the browser does not answer") from None
+
+    def _begin(
+        self, watching: Coroutine[Any, Any, None], note: Callable[[asyncio.Future[None]], object]
+    ) -> None:
+        watch = asyncio.ensure_future(watching)
+        watch.add_done_callback(note)
+        self._watches.append(watch)
+
+    def _note_driver(self, watch: asyncio.Future[None]) -> None:
+        if not watch.cancelled():
+            self._note_end(watch)
 
     def _note_watch(self, watch: asyncio.Future[None]) -> None:
         """Note the end of the driver, which only those learn that ask it for something."""
