@@ -48,8 +48,9 @@ def test_mistake_names_what_may_have_been_meant(
 
 
 def test_without_any_job_it_is_said_how_to_make_one(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # jobs of the folder are named
     assert main(["stats", str(tmp_path / "crawls" / "demo")]) == 2
     assert "; dedup crawl URL makes one" in capsys.readouterr().err
 
