@@ -86,9 +86,9 @@ class HtmlPage:
         """The targets as absolute http and https URLs, in order, without repeats.
 
         They have no fragment, but for routes, if these are kept. Targets that make no URL with a
-        host are left out. The URLs are not canonical yet: escapes
-        and the like are as in the page, and dot segments of plain absolute links. At most
-        `MAX_LINKS`, of `MAX_LINK_CHARACTERS` together: the first.
+        host are left out. The URLs are not canonical yet: escapes and the like are as in the page,
+        and dot segments of plain absolute links. At most `MAX_LINKS`, of `MAX_LINK_CHARACTERS`
+        together: the first.
 
         Args:
             with_nofollow: those of links with `rel=nofollow`, too.
