@@ -11,8 +11,8 @@ What is told of each visit is judged by the words of the content container (see
 - changed: a page's words, or its title, differ between two states. A page that was told and is the
   same by both counts against precision; "rebuilt" are pages whose file differs, and neither does.
   What came and went alike on more than half of all pages is their template's, wherever it stands.
-- new: a page that links lead to (see `benchmarks/sites/reached.py`), and in no state before did;
-  those that are recorded as duplicates do not count.
+- new: a page that links lead to (see `benchmarks/sites/reached.py`) from the start or from a page
+  of a state before, and in no state before did; those that are recorded as duplicates do not count.
 - gone: a page without a file, or with one that only redirects, told one visit later, as `gone` or,
   with the other URL, as `moved` by then; what vanishes in the last state does not count.
 
@@ -133,7 +133,8 @@ class Judge:
         self.examples: list[str] = []
         self._last = dict(first)
         """Of each page the state when it was last there."""
-        self._linked = first.keys() | linked.keys()
+        self.linked = first.keys() | linked.keys()
+        """Pages that links lead to, in this state or one before."""
         self._missing: set[str] = set()
         self._gone: set[str] = set()
         self._moved: set[str] = set()
@@ -160,9 +161,9 @@ class Judge:
         told_changed = self._of(told, "changed")
         self._compare("changed", (by_words | by_name) - self._gone, told_changed)
         there = {url for url, body in linked.items() if not _REDIRECT.search(body)}
-        new = there - self._linked - (now.keys() - stored)
+        new = there - self.linked - (now.keys() - stored)
         self._compare("new", new, self._of(told, "new"))
-        self._linked |= there
+        self.linked |= there
         missing = stored - now.keys()
         gone = missing & self._missing
         self._moved |= self._of(told, "moved")
@@ -259,7 +260,7 @@ def main() -> None:
                     rows = list(Changes(store, None, folder).rows())
                 print(commit[:10], Counter(row.change for row in rows), flush=True)
                 told = {row.url: row for row in rows}
-                judge.add(now, stored, linked(), told)
+                judge.add(now, stored, linked(judge.linked), told)
                 if options.show:
                     for each in judge.examples:
                         row = told.get(each.rpartition(" ")[2])

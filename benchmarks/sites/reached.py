@@ -1,7 +1,7 @@
 """The pages of a built site that its own links lead to, found without the crawler."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import urldefrag, urljoin
 
 from selectolax.lexbor import LexborHTMLParser
@@ -11,17 +11,21 @@ from benchmarks.sites.folder import HTML, SiteFolder
 from dedup.urls.canonical import canonical_url
 
 
-def reached(folder: SiteFolder, base: str, start: str, allow: str = "") -> dict[str, bytes]:
-    """The pages that links lead to from `start`, and that itself, by canonical URL.
+def reached(
+    folder: SiteFolder, base: str, start: str, allow: str = "", known: Iterable[str] = ()
+) -> dict[str, bytes]:
+    """The pages that links lead to from `start` and from known ones, and these, by canonical URL.
 
     Args:
         folder: of the site.
         base: where the site is served, a URL without a path, and with a slash.
         start: a path, without a slash at its beginning.
         allow: a regular expression; links without it are not followed.
+        known: URLs that a refresh visits, too, whether links lead to them or not.
     """
     first = base + start.lstrip("/")
-    waiting, known = [first], {first}
+    seen = {first, *known}
+    waiting = list(seen)
     found: dict[str, bytes] = {}
     while waiting:
         url = waiting.pop()
@@ -33,8 +37,8 @@ def reached(folder: SiteFolder, base: str, start: str, allow: str = "") -> dict[
             links = [each for each in _links(url, answer.body) if re.search(allow, each)]
         else:
             continue
-        new = {each for each in links if each.startswith(base)} - known
-        known |= new
+        new = {each for each in links if each.startswith(base)} - seen
+        seen |= new
         waiting += new
     return found
 

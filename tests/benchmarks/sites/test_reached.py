@@ -34,3 +34,11 @@ def test_a_link_in_a_picture_without_href_of_its_own_is_passed_over(tmp_path: Pa
         '<svg xmlns:xlink="http://www.w3.org/1999/xlink"><a xlink:href="x.html">x</a></svg>'
     )
     assert list(reached(SiteFolder(tmp_path), _BASE, "")) == [_BASE]
+
+
+def test_links_lead_on_from_known_pages_that_are_there(tmp_path: Path) -> None:
+    for name, to in (("index", "away"), ("known", "new"), ("new", "known"), ("apart", "known")):
+        (tmp_path / f"{name}.html").write_text(f'<a href="{to}.html">x</a>')
+    known = [f"{_BASE}{name}.html" for name in ("known", "away")]
+    found = reached(SiteFolder(tmp_path), _BASE, "", known=known)
+    assert sorted(found) == [_BASE + each for each in ("", "known.html", "new.html")]
