@@ -21,7 +21,6 @@ load: mean of the last minute, as the crawl began and as it ended
 import argparse
 import json
 import os
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -44,12 +43,12 @@ from benchmarks.sites.container import WORDS, Content
 from benchmarks.sites.crawl import Crawled, crawl
 from benchmarks.sites.verdict import Verdict, judge
 from benchmarks.tables import print_environment, print_section, wide_console
+from dedup.scrapy.rendering.chromium import find_program
 
 _CRAWLEE = "crawlee"
 _WAYS = ("off", "auto", "always", _CRAWLEE)
 _CONCURRENCY = 8
 _SCRIPT = Path(__file__).parents[1] / "rendering" / "scripts" / "crawlee_adaptive.py"
-_CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
 _WAITS = {
@@ -141,9 +140,7 @@ def _ours(site: TrueSite, way: str, settings: Sequence[str]) -> Measured:
 
 
 def _crawlee(site: TrueSite, selector: str) -> Measured:
-    chromium = next(filter(None, map(shutil.which, _CHROMIUM)), None)
-    if chromium is None:
-        raise ValueError(f"no {' or '.join(_CHROMIUM)} on the path")
+    chromium = find_program({}) or ""
     with LoggedServer(site, "Chrome") as server, TemporaryDirectory(prefix="dedup-crawlee-") as at:
         script = [str(_SCRIPT), server.url, str(_CONCURRENCY), "pages.jsonl", chromium, selector]
         cost = measure([sys.executable, *script], Path(at))

@@ -9,14 +9,26 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from scrapy.http import HtmlResponse, Request
 from scrapy.utils.test import get_crawler
 
 from dedup.scrapy.rendering.browser import Browser
+from dedup.scrapy.rendering.chromium import find_program
 from dedup.scrapy.rendering.proxy import FilteringProxy
 
 if TYPE_CHECKING:
     from dedup.scrapy.rendering.bounds import Bounds
+
+
+def has_chromium() -> bool:
+    with suppress(ValueError):
+        find_program({})
+        return True
+    return False
+
+
+needs_chromium = pytest.mark.skipif(not has_chromium(), reason="Chromium is not installed")
 
 PUBLIC, PRIVATE = "93.184.216.34", "10.0.0.7"
 

@@ -12,11 +12,14 @@ from scrapy.settings import BaseSettings
 
 from dedup.scrapy.rendering.bounds import Bounds
 
+_SHELLS = ("chromium-headless-shell", "chrome-headless-shell")
+"""Chromium without windows: the same pages for half of the CPU time."""
+
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 _MISSING = (
-    "DEDUP_RENDER needs Chromium, which was not found; install it: apt-get install chromium,"
-    " or: playwright install chromium"
+    "DEDUP_RENDER needs Chromium, which was not found; install it: apt-get install"
+    " chromium-headless-shell (or chromium), or: playwright install chromium"
 )
 
 _SWITCHES = (
@@ -26,6 +29,7 @@ _SWITCHES = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # names are the proxy's matter
     "--dns-prefetch-disable",
     "--no-pings",
+    "--block-new-web-contents",  # Chromium without windows has no other way to block popups
     "--blink-settings=imagesEnabled=false",
     "--disable-remote-fonts",
     "--autoplay-policy=user-gesture-required",
@@ -63,7 +67,8 @@ def find_program(launch_options: Mapping[str, Any]) -> str | None:
         return str(launch_options["executable_path"])
     if launch_options.get("channel"):
         return None
-    for name in _PROGRAMS:
+    shells = _SHELLS if launch_options.get("headless", True) else ()
+    for name in (*shells, *_PROGRAMS):
         if program := shutil.which(name):
             return program
     if _has_playwrights():

@@ -83,11 +83,11 @@ class PageVisit:
         self._in_flight: set[BrowserRequest] = set()
         self._changed = time.monotonic()
 
-    async def warm_up(self) -> None:
-        """Let the context ask the proxy for its password."""
+    async def warm_up(self) -> Page:
+        """Let the context ask the proxy for its password; the tab that did it."""
         page, _ = await self._open(None)
         await page.goto(WARM_UP_URL)
-        await page.close()
+        return page
 
     async def render(self, response: Response) -> tuple[str, str, Rendering]:
         """The markup of the rendered page, its URL, and the record of the rendering.

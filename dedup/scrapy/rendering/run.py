@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from playwright.async_api import Browser as Chromium
-from playwright.async_api import BrowserContext
+from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
@@ -47,6 +47,8 @@ class HostContext:
     """A browser context: cache, cookies and storage of one host; it shows one page at a time.
 
     Attributes:
+        first_tab: which stays open, so that pages are tabs of one window: a window of its own takes
+            as long as a page.
         scripts: digests of those that it has loaded.
     """
 
@@ -54,6 +56,7 @@ class HostContext:
     context: BrowserContext
     reach: Reach
     password: str
+    first_tab: Page | None = None
     scripts: dict[ScriptKey, str] = field(default_factory=dict)
     used: float = 0.0
 
@@ -186,7 +189,7 @@ class BrowserRun:
         )
         reach = self._make_reach()
         context = HostContext(host, made, reach, self._proxy.add(reach))
-        await self._visit(context).warm_up()
+        context.first_tab = await self._visit(context).warm_up()
         return context
 
     def _visit(self, context: HostContext) -> PageVisit:
@@ -206,7 +209,8 @@ class BrowserRun:
             return
         try:
             for page in context.context.pages:
-                await self._answer(page.close())
+                if page is not context.first_tab:
+                    await self._answer(page.close())
         except Exception:  # noqa: BLE001 -- a driver that has ended has errors of its own
             await self._close_context(context)
             return

@@ -1,19 +1,18 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
 
 from dedup.scrapy.rendering.bounds import Bounds
-from tests.crawler.rendered import Rendered
+from tests.crawler.rendered import Rendered, has_chromium
 
 
 @pytest.fixture(scope="module")
 def rendered() -> Iterator[Rendered]:
     pytest.importorskip("scrapy_playwright", reason="needs the extra render")
-    if shutil.which("chromium") is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
+    if not has_chromium():
+        pytest.skip("needs Chromium: apt-get install chromium-headless-shell")
     bounds = Bounds(
         seconds=60,
         idle_seconds=1,

@@ -39,6 +39,16 @@ def test_without_chromium_one_sentence_says_what_to_do(
     assert find_program({}) is None  # Playwright's own
 
 
+def test_chromium_without_windows_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("chromium", "chromium-headless-shell"):
+        (tmp_path / name).touch(0o755)
+    assert find_program({}) == str(tmp_path / "chromium-headless-shell")
+    assert find_program({"headless": False}) == str(tmp_path / "chromium")
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [

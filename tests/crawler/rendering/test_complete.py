@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
 
 from dedup.scrapy.rendering.bounds import Bounds
-from tests.crawler.rendered import Rendered
+from tests.crawler.rendered import Rendered, needs_chromium
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, needs_chromium]
 
 _SCRIPT = """
 const busy = () => { const end = performance.now() + 1200; while (performance.now() < end); };
@@ -24,8 +23,6 @@ const ask = async () => {
 @pytest.fixture(scope="module")
 def patient() -> Iterator[Rendered]:
     pytest.importorskip("scrapy_playwright", reason="needs the extra render")
-    if shutil.which("chromium") is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
     made = Rendered(Bounds(seconds=120, idle_seconds=60))
     yield made
     made.close()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from dedup.cli import main
 from dedup.rendering.learner import AUDIT_PAGES, FIRST_PAGES, is_audited
+from tests.crawler.rendered import needs_chromium
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
 
 pytest.importorskip("scrapy_playwright")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is not installed"),
-]
+pytestmark = [pytest.mark.slow, needs_chromium]
 
 _OPTIONS = ("-s", "DEDUP_RENDER=auto", "-s", "DEDUP_RENDER_SECONDS=120")  # on a busy machine
 _N_VIEWS = 4

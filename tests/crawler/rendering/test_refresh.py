@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import zlib
 from collections import Counter
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dedup.cli import main
+from tests.crawler.rendered import needs_chromium
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from tests.crawler.conftest import Crawled, Crawler, WebSite
 
 pytest.importorskip("scrapy_playwright")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is not installed"),
-]
+pytestmark = [pytest.mark.slow, needs_chromium]
 
 _OPTIONS = ("-s", "DEDUP_RENDER=auto", "-s", "DEDUP_RENDER_SECONDS=120")  # on a busy machine
 _N_VIEWS = 6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import pytest
 
 from dedup.cli import main
 from dedup.scrapy.rendering.bounds import Bounds
-from tests.crawler.rendered import Rendered
+from tests.crawler.rendered import Rendered, needs_chromium
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,10 +21,7 @@ if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
 
 pytest.importorskip("scrapy_playwright", reason="needs the extra render")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is not installed"),
-]
+pytestmark = [pytest.mark.slow, needs_chromium]
 
 _SCROLLS, _FIRST, _ALL = 4, 5, 20
 
